@@ -1,0 +1,18 @@
+# Instance sets and access relations of the statements (Sec. 4.1.1).
+# instances: { statement[iterators] }, tensors: { tensor[element] },
+# reads, writes: { statement[iterators] -> tensor[element] }, eq. (25), of any instance.
+
+instances := { ff[i, j] : 0 <= i <= 31 and 0 <= j <= 15 };
+
+tensors := {
+  W[i0, i1] : 0 <= i0 <= 31 and 0 <= i1 <= 15;
+  x[i0] : 0 <= i0 <= 15;
+  y[i0] : 0 <= i0 <= 31
+};
+
+reads := {
+  ff[i, j] -> W[i, j];
+  ff[i, j] -> x[j]
+};
+
+writes := { ff[i, j] -> y[i] };

@@ -1,0 +1,31 @@
+# Variable compression of the instance set of each task T (Sec. 5.2).
+# T_compression: { [i] -> instance }, eq. (18); T: { [i] }, eq. (19).
+# T_access: { [i] -> element }, eq. (26).
+
+init_y_compression := { [i0, i1, i2] -> y[i2' = i0, i3 = i1, i4 = i2] };
+
+init_y := [PE_X, PE_Y] -> { [i0, i1, i2] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 4*floor((1 + PE_X)/2) >= 4PE_X - i1 and -1 + 2PE_X + i2 <= 4*floor((1 + PE_X)/2) <= 2PE_X + i2 and 4*floor((1 + PE_X)/2) <= 3 + 4PE_X - i1 and -3 + i0 <= 4*floor((PE_Y)/2) <= i0 };
+
+init_y_access := { [i0, i1, i2] -> y[i2' = i0, i3 = i1, i4 = i2] };
+
+on_x_compression := [PE_Y, index0, index1, index] -> { [i0, i1] -> C[k = i0, h = index0 - 4i1, w = index1, c = 2PE_Y + index + 4i1] };
+
+on_x := [PE_X, PE_Y, index0, index1, index] -> { [i0, i1] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and i0 <= 3 and -PE_Y <= 2i1 <= 1 - PE_Y and 4*floor((PE_X)/2) >= 2PE_X - i0 and -3 + index1 <= 4*floor((PE_X)/2) <= index1 and 4*floor((PE_X)/2) <= 1 + 2PE_X - i0 };
+
+on_x_access := [PE_Y, index0, index1, index] -> {
+  [i0, i1] -> filter[2PE_Y + index + 4i1, i0];
+  [i0, i1] -> x[index0 - 4i1, index1, 2PE_Y + index + 4i1];
+  [i0, i1] -> y[index0 - 4i1, index1, i0]
+};
+
+send_y_north_compression := { [i0, i1, i2] -> index[i0' = i0, o3 = i1, i2' = i2] };
+
+send_y_north := [PE_X, PE_Y] -> { [i0, i1, i2] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 };
+
+send_y_north_access := [PE_X, PE_Y] -> { [i0, i1, i2] -> y[h = i0, w, k = 2PE_X + i1 + i2 - w] : (i1 - w) mod 4 = 0 and 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + i1 + i2 and 0 <= w <= 7 and w <= 2PE_X + i1 + i2 };
+
+send_y_south_compression := { [i0, i1, i2] -> index[i0' = i0, o3 = i1, i2' = i2] };
+
+send_y_south := [PE_X, PE_Y] -> { [i0, i1, i2] : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 };
+
+send_y_south_access := [PE_X, PE_Y] -> { [i0, i1, i2] -> y[h = 4 + i0, w, k = 2PE_X + i1 + i2 - w] : (i1 - w) mod 4 = 0 and 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + i1 + i2 and 0 <= w <= 7 and w <= 2PE_X + i1 + i2 };

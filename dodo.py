@@ -1,0 +1,30 @@
+"""The tasks of the layers below projects/, and of this project itself: test, lint, types."""
+
+import sys
+from pathlib import Path
+
+from stages.make import workspace_config, workspace_tasks as task_layers  # noqa: F401
+
+DOIT_CONFIG = workspace_config()
+PYTHON = [sys.executable, "-m"]
+MODULES = [Path("dodo.py"), *sorted(p for d in ("stages", "tests") for p in Path(d).rglob("*.py"))]
+
+
+def task_test():
+    """Run the tests."""
+    for name, which in {"test": "not long", "test:long": "long or not long"}.items():
+        yield {"basename": name, "doc": f"Run the tests that are {which}",
+               "actions": [[*PYTHON, "pytest", "-m", which]], "io": {"capture": False}}
+
+
+def task_lint():
+    """Check the style of every file with ruff."""
+    for path in map(str, MODULES):
+        yield {"name": path, "actions": [[*PYTHON, "ruff", "check", "--quiet", path]],
+               "file_dep": [path, "pyproject.toml"]}
+
+
+def task_types():
+    """Check the types of the compiler with mypy."""
+    return {"actions": [[*PYTHON, "mypy", "stages"]],
+            "file_dep": ["pyproject.toml", *(str(p) for p in MODULES if p.parts[0] == "stages")]}

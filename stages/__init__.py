@@ -1,0 +1,17 @@
+"""The stages of the compiler, one module each, in the order in which they run."""
+
+PIPELINE: tuple[str, ...] = (
+    "parse",
+    "place",
+    "schedule",
+    "adapt",
+    "route",
+    "allocate",
+    "instances",
+    "compress",
+    "approximate",
+    "enumerate",
+    "simd",
+    "render",
+    "simulate",
+)

@@ -1,0 +1,107 @@
+"""Allocate local memory for the tensors that a PE keeps.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.3, eqs. (7)-(9)
+Reads    lair.isl, adapted.isl, tasks.yaml, routes.isl
+Writes   allocations.isl    accessed, to_local, local
+Assumes  the placement is single-valued.
+Ensures  0 <= l < size for every accessed element; to_local is injective per PE.
+Differs  the offset may be quasi-affine in the coordinates of the PE: Sec. 4.3 does not need it affine.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.poly.bind import PE_NAMES, bind_domain
+from stages.poly.box_hull import box, box_hull, local_map
+from stages.poly.order import behind_ports
+from stages.poly.pieces import from_domain, maps_of
+from stages.poly.side import bounding_rectangle
+from stages.poly.text import write_objects
+
+if typing.TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+READS = ("lair.isl", "adapted.isl", "tasks.yaml", "routes.isl")
+WRITES = ("allocations.isl",)
+HEADER = """Local memory (Sec. 4.3).
+accessed: { PE[x, y] -> tensor[element] }, eq. (7); local: the local tensors, from 0.
+to_local: { [PE[x, y] -> tensor[element]] -> tensor_local[element] }, eq. (8)."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return allocations.isl."""
+    accessed = accessed_elements(inputs)
+    local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
+    for relation in maps_of(accessed):
+        size, allocation = allocate(relation)
+        local = local.union(isl.UnionSet.from_set(size))
+        to_local = to_local.union(isl.UnionMap.from_map(allocation))
+    objects = {"accessed": accessed, "local": local, "to_local": to_local}
+    return {"allocations.isl": write_objects(HEADER, objects)}
+
+
+def allocate(accessed: isl.Map) -> tuple[isl.Set, isl.Map]:
+    """Return { T_local[l] : 0 <= l < size } and { [PE -> T[e]] -> T_local[e - offset(PE)] }.
+
+    Size and offset are those of the fixed-size box hull of the elements that a PE accesses, eq. (8).
+    """
+    name = f"{accessed.get_tuple_name(isl.dim_type.out)}_local"
+    hull = box_hull(bind_domain(accessed, PE_NAMES), quasi_affine=True)
+    assert hull is not None, "the elements that a PE accesses are bounded"
+    pe = isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")
+    to_local = local_map(hull, name).wrap().unbind_params_insert_domain(pe).uncurry()
+    return box(name, hull.size), to_local
+
+
+def accessed_elements(inputs: Inputs) -> isl.UnionMap:
+    """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, eq. (7)."""
+    lair, adapted = inputs.objects("lair.isl"), inputs.objects("adapted.isl")
+    tasks, routes = inputs.yaml("tasks.yaml"), inputs.objects("routes.isl")
+    placement = adapted["placement"]
+    needed = lair["reads"].reverse().apply_range(placement)
+    computed = lair["writes"].reverse().apply_range(placement)
+    kept = {"resident": needed, "stored": needed, "result": computed}
+    result = isl.UnionMap("{ }")
+    for name, tensor in tasks["tensors"].items():
+        if tensor["kept"] in kept:
+            result = result.union(from_domain(kept[tensor["kept"]], name))
+    for name, stream in (tasks["arrivals"] | tasks["departures"]).items():
+        if not stream.get("sparse", False):
+            result = result.union(passing(stream, name, adapted, routes))
+            if stream.get("spread", False):
+                result = result.union(heard(stream, name, adapted, routes))
+    return result.reverse().coalesce()
+
+
+def passing(
+    stream: dict[str, typing.Any], name: str, adapted: dict[str, typing.Any],
+    routes: dict[str, typing.Any],
+) -> isl.UnionMap:
+    """Return { tensor[e] -> PE } of the elements of a dense stream that pass through a PE."""
+    arriving = "spread" in stream
+    relation = isl.Map.from_union_map(
+        from_domain(adapted["arrivals" if arriving else "departures"], stream["tensor"])
+    )
+    members = routes[f"{name}_taken"].range() if arriving else routes[f"{name}_chain"]
+    core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
+    everywhere = behind_ports(relation, stream["side"], core).range_factor_domain()
+    return isl.UnionMap.from_map(everywhere.intersect_range(isl.Set.from_union_set(members)))
+
+
+def heard(
+    stream: dict[str, typing.Any], name: str, adapted: dict[str, typing.Any],
+    routes: dict[str, typing.Any],
+) -> isl.UnionMap:
+    """Return { tensor_source[e] -> PE } of all elements that a port sends to an adapter."""
+    source = isl.Map.from_union_map(from_domain(adapted["sources"], stream["tensor"]))
+    arrivals = isl.Map.from_union_map(from_domain(adapted["arrivals"], stream["tensor"]))
+    adapters = isl.Set.from_union_set(routes[f"{name}_adapters"])
+    sent = arrivals.range_factor_domain().intersect_range(adapters)
+    port = source.range_factor_domain()
+    reached = port.apply_range(port.reverse().apply_range(sent))
+    return isl.UnionMap.from_map(
+        reached.set_tuple_name(isl.dim_type.in_, f"{stream['tensor']}_source")
+    )

@@ -1,0 +1,49 @@
+"""Compress the instance sets: the same instances in fewer dimensions.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.2, eqs. (17)-(34)
+Reads    tasks.yaml, instances.isl
+Writes   compressions.isl    per task T: T_compression, T, T_access
+Assumes  T_known holds the symbolic constants with which T is invoked.
+Ensures  T_compression is a bijection from the compressed instance set to the instance set.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.poly.compression import compress
+from stages.poly.text import write_objects
+
+if typing.TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+READS = ("tasks.yaml", "instances.isl")
+WRITES = ("compressions.isl",)
+HEADER = """Variable compression of the instance set of each task T (Sec. 5.2).
+T_compression: { [i] -> instance }, eq. (18); T: { [i] }, eq. (19).
+T_access: { [i] -> element }, eq. (26)."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return compressions.isl."""
+    instances = inputs.objects("instances.isl")
+    found: dict[str, isl.Set | isl.Map | isl.UnionMap] = {}
+    for name in inputs.yaml("tasks.yaml")["tasks"]:
+        found |= compressed_task(instances, name)
+    return {"compressions.isl": write_objects(HEADER, found)}
+
+
+def compressed_task(
+    instances: dict[str, typing.Any], name: str
+) -> dict[str, isl.Set | isl.Map | isl.UnionMap]:
+    """Return the compression of one instance set, the compressed set, and its accesses."""
+    known = isl.Set.from_union_set(instances[f"{name}_known"])
+    compressed = compress(isl.Set.from_union_set(instances[name]).intersect_params(known))
+    relation = isl.UnionMap.from_map(compressed.map)
+    found = {f"{name}_compression": compressed.map, name: compressed.set}
+    access = instances.get(f"{name}_access")
+    if access is not None:
+        found[f"{name}_access"] = relation.apply_range(access)
+    return found

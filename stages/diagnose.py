@@ -1,0 +1,80 @@
+"""Errors for users: what is wrong in a layer folder, where, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A text that a user wrote, and the path under which they know it."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """The characters `start` to `end` (exclusive) of a source, counted from 0."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        """The line of the first character, counted from 1."""
+        return self.source.text.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        """The column of the first character, counted from 1."""
+        return self.start - self.source.text.rfind("\n", 0, self.start)
+
+
+class UserError(Exception):
+    """One thing that is wrong in a layer folder."""
+
+    def __init__(self, message: str, span: Span | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return render_error(self)
+
+
+class UserErrors(Exception):
+    """Everything that a stage found wrong, in the order of the source."""
+
+    def __init__(self, errors: Iterable[UserError]) -> None:
+        self.errors = list(errors)
+        super().__init__(f"{len(self.errors)} errors")
+
+    def __str__(self) -> str:
+        return "\n".join(render_error(error) for error in self.errors)
+
+
+def render_error(error: UserError) -> str:
+    """Return `file:line:column: error: ...`, the line, carets below it, and the hint."""
+    lines = [f"{_place(error.span)}error: {error.message}"]
+    if error.span is not None:
+        lines += _excerpt(error.span)
+    if error.hint:
+        lines.append(f"hint: {error.hint}")
+    return "\n".join(lines) + "\n"
+
+
+def _place(span: Span | None) -> str:
+    return f"{span.source.path}:{span.line}:{span.column}: " if span is not None else ""
+
+
+def _excerpt(span: Span) -> list[str]:
+    """Return the first line of the span, and carets below the part of it that the span covers."""
+    lines = span.source.text.split("\n")
+    line = lines[span.line - 1]
+    length = max(1, min(span.end - span.start, len(line) - span.column + 1))
+    indent = "".join("\t" if c == "\t" else " " for c in line[: span.column - 1])
+    return [f"  {line}", f"  {indent}{'^' * length}"]

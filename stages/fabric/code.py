@@ -1,0 +1,230 @@
+"""C in the words of pe.h: blocks that charge for themselves, elements, expressions.
+
+Every basic block counts its loop, scalar and address operations and prints one CHARGE, so that
+cycles never depend on the compiler of the host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
+from stages.poly.ast import Branch, Expression, Instance, Loop, Nest
+
+C_TYPES = {"float16": "float16", "float32": "float", "int16": "int16_t", "int32": "int32_t"}
+BYTES = {"float16": 2, "float32": 4, "int16": 2, "int32": 4}
+FLOAT_CALLS = {
+    "relu": "relu", "exp": "expf", "sqrt": "sqrtf", "abs": "fabsf", "max": "maximum",
+    "min": "minimum", "tanh": "tanhf", "log": "logf", "sigmoid": "sigmoid",
+}
+KEYWORDS = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while pe my w value PE_X PE_Y memory program main".split()
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Block:
+    """The lines of a basic block, and what it is charged for."""
+
+    lines: list[str | Block] = field(default_factory=list)
+    loop: int = 0
+    scalar: int = 0
+    address: int = 0
+    head: str = ""
+
+    def add(self, *lines: str) -> None:
+        """Append lines."""
+        self.lines.extend(lines)
+
+    def charge(self, *, loop: int = 0, scalar: int = 0, address: int = 0) -> None:
+        """Count operations."""
+        self.loop, self.scalar = self.loop + loop, self.scalar + scalar
+        self.address += address
+
+    def nest(self, head: str, *, loop: int = 0) -> Block:
+        """Append a block of its own, `head { ... }`."""
+        inner = Block(head=head, loop=loop)
+        self.lines.append(inner)
+        return inner
+
+    def when(self, condition: Expression | None) -> Block:
+        """Return a block that runs under a condition, this one if there is none."""
+        if condition is None:
+            return self
+        self.charge(scalar=condition.operations)
+        return self.nest(f"if ({condition.text})")
+
+    def text(self) -> list[str]:
+        """Return the lines, the charge first."""
+        charge = f"CHARGE(pe, {self.loop}, {self.scalar}, {self.address});"
+        found = [charge] if self.loop or self.scalar or self.address else []
+        for line in self.lines:
+            if isinstance(line, str):
+                found.append(line)
+            else:
+                found += [f"{line.head} {{", *(f"    {inner}" for inner in line.text()), "}"]
+        return found
+
+
+def write_nest(block: Block, nest: Nest, instance: Callable[[Block, Instance], None]) -> None:
+    """Append loops to a block; `instance` appends what one instance does."""
+    match nest:
+        case Instance():
+            instance(block, nest)
+        case Loop(condition=None):
+            block.add(f"const int {nest.iterator} = {nest.start.text};")
+            block.charge(scalar=nest.start.operations)
+            write_nest(block, nest.body, instance)
+        case Loop():
+            write_nest(_looped(block, nest), nest.body, instance)
+        case Branch():
+            write_nest(block.when(nest.condition), nest.then, instance)
+            if nest.otherwise is not None:
+                write_nest(block.nest("else"), nest.otherwise, instance)
+        case _:
+            for child in nest.children:
+                write_nest(block, child, instance)
+
+
+def _looped(block: Block, nest: Loop) -> Block:
+    """Append a loop; what its bounds cost is charged once, before it."""
+    assert nest.condition is not None
+    bounds = nest.start.operations + nest.condition.operations - 1
+    block.charge(scalar=bounds)
+    return block.nest(
+        f"for (int {nest.iterator} = {nest.start.text}; {nest.condition.text}; "
+        f"{nest.iterator} += {nest.step.text})",
+        loop=1,
+    )
+
+
+def load(text: str, type_: str) -> str:
+    """Return an element of a type as a float32 value."""
+    return {"float16": f"f32({text})", "float32": text}.get(type_, f"(float){text}")
+
+
+def store(target: str, value: str, type_: str) -> str:
+    """Return the statement that stores a value, rounded once to the type."""
+    return f"{target} = {f'f16({value})' if type_ == 'float16' else value};"
+
+
+def literal(value: float | str, type_: str) -> str:
+    """Return a number, inf and -inf included, as an element of a type."""
+    number = float(value)
+    if type_ in ("int16", "int32"):
+        most = 2 ** (8 * BYTES[type_] - 1) - 1
+        whole = most if number == float("inf") else -most - 1 if number == -float("inf") else int(number)
+        return str(whole) if whole > -(2**31) else "INT32_MIN"
+    text = {float("inf"): "INFINITY", -float("inf"): "-INFINITY"}.get(number, f"{_float(number)}")
+    return f"f16({text})" if type_ == "float16" else text
+
+
+def _float(number: float) -> str:
+    return f"{number!r}f" if any(c in repr(number) for c in ".en") else f"{number!r}.0f"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operands:
+    """How the tensors of a statement are spelled in C, and their types."""
+
+    text: Mapping[str, str]
+    types: Mapping[str, str]
+
+    @property
+    def integral(self) -> bool:
+        """Say whether the statement is computed in int32, wrapping around."""
+        return all(t.startswith("int") for t in self.types.values())
+
+
+def value_of(expr: Expr, operands: Operands) -> str:
+    """Return an expression as C: in float32, or in int32 where all tensors are integers."""
+    match expr:
+        case Number():
+            return literal(expr.value, "int32" if operands.integral else "float32")
+        case Access():
+            text, type_ = operands.text[expr.tensor], operands.types[expr.tensor]
+            return text if operands.integral else load(text, type_)
+        case Unary():
+            return _negated(value_of(expr.operand, operands), operands.integral)
+        case Call():
+            arguments = [value_of(a, operands) for a in expr.arguments]
+            return _called(expr.function, arguments, operands.integral)
+        case Binary():
+            left, right = (value_of(e, operands) for e in (expr.left, expr.right))
+            return combined(expr.op, left, right, operands.integral)
+    raise AssertionError(f"{expr} is no expression of a specialised statement")
+
+
+def combined(op: str, left: str, right: str, integral: bool) -> str:
+    """Return `left op right`; op is one of + - * / max min."""
+    if op in ("max", "min"):
+        name = op if integral else FLOAT_CALLS[op]
+        return f"{'(int32_t)' if integral else ''}{name}({left}, {right})"
+    if integral:
+        return f"(int32_t)((uint32_t){_held(left)} {op} (uint32_t){_held(right)})"
+    return f"{_held(left, op)} {op} {_held(right)}"
+
+
+def operations_of(expr: Expr) -> int:
+    """Return how many scalar operations an expression takes."""
+    match expr:
+        case Unary():
+            return 1 + operations_of(expr.operand)
+        case Call():
+            return 1 + sum(map(operations_of, expr.arguments))
+        case Binary():
+            return 1 + operations_of(expr.left) + operations_of(expr.right)
+    return 0
+
+
+def _negated(text: str, integral: bool) -> str:
+    return f"(int32_t)(0u - (uint32_t){_held(text)})" if integral else f"-{_held(text)}"
+
+
+def _called(function: str, arguments: list[str], integral: bool) -> str:
+    if not integral:
+        return f"{FLOAT_CALLS[function]}({', '.join(arguments)})"
+    if function == "relu":
+        return f"(int32_t)max({arguments[0]}, 0)"
+    if function == "abs":
+        return f"(int32_t)max({arguments[0]}, {_negated(arguments[0], True)})"
+    return f"(int32_t){function}({', '.join(arguments)})"
+
+
+def _held(text: str, op: str = "*") -> str:
+    """Return an operand of `op` on its left, in parentheses if it has an operator that binds less."""
+    plain = re.sub(r"\([^()]*\)", "", re.sub(r"\([^()]*\)", "", re.sub(r"\[[^\]]*\]", "", text)))
+    loose = re.search(r" [-+] | [*/] |^-", plain) if op != "+" and op != "-" else re.search(r"^$", plain)
+    return f"({text})" if loose else text
+
+
+class Names:
+    """C identifiers for names of tensors and tasks: none of pe.h's, no two the same."""
+
+    def __init__(self, pe_h: str) -> None:
+        """Take what pe.h defines."""
+        found = re.findall(r"\b([A-Za-z_]\w*)\(|#define (\w+)|struct (\w+)|\b([A-Z][A-Z0-9_]+)\b", pe_h)
+        self._taken = {name for names in found for name in names if name} | KEYWORDS
+        self._taken |= {"float16", "wavelet", "task", "wavelet_task", "INFINITY", "NULL"}
+
+    def new(self, name: str) -> str:
+        """Return an identifier near a name, and take it."""
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+
+def read_names(pe_h: Path) -> Names:
+    """Return the names that a program may still use."""
+    return Names(pe_h.read_text(encoding="utf-8"))
+
+
+def words(lines: Sequence[str]) -> set[str]:
+    """Return the identifiers that lines of C use."""
+    return set(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))

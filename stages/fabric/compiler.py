@@ -1,0 +1,70 @@
+"""Compile PE programs, together with the engine, into one shared library."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-strict-aliasing"]
+FLAGS += ["-O2", "-fPIC", "-shared"]
+SANITIZE = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+
+class CompilerError(Exception):
+    """There is no C compiler, or it rejected a program; the text says which and what to do."""
+
+
+def c_compiler() -> list[str]:
+    """Return the command of a C compiler: $CC, cc, gcc, clang or the ziglang wheel.
+
+    Raises CompilerError if there is none.
+    """
+    chosen = os.environ.get("CC")
+    if chosen:
+        return shlex.split(chosen)
+    for name in ("cc", "gcc", "clang"):
+        path = shutil.which(name)
+        if path:
+            return [path]
+    if find_spec("ziglang") is not None:
+        return [sys.executable, "-m", "ziglang", "cc"]
+    raise CompilerError(
+        "no C compiler: neither $CC, cc, gcc nor clang is there\n"
+        "hint: install one, or the wheel that brings one: pip install ziglang"
+    )
+
+
+def build_library(programs: Sequence[Path], out_dir: Path, sanitize: bool = False) -> Path:
+    """Compile the engine and the programs into `out_dir`/fabric.so, and return its path.
+
+    Raises CompilerError with the compiler's own message if one of them is rejected.
+    """
+    out_dir.mkdir(parents=True, exist_ok=True)
+    library = out_dir / "fabric.so"
+    library.unlink(missing_ok=True)
+    sources = map(str, [*engine_sources(), *programs])
+    extra = SANITIZE if sanitize else []
+    command = [*c_compiler(), *FLAGS, *extra, f"-I{HERE}", *sources, "-o", str(library), "-lm"]
+    _run(command)
+    return library
+
+
+def engine_sources() -> list[Path]:
+    """Return the C files of the engine, sorted."""
+    return sorted(HERE.glob("*.c"))
+
+
+def _run(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise CompilerError(f"the C compiler {command[0]} does not start: {error}") from error
+    if done.returncode != 0:
+        raise CompilerError(f"{shlex.join(command)} failed:\n{done.stderr}{done.stdout}")

@@ -1,0 +1,343 @@
+"""Run PE programs on the simulated fabric, from a layout and arrays to arrays and cycles.
+
+Reads    a library made by stages/fabric/compiler.py
+Assumes  the layout and the programs agree: names, colours, addresses, numbers of elements.
+Ensures  no work in Python per PE or per element; the same arguments give the same result.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric import library as engine
+from stages.fabric.elements import DTYPES, Bools
+from stages.fabric.grid import Colours, Grid, read_colours, read_grid, read_roles
+from stages.fabric.ports import (
+    Departure,
+    Inlets,
+    departing_shape,
+    read_arrivals,
+    read_departure,
+    take_departed,
+)
+from stages.fabric.profile import Profile
+from stages.fabric.resident import gather, resident_shape, scatter
+
+Array = NDArray[Any]
+CYCLE_LIMIT = 10**9
+
+
+class FabricStuck(Exception):  # noqa: N818
+    """The fabric can no longer move, or reached the cycle limit; the text says who waits."""
+
+
+class FabricFailure(Exception):  # noqa: N818
+    """A program or the layout asked for what the machine does not have; the text says what."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """One counter of a role: calls and points of all its PEs, and the most points of one PE."""
+
+    calls: int
+    points: int
+    most_points: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FabricRun:
+    """What a run gave.
+
+    `outputs` has an array per invocation of each tensor that leaves, and one array, from after the
+    last invocation, of each resident tensor. `cycles` is the cycle of the last output wavelet, or
+    of the last invocation's end where nothing leaves; `main_cycles` the longest `main` before
+    cycle 0; `busy_cycles` the most that a PE spent in tasks. `injected` and `delivered` count
+    wavelets, `hops` links that they took, `stalls` cycles in which the head of a router's queue
+    waited. `counters` lists the counters of each role by number, `memory` its bytes per PE.
+    """
+
+    outputs: Mapping[str, Sequence[Array]]
+    cycles: int
+    main_cycles: int
+    busy_cycles: int
+    injected: int
+    delivered: int
+    hops: int
+    stalls: int
+    tasks: int
+    counters: Mapping[str, Sequence[Count]]
+    memory: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Machine:
+    """A layout as the engine takes it, with the arrays that the engine reads and writes."""
+
+    grid: Grid
+    roles: tuple[str, ...]
+    role: NDArray[np.int32]
+    programs: list[engine.Program]
+    memory: list[Array]
+    colours: Colours
+    inlets: Inlets
+    departures: list[Departure]
+    outlets: Array
+    received: NDArray[np.uint32]
+    counters: NDArray[np.int64]
+    busy: NDArray[np.int64]
+
+
+def run_fabric(
+    library: Path,
+    layout: Mapping[str, Any],
+    profile: Profile,
+    arrays: Mapping[str, Array],
+    invocations: int = 1,
+    *,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    cycle_limit: int = CYCLE_LIMIT,
+) -> FabricRun:
+    """Run the programs of `library` on the fabric of `layout`.
+
+    `arrays` holds every tensor that arrives or is resident before the start, by name. `shapes`
+    gives the shapes of outputs; by default the smallest that hold what the layout names.
+
+    Raises FabricStuck, FabricFailure, or ValueError where the layout contradicts itself or the
+    arrays.
+    """
+    _check_arrays(layout, arrays)
+    with engine.opened(library) as opened:
+        machine = _machine(opened, layout, arrays, invocations, shapes or {})
+        _scatter(machine, layout, arrays)
+        outcome = _run(opened, machine, profile, invocations, cycle_limit)
+        outputs = _outputs(machine, layout, invocations, shapes or {})
+        return _result(machine, layout, outcome, outputs)
+
+
+def _check_arrays(layout: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    wanted = [*layout["arrivals"].values(), *_residents(layout, "in")]
+    for stream in wanted:
+        name, dtype = stream["tensor"], DTYPES[stream["type"]]
+        if name not in arrays:
+            raise ValueError(f"tensor {name} is missing")
+        if arrays[name].dtype != dtype:
+            raise ValueError(f"tensor {name} is {arrays[name].dtype}, not {dtype}")
+
+
+def _residents(layout: Mapping[str, Any], transfer: str) -> list[Mapping[str, Any]]:
+    return [
+        tensor
+        for role in layout["roles"].values()
+        for tensor in role["tensors"].values()
+        if tensor.get("transfer") == transfer
+    ]
+
+
+def _machine(
+    opened: ctypes.CDLL,
+    layout: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+    invocations: int,
+    shapes: Mapping[str, tuple[int, ...]],
+) -> _Machine:
+    grid = read_grid(layout["grid"])
+    roles = tuple(layout["roles"])
+    role = read_roles(layout["roles"], grid)
+    programs = engine.programs(opened, roles)
+    colours = read_colours(layout["colours"], grid)
+    departures = [
+        read_departure(each, colours.names, _shape(layout, each["tensor"], shapes), grid)
+        for each in layout["departures"].values()
+    ]
+    outlets = _outlets(departures, invocations)
+    counters = max((program.counters for program in programs), default=0)
+    return _Machine(
+        grid=grid,
+        roles=roles,
+        role=role,
+        programs=programs,
+        memory=[_memory(p, int((role == i).sum())) for i, p in enumerate(programs)],
+        colours=colours,
+        inlets=read_arrivals(layout["arrivals"], colours.names, arrays, grid),
+        departures=departures,
+        outlets=outlets,
+        received=np.zeros(int(outlets["count"].sum()), dtype=np.uint32),
+        counters=np.zeros((grid.size, counters, 2), dtype=np.int64),
+        busy=np.zeros(grid.size, dtype=np.int64),
+    )
+
+
+def _memory(program: engine.Program, count: int) -> Array:
+    """Return zeroed memories [PE of the role][byte], each beginning at a multiple of 16."""
+    stride = max(1, -(-program.memory // 16)) * 16
+    return engine.aligned_zeros(count * stride).reshape(count, stride)
+
+
+def _outlets(departures: Sequence[Departure], invocations: int) -> Array:
+    """Return the outlets of all departures, for all invocations, one after the other."""
+    outlets = np.concatenate(
+        [np.zeros(0, engine.OUTLET), *(departure.outlets for departure in departures)]
+    )
+    outlets["count"] *= invocations
+    outlets["first"] = np.cumsum(outlets["count"]) - outlets["count"]
+    return outlets
+
+
+def _shape(
+    layout: Mapping[str, Any], tensor: str, shapes: Mapping[str, tuple[int, ...]]
+) -> tuple[int, ...]:
+    """Return the stated shape of an output, or the smallest that holds what the layout names."""
+    if tensor in shapes:
+        return tuple(shapes[tensor])
+    named = [
+        *(departing_shape(d) for d in layout["departures"].values() if d["tensor"] == tensor),
+        *(resident_shape(t) for t in _residents(layout, "out") if t["tensor"] == tensor),
+    ]
+    return tuple(max(extents) for extents in zip(*named, strict=True))
+
+
+def _scatter(machine: _Machine, layout: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    for number, name in enumerate(machine.roles):
+        pes = np.flatnonzero(machine.role == number)
+        for tensor in layout["roles"][name]["tensors"].values():
+            if tensor.get("transfer") == "in":
+                array = np.ascontiguousarray(arrays[tensor["tensor"]])
+                scatter(machine.memory[number], tensor, array, pes, machine.grid)
+
+
+def _run(
+    opened: ctypes.CDLL, machine: _Machine, profile: Profile, invocations: int, cycle_limit: int
+) -> engine.Outcome:
+    """Run the engine; the arrays it is given are alive in `machine` and in local names."""
+    stride = np.array([memory.shape[1] for memory in machine.memory], dtype=np.int64)
+    layout = engine.Layout(
+        machine=engine.machine(profile),
+        width=machine.grid.width,
+        height=machine.grid.height,
+        west=machine.grid.west,
+        north=machine.grid.north,
+        colours=len(machine.colours.names),
+        roles=len(machine.roles),
+        invocations=invocations,
+        inlets=len(machine.inlets.inlets),
+        outlets=len(machine.outlets),
+        counters=machine.counters.shape[1],
+        cycle_limit=cycle_limit,
+        colour_names=engine.names(machine.colours.names),
+        programs=engine.pointers([ctypes.addressof(program) for program in machine.programs]),
+        memory=engine.pointers([memory.ctypes.data for memory in machine.memory]),
+        memory_stride=stride.ctypes.data,
+        role=machine.role.ctypes.data,
+        position_count=machine.colours.position_count.ctypes.data,
+        routes=machine.colours.routes.ctypes.data,
+        inlet=machine.inlets.inlets.ctypes.data,
+        outlet=machine.outlets.ctypes.data,
+        sent=machine.inlets.sent.ctypes.data,
+        sent_control=machine.inlets.control.ctypes.data,
+        received=machine.received.ctypes.data,
+        counter=machine.counters.ctypes.data,
+        busy=machine.busy.ctypes.data,
+    )
+    outcome = engine.Outcome()
+    status = opened.fabric_run(ctypes.byref(layout), ctypes.byref(outcome))
+    if status in (engine.STUCK, engine.OUT_OF_CYCLES):
+        raise FabricStuck(outcome.report.decode())
+    if status != engine.COMPLETE:
+        raise FabricFailure(outcome.report.decode())
+    return outcome
+
+
+def _outputs(
+    machine: _Machine,
+    layout: Mapping[str, Any],
+    invocations: int,
+    shapes: Mapping[str, tuple[int, ...]],
+) -> dict[str, list[Array]]:
+    leaving = {departure.tensor: departure.dtype for departure in machine.departures}
+    outputs = {
+        name: [
+            _departed(machine, name, dtype, _shape(layout, name, shapes), i)
+            for i in range(invocations)
+        ]
+        for name, dtype in leaving.items()
+    }
+    resident = {t["tensor"]: DTYPES[t["type"]] for t in _residents(layout, "out")}
+    for name, dtype in resident.items():
+        outputs[name] = [_gathered(machine, layout, name, dtype, _shape(layout, name, shapes))]
+    return outputs
+
+
+def _departed(
+    machine: _Machine, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], invocation: int
+) -> Array:
+    array, found = np.zeros(shape, dtype), np.zeros(shape, dtype=np.bool_)
+    outlet = 0
+    for departure in machine.departures:
+        outlets = machine.outlets[outlet : outlet + len(departure.outlets)]
+        outlet += len(departure.outlets)
+        if departure.tensor == name and len(outlets):
+            first = int(outlets["first"][0])
+            received = machine.received[first : first + int(outlets["count"].sum())]
+            take_departed(departure, received, invocation, array, found)
+    return _whole(name, array, found)
+
+
+def _gathered(
+    machine: _Machine,
+    layout: Mapping[str, Any],
+    name: str,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+) -> Array:
+    array, found = np.zeros(shape, dtype), np.zeros(shape, dtype=np.bool_)
+    for number, role in enumerate(machine.roles):
+        pes = np.flatnonzero(machine.role == number)
+        for tensor in layout["roles"][role]["tensors"].values():
+            if tensor.get("transfer") == "out" and tensor["tensor"] == name:
+                gather(machine.memory[number], tensor, array, found, pes, machine.grid)
+    return _whole(name, array, found)
+
+
+def _whole(name: str, array: Array, found: Bools) -> Array:
+    if not found.all():
+        missing = int(found.size - found.sum())
+        raise ValueError(f"the layout leaves out {missing} of {found.size} elements of {name}")
+    return array
+
+
+def _result(
+    machine: _Machine,
+    layout: Mapping[str, Any],
+    outcome: engine.Outcome,
+    outputs: Mapping[str, Sequence[Array]],
+) -> FabricRun:
+    memories = {name: role["memory"] for name, role in layout["roles"].items()}
+    return FabricRun(
+        outputs=outputs,
+        cycles=outcome.cycles,
+        main_cycles=outcome.main_cycles,
+        busy_cycles=int(machine.busy.max(initial=0)),
+        injected=outcome.injected,
+        delivered=outcome.delivered,
+        hops=outcome.hops,
+        stalls=outcome.stalls,
+        tasks=outcome.tasks,
+        counters={name: _counts(machine, i) for i, name in enumerate(machine.roles)},
+        memory={name: memory["data"] + memory["code"] for name, memory in memories.items()},
+    )
+
+
+def _counts(machine: _Machine, number: int) -> list[Count]:
+    counters = machine.counters[machine.role == number, : machine.programs[number].counters]
+    total, most = counters.sum(axis=0), counters.max(axis=0, initial=0)
+    return [
+        Count(calls=int(calls), points=int(points), most_points=int(top))
+        for (calls, points), (_, top) in zip(total, most, strict=True)
+    ]

@@ -1,0 +1,109 @@
+"""Which tensor element a relation gives, for many points at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.poly.bind import PARAM, bind_domain
+from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+DTYPES: dict[str, np.dtype[Any]] = {
+    "float16": np.dtype("<f2"),
+    "float32": np.dtype("<f4"),
+    "int16": np.dtype("<i2"),
+    "int32": np.dtype("<i4"),
+}
+"""The types of tensors, as NumPy has them."""
+
+
+def element_numbers(
+    relation: isl.Map, coordinates: Sequence[Ints], shape: Sequence[int]
+) -> tuple[Ints, Bools]:
+    """Return the C-order number of the element that `relation` gives at each point, and where.
+
+    `relation` is `{ [PE[x, y] -> T[a...]] -> W[...] }`; `coordinates` holds an array for each
+    dimension of its domain, which broadcast against each other; `shape` is that of `W`. A point
+    has an element if it is in the domain and the element inside the shape; else the number is 0.
+
+    Raises ValueError if a point has several elements.
+    """
+    if not relation.is_single_valued():
+        raise ValueError(f"{relation} gives a point several elements")
+    constants = [f"d{i}" for i in range(len(coordinates))]
+    inside = relation.flatten_domain().intersect_range(_shape_box(relation, shape))
+    bound = bind_domain(inside, constants)
+    values = dict(zip(constants, coordinates, strict=True))
+    domain = bound.params()
+    defined = evaluate_set(domain, values)
+    number = np.zeros((1,) * defined.ndim, dtype=np.int64)
+    function = isl.PwMultiAff.from_set(bound)
+    for i, extent in enumerate(shape):
+        number = number * extent + _coordinate(function.get_at(i), domain, values)
+    return np.where(defined, number, 0), defined
+
+
+def tensor_shape(elements: isl.Set) -> tuple[int, ...]:
+    """Return the smallest shape that holds the elements; 0 in every dimension if there are none.
+
+    Raises ValueError if an element has a negative coordinate or there is no bound.
+    """
+    if elements.is_empty():
+        return (0,) * elements.dim(isl.dim_type.set)
+    box = bounding_box(elements)
+    if any(low < 0 for low, _ in box):
+        raise ValueError(f"{elements} has negative coordinates")
+    return tuple(high + 1 for _, high in box)
+
+
+def bounding_box(elements: isl.Set) -> list[tuple[int, int]]:
+    """Return the lowest and highest value of each dimension of a set that is not empty.
+
+    Raises ValueError if there is no bound.
+    """
+    box = []
+    for i in range(elements.dim(isl.dim_type.set)):
+        low, high = elements.dim_min_val(i), elements.dim_max_val(i)
+        if not (low.is_int() and high.is_int()):
+            raise ValueError(f"{elements} is not bounded")
+        box.append((low.to_python(), high.to_python()))
+    return box
+
+
+def open_mesh(axes: Sequence[Ints]) -> list[Ints]:
+    """Return one array per axis, of as many dimensions as there are axes, that broadcast."""
+    return [
+        axis.reshape((1,) * i + (-1,) + (1,) * (len(axes) - i - 1)) for i, axis in enumerate(axes)
+    ]
+
+
+def _shape_box(relation: isl.Map, shape: Sequence[int]) -> isl.Set:
+    box = isl.Set.universe(relation.range().space)
+    if box.dim(isl.dim_type.set) != len(shape):
+        raise ValueError(f"{relation} does not give elements of a tensor of shape {list(shape)}")
+    for i, extent in enumerate(shape):
+        box = box.lower_bound_val(isl.dim_type.set, i, 0)
+        box = box.upper_bound_val(isl.dim_type.set, i, extent - 1)
+    return box
+
+
+def _coordinate(function: isl.PwAff, domain: isl.Set, values: Mapping[str, Ints]) -> Ints:
+    """Return the function's values on its domain, in the smallest shape that tells them apart."""
+    simple = function.gist(domain)
+    if any(not aff.get_denominator_val().is_one() for _, aff in simple.get_pieces()):
+        return evaluate_pw_aff(function, values)[0]
+    ones = (1,) * len(next(iter(values.values())).shape)
+    used = {
+        name: value
+        for name, value in values.items()
+        if (at := simple.find_dim_by_name(PARAM, name)) >= 0
+        and simple.involves_dims(PARAM, at, 1)
+    }
+    return evaluate_pw_aff(simple, {"": np.zeros(ones, dtype=np.int64), **used})[0]
+

@@ -1,0 +1,225 @@
+/* The simulated machine, inside: routers, links, PEs, ports and the clock that wakes them.
+ *
+ * A cycle has two phases. First every external port injects and every PE moves the elements of its
+ * streams and starts a task; then every router moves wavelets. Space that a queue gains in a cycle
+ * can be used from the next one on, so the order within a phase never matters.
+ * Only what was woken is looked at: an idle PE or router costs nothing.
+ */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include <stdbool.h>
+
+#include "pe.h"
+
+enum side { NORTH, EAST, SOUTH, WEST, RAMP, SIDES };
+enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 4096, HORIZON = 1024 };
+enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
+
+/* ---- What the driver gives and takes; its ctypes structures mirror these four --------------- */
+
+/* The figures of a machine profile: cycles, elements per cycle, wavelets, counts. */
+struct machine {
+    struct costs costs;
+    int64_t start_up, configuration, dispatch;
+    int32_t lanes[4];
+    int32_t hop, ramp, queue_depth, instruction_queue, live_configurations, multicast;
+};
+
+/* An external PE beside `node`: wavelets [first, first + count) of the data, once an invocation. */
+struct inlet {
+    int32_t node, side, colour;
+    int64_t first, count;
+};
+
+/* An external PE: takes `count` elements of any of the colours, and keeps them from `first` on. */
+struct outlet {
+    int32_t node, side;
+    uint32_t colours;
+    int64_t first, count;
+};
+
+struct layout {
+    struct machine machine;
+    int32_t width, height, west, north;        /* the coordinates of PE 0 are (west, north) */
+    int32_t colours, roles, invocations, inlets, outlets, counters;
+    int64_t cycle_limit;
+    const char *const *colour_names;
+    const struct program *const *programs;     /* [roles] */
+    const int32_t *role;                       /* [node], -1: a router without a program */
+    void *const *memory;                       /* [roles], the memories of the PEs of a role */
+    const int64_t *memory_stride;              /* [roles], bytes */
+    const int32_t *position_count;             /* [colour] */
+    const uint8_t *routes;                     /* [position][colour][side][node], sides to go to */
+    const struct inlet *inlet;
+    const struct outlet *outlet;
+    const uint32_t *sent;                      /* the data of the inlets, */
+    const uint8_t *sent_control;               /* and which of it are control wavelets */
+    uint32_t *received;
+    struct counter *counter;                   /* [node][counters] */
+    int64_t *busy;                             /* [node], cycles spent in tasks */
+};
+
+struct outcome {
+    int64_t cycles, main_cycles, injected, delivered, hops, stalls, tasks;
+    char report[REPORT_SIZE];
+};
+
+int fabric_run(const struct layout *layout, struct outcome *outcome);
+float fabric_f32(uint16_t bits);
+uint16_t fabric_f16(float value);
+
+/* ---- Queues ---------------------------------------------------------------------------------- */
+
+struct parcel {                                /* a wavelet under way */
+    int64_t ready;                             /* the first cycle in which it can go on */
+    uint32_t bits;
+    uint32_t control;
+};
+
+struct queue {
+    struct parcel *parcels;
+    int64_t popped;                            /* the last cycle in which one was taken out */
+    int32_t capacity, head, count;
+};
+
+static inline bool has_space(const struct queue *queue, int64_t now)
+{
+    return queue->count + (queue->popped == now) < queue->capacity;
+}
+
+static inline const struct parcel *first_ready(const struct queue *queue, int64_t now)
+{
+    const struct parcel *parcel = &queue->parcels[queue->head];
+
+    return queue->count > 0 && queue->popped != now && parcel->ready <= now ? parcel : NULL;
+}
+
+void push(struct queue *queue, struct parcel parcel);
+struct parcel pop(struct queue *queue, int64_t now);
+
+/* ---- Routers --------------------------------------------------------------------------------- */
+
+struct channel {                               /* what came into a router on one side and colour */
+    struct queue queue;
+    int64_t since;                             /* the first cycle in which its head could move */
+    int32_t node, source;                      /* source: what fills it from outside */
+    int32_t target[4];                         /* per side, a channel or ~outlet */
+    uint8_t colour, side, left;                /* left: sides that the head still has to go to */
+    uint8_t out[MAX_POSITIONS];
+};
+
+/* ---- PEs ------------------------------------------------------------------------------------- */
+
+struct intake {                                /* what came down the ramp on one colour */
+    struct queue queue;
+    wavelet_task *data, *control;
+    bool blocked;
+};
+
+enum kind { SEND, RECEIVE, COMBINE, WAVELET };
+
+struct instruction {                           /* one with a fabric operand */
+    enum kind kind;
+    int32_t in, out;                           /* colours, -1: none */
+    uint32_t bits, control;                    /* of a single wavelet */
+    struct vector vector;
+    char *base;                                /* the memory operand */
+    int64_t start, total, done;
+    int32_t position[MAX_RANK];
+    bool complete;
+    task *then;
+};
+
+struct activation {
+    int64_t ready;
+    task *task;
+};
+
+struct node {
+    struct pe pe;                              /* first: a program's pe is its node */
+    struct engine *engine;
+    int32_t id, role, invocations, configurations, last_out;
+    int64_t started, busy_until;
+    struct intake *intake;                     /* [colour] */
+    struct instruction *instruction;           /* in program order */
+    int32_t instructions, instruction_space;
+    struct activation *activation;             /* in the order of activation */
+    int32_t activations, activation_space;
+};
+
+struct source {                                /* the external link beside a node */
+    int32_t first, inlets, last;
+};
+
+/* ---- The clock ------------------------------------------------------------------------------- */
+
+enum actor { SOURCES, NODES, ROUTERS, ACTORS };
+
+struct wake_list {
+    int32_t *id;
+    int32_t count, space;
+};
+
+struct clock {
+    struct wake_list list[HORIZON][ACTORS];
+    int64_t *asked[ACTORS], *looked_at[ACTORS]; /* per actor: last asked for; last looked at */
+    int64_t waiting;
+};
+
+struct engine {
+    const struct layout *layout;
+    struct outcome *outcome;
+    int64_t now, last_done;
+    int32_t size, channels, sources, running;  /* running: PEs with invocations to complete */
+    int64_t expected;                          /* output wavelets still to come */
+    enum status status;
+    bool running_mains;
+    struct clock clock;
+    struct node *node;
+    struct intake *intakes;
+    struct channel *channel;
+    int32_t *channel_of;                       /* [node][side][colour], -1: no route */
+    int32_t *first_channel, *turn;             /* [node + 1]; whose turn it is in a router */
+    uint8_t *position;                         /* [node][colour] */
+    int64_t *outlet_count;
+    int32_t *outlet_of;                        /* [node][side][colour] of external links, -1 */
+    struct source *source;
+    int64_t *inlet_count;
+    struct parcel *parcels;
+};
+
+void wake(struct engine *engine, enum actor actor, int32_t id, int64_t cycle);
+void wake_upstream(struct engine *engine, const struct channel *channel);
+int32_t neighbour(const struct engine *engine, int32_t node, int side);
+bool is_outside(const struct engine *engine, int32_t node, int side);
+void step_router(struct engine *engine, int32_t id);
+void step_node(struct engine *engine, int32_t id);
+void step_source(struct engine *engine, int32_t id);
+int64_t present(const struct node *node);
+void run_main(struct node *node);
+void move_streams(struct node *node);
+uint64_t colours_received(const struct node *node);
+struct parcel take(struct node *node, int colour);
+void activate_at(struct node *node, task *activated, int64_t ready);
+bool build(struct engine *engine);
+void release(struct engine *engine);
+void report_stuck(struct engine *engine);
+void *grow(struct engine *engine, void *items, int32_t *space, size_t size);
+void fail(struct engine *engine, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static inline int32_t slot_of(const struct engine *engine, int32_t node, int side, int colour)
+{
+    return (node * SIDES + side) * engine->layout->colours + colour;
+}
+
+/* ---- Elements of vector instructions --------------------------------------------------------- */
+
+size_t element_size(enum element type);
+int64_t points(const struct sizes *sizes);
+uint32_t element_to_fabric(enum element type, const void *element);
+void element_from_fabric(enum element type, uint32_t bits, void *element);
+void apply(const struct vector *v, void *d, const void *a, const void *b);
+
+#endif

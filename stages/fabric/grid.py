@@ -1,0 +1,131 @@
+"""The rectangle of PEs of a layout: which role each one has, and where its router sends what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.elements import Bools, Ints, bounding_box
+from stages.fabric.library import MAX_POSITIONS
+from stages.poly.bind import PE_NAMES, bind_set
+from stages.poly.evaluate import evaluate_set
+
+SIDES = ("N", "E", "S", "W", "ramp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """A rectangle of PEs; PE number k is column k % width of row k // width."""
+
+    west: int
+    north: int
+    width: int
+    height: int
+
+    @property
+    def size(self) -> int:
+        """The number of PEs."""
+        return self.width * self.height
+
+
+def read_grid(text: str) -> Grid:
+    """Return the rectangle `{ PE[x, y] : ... }`. Raises ValueError if it is none."""
+    elements = isl.Set(text)
+    if elements.dim(isl.dim_type.set) != 2 or elements.is_empty() or not elements.is_box():
+        raise ValueError(f"the grid {text} is not a rectangle of PEs")
+    (west, east), (north, south) = bounding_box(elements)
+    return Grid(west=west, north=north, width=east - west + 1, height=south - north + 1)
+
+
+def members(elements: isl.Set, grid: Grid) -> Bools:
+    """Return which PEs of the grid are in `{ PE[x, y] : ... }`, as an array [height, width]."""
+    x = grid.west + np.arange(grid.width, dtype=np.int64)
+    y = grid.north + np.arange(grid.height, dtype=np.int64)
+    values = dict(zip(PE_NAMES, (x[None, :], y[:, None]), strict=True))
+    return evaluate_set(bind_set(elements, PE_NAMES), values)
+
+
+def coordinates(numbers: Ints, grid: Grid) -> tuple[Ints, Ints]:
+    """Return x and y of the PEs with these numbers."""
+    return grid.west + numbers % grid.width, grid.north + numbers // grid.width
+
+
+def read_roles(roles: Mapping[str, Any], grid: Grid) -> NDArray[np.int32]:
+    """Return the position in `roles` of each PE's role, -1 for none, as an array [PE].
+
+    Raises ValueError if a PE has two roles.
+    """
+    result = np.full((grid.height, grid.width), -1, dtype=np.int32)
+    for number, (name, role) in enumerate(roles.items()):
+        here = members(isl.Set(role["at"]), grid)
+        if np.any(result[here] >= 0):
+            raise ValueError(f"a PE of role {name} has another role, too")
+        result[here] = number
+    return result.reshape(-1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Colours:
+    """The colours of a layout by number, and their routes.
+
+    `routes` is [position][colour][side from][PE] and holds the sides to go to, bit 0 for north,
+    then east, south, west, ramp; `position_count` is [colour].
+    """
+
+    names: tuple[str, ...]
+    position_count: NDArray[np.int32]
+    routes: NDArray[np.uint8]
+
+
+def read_colours(colours: Mapping[str, Any], grid: Grid) -> Colours:
+    """Return the routes of all colours. Raises ValueError if a number or a side is wrong."""
+    names = _names(colours)
+    positions = {
+        colours[name]["number"]: _positions(colours[name]) for name in names if name in colours
+    }
+    count = np.array([len(positions.get(i, [""])) for i in range(len(names))], dtype=np.int32)
+    if count.max(initial=1) > MAX_POSITIONS:
+        raise ValueError(f"a route has {count.max()} positions; at most {MAX_POSITIONS} fit")
+    shape = (int(count.max(initial=1)), len(names), len(SIDES), grid.height, grid.width)
+    routes = np.zeros(shape, dtype=np.uint8)
+    for number, texts in positions.items():
+        for position, text in enumerate(texts):
+            _add_routes(routes[position, number], text, grid)
+    flat = routes.reshape(*shape[:3], grid.size)
+    return Colours(names=names, position_count=count, routes=flat)
+
+
+def _names(colours: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the name of each number; numbers that are not used get one, too."""
+    numbers = [colour["number"] for colour in colours.values()]
+    if len(set(numbers)) != len(numbers) or any(number < 0 for number in numbers):
+        raise ValueError(f"the colours' numbers {numbers} are not distinct and not negative")
+    by_number = {colour["number"]: name for name, colour in colours.items()}
+    return tuple(by_number.get(i, f"colour {i}") for i in range(max(numbers, default=0) + 1))
+
+
+def _positions(colour: Mapping[str, Any]) -> Sequence[str]:
+    return colour["positions"] if "positions" in colour else [colour["routes"]]
+
+
+def _add_routes(routes: NDArray[np.uint8], text: str, grid: Grid) -> None:
+    """Add `{ [PE[x, y] -> from[]] -> to[] }` to one position of one colour."""
+    relations: list[isl.Map] = []
+    isl.UnionMap(text).foreach_map(relations.append)
+    for relation in relations:
+        wrapped = relation.domain().unwrap()
+        side = _side(wrapped.range().get_tuple_name())
+        target = _side(relation.range().get_tuple_name())
+        here = members(wrapped.domain(), grid)
+        routes[side] |= here.astype(np.uint8) << target
+
+
+def _side(name: str | None) -> int:
+    if name not in SIDES:
+        raise ValueError(f"a route names the side {name}; known are {', '.join(SIDES)}")
+    return SIDES.index(name)

@@ -1,0 +1,137 @@
+"""The engine as Python calls it: the structures of engine.h, and one run."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from ctypes import POINTER, Structure, c_char, c_char_p, c_int32, c_int64, c_size_t, c_void_p
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.profile import TYPES, Profile
+
+COMPLETE, STUCK, FAILED, OUT_OF_CYCLES = range(4)
+MAX_POSITIONS = 4
+REPORT_SIZE = 4096
+
+INLET = np.dtype(
+    [("node", "i4"), ("side", "i4"), ("colour", "i4"), ("first", "i8"), ("count", "i8")],
+    align=True,
+)
+OUTLET = np.dtype(
+    [("node", "i4"), ("side", "i4"), ("colours", "u4"), ("first", "i8"), ("count", "i8")],
+    align=True,
+)
+
+
+class Program(Structure):
+    """A PE program, as `struct program` of pe.h."""
+
+    _fields_: ClassVar[Sequence[Any]] = [
+        ("name", c_char_p),
+        ("memory", c_size_t),
+        ("main", c_void_p),
+        ("counters", c_int32),
+    ]
+
+
+class Machine(Structure):
+    """The figures of a profile, as `struct machine`."""
+
+    _fields_: ClassVar[Sequence[Any]] = [
+        *((name, c_int64) for name in ("loop", "scalar", "address")),
+        *((name, c_int64) for name in ("start_up", "configuration", "dispatch")),
+        ("lanes", c_int32 * 4),
+        *((name, c_int32) for name in ("hop", "ramp", "queue_depth", "instruction_queue")),
+        *((name, c_int32) for name in ("live_configurations", "multicast")),
+    ]
+
+
+class Layout(Structure):
+    """What the engine runs, as `struct layout`; arrays are pointers to NumPy memory."""
+
+    _fields_: ClassVar[Sequence[Any]] = [
+        ("machine", Machine),
+        *((name, c_int32) for name in ("width", "height", "west", "north", "colours", "roles")),
+        *((name, c_int32) for name in ("invocations", "inlets", "outlets", "counters")),
+        ("cycle_limit", c_int64),
+        ("colour_names", POINTER(c_char_p)),
+        ("programs", POINTER(c_void_p)),
+        ("role", c_void_p),
+        ("memory", POINTER(c_void_p)),
+        *((name, c_void_p) for name in ("memory_stride", "position_count", "routes")),
+        *((name, c_void_p) for name in ("inlet", "outlet", "sent", "sent_control")),
+        *((name, c_void_p) for name in ("received", "counter", "busy")),
+    ]
+
+
+class Outcome(Structure):
+    """What a run gives, as `struct outcome`."""
+
+    _fields_: ClassVar[Sequence[Any]] = [
+        *((name, c_int64) for name in ("cycles", "main_cycles", "injected", "delivered")),
+        *((name, c_int64) for name in ("hops", "stalls", "tasks")),
+        ("report", c_char * REPORT_SIZE),
+    ]
+
+
+def machine(profile: Profile) -> Machine:
+    """Return the profile's figures as the engine takes them."""
+    return Machine(
+        loop=profile.loop,
+        scalar=profile.scalar,
+        address=profile.address,
+        start_up=profile.vector_start_up,
+        configuration=profile.configuration,
+        dispatch=profile.dispatch,
+        lanes=(c_int32 * 4)(*(profile.lanes[name] for name in TYPES)),
+        hop=profile.hop,
+        ramp=profile.ramp,
+        queue_depth=profile.queue_depth,
+        instruction_queue=profile.instruction_queue,
+        live_configurations=profile.live_configurations,
+        multicast=profile.multicast,
+    )
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[ctypes.CDLL]:
+    """Load a library for as long as the block runs, so that it may be built again afterwards."""
+    import _ctypes
+
+    library = ctypes.CDLL(str(path.resolve()))
+    library.fabric_run.argtypes = [POINTER(Layout), POINTER(Outcome)]
+    library.fabric_run.restype = c_int32
+    try:
+        yield library
+    finally:
+        _ctypes.dlclose(library._handle)
+
+
+def programs(library: ctypes.CDLL, roles: Sequence[str]) -> list[Program]:
+    """Return `program_<role>` of each role. Raises ValueError if the library lacks one."""
+    try:
+        return [Program.in_dll(library, f"program_{role}") for role in roles]
+    except ValueError as error:
+        raise ValueError(f"the library lacks a program: {error}") from error
+
+
+def pointers(addresses: Sequence[int]) -> Any:
+    """Return a C array of pointers."""
+    return (c_void_p * max(1, len(addresses)))(*addresses)
+
+
+def names(texts: Sequence[str]) -> Any:
+    """Return a C array of strings."""
+    return (c_char_p * max(1, len(texts)))(*(text.encode() for text in texts))
+
+
+def aligned_zeros(size: int) -> NDArray[np.uint8]:
+    """Return `size` zero bytes that begin at a multiple of 64."""
+    raw = np.zeros(size + 64, dtype=np.uint8)
+    skip = -raw.ctypes.data % 64
+    return raw[skip : skip + size]

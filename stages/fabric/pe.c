@@ -1,0 +1,211 @@
+/* PEs: what a program may call, and which task runs when. */
+#include "engine.h"
+
+static struct node *node_of(struct pe *pe)
+{
+    return (struct node *)pe;
+}
+
+static bool is_colour(struct node *node, int colour)
+{
+    if (colour >= 0 && colour < node->engine->layout->colours)
+        return true;
+    fail(node->engine, "PE[%d, %d] names colour %d; the layout has %d", node->pe.x, node->pe.y,
+         colour, node->engine->layout->colours);
+    return false;
+}
+
+/* ---- Configuration --------------------------------------------------------------------------- */
+
+static void check_configurations(struct node *node)
+{
+    const int32_t limit = node->engine->layout->machine.live_configurations;
+
+    if (node->configurations > limit)
+        fail(node->engine, "PE[%d, %d] has %d live configurations; the machine has room for %d",
+             node->pe.x, node->pe.y, node->configurations, limit);
+}
+
+static void check_division(struct node *node, const struct vector *v)
+{
+    const enum element a = v->operand[1].type, b = v->operand[2].type;
+
+    if (v->operation == DIV && a != FLOAT16 && a != FLOAT32 && b != FLOAT16 && b != FLOAT32)
+        fail(node->engine, "PE[%d, %d] configures a DIV of two integers", node->pe.x, node->pe.y);
+}
+
+void configure(struct pe *pe, struct vector *v, int counter, enum operation operation,
+               struct sizes sizes, struct operand d, struct operand a, struct operand b)
+{
+    struct node *node = node_of(pe);
+
+    node->configurations += !v->configured;
+    *v = (struct vector){ operation, counter, sizes, { d, a, b }, 1 };
+    pe->charge += node->engine->layout->machine.configuration;
+    check_configurations(node);
+    check_division(node, v);
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+void on_data(struct pe *pe, int colour, wavelet_task *reaction)
+{
+    if (is_colour(node_of(pe), colour))
+        node_of(pe)->intake[colour].data = reaction;
+}
+
+void on_control(struct pe *pe, int colour, wavelet_task *reaction)
+{
+    if (is_colour(node_of(pe), colour))
+        node_of(pe)->intake[colour].control = reaction;
+}
+
+void activate_at(struct node *node, task *activated, int64_t ready)
+{
+    if (node->activations == node->activation_space)
+        node->activation = grow(node->engine, node->activation, &node->activation_space,
+                                sizeof *node->activation);
+    if (node->activations == node->activation_space)
+        return;
+    node->activation[node->activations] = (struct activation){ ready, activated };
+    node->activations += 1;
+    wake(node->engine, NODES, node->id, ready);
+}
+
+void activate(struct pe *pe, task *activated)
+{
+    activate_at(node_of(pe), activated, node_of(pe)->engine->now);
+}
+
+void block(struct pe *pe, int colour)
+{
+    if (is_colour(node_of(pe), colour))
+        node_of(pe)->intake[colour].blocked = true;
+}
+
+void unblock(struct pe *pe, int colour)
+{
+    if (is_colour(node_of(pe), colour))
+        node_of(pe)->intake[colour].blocked = false;
+}
+
+int invocation_done(struct pe *pe)
+{
+    struct node *node = node_of(pe);
+    struct engine *engine = node->engine;
+    const int64_t cycle = present(node);
+
+    node->invocations += 1;
+    if (node->invocations == engine->layout->invocations) {
+        engine->running -= 1;
+        if (cycle > engine->last_done)
+            engine->last_done = cycle;
+    }
+    return node->invocations < engine->layout->invocations;
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+/* Take the head of an intake; its router has space for it from the next cycle on. */
+struct parcel take(struct node *node, int colour)
+{
+    struct queue *queue = &node->intake[colour].queue;
+
+    if (queue->count == queue->capacity)
+        wake(node->engine, ROUTERS, node->id, node->engine->now + 1);
+    if (queue->count > 1)
+        wake(node->engine, NODES, node->id, node->engine->now + 1);
+    return pop(queue, node->engine->now);
+}
+
+/* The cycle that the running task has come to. Every `main` runs before cycle 0. */
+int64_t present(const struct node *node)
+{
+    return node->engine->running_mains ? 0 : node->started + node->pe.charge;
+}
+
+static void begin(struct node *node)
+{
+    node->pe.charge = 0;
+    node->started = node->engine->now + node->engine->layout->machine.dispatch;
+}
+
+/* A task takes a cycle at least. */
+static void finish(struct node *node)
+{
+    struct engine *engine = node->engine;
+    const int64_t end = node->started + node->pe.charge;
+
+    node->busy_until = end > engine->now ? end : engine->now + 1;
+    engine->layout->busy[node->id] += node->busy_until - engine->now;
+    engine->outcome->tasks += 1;
+    wake(engine, NODES, node->id, node->busy_until);
+}
+
+static bool run_activated(struct node *node)
+{
+    const struct activation first = node->activations > 0 ? node->activation[0]
+                                                          : (struct activation){ 0, NULL };
+
+    if (node->activations == 0 || first.ready > node->engine->now)
+        return false;
+    node->activations -= 1;
+    memmove(node->activation, node->activation + 1,
+            (size_t)node->activations * sizeof *node->activation);
+    begin(node);
+    first.task(&node->pe);
+    finish(node);
+    return true;
+}
+
+static bool react(struct node *node, int colour)
+{
+    const struct intake *intake = &node->intake[colour];
+    const struct parcel *head = first_ready(&intake->queue, node->engine->now);
+    wavelet_task *reaction;
+    struct parcel parcel;
+
+    if (head == NULL || intake->blocked)
+        return false;
+    reaction = head->control ? intake->control : intake->data;
+    if (reaction == NULL)
+        return false;
+    parcel = take(node, colour);
+    begin(node);
+    reaction(&node->pe, (wavelet){ parcel.bits });
+    finish(node);
+    return true;
+}
+
+/* Activated tasks first, in order; then what arrived, the lowest colour first. */
+static void start_task(struct node *node)
+{
+    const uint64_t received = colours_received(node);
+
+    if (run_activated(node))
+        return;
+    for (int colour = 0; colour < node->engine->layout->colours; colour += 1)
+        if (!(received >> colour & 1) && react(node, colour))
+            return;
+}
+
+void step_node(struct engine *engine, int32_t id)
+{
+    struct node *node = &engine->node[id];
+    const int64_t now = engine->now;
+
+    move_streams(node);
+    if (now < node->busy_until)
+        wake(engine, NODES, id, node->busy_until);
+    else if (node->instructions < engine->layout->machine.instruction_queue)
+        start_task(node);
+}
+
+void run_main(struct node *node)
+{
+    struct engine *engine = node->engine;
+
+    engine->layout->programs[node->role]->main(&node->pe);
+    if (node->pe.charge > engine->outcome->main_cycles)
+        engine->outcome->main_cycles = node->pe.charge;
+}

@@ -1,0 +1,288 @@
+/* What a PE program may use: the only file that it includes.
+ *
+ * A program is a `main`, which configures and says what the PE reacts to, and one function per task.
+ * A task never waits: it runs at once, and the cycles charged to it delay what follows on its PE.
+ * Everything with a fabric operand is queued, streams on its own, and on completion activates a task.
+ */
+#ifndef PE_H
+#define PE_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- Elements -------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint16_t bits;
+} float16;
+
+/* The value of x; exact. */
+static inline float f32(float16 x)
+{
+    const uint32_t sign = (uint32_t)(x.bits & 0x8000u) << 16;
+    const uint32_t magnitude = (uint32_t)(x.bits & 0x7fffu) << 13;
+    const uint32_t exponent = magnitude & 0x0f800000u;
+    const uint32_t smallest = 113u << 23;      /* 2^-14, the smallest normal number */
+    uint32_t bits = magnitude + (112u << 23);
+    float value, least;
+
+    if (exponent == 0x0f800000u)
+        bits += 112u << 23;
+    if (exponent == 0) {
+        bits += 1u << 23;
+        memcpy(&value, &bits, sizeof value);
+        memcpy(&least, &smallest, sizeof least);
+        value -= least;
+        memcpy(&bits, &value, sizeof bits);
+    }
+    bits |= sign;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The float16 nearest to x; of two, the even one. Too large gives infinity; NaN stays NaN. */
+static inline float16 f16(float x)
+{
+    uint32_t bits, sign, rounded;
+    float shifted;
+
+    memcpy(&bits, &x, sizeof bits);
+    sign = bits & 0x80000000u;
+    bits ^= sign;
+    if (bits > 0x7f800000u) {
+        rounded = 0x7c00u | ((bits >> 13) & 0x3ffu);
+        rounded += rounded == 0x7c00u;
+    } else if (bits >= 0x47800000u) {
+        rounded = 0x7c00u;
+    } else if (bits < 0x38800000u) {
+        memcpy(&shifted, &bits, sizeof shifted);
+        shifted += 0.5f;                       /* its last bit is the last bit of a subnormal */
+        memcpy(&bits, &shifted, sizeof bits);
+        rounded = bits - 0x3f000000u;
+    } else {
+        rounded = (bits - (112u << 23) + 0xfffu + ((bits >> 13) & 1u)) >> 13;
+    }
+    return (float16){ (uint16_t)(sign >> 16 | rounded) };
+}
+
+enum element { FLOAT16, FLOAT32, INT16, INT32 };
+
+/* ---- Scalar functions ------------------------------------------------------------------------ */
+
+/* The largest integer that is not above a / b. */
+static inline int64_t floord(int64_t a, int64_t b)
+{
+    const int64_t quotient = a / b;
+
+    return quotient - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static inline int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Unlike fmaxf and fminf, these and relu give NaN if an argument is NaN, as MAX and MIN do. */
+static inline float maximum(float a, float b)
+{
+    return a >= b || a != a ? a : b;
+}
+
+static inline float minimum(float a, float b)
+{
+    return a <= b || a != a ? a : b;
+}
+
+static inline float relu(float x)
+{
+    return x < 0.0f ? 0.0f : x;
+}
+
+/* ---- Wavelets -------------------------------------------------------------------------------- */
+
+/* 32 bits. Sparse: the value in the low half, its index in the high half. Dense: one element. */
+typedef struct {
+    uint32_t bits;
+} wavelet;
+
+static inline int wavelet_index(wavelet w)
+{
+    return (int)(w.bits >> 16);
+}
+
+static inline float16 wavelet_float16(wavelet w)
+{
+    return (float16){ (uint16_t)w.bits };
+}
+
+static inline float wavelet_float32(wavelet w)
+{
+    float value;
+
+    memcpy(&value, &w.bits, sizeof value);
+    return value;
+}
+
+static inline int16_t wavelet_int16(wavelet w)
+{
+    const uint16_t bits = (uint16_t)w.bits;
+    int16_t value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline int32_t wavelet_int32(wavelet w)
+{
+    int32_t value;
+
+    memcpy(&value, &w.bits, sizeof value);
+    return value;
+}
+
+/* ---- The PE ---------------------------------------------------------------------------------- */
+
+struct costs {
+    int64_t loop, scalar, address;             /* cycles of one operation of the kind */
+};
+
+struct counter {
+    int64_t calls, points;
+};
+
+struct pe {
+    int x, y;                                  /* x grows to the east, y to the south */
+    void *memory;                              /* the program's struct memory, zero at first */
+    int64_t charge;                            /* cycles charged to the running task so far */
+    const struct costs *costs;
+    struct counter *counters;
+};
+
+typedef void task(struct pe *pe);
+typedef void wavelet_task(struct pe *pe, wavelet w);
+
+struct program {
+    const char *name;
+    size_t memory;                             /* bytes of the program's struct memory */
+    task *main;
+    int counters;
+};
+
+/* Charge a basic block: how many loop, scalar and address operations it has. */
+#define CHARGE(pe, loop_count, scalar_count, address_count)                                        \
+    ((void)((pe)->charge += (loop_count) * (pe)->costs->loop                                       \
+                            + (scalar_count) * (pe)->costs->scalar                                 \
+                            + (address_count) * (pe)->costs->address))
+
+#define COUNT_CALL(pe, counter) ((void)((pe)->counters[counter].calls += 1))
+#define COUNT_INSTANCES(pe, counter, count) ((void)((pe)->counters[counter].points += (count)))
+
+/* ---- Vector instructions --------------------------------------------------------------------- */
+
+/* COPY d = a; ADD d = a + b; SUB, MUL, DIV, MAX, MIN likewise; MAC d = d + a * b.
+ * Floats are computed in float32, product and sum each, and rounded once to the type of d.
+ * Where neither a nor b (nor, for MAC, d) is a float: in int32, wrapping around; no DIV. */
+enum operation { COPY, ADD, SUB, MUL, DIV, MAX, MIN, MAC };
+
+enum { MAX_RANK = 4, NO_COUNTER = -1 };
+
+struct sizes {
+    int32_t rank;
+    int32_t size[MAX_RANK];
+};
+
+struct operand {
+    enum element type;
+    int32_t stride[MAX_RANK];                  /* in elements, of any sign, one per size */
+};
+
+struct vector {
+    enum operation operation;
+    int32_t counter;
+    struct sizes sizes;
+    struct operand operand[3];                 /* d, a, b */
+    int32_t configured;
+};
+
+#define SIZES(...)                                                                                 \
+    ((struct sizes){ (int32_t)(sizeof((const int32_t[]){ __VA_ARGS__ }) / sizeof(int32_t)),        \
+                     { __VA_ARGS__ } })
+#define FLOAT16_OPERAND(...) ((struct operand){ FLOAT16, { __VA_ARGS__ } })
+#define FLOAT32_OPERAND(...) ((struct operand){ FLOAT32, { __VA_ARGS__ } })
+#define INT16_OPERAND(...) ((struct operand){ INT16, { __VA_ARGS__ } })
+#define INT32_OPERAND(...) ((struct operand){ INT32, { __VA_ARGS__ } })
+#define NO_OPERAND FLOAT32_OPERAND(0)          /* the b of a COPY */
+#define FLOAT16_FABRIC FLOAT16_OPERAND(0)      /* an operand that comes from or goes to the fabric */
+#define FLOAT32_FABRIC FLOAT32_OPERAND(0)
+#define INT16_FABRIC INT16_OPERAND(0)
+#define INT32_FABRIC INT32_OPERAND(0)
+
+/* Configure v, at the profile's cost; counter may be NO_COUNTER. */
+void configure(struct pe *pe, struct vector *v, int counter, enum operation operation,
+               struct sizes sizes, struct operand d, struct operand a, struct operand b);
+
+/* Run v on memory, in lexicographic order; the points count into v's counter. Nothing is done if a
+ * size is 0. Charges start-up + ceil(points / lanes of the type of d). */
+void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b);
+
+/* ---- The fabric ------------------------------------------------------------------------------ */
+
+/* The elements of v's a, from `a` in memory, to `out`. Then `then` is activated, unless NULL. */
+void stream_send(struct pe *pe, const struct vector *v, int out, const void *a, task *then);
+
+/* As many elements as v has points, from `in`, to v's d, at `d` in memory. */
+void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task *then);
+
+/* out = in (v's a) OPERATION memory (v's b, at `b`), element by element. */
+void stream_combine(struct pe *pe, const struct vector *v, int out, int in, const void *b,
+                    task *then);
+
+/* One wavelet, behind everything that was sent on this colour before. */
+void send_wavelet(struct pe *pe, int colour, wavelet w);
+
+/* The control wavelet that ends a sequence. */
+void send_end(struct pe *pe, int colour);
+
+/* A control wavelet that moves this colour to its next position in every router that it passes;
+ * the first position follows the last. */
+void send_advance(struct pe *pe, int colour);
+
+static inline void send_sparse_bits(struct pe *pe, int colour, uint16_t bits, int index)
+{
+    send_wavelet(pe, colour, (wavelet){ (uint32_t)(uint16_t)index << 16 | bits });
+}
+
+static inline void send_sparse(struct pe *pe, int colour, float16 value, int index)
+{
+    send_sparse_bits(pe, colour, value.bits, index);
+}
+
+static inline void send_sparse_int16(struct pe *pe, int colour, int16_t value, int index)
+{
+    send_sparse_bits(pe, colour, (uint16_t)value, index);
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+/* From now on each wavelet of the colour that no stream receives starts the task. */
+void on_data(struct pe *pe, int colour, wavelet_task *reaction);
+void on_control(struct pe *pe, int colour, wavelet_task *reaction);
+
+/* Run the task once, after the present one. */
+void activate(struct pe *pe, task *activated);
+
+/* Let the wavelets of the colour wait, streams excepted, until `unblock`. */
+void block(struct pe *pe, int colour);
+void unblock(struct pe *pe, int colour);
+
+/* Say that this invocation is complete here. Nonzero if another one is wanted. */
+int invocation_done(struct pe *pe);
+
+#endif

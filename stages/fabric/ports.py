@@ -1,0 +1,241 @@
+"""External PEs: the wavelets that they inject, and the tensors made of what they receive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.elements import (
+    DTYPES,
+    Bools,
+    Ints,
+    bounding_box,
+    element_numbers,
+    open_mesh,
+    tensor_shape,
+)
+from stages.fabric.grid import SIDES, Grid
+from stages.fabric.library import INLET, OUTLET
+from stages.poly.bind import PE_NAMES, bind_set
+from stages.poly.evaluate import evaluate_set
+
+Array = NDArray[Any]
+INDEX_LIMIT = 65536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inlets:
+    """What all external PEs inject in one invocation.
+
+    `inlets` has one record per external PE and colour, those of one link side by side; `sent` are
+    the payloads, `control` tells which of them are control wavelets.
+    """
+
+    inlets: Array
+    sent: NDArray[np.uint32]
+    control: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """What the external PEs of one departure expect.
+
+    `outlets` has one record per external PE, its `count` for one invocation; `numbers` are the
+    C-order numbers of the elements in the order of arrival, PE after PE.
+    """
+
+    tensor: str
+    dtype: np.dtype[Any]
+    outlets: Array
+    numbers: Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Points:
+    """The points (port, index...) of a tensor's order, as arrays [port][index...]."""
+
+    nodes: Ints
+    axes: list[Ints]
+    numbers: Ints
+    inside: Bools
+
+
+def read_arrivals(
+    arrivals: Mapping[str, Any], colours: Sequence[str], arrays: Mapping[str, Array], grid: Grid
+) -> Inlets:
+    """Return what the external PEs inject: `arrays` holds each tensor by its name."""
+    parts = [
+        _read_arrival(arrival, colours.index(arrival["colour"]), arrays[arrival["tensor"]], grid)
+        for arrival in arrivals.values()
+    ]
+    inlets = np.concatenate([np.zeros(0, INLET), *(inlet for inlet, _, _ in parts)])
+    sizes = [0, *(len(sent) for _, sent, _ in parts)]
+    inlets["first"] += np.repeat(np.cumsum(sizes)[:-1], [len(inlet) for inlet, _, _ in parts])
+    order = np.lexsort((inlets["colour"], inlets["side"], inlets["node"]))
+    return Inlets(
+        inlets=inlets[order],
+        sent=np.concatenate([np.zeros(0, np.uint32), *(sent for _, sent, _ in parts)]),
+        control=np.concatenate([np.zeros(0, np.uint8), *(control for _, _, control in parts)]),
+    )
+
+
+def read_departure(
+    departure: Mapping[str, Any], colours: Sequence[str], shape: tuple[int, ...], grid: Grid
+) -> Departure:
+    """Return what the external PEs of a departure expect of a tensor of this shape."""
+    order = isl.Map(departure["order"])
+    points = _points(order, departure["side"], shape, _index_box(order), grid)
+    outlets = np.zeros(len(points.nodes), dtype=OUTLET)
+    outlets["node"], outlets["side"] = points.nodes, SIDES.index(departure["side"])
+    outlets["colours"] = sum(1 << colours.index(name) for name in departure["colours"])
+    outlets["count"] = points.inside.reshape(len(points.nodes), -1).sum(axis=1)
+    outlets["first"] = np.cumsum(outlets["count"]) - outlets["count"]
+    return Departure(
+        tensor=departure["tensor"],
+        dtype=DTYPES[departure["type"]],
+        outlets=outlets,
+        numbers=points.numbers[points.inside],
+    )
+
+
+def departing_shape(departure: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the smallest shape that holds the elements of a departure's order."""
+    return tensor_shape(isl.Map(departure["order"]).domain())
+
+
+def take_departed(
+    departure: Departure, received: Array, invocation: int, array: Array, found: Bools
+) -> None:
+    """Copy what one invocation sent into `array`, and mark in `found` what came.
+
+    `received` is [invocation][element] per external PE, one PE after the other; the outlets'
+    `first` and `count` are those of one invocation, `first` relative to this departure.
+    """
+    count = departure.outlets["count"]
+    all_before = departure.outlets["first"] * (received.size // max(1, len(departure.numbers)))
+    within = np.arange(len(departure.numbers)) - np.repeat(departure.outlets["first"], count)
+    at = np.repeat(all_before + invocation * count, count) + within
+    array.reshape(-1)[departure.numbers] = _elements(received[at], departure.dtype)
+    found.reshape(-1)[departure.numbers] = True
+
+
+def _read_arrival(
+    arrival: Mapping[str, Any], colour: int, array: Array, grid: Grid
+) -> tuple[Array, NDArray[np.uint32], NDArray[np.uint8]]:
+    """Return inlets, payloads and control marks of one arrival; `first` counts from its own 0."""
+    order = isl.Map(arrival["order"])
+    box = _index_box(order)
+    if arrival["sparse"]:
+        box = _sequences(box, arrival["outer"], arrival["order"])
+    points = _points(order, arrival["side"], array.shape, box, grid)
+    values = _values(array, points)
+    rows = len(points.nodes)
+    if arrival["sparse"]:
+        sent, control, keep = _sparse(values, points)
+    else:
+        sent, control, keep = _payloads(values), np.zeros_like(points.inside), points.inside
+    inlets = np.zeros(rows, dtype=INLET)
+    inlets["node"], inlets["side"], inlets["colour"] = (
+        points.nodes, SIDES.index(arrival["side"]), colour,
+    )
+    inlets["count"] = keep.reshape(rows, -1).sum(axis=1)
+    inlets["first"] = np.cumsum(inlets["count"]) - inlets["count"]
+    return inlets, sent[keep], control[keep].astype(np.uint8)
+
+
+def _sparse(values: Array, points: _Points) -> tuple[NDArray[np.uint32], Bools, Bools]:
+    """Return payloads, control marks and what is sent: no zeros, and an end to every sequence."""
+    inner = points.axes[-1]
+    if values.dtype.itemsize != 2 or inner.min() < 0 or inner.max() >= INDEX_LIMIT:
+        raise ValueError(
+            f"a sparse element has 16 bits and an index below {INDEX_LIMIT}, not"
+            f" {8 * values.dtype.itemsize} bits and indices {inner.min()} to {inner.max()}"
+        )
+    sent = inner.astype(np.uint32) << 16 | _payloads(values)
+    ends = (*values.shape[:-1], 1)
+    keep = points.inside & (values != 0)
+    return (
+        np.concatenate([sent, np.zeros(ends, np.uint32)], axis=-1),
+        np.concatenate([np.zeros(keep.shape, np.bool_), np.ones(ends, np.bool_)], axis=-1),
+        np.concatenate([keep, np.ones(ends, np.bool_)], axis=-1),
+    )
+
+
+def _values(array: Array, points: _Points) -> Array:
+    if not array.size:
+        return np.zeros(points.numbers.shape, array.dtype)
+    return array.reshape(-1)[points.numbers]
+
+
+def _payloads(values: Array) -> NDArray[np.uint32]:
+    unsigned = np.uint16 if values.dtype.itemsize == 2 else np.uint32
+    return np.ascontiguousarray(values).view(unsigned).astype(np.uint32)
+
+
+def _elements(payloads: NDArray[np.uint32], dtype: np.dtype[Any]) -> Array:
+    unsigned = np.uint16 if dtype.itemsize == 2 else np.uint32
+    return payloads.astype(unsigned).view(dtype)
+
+
+def _index_box(order: isl.Map) -> list[tuple[int, int]]:
+    """Return lowest and highest value of each index of `{ x[i] -> [PE[x, y] -> index[...]] }`."""
+    index = order.range().unwrap().range()
+    return [(0, -1)] * index.dim(isl.dim_type.set) if index.is_empty() else bounding_box(index)
+
+
+def _sequences(
+    box: list[tuple[int, int]], outer: Sequence[Sequence[int]], text: str
+) -> list[tuple[int, int]]:
+    """Return the box with the outer indices that the layout states: one sequence for each."""
+    stated = [(low, high) for low, high in outer]
+    if len(box) == 1 and all(low == high for low, high in stated):
+        return box
+    inside = len(stated) == len(box) - 1 and all(
+        low <= first and last <= high
+        for (low, high), (first, last) in zip(stated, box, strict=False)
+    )
+    if not inside:
+        raise ValueError(f"the outer indices of {text} are not those of the box {stated}")
+    return [*stated, box[-1]]
+
+
+def _points(
+    order: isl.Map, side: str, shape: tuple[int, ...], box: list[tuple[int, int]], grid: Grid
+) -> _Points:
+    """Return every external PE of the order, and the element at each of its index values."""
+    nodes, x, y = _ports(order.range().unwrap().domain(), side, grid)
+    axes = [np.arange(low, high + 1, dtype=np.int64) for low, high in box]
+    mesh = open_mesh([x, *axes])
+    numbers, inside = element_numbers(
+        order.reverse(), [mesh[0], y.reshape(mesh[0].shape), *mesh[1:]], shape
+    )
+    return _Points(nodes=nodes, axes=axes, numbers=numbers, inside=inside)
+
+
+def _ports(elements: isl.Set, side: str, grid: Grid) -> tuple[Ints, Ints, Ints]:
+    """Return the PEs of the grid next to the external PEs, and the external PEs' x and y.
+
+    Raises ValueError if one of them is not next to the grid on that side.
+    """
+    node, x, y = _edge(side, grid)
+    box = f"{x.min()} <= x <= {x.max()} and {y.min()} <= y <= {y.max()}"
+    if not elements.is_subset(isl.Set(f"{{ PE[x, y] : {box} }}")):
+        raise ValueError(f"{elements} are not all next to the grid's side {side}")
+    here = evaluate_set(bind_set(elements, PE_NAMES), dict(zip(PE_NAMES, (x, y), strict=True)))
+    return node[here], x[here], y[here]
+
+
+def _edge(side: str, grid: Grid) -> tuple[Ints, Ints, Ints]:
+    """Return the PEs along a side of the grid, and x and y of the external PEs beside them."""
+    across = np.arange(grid.width, dtype=np.int64)
+    down = np.arange(grid.height, dtype=np.int64)
+    if side in ("N", "S"):
+        row, y = (0, -1) if side == "N" else (grid.height - 1, grid.height)
+        return row * grid.width + across, grid.west + across, grid.north + y + 0 * across
+    column, x = (0, -1) if side == "W" else (grid.width - 1, grid.width)
+    return down * grid.width + column, grid.west + x + 0 * down, grid.north + down

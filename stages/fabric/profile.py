@@ -1,0 +1,173 @@
+"""Machine profiles: the figures of a machine, each with its source and grade.
+
+Reads    stages/fabric/profiles/<name>.yaml, or a file of the same form
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PROFILES = Path(__file__).parent / "profiles"
+TYPES = ("float16", "float32", "int16", "int32")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """The figures of a machine. Costs and latencies are in cycles, memory and code in bytes.
+
+    `grid` is columns and rows; `lanes` gives elements per cycle by type; `link_width` is in bits;
+    `queue_depth` in wavelets. The files say what each figure means and where it comes from.
+    """
+
+    name: str
+    grid: tuple[int, int]
+    memory: int
+    lanes: Mapping[str, int]
+    vector_start_up: int
+    configuration: int
+    live_configurations: int
+    dimensions: int
+    loop: int
+    scalar: int
+    address: int
+    dispatch: int
+    hop: int
+    ramp: int
+    link_width: int
+    queue_depth: int
+    instruction_queue: int
+    colours: int
+    positions: int
+    multicast: bool
+    code_base: int
+    code_task: int
+
+    def __post_init__(self) -> None:
+        """Check what the engine relies on; ValueError names the figure and its value."""
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ValueError(f"profile {self.name}: {name} is {value}, not {low} to {high}")
+
+
+_ENGINE_COLOURS, _ENGINE_POSITIONS, _ENGINE_LATENCY, _ENGINE_DIMENSIONS = 32, 4, 1000, 4
+_MOST = 2**31 - 1
+_RANGES = {
+    **dict.fromkeys(("vector_start_up", "configuration", "loop", "scalar"), (0, _MOST)),
+    **dict.fromkeys(("address", "dispatch", "code_base", "code_task"), (0, _MOST)),
+    **dict.fromkeys(("memory", "live_configurations", "link_width"), (1, _MOST)),
+    "instruction_queue": (1, _MOST),
+    "queue_depth": (1, 4096),
+    "hop": (1, _ENGINE_LATENCY),
+    "ramp": (0, _ENGINE_LATENCY),
+    "colours": (1, _ENGINE_COLOURS),
+    "positions": (1, _ENGINE_POSITIONS),
+    "dimensions": (1, _ENGINE_DIMENSIONS),
+}
+
+
+def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
+    """Return a profile by its name or the path of its file, with some figures replaced.
+
+    `overrides` gives plain values by key; `lanes` may be a number, for every type, or a mapping
+    from some types. Raises ValueError, with the known names or keys and the nearest one.
+    """
+    figures = {key: _plain(value) for key, value in _read(name).items()}
+    known = [field.name for field in fields(Profile) if field.name != "name"]
+    changed = dict(overrides or {})
+    for key in changed:
+        if key not in known:
+            raise ValueError(_unknown("figure", key, known))
+    if "lanes" in changed:
+        changed["lanes"] = _merge_lanes(figures["lanes"], changed["lanes"])
+    return _checked(Path(name).stem, figures | changed, known)
+
+
+def profile_names() -> list[str]:
+    """Return the names of the profiles that come with the compiler, sorted."""
+    return sorted(path.stem for path in PROFILES.glob("*.yaml"))
+
+
+def _read(name: str) -> dict[str, Any]:
+    path = PROFILES / f"{name}.yaml" if name in profile_names() else Path(name)
+    if not path.is_file():
+        raise ValueError(_unknown("profile", name, profile_names()))
+    try:
+        figures = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path} is not YAML: {error}") from error
+    if not isinstance(figures, dict):
+        raise ValueError(f"{path} is not a mapping from figures to values")
+    return figures
+
+
+def _plain(figure: Any) -> Any:
+    """Return the value of a figure, or of each figure in a mapping of them."""
+    if not isinstance(figure, dict):
+        return figure
+    if "value" in figure:
+        return figure["value"]
+    return {key: _plain(value) for key, value in figure.items()}
+
+
+def _merge_lanes(lanes: Mapping[str, int], changed: Any) -> dict[str, int]:
+    if not isinstance(changed, Mapping):
+        return dict.fromkeys(TYPES, changed)
+    for key in changed:
+        if key not in TYPES:
+            raise ValueError(_unknown("type", key, TYPES))
+    return {**lanes, **changed}
+
+
+def _checked(name: str, figures: dict[str, Any], known: list[str]) -> Profile:
+    for key in figures:
+        if key not in known:
+            raise ValueError(_unknown("figure", key, known))
+    missing = [key for key in known if key not in figures]
+    if missing:
+        raise ValueError(f"profile {name} lacks {', '.join(missing)}")
+    special: dict[str, Any] = {
+        "grid": _grid(name, figures["grid"]),
+        "lanes": _lanes(name, figures["lanes"]),
+    }
+    if not isinstance(figures["multicast"], bool):
+        raise ValueError(f"profile {name}: multicast is {figures['multicast']}, not true or false")
+    plain = {key: figures[key] for key in known if key not in special and key != "multicast"}
+    for key, value in plain.items():
+        if not _is_int(value):
+            raise ValueError(f"profile {name}: {key} is {value}, not a whole number")
+    return Profile(name=name, multicast=figures["multicast"], **special, **plain)
+
+
+def _grid(name: str, value: Any) -> tuple[int, int]:
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(map(_positive, value)):
+        raise ValueError(f"profile {name}: grid is {value}, not [columns, rows]")
+    return (value[0], value[1])
+
+
+def _lanes(name: str, value: Any) -> Mapping[str, int]:
+    if not isinstance(value, Mapping) or set(value) != set(TYPES):
+        raise ValueError(f"profile {name}: lanes is {value}, not a number for each of {TYPES}")
+    if not all(map(_positive, value.values())):
+        raise ValueError(f"profile {name}: lanes is {dict(value)}, not positive")
+    return dict(value)
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _positive(value: Any) -> bool:
+    return _is_int(value) and value > 0
+
+
+def _unknown(what: str, name: str, known: list[str] | tuple[str, ...]) -> str:
+    nearest = get_close_matches(str(name), known, n=1)
+    hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    return f"unknown {what} {name}: known are {', '.join(known)}{hint}"

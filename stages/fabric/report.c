@@ -1,0 +1,156 @@
+/* A fabric that can no longer move: who waits, on which colour, and for what. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "engine.h"
+
+enum { MAX_LINES = 9 };
+
+struct report {
+    struct engine *engine;
+    size_t length;
+    int lines, left_out;
+};
+
+static void append(struct report *report, const char *format, va_list arguments)
+{
+    const size_t room = REPORT_SIZE - report->length;
+    const int wanted = vsnprintf(report->engine->outcome->report + report->length, room, format,
+                                 arguments);
+
+    if (wanted > 0)
+        report->length += (size_t)wanted < room ? (size_t)wanted : room - 1;
+}
+
+__attribute__((format(printf, 2, 3)))
+static void line(struct report *report, const char *format, ...)
+{
+    va_list arguments;
+
+    report->lines += 1;
+    if (report->lines > MAX_LINES) {
+        report->left_out += 1;
+        return;
+    }
+    va_start(arguments, format);
+    append(report, format, arguments);
+    va_end(arguments);
+}
+
+static const char *colour_name(const struct report *report, int colour)
+{
+    return report->engine->layout->colour_names[colour];
+}
+
+static const char *role_name(const struct report *report, const struct node *node)
+{
+    return report->engine->layout->programs[node->role]->name;
+}
+
+/* ---- One PE ---------------------------------------------------------------------------------- */
+
+static void report_instruction(struct report *report, const struct node *node,
+                               const struct instruction *instruction)
+{
+    static const char *const verbs[] = {
+        [SEND] = "sends", [RECEIVE] = "receives", [COMBINE] = "combines", [WAVELET] = "sends",
+    };
+    const int colour = instruction->in >= 0 ? instruction->in : instruction->out;
+    const char *to = instruction->kind == COMBINE ? " to " : "";
+    const char *out = instruction->kind == COMBINE ? colour_name(report, instruction->out) : "";
+
+    line(report, "  PE[%d, %d] (%s) %s on %s%s%s: %lld of %lld elements to go\n", node->pe.x,
+         node->pe.y, role_name(report, node), verbs[instruction->kind],
+         colour_name(report, colour), to, out,
+         (long long)(instruction->total - instruction->done), (long long)instruction->total);
+}
+
+static const char *reason_to_wait(const struct node *node, int colour)
+{
+    const struct intake *intake = &node->intake[colour];
+    const bool control = intake->queue.parcels[intake->queue.head].control;
+
+    if (colours_received(node) >> colour & 1)
+        return control ? "a control wavelet heads a stream" : "the stream waits";
+    if ((control ? intake->control : intake->data) == NULL)
+        return control ? "no task reacts to a control wavelet" : "no task reacts to an element";
+    if (intake->blocked)
+        return "the colour is blocked";
+    return "the instruction queue is full";
+}
+
+static void report_intake(struct report *report, const struct node *node, int colour)
+{
+    const struct intake *intake = &node->intake[colour];
+
+    if (intake->queue.count > 0)
+        line(report, "  PE[%d, %d] (%s) leaves %d wavelets on %s waiting: %s\n", node->pe.x,
+             node->pe.y, role_name(report, node), intake->queue.count,
+             colour_name(report, colour), reason_to_wait(node, colour));
+}
+
+static void report_node(struct report *report, const struct node *node)
+{
+    const struct layout *layout = report->engine->layout;
+    const int lines = report->lines;
+
+    for (int32_t i = 0; i < node->instructions; i += 1)
+        report_instruction(report, node, &node->instruction[i]);
+    for (int colour = 0; colour < layout->colours; colour += 1)
+        report_intake(report, node, colour);
+    if (report->lines == lines && node->invocations < layout->invocations)
+        line(report, "  PE[%d, %d] (%s) waits for wavelets: %d of %d invocations are done\n",
+             node->pe.x, node->pe.y, role_name(report, node), node->invocations,
+             layout->invocations);
+}
+
+/* ---- Ports ----------------------------------------------------------------------------------- */
+
+static void report_inlet(struct report *report, int32_t i)
+{
+    const struct layout *layout = report->engine->layout;
+    const struct inlet *inlet = &layout->inlet[i];
+    const int64_t total = inlet->count * layout->invocations;
+    const struct pe *pe = &report->engine->node[inlet->node].pe;
+
+    if (report->engine->inlet_count[i] < total)
+        line(report, "  the external PE beside PE[%d, %d] has %lld of %lld wavelets on %s to "
+             "inject\n", pe->x, pe->y, (long long)(total - report->engine->inlet_count[i]),
+             (long long)total, colour_name(report, inlet->colour));
+}
+
+static void report_outlet(struct report *report, int32_t i)
+{
+    const struct outlet *outlet = &report->engine->layout->outlet[i];
+    const struct pe *pe = &report->engine->node[outlet->node].pe;
+    const int64_t got = report->engine->outlet_count[i];
+
+    if (got < outlet->count)
+        line(report, "  the external PE beside PE[%d, %d] got %lld of %lld elements\n", pe->x,
+             pe->y, (long long)got, (long long)outlet->count);
+}
+
+/* ---- The whole fabric ------------------------------------------------------------------------ */
+
+void report_stuck(struct engine *engine)
+{
+    struct report report = { .engine = engine };
+    const bool late = engine->status == OUT_OF_CYCLES;
+
+    engine->status = late ? OUT_OF_CYCLES : STUCK;
+    line(&report, "%s after cycle %lld: %d PEs are not done, %lld output elements are missing\n",
+         late ? "the cycle limit was reached" : "the fabric can no longer move",
+         (long long)engine->now, engine->running, (long long)engine->expected);
+    report.lines = 0;
+    for (int32_t i = 0; i < engine->size; i += 1)
+        if (engine->node[i].role >= 0)
+            report_node(&report, &engine->node[i]);
+    for (int32_t i = 0; i < engine->layout->inlets; i += 1)
+        report_inlet(&report, i);
+    for (int32_t i = 0; i < engine->layout->outlets; i += 1)
+        report_outlet(&report, i);
+    if (report.left_out > 0) {
+        report.lines = 0;
+        line(&report, "  and %d more\n", report.left_out);
+    }
+}

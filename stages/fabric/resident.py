@@ -1,0 +1,80 @@
+"""Tensors in PE memory: scatter them before a run, gather them after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.elements import DTYPES, Bools, Ints, element_numbers, open_mesh, tensor_shape
+from stages.fabric.grid import Grid, coordinates
+
+Array = NDArray[Any]
+POINTS_AT_A_TIME = 1 << 22
+
+
+def scatter(memory: Array, tensor: Mapping[str, Any], array: Array, pes: Ints, grid: Grid) -> None:
+    """Copy a tensor into the memories of the PEs that hold parts of it.
+
+    `memory` is [PE of the role][byte]; `tensor` is the layout's entry of a local tensor; `array`
+    is the whole tensor, of the local tensor's type; `pes` numbers the PEs of the role. Local
+    elements that are no element of the tensor become 0.
+    """
+    source = array.reshape(-1)
+    for local, number, inside in _parts(memory, tensor, array.shape, pes, grid):
+        if source.size:
+            local[...] = np.where(inside, source[number], 0)
+
+
+def gather(
+    memory: Array, tensor: Mapping[str, Any], array: Array, found: Bools, pes: Ints, grid: Grid
+) -> None:
+    """Copy what the PEs hold of a tensor into `array`, and mark in `found` what was there."""
+    target, marks = array.reshape(-1), found.reshape(-1)
+    for local, number, inside in _parts(memory, tensor, array.shape, pes, grid):
+        at = number[inside]
+        target[at] = local[inside]
+        marks[at] = True
+
+
+def resident_shape(tensor: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the smallest shape that holds what the layout's map names."""
+    return tensor_shape(isl.Map(tensor["map"]).range())
+
+
+def _parts(
+    memory: Array, tensor: Mapping[str, Any], shape: tuple[int, ...], pes: Ints, grid: Grid
+) -> Iterator[tuple[Array, Ints, Bools]]:
+    """Yield, for some PEs at a time, their local tensors, the elements' numbers, and which are."""
+    relation, local_shape = isl.Map(tensor["map"]), tuple(tensor["shape"])
+    local = _local_tensors(memory, tensor)
+    step = max(1, POINTS_AT_A_TIME // max(1, prod(local_shape)))
+    axes = [np.arange(extent, dtype=np.int64) for extent in local_shape]
+    for first in range(0, len(pes), step):
+        part = slice(first, first + step)
+        mesh = open_mesh([pes[part], *axes])
+        points = [*coordinates(mesh[0], grid), *mesh[1:]]
+        yield local[part], *element_numbers(relation, points, shape)
+
+
+def _local_tensors(memory: Array, tensor: Mapping[str, Any]) -> Array:
+    """Return a view of the memories, [PE of the role][local index...], of the tensor's type."""
+    dtype, shape = DTYPES[tensor["type"]], tuple(tensor["shape"])
+    end = tensor["address"] + prod(shape) * dtype.itemsize
+    if tensor["address"] % dtype.itemsize or end > memory.shape[1]:
+        raise ValueError(
+            f"a local tensor at bytes {tensor['address']} to {end} is not aligned,"
+            f" or not inside the program's {memory.shape[1]} bytes"
+        )
+    strides = [prod(shape[i + 1 :]) * dtype.itemsize for i in range(len(shape))]
+    return np.ndarray(
+        (memory.shape[0], *shape),
+        dtype,
+        buffer=memory.reshape(-1),
+        offset=tensor["address"],
+        strides=(memory.shape[1], *strides),
+    )

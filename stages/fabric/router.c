@@ -1,0 +1,218 @@
+/* Routers, links and external ports: how wavelets move. */
+#include "engine.h"
+
+/* ---- Waking ---------------------------------------------------------------------------------- */
+
+int32_t neighbour(const struct engine *engine, int32_t node, int side)
+{
+    const int32_t width = engine->layout->width;
+
+    switch (side) {
+    case NORTH: return node - width;
+    case SOUTH: return node + width;
+    case EAST: return node + 1;
+    default: return node - 1;
+    }
+}
+
+bool is_outside(const struct engine *engine, int32_t node, int side)
+{
+    const int32_t width = engine->layout->width, height = engine->layout->height;
+
+    switch (side) {
+    case NORTH: return node < width;
+    case SOUTH: return node / width == height - 1;
+    case EAST: return node % width == width - 1;
+    default: return node % width == 0;
+    }
+}
+
+/* The channel has space from the next cycle on: tell who fills it. */
+void wake_upstream(struct engine *engine, const struct channel *channel)
+{
+    const int64_t next = engine->now + 1;
+
+    if (channel->side == RAMP)
+        wake(engine, NODES, channel->node, next);
+    else if (!is_outside(engine, channel->node, channel->side))
+        wake(engine, ROUTERS, neighbour(engine, channel->node, channel->side), next);
+    else
+        wake(engine, SOURCES, channel->source, next);
+}
+
+/* ---- External ports -------------------------------------------------------------------------- */
+
+static bool inject(struct engine *engine, int32_t i)
+{
+    const struct inlet *inlet = &engine->layout->inlet[i];
+    const int64_t sent = engine->inlet_count[i];
+    const int64_t item = inlet->first + sent % (inlet->count > 0 ? inlet->count : 1);
+    const int64_t ready = engine->now + engine->layout->machine.hop;
+    struct channel *channel =
+        &engine->channel[engine->channel_of[slot_of(engine, inlet->node, inlet->side,
+                                                    inlet->colour)]];
+
+    if (sent == inlet->count * engine->layout->invocations
+        || !has_space(&channel->queue, engine->now))
+        return false;
+    push(&channel->queue, (struct parcel){ ready, engine->layout->sent[item],
+                                           engine->layout->sent_control[item] });
+    wake(engine, ROUTERS, inlet->node, ready);
+    engine->inlet_count[i] += 1;
+    engine->outcome->injected += 1;
+    engine->outcome->hops += 1;
+    return true;
+}
+
+/* One wavelet of one of the colours on this external link, in turn. */
+void step_source(struct engine *engine, int32_t id)
+{
+    struct source *source = &engine->source[id];
+
+    for (int32_t k = 1; k <= source->inlets; k += 1) {
+        const int32_t turn = (source->last + k) % source->inlets;
+
+        if (inject(engine, source->first + turn)) {
+            source->last = turn;
+            wake(engine, SOURCES, id, engine->now + 1);
+            return;
+        }
+    }
+}
+
+static void deliver_outside(struct engine *engine, int32_t i, struct parcel parcel)
+{
+    const struct outlet *outlet = &engine->layout->outlet[i];
+    const int64_t got = engine->outlet_count[i];
+
+    if (parcel.control)
+        return;
+    if (got == outlet->count) {
+        fail(engine, "more than %lld elements left to the external PE beside PE[%d, %d]",
+             (long long)got, engine->node[outlet->node].pe.x, engine->node[outlet->node].pe.y);
+        return;
+    }
+    engine->layout->received[outlet->first + got] = parcel.bits;
+    engine->outlet_count[i] += 1;
+    engine->expected -= 1;
+    engine->outcome->delivered += 1;
+    engine->outcome->cycles = engine->now + engine->layout->machine.hop;
+}
+
+/* ---- Routers --------------------------------------------------------------------------------- */
+
+static struct intake *intake_of(const struct engine *engine, const struct channel *channel)
+{
+    return &engine->node[channel->node].intake[channel->colour];
+}
+
+static bool accepts(const struct engine *engine, const struct channel *channel, int side)
+{
+    if (side == RAMP)
+        return has_space(&intake_of(engine, channel)->queue, engine->now);
+    return channel->target[side] < 0
+        || has_space(&engine->channel[channel->target[side]].queue, engine->now);
+}
+
+static void hand_over(struct engine *engine, const struct channel *channel, int side)
+{
+    struct parcel parcel = channel->queue.parcels[channel->queue.head];
+    const struct machine *machine = &engine->layout->machine;
+    const int32_t target = side == RAMP ? 0 : channel->target[side];
+
+    if (side == RAMP) {
+        parcel.ready = engine->now + machine->ramp + 1;
+        push(&intake_of(engine, channel)->queue, parcel);
+        wake(engine, NODES, channel->node, parcel.ready);
+        engine->outcome->delivered += 1;
+        return;
+    }
+    parcel.ready = engine->now + machine->hop;
+    engine->outcome->hops += 1;
+    if (target < 0) {
+        deliver_outside(engine, ~target, parcel);
+        return;
+    }
+    push(&engine->channel[target].queue, parcel);
+    wake(engine, ROUTERS, engine->channel[target].node, parcel.ready);
+}
+
+/* The sides that the head may go to now: all that it has to, or, without multicast, one of them.
+ * None if a link was used in this cycle or a queue has no space. */
+static unsigned sides_to_serve(const struct engine *engine, const struct channel *channel,
+                               unsigned wanted, unsigned used)
+{
+    unsigned free = 0;
+
+    for (int side = 0; side < SIDES; side += 1)
+        if (wanted >> side & 1 && !(used >> side & 1) && accepts(engine, channel, side))
+            free |= 1u << side;
+    if (engine->layout->machine.multicast)
+        return free == wanted ? free : 0;
+    return free & -free;
+}
+
+static void leave(struct engine *engine, struct channel *channel)
+{
+    const int64_t now = engine->now;
+    const bool full = channel->queue.count == channel->queue.capacity;
+    const int64_t ready = channel->queue.parcels[channel->queue.head].ready;
+    uint8_t *position = &engine->position[channel->node * engine->layout->colours
+                                          + channel->colour];
+    const struct parcel parcel = pop(&channel->queue, now);
+
+    engine->outcome->stalls += now - (ready > channel->since ? ready : channel->since);
+    channel->since = now + 1;
+    if (full)
+        wake_upstream(engine, channel);
+    if (parcel.control && parcel.bits & 1) {
+        *position = (uint8_t)((*position + 1) % engine->layout->position_count[channel->colour]);
+        wake(engine, ROUTERS, channel->node, now + 1);
+    }
+    if (channel->queue.count > 0) {
+        const int64_t next = channel->queue.parcels[channel->queue.head].ready;
+
+        wake(engine, ROUTERS, channel->node, next > now ? next : now + 1);
+    }
+}
+
+/* Serve one channel; `used` holds the links that are taken in this cycle. */
+static bool serve(struct engine *engine, struct channel *channel, unsigned *used)
+{
+    const int32_t slot = channel->node * engine->layout->colours + channel->colour;
+    const unsigned out = channel->out[engine->position[slot]];
+    const unsigned wanted = channel->left ? channel->left : out;
+    unsigned now;
+
+    if (first_ready(&channel->queue, engine->now) == NULL || wanted == 0)
+        return false;
+    now = sides_to_serve(engine, channel, wanted, *used);
+    if (now != wanted && (now != 0 || wanted & *used))
+        wake(engine, ROUTERS, channel->node, engine->now + 1);
+    for (int side = 0; side < SIDES; side += 1)
+        if (now >> side & 1)
+            hand_over(engine, channel, side);
+    channel->left = (uint8_t)(wanted & ~now);
+    *used |= now;
+    if (now == wanted)
+        leave(engine, channel);
+    return now != 0;
+}
+
+/* Every channel in turn, beginning after the one that was first served last time. */
+void step_router(struct engine *engine, int32_t id)
+{
+    const int32_t first = engine->first_channel[id];
+    const int32_t count = engine->first_channel[id + 1] - first, turn = engine->turn[id];
+    unsigned used = 0;
+    bool served = false;
+
+    for (int32_t k = 0; k < count; k += 1) {
+        const int32_t i = (turn + k) % count;
+
+        if (serve(engine, &engine->channel[first + i], &used) && !served) {
+            engine->turn[id] = (i + 1) % count;
+            served = true;
+        }
+    }
+}

@@ -1,0 +1,289 @@
+/* Instructions with a fabric operand: queued in program order, moving one element a cycle. */
+#include "engine.h"
+
+/* ---- What a program calls -------------------------------------------------------------------- */
+
+static bool can_send(struct node *node, int colour)
+{
+    struct engine *engine = node->engine;
+
+    if (colour >= 0 && colour < engine->layout->colours
+        && engine->channel_of[slot_of(engine, node->id, RAMP, colour)] >= 0)
+        return true;
+    fail(engine, "PE[%d, %d] sends on colour %d, for which its router has no route from the ramp",
+         node->pe.x, node->pe.y, colour);
+    return false;
+}
+
+static bool can_receive(struct node *node, int colour)
+{
+    if (colour >= 0 && colour < node->engine->layout->colours
+        && node->intake[colour].queue.capacity > 0)
+        return true;
+    fail(node->engine, "PE[%d, %d] receives on colour %d, which no route brings to its ramp",
+         node->pe.x, node->pe.y, colour);
+    return false;
+}
+
+static bool is_copy(struct node *node, const struct vector *v)
+{
+    if (v->operation != COPY)
+        fail(node->engine, "PE[%d, %d] streams between memory and fabric with an operation other "
+             "than COPY", node->pe.x, node->pe.y);
+    return v->operation == COPY;
+}
+
+static void issue(struct node *node, struct instruction instruction)
+{
+    struct engine *engine = node->engine;
+
+    if (node->instructions == node->instruction_space)
+        node->instruction = grow(engine, node->instruction, &node->instruction_space,
+                                 sizeof *node->instruction);
+    if (node->instructions == node->instruction_space)
+        return;
+    node->instruction[node->instructions] = instruction;
+    node->instructions += 1;
+    wake(engine, NODES, node->id, instruction.start);
+}
+
+static void issue_stream(struct node *node, enum kind kind, const struct vector *v, int in,
+                         int out, const void *base, task *then)
+{
+    struct instruction instruction = {
+        .kind = kind, .in = in, .out = out, .vector = *v, .base = (char *)(uintptr_t)base,
+        .start = present(node) + node->engine->layout->machine.start_up,
+        .total = points(&v->sizes), .then = then,
+    };
+
+    if (v->counter != NO_COUNTER)
+        node->pe.counters[v->counter].points += instruction.total;
+    issue(node, instruction);
+}
+
+void stream_send(struct pe *pe, const struct vector *v, int out, const void *a, task *then)
+{
+    struct node *node = (struct node *)pe;
+
+    if (is_copy(node, v) && can_send(node, out))
+        issue_stream(node, SEND, v, -1, out, a, then);
+}
+
+void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task *then)
+{
+    struct node *node = (struct node *)pe;
+
+    if (is_copy(node, v) && can_receive(node, in))
+        issue_stream(node, RECEIVE, v, in, -1, d, then);
+}
+
+void stream_combine(struct pe *pe, const struct vector *v, int out, int in, const void *b,
+                    task *then)
+{
+    struct node *node = (struct node *)pe;
+
+    if (can_receive(node, in) && can_send(node, out))
+        issue_stream(node, COMBINE, v, in, out, b, then);
+}
+
+static void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control)
+{
+    if (can_send(node, colour))
+        issue(node, (struct instruction){ .kind = WAVELET, .in = -1, .out = colour, .bits = bits,
+                                          .control = control, .start = present(node),
+                                          .total = 1 });
+}
+
+void send_wavelet(struct pe *pe, int colour, wavelet w)
+{
+    issue_wavelet((struct node *)pe, colour, w.bits, 0);
+}
+
+void send_end(struct pe *pe, int colour)
+{
+    issue_wavelet((struct node *)pe, colour, 0, 1);
+}
+
+void send_advance(struct pe *pe, int colour)
+{
+    issue_wavelet((struct node *)pe, colour, 1, 1);
+}
+
+/* ---- One element ----------------------------------------------------------------------------- */
+
+/* The memory element that the instruction has come to; `k` is its operand. */
+static char *element_of(const struct instruction *instruction, int k)
+{
+    const struct operand *operand = &instruction->vector.operand[k];
+    ptrdiff_t offset = 0;
+
+    for (int i = 0; i < instruction->vector.sizes.rank; i += 1)
+        offset += (ptrdiff_t)instruction->position[i] * operand->stride[i];
+    return instruction->base + offset * (ptrdiff_t)element_size(operand->type);
+}
+
+static void advance(struct instruction *instruction)
+{
+    const struct sizes *sizes = &instruction->vector.sizes;
+
+    instruction->done += 1;
+    instruction->complete = instruction->done == instruction->total;
+    for (int i = sizes->rank - 1; i >= 0; i -= 1) {
+        instruction->position[i] += 1;
+        if (instruction->position[i] < sizes->size[i])
+            return;
+        instruction->position[i] = 0;
+    }
+}
+
+/* The wavelet that leaves for a COMBINE of `arrived`, or for a SEND. */
+static uint32_t computed(const struct instruction *instruction, uint32_t arrived)
+{
+    const struct vector *v = &instruction->vector;
+    uint32_t d = 0, a = 0;
+
+    if (instruction->kind == SEND) {
+        apply(v, &d, element_of(instruction, 1), NULL);
+    } else {
+        element_from_fabric(v->operand[1].type, arrived, &a);
+        apply(v, &d, &a, element_of(instruction, 2));
+    }
+    return element_to_fabric(v->operand[0].type, &d);
+}
+
+static void leave_for_router(struct node *node, const struct instruction *instruction,
+                             uint32_t bits)
+{
+    struct engine *engine = node->engine;
+    const int32_t channel = engine->channel_of[slot_of(engine, node->id, RAMP, instruction->out)];
+    const int64_t ready = engine->now + engine->layout->machine.ramp;
+
+    push(&engine->channel[channel].queue, (struct parcel){ ready, bits, instruction->control });
+    wake(engine, ROUTERS, node->id, ready);
+    engine->outcome->injected += 1;
+    node->last_out = instruction->out;
+}
+
+static void move_element(struct node *node, struct instruction *instruction)
+{
+    const struct vector *v = &instruction->vector;
+    uint32_t bits = instruction->bits, element = 0;
+
+    if (instruction->in >= 0)
+        bits = take(node, instruction->in).bits;
+    if (instruction->kind == RECEIVE) {
+        element_from_fabric(v->operand[1].type, bits, &element);
+        apply(v, element_of(instruction, 0), &element, NULL);
+    } else {
+        leave_for_router(node, instruction,
+                         instruction->kind == WAVELET ? bits : computed(instruction, bits));
+    }
+    advance(instruction);
+}
+
+/* ---- One cycle ------------------------------------------------------------------------------- */
+
+/* The colours that queued instructions receive on: no task reacts to these. */
+uint64_t colours_received(const struct node *node)
+{
+    uint64_t colours = 0;
+
+    for (int32_t i = 0; i < node->instructions; i += 1)
+        if (node->instruction[i].in >= 0)
+            colours |= (uint64_t)1 << node->instruction[i].in;
+    return colours;
+}
+
+static bool has_input(const struct node *node, const struct instruction *instruction)
+{
+    const struct parcel *head;
+
+    if (instruction->in < 0)
+        return true;
+    head = first_ready(&node->intake[instruction->in].queue, node->engine->now);
+    return head != NULL && !head->control;
+}
+
+static bool has_output(const struct node *node, const struct instruction *instruction)
+{
+    const struct engine *engine = node->engine;
+
+    if (instruction->out < 0)
+        return true;
+    return has_space(&engine->channel[engine->channel_of[slot_of(engine, node->id, RAMP,
+                                                                 instruction->out)]].queue,
+                     engine->now);
+}
+
+/* Whether nothing issued before uses its colours: streams on one colour keep program order. */
+static bool is_first(const struct instruction *instruction, uint64_t *ins, uint64_t *outs)
+{
+    const uint64_t in = instruction->in >= 0 ? (uint64_t)1 << instruction->in : 0;
+    const uint64_t out = instruction->out >= 0 ? (uint64_t)1 << instruction->out : 0;
+    const bool first = !(*ins & in) && !(*outs & out);
+
+    *ins |= in;
+    *outs |= out;
+    return first;
+}
+
+/* How long after the colour that sent last this one has its turn. */
+static int turn_of(const struct node *node, int colour)
+{
+    const int colours = node->engine->layout->colours;
+
+    return (colour - node->last_out - 1 + 2 * colours) % colours;
+}
+
+static void remove_completed(struct node *node)
+{
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < node->instructions; i += 1) {
+        const struct instruction *instruction = &node->instruction[i];
+
+        if (!instruction->complete)
+            node->instruction[kept++] = *instruction;
+        else if (instruction->then != NULL)
+            activate_at(node, instruction->then, node->engine->now + 1);
+    }
+    node->instructions = kept;
+}
+
+/* Whether the instruction can move an element now; one without elements is complete at once. */
+static bool can_move(struct node *node, struct instruction *instruction)
+{
+    if (instruction->start > node->engine->now) {
+        wake(node->engine, NODES, node->id, instruction->start);
+        return false;
+    }
+    instruction->complete = instruction->total == 0;
+    return !instruction->complete && has_input(node, instruction)
+        && has_output(node, instruction);
+}
+
+/* Every receiving stream takes an element; of all that send, one does: the ramp has one link. */
+void move_streams(struct node *node)
+{
+    struct instruction *sender = NULL;
+    uint64_t ins = 0, outs = 0;
+    bool moved = false;
+
+    for (int32_t i = 0; i < node->instructions; i += 1) {
+        struct instruction *instruction = &node->instruction[i];
+        const bool movable = is_first(instruction, &ins, &outs) && can_move(node, instruction);
+
+        moved |= movable || instruction->complete;
+        if (movable && instruction->out < 0)
+            move_element(node, instruction);
+        else if (movable && (sender == NULL
+                             || turn_of(node, instruction->out) < turn_of(node, sender->out)))
+            sender = instruction;
+    }
+    if (sender != NULL)
+        move_element(node, sender);
+    if (moved) {
+        remove_completed(node);
+        wake(node->engine, NODES, node->id, node->engine->now + 1);
+    }
+}

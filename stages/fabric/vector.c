@@ -1,0 +1,246 @@
+/* Vector instructions on memory: what they compute. */
+#include "engine.h"
+
+typedef void row(char *d, const char *a, const char *b, int32_t count, const ptrdiff_t stride[3]);
+
+size_t element_size(enum element type)
+{
+    return type == FLOAT16 || type == INT16 ? 2 : 4;
+}
+
+int64_t points(const struct sizes *sizes)
+{
+    int64_t product = 1;
+
+    for (int i = 0; i < sizes->rank; i += 1)
+        product *= sizes->size[i] > 0 ? sizes->size[i] : 0;
+    return product;
+}
+
+/* ---- One element ----------------------------------------------------------------------------- */
+
+static bool is_float(enum element type)
+{
+    return type == FLOAT16 || type == FLOAT32;
+}
+
+static int32_t load_int(enum element type, const void *element)
+{
+    return type == INT16 ? *(const int16_t *)element : *(const int32_t *)element;
+}
+
+static float load_float(enum element type, const void *element)
+{
+    if (type == FLOAT16)
+        return f32(*(const float16 *)element);
+    return type == FLOAT32 ? *(const float *)element : (float)load_int(type, element);
+}
+
+static void store_int(enum element type, int32_t value, void *element)
+{
+    if (type == INT16)
+        *(int16_t *)element = (int16_t)(uint16_t)value;
+    else
+        *(int32_t *)element = value;
+}
+
+/* Towards zero; what is too large becomes the largest, NaN becomes 0. */
+static int32_t to_int(float value)
+{
+    if (value != value)
+        return 0;
+    if (value >= 2147483648.0f)
+        return INT32_MAX;
+    return value < -2147483648.0f ? INT32_MIN : (int32_t)value;
+}
+
+static void store_float(enum element type, float value, void *element)
+{
+    if (type == FLOAT16)
+        *(float16 *)element = f16(value);
+    else if (type == FLOAT32)
+        *(float *)element = value;
+    else
+        store_int(type, to_int(value), element);
+}
+
+static float compute_float(enum operation operation, float d, float a, float b)
+{
+    switch (operation) {
+    case COPY: return a;
+    case ADD: return a + b;
+    case SUB: return a - b;
+    case MUL: return a * b;
+    case DIV: return a / b;
+    case MAX: return maximum(a, b);
+    case MIN: return minimum(a, b);
+    case MAC: return d + a * b;
+    }
+    return a;
+}
+
+static int32_t compute_int(enum operation operation, int32_t d, int32_t a, int32_t b)
+{
+    const uint32_t x = (uint32_t)a, y = (uint32_t)b;
+
+    switch (operation) {
+    case ADD: return (int32_t)(x + y);
+    case SUB: return (int32_t)(x - y);
+    case MUL: return (int32_t)(x * y);
+    case MAX: return a > b ? a : b;
+    case MIN: return a < b ? a : b;
+    case MAC: return (int32_t)((uint32_t)d + x * y);
+    case COPY:
+    case DIV: break;
+    }
+    return a;
+}
+
+static bool computes_in_float(const struct vector *v)
+{
+    return is_float(v->operand[1].type)
+        || (v->operation != COPY && is_float(v->operand[2].type))
+        || (v->operation == MAC && is_float(v->operand[0].type));
+}
+
+/* One point of v. */
+void apply(const struct vector *v, void *d, const void *a, const void *b)
+{
+    const enum element to = v->operand[0].type, left = v->operand[1].type;
+    const enum element right = v->operand[2].type;
+    const bool two = v->operation != COPY, three = v->operation == MAC;
+
+    if (computes_in_float(v)) {
+        store_float(to, compute_float(v->operation, three ? load_float(to, d) : 0.0f,
+                                      load_float(left, a), two ? load_float(right, b) : 0.0f), d);
+    } else {
+        const int32_t value = compute_int(v->operation, three ? load_int(to, d) : 0,
+                                          load_int(left, a), two ? load_int(right, b) : 0);
+
+        if (is_float(to))
+            store_float(to, (float)value, d);
+        else
+            store_int(to, value, d);
+    }
+}
+
+uint32_t element_to_fabric(enum element type, const void *element)
+{
+    uint16_t half;
+    uint32_t bits;
+
+    if (element_size(type) == 2) {
+        memcpy(&half, element, sizeof half);
+        return half;
+    }
+    memcpy(&bits, element, sizeof bits);
+    return bits;
+}
+
+void element_from_fabric(enum element type, uint32_t bits, void *element)
+{
+    const uint16_t half = (uint16_t)bits;
+
+    if (element_size(type) == 2)
+        memcpy(element, &half, sizeof half);
+    else
+        memcpy(element, &bits, sizeof bits);
+}
+
+/* ---- The innermost loop, where all operands have the same float type ------------------------ */
+
+#define SAME(x) (x)
+#define ROW(name, type, load, store, value)                                                        \
+    static void name(char *d, const char *a, const char *b, int32_t count,                         \
+                     const ptrdiff_t stride[3])                                                    \
+    {                                                                                              \
+        for (; count > 0; count -= 1, d += stride[0], a += stride[1], b += stride[2]) {            \
+            const float z = load(*(type *)d), x = load(*(const type *)a);                          \
+            const float y = load(*(const type *)b);                                                \
+                                                                                                   \
+            (void)z;                                                                               \
+            (void)y;                                                                               \
+            *(type *)d = store(value);                                                             \
+        }                                                                                          \
+    }
+#define ROWS(name, value)                                                                          \
+    ROW(name##_float16, float16, f32, f16, value)                                                  \
+    ROW(name##_float32, float, SAME, SAME, value)
+
+ROWS(copy, x)
+ROWS(add, x + y)
+ROWS(sub, x - y)
+ROWS(mul, x * y)
+ROWS(quotient, x / y)
+ROWS(maxima, maximum(x, y))
+ROWS(minima, minimum(x, y))
+ROWS(mac, z + x * y)
+
+static row *const rows[][2] = {
+    [COPY] = { copy_float16, copy_float32 },
+    [ADD] = { add_float16, add_float32 },
+    [SUB] = { sub_float16, sub_float32 },
+    [MUL] = { mul_float16, mul_float32 },
+    [DIV] = { quotient_float16, quotient_float32 },
+    [MAX] = { maxima_float16, maxima_float32 },
+    [MIN] = { minima_float16, minima_float32 },
+    [MAC] = { mac_float16, mac_float32 },
+};
+
+static row *same_float(const struct vector *v)
+{
+    const enum element type = v->operand[0].type;
+    const enum element right = v->operation == COPY ? type : v->operand[2].type;
+
+    if (!is_float(type) || v->operand[1].type != type || right != type)
+        return NULL;
+    return rows[v->operation][type == FLOAT32];
+}
+
+/* ---- All points ------------------------------------------------------------------------------ */
+
+static void run_row(const struct vector *v, char *const base[3], int32_t count,
+                    const ptrdiff_t stride[3])
+{
+    row *fast = same_float(v);
+
+    if (fast != NULL) {
+        fast(base[0], base[1], base[2], count, stride);
+        return;
+    }
+    for (ptrdiff_t i = 0; i < count; i += 1)
+        apply(v, base[0] + i * stride[0], base[1] + i * stride[1], base[2] + i * stride[2]);
+}
+
+static void run_dimensions(const struct vector *v, int dimension, char *const base[3])
+{
+    const int32_t size = v->sizes.size[dimension];
+    char *at[3] = { base[0], base[1], base[2] };
+    ptrdiff_t stride[3];
+
+    for (int k = 0; k < 3; k += 1)
+        stride[k] = v->operand[k].stride[dimension] * (ptrdiff_t)element_size(v->operand[k].type);
+    if (dimension + 1 == v->sizes.rank) {
+        run_row(v, at, size, stride);
+        return;
+    }
+    for (int32_t i = 0; i < size; i += 1) {
+        run_dimensions(v, dimension + 1, at);
+        for (int k = 0; k < 3; k += 1)
+            at[k] += stride[k];
+    }
+}
+
+void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b)
+{
+    const struct machine *machine = &((struct node *)pe)->engine->layout->machine;
+    const int64_t count = points(&v->sizes), lanes = machine->lanes[v->operand[0].type];
+    const void *right = b != NULL ? b : a;
+    char *const base[3] = { d, (char *)(uintptr_t)a, (char *)(uintptr_t)right };
+
+    pe->charge += machine->start_up + (count + lanes - 1) / lanes;
+    if (v->counter != NO_COUNTER)
+        pe->counters[v->counter].points += count;
+    if (count > 0)
+        run_dimensions(v, 0, base);
+}

@@ -1,0 +1,172 @@
+"""Find what one invocation of each task runs.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1, eqs. (11)-(16)
+Reads    lair.isl, adapted.isl, tasks.yaml, routes.isl, allocations.isl
+Writes   instances.isl    per task T: T, T_known, T_access
+Assumes  every element that a PE takes from a stream has one index there.
+Ensures  T_known holds all symbolic constants with which T may be invoked.
+Differs  index counts from the first element that a column needs, as adapters make it, eq. (5).
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
+from stages.poly.local import at_this_pe
+from stages.poly.order import at_index, at_pe, at_places, behind_ports, on_side, relocated, taken_by
+from stages.poly.pieces import from_domain, sets_of, to_range
+from stages.poly.side import bounding_rectangle
+from stages.poly.text import write_objects
+
+if typing.TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+READS = ("lair.isl", "adapted.isl", "tasks.yaml", "routes.isl", "allocations.isl")
+WRITES = ("instances.isl",)
+HEADER = """What one invocation of each task runs (Sec. 5.1).
+T: [PE_X, PE_Y, index...] -> { instance }, eq. (12); T_known: the symbolic constants T is invoked with, eq. (15).
+T_access: { instance -> element }: index[i] of what T sends or receives, or a statement's accesses."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return instances.isl."""
+    finder = InstanceFinder(inputs)
+    return {"instances.isl": write_objects(HEADER, finder.objects())}
+
+
+class InstanceFinder:
+    """The files that instance sets are made of."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        """Read them."""
+        self.graph = inputs.yaml("tasks.yaml")
+        self.lair = inputs.objects("lair.isl")
+        self.adapted = inputs.objects("adapted.isl")
+        self.routes = inputs.objects("routes.isl")
+        allocations = inputs.objects("allocations.isl")
+        self.local = {s.get_tuple_name(): s for s in sets_of(allocations["local"])}
+        self.by_tensor = at_this_pe(allocations["to_local"])
+        self.placement = self.adapted["placement"]
+        self.core = bounding_rectangle(isl.Set.from_union_set(self.adapted["target"]))
+
+    def objects(self) -> dict[str, isl.Set | isl.UnionMap]:
+        """Return the content of instances.isl."""
+        found: dict[str, isl.Set | isl.UnionMap] = {}
+        for name, task in self.graph["tasks"].items():
+            find = getattr(self, f"_{task['kind']}")
+            found |= {f"{name}{suffix}": obj for suffix, obj in find(task).items()}
+        return found
+
+    def _initialise(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """All of a local tensor: { T[e] : 0 <= local index of e < size }."""
+        tensor = task["tensor"]
+        elements = self.local[f"{tensor}_local"].apply(self.by_tensor[tensor].reverse())
+        return {"": elements, "_known": self._pes(), "_access": _identity(elements)}
+
+    def _react(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ S[i] : placed on PE, reads the element that arrives with index }, eq. (12)."""
+        order = self._order(task["arrival"])
+        arriving = at_index(order)
+        accesses = self._accesses(task["statement"])
+        reads = isl.Map.from_union_map(to_range(accesses, arriving.get_tuple_name()))
+        return {
+            "": arriving.apply(reads.reverse()).intersect(self._placed(task["statement"])),
+            "_known": arriving.params(),
+            "_access": accesses,
+        }
+
+    def _store(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ T[e] : arrives with index at a PE that needs it }."""
+        order = self._order(task["arrival"])
+        arriving = at_index(order)
+        return {"": arriving, "_known": arriving.params(), "_access": _identity(arriving)}
+
+    def _receive(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ index[i] : T[e] reaches the port of PE with i }, and which T[e]."""
+        stream = self.graph["arrivals"][task["arrival"]]
+        members = self.routes[f"{task['arrival']}_taken"].range()
+        return self._stream("arrivals", stream, members)
+
+    def _send(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ index[i] : T[e] leaves the port of PE with i }, and which T[e]."""
+        stream = self.graph["departures"][task["departure"]]
+        members = self.routes[f"{task['departure']}_chain"]
+        return self._stream("departures", stream, members)
+
+    def _compute(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ S[i] : placed on PE }, eq. (11)."""
+        placed = self._placed(task["statement"])
+        return {
+            "": placed, "_known": self._pes(), "_access": self._accesses(task["statement"]),
+        }
+
+    def _relay(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ index[new] : the element that reaches an adapter with index is sent on with new }."""
+        stream = self.graph["arrivals"][task["arrival"]]
+        sent = on_side(self._relation("arrivals", stream), stream["side"], self.core)
+        heard = self._heard(stream, sent)
+        renumbered = at_pe(sent).apply_range(at_pe(heard).reverse())
+        names = index_names(renumbered.dim(isl.dim_type.out))
+        return {"": bind_range(renumbered, names), "_known": at_index(heard).params()}
+
+    def _hear(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
+        stream = self.graph["arrivals"][task["arrival"]]
+        sent = on_side(self._relation("arrivals", stream), stream["side"], self.core)
+        return self._source(stream, self._heard(stream, sent))
+
+    def _spread(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ index[i] : an adapter sends T[e] on with i }, and which T[e]."""
+        stream = self.graph["arrivals"][task["arrival"]]
+        return self._source(
+            stream, on_side(self._relation("arrivals", stream), stream["side"], self.core)
+        )
+
+    def _source(self, stream: dict[str, typing.Any], order: isl.Map) -> dict[str, typing.Any]:
+        """Return { index[i] } per adapter, the adapters, and { index[i] -> T_source[e] }."""
+        at = at_pe(order).set_tuple_name(isl.dim_type.out, f"{stream['tensor']}_source")
+        adapters = order.range_factor_domain().range()
+        return {"": at.domain(), "_known": bind_set(adapters, PE_NAMES), "_access": at}
+
+    def _heard(self, stream: dict[str, typing.Any], sent: isl.Map) -> isl.Map:
+        """Return { t[e] -> [adapter -> index] } of all elements of the port that feeds an adapter."""
+        source = self._relation("sources", stream)
+        feeds = source.range_factor_domain().reverse().apply_range(sent.range_factor_domain())
+        return relocated(source, feeds)
+
+    def _order(self, name: str) -> isl.Map:
+        """Return { t[e] -> [PE -> index] } of the elements that PEs take from an arrival."""
+        stream = self.graph["arrivals"][name]
+        taken = isl.Map.from_union_map(self.routes[f"{name}_taken"])
+        everywhere = behind_ports(self._relation("arrivals", stream), stream["side"], self.core)
+        return taken_by(everywhere, taken)
+
+    def _relation(self, which: str, stream: dict[str, typing.Any]) -> isl.Map:
+        return isl.Map.from_union_map(from_domain(self.adapted[which], stream["tensor"]))
+
+    def _stream(
+        self, which: str, stream: dict[str, typing.Any], members: isl.UnionSet
+    ) -> dict[str, typing.Any]:
+        """Return { index[i] } per PE, the PEs that take part, and { index[i] -> T[e] }."""
+        pes = isl.Set.from_union_set(members)
+        everywhere = behind_ports(self._relation(which, stream), stream["side"], self.core)
+        at = at_pe(at_places(everywhere, pes))
+        return {"": at.domain(), "_known": bind_set(pes, PE_NAMES), "_access": at}
+
+    def _placed(self, statement: str) -> isl.Set:
+        placement = isl.Map.from_union_map(from_domain(self.placement, statement))
+        return bind_range(placement, PE_NAMES)
+
+    def _accesses(self, statement: str) -> isl.UnionMap:
+        both = self.lair["reads"].union(self.lair["writes"])
+        return from_domain(both, statement)
+
+    def _pes(self) -> isl.Set:
+        return bind_set(self.core.as_set(), PE_NAMES)
+
+
+def _identity(elements: isl.Set) -> isl.Map:
+    return isl.Map.identity(elements.get_space().map_from_set())

@@ -1,0 +1,21 @@
+"""LAIR: grammar, tree, checks, and a direct NumPy evaluator that serves as the reference."""
+
+from stages.lair.expressions import FUNCTIONS, expression_text, is_zero_at
+from stages.lair.grammar import parse_expression, parse_lair
+from stages.lair.layer import Layer, Statement, Tensor
+from stages.lair.specialise import specialise
+from stages.lair.tree import Access, Affine
+
+__all__ = [
+    "FUNCTIONS",
+    "Access",
+    "Affine",
+    "Layer",
+    "Statement",
+    "Tensor",
+    "expression_text",
+    "is_zero_at",
+    "parse_expression",
+    "parse_lair",
+    "specialise",
+]

@@ -1,0 +1,117 @@
+"""Accumulate the expression of a statement over its instances.
+
+Values of a float statement are float64, every call and quotient a float32 among them; those of an
+integer statement are int64 (design, Arithmetic).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from stages.lair.expressions import EXACT_FUNCTIONS
+from stages.lair.layer import Layer, Statement, is_integer
+from stages.lair.strided import Array, Block, Read, reduce, target_slices, view
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+
+Meaning = Callable[[Expr, Read], Array]
+"""What an expression is worth, given how to read an access."""
+
+_FUNCTIONS: Mapping[str, Callable[..., Array]] = {
+    "relu": lambda a: np.maximum(a, 0),
+    "exp": np.exp,
+    "sqrt": np.sqrt,
+    "abs": np.abs,
+    "max": np.maximum,
+    "min": np.minimum,
+    "tanh": np.tanh,
+    "log": np.log,
+    "sigmoid": lambda a: 1 / (1 + np.exp(-a)),
+}
+
+_OPERATORS: Mapping[str, Callable[[Array, Array], Array]] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+}
+
+
+def accumulate(
+    statement: Statement, layer: Layer, inputs: Mapping[str, Array], meaning: Meaning
+) -> Array:
+    """Return what the statement defines if every instance gives `meaning` of its expression.
+
+    The result has the output's shape; int64 for integer types, float64 for floats.
+    """
+    output = layer.tensors[statement.target.tensor]
+    wide = np.int64 if is_integer(output.type) else np.float64
+    arrays = {a.tensor: inputs[a.tensor].astype(wide) for a in statement.reads}
+    if _is_sum_of_products(statement):
+        worth = {a.tensor: meaning(a, lambda a: arrays[a.tensor]) for a in statement.reads}
+        return _sum_of_products(statement, worth)
+
+    def values(block: Block) -> Array:
+        return meaning(
+            statement.expr,
+            lambda a: view(arrays[a.tensor], a, statement.iterators, block),
+        )
+
+    return reduce(statement, output.shape, wide, values)
+
+
+def _is_sum_of_products(statement: Statement) -> bool:
+    """Whether einsum can do the whole statement at once, without memory for its instances."""
+    match statement.expr:
+        case Binary(op="*", left=Access(), right=Access()):
+            whole = tuple(map(range, statement.sizes))
+            return statement.op == "+=" and target_slices(statement, whole) is not None
+    return False
+
+
+def _sum_of_products(statement: Statement, arrays: Mapping[str, Array]) -> Array:
+    assert isinstance(statement.expr, Binary)
+    whole = tuple(map(range, statement.sizes))
+    axes = list(range(len(statement.sizes)))
+    factors = []
+    for access in (statement.expr.left, statement.expr.right):
+        assert isinstance(access, Access)
+        part = view(arrays[access.tensor], access, statement.iterators, whole)
+        factors.append(np.broadcast_to(part, statement.sizes))
+    rows = statement.target.rows
+    out = [statement.iterators.index(row.coefficients[0][0]) for row in rows]
+    result: Array = np.einsum(factors[0], axes, factors[1], axes, out)
+    return result
+
+
+def value(expr: Expr, read: Read) -> Array:
+    """Return the value of an expression over a block; it broadcasts to the block."""
+    match expr:
+        case Number():
+            return np.asarray(expr.value)
+        case Access():
+            return read(expr)
+        case Unary():
+            return np.negative(value(expr.operand, read))
+        case Binary(op="/"):
+            return quotient(value(expr.left, read), value(expr.right, read))
+        case Binary():
+            return _OPERATORS[expr.op](value(expr.left, read), value(expr.right, read))
+        case Call():
+            return apply(expr.function, *(value(argument, read) for argument in expr.arguments))
+        case Reference():
+            raise AssertionError("a layer's expressions hold accesses only")
+
+
+def quotient(left: Array, right: Array) -> Array:
+    """Return left / right in float32, as float64."""
+    return np.divide(left.astype(np.float32), right.astype(np.float32)).astype(np.float64)
+
+
+def apply(function: str, *arguments: Array) -> Array:
+    """Return a function of FUNCTIONS in float32, as float64; of integers, if exact, in int64."""
+    integers = all(np.issubdtype(argument.dtype, np.integer) for argument in arguments)
+    if integers and function in EXACT_FUNCTIONS:
+        return _FUNCTIONS[function](*arguments)
+    rounded = (argument.astype(np.float32) for argument in arguments)
+    return _FUNCTIONS[function](*rounded).astype(np.float64)

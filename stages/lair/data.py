@@ -1,0 +1,158 @@
+"""Make the inputs of a layer: generated from a seed, or read from files.
+
+Source   design, Arithmetic: with `kind: integers` no sum of absolute terms passes what the type
+         holds exactly, so that every order of evaluation gives the same bits
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+
+from stages.diagnose import UserError, UserErrors
+from stages.lair.layer import Layer, Tensor, is_integer
+from stages.lair.magnitude import is_exact
+from stages.lair.names import did_you_mean
+from stages.lair.strided import Array
+
+__all__ = ["generate", "is_exact", "read_inputs"]
+
+RANGES = (8, 4, 3, 2, 1)
+"""The largest absolute values that are tried, in this order."""
+
+HALVINGS = 16
+"""How often the density of all inputs is halved before integers are given up."""
+
+
+def generate(
+    layer: Layer, seed: int, kind: str, density: float, sparse: Collection[str]
+) -> tuple[dict[str, Array], bool]:
+    """Return all inputs, in their types and shapes, and whether results must match bit for bit.
+
+    `kind` integers: small integers, as large and as dense as `is_exact` allows; the share
+    `density` of the elements of the tensors in `sparse` is not zero. Where that is impossible, or
+    `kind` is reals: uniform in -1 to 1. Integer types hold integers in any case.
+    """
+    if kind == "integers":
+        for largest, share in _attempts():
+            inputs = _integers(layer, seed, largest, density, share, sparse)
+            if is_exact(layer, inputs):
+                return inputs, True
+            if share < 1 and not _can_be_exact(layer):
+                break
+    inputs = _reals(layer, seed, density, sparse)
+    return inputs, is_exact(layer, inputs)
+
+
+def _attempts() -> Iterator[tuple[int, float]]:
+    """Yield largest values and shares of non-zeros: smaller values first, then fewer of them."""
+    yield from ((largest, 1.0) for largest in RANGES)
+    yield from ((1, 0.5**k) for k in range(1, HALVINGS + 1))
+
+
+def _can_be_exact(layer: Layer) -> bool:
+    """Whether inputs that are all zero are exact: if not, none are."""
+    zeros = {t.name: np.zeros(t.shape, t.type) for t in layer.inputs}
+    return is_exact(layer, zeros)
+
+
+def _generator(seed: int, tensor: Tensor) -> np.random.Generator:
+    return np.random.default_rng([seed, zlib.crc32(tensor.name.encode())])
+
+
+def _integers(
+    layer: Layer, seed: int, largest: int, density: float, share: float, sparse: Collection[str]
+) -> dict[str, Array]:
+    """Return integers of -largest to largest; zeros only by density and share."""
+    result = {}
+    for tensor in layer.inputs:
+        generator = _generator(seed, tensor)
+        values = generator.integers(1, largest, tensor.shape, endpoint=True)
+        values *= generator.choice([-1, 1], tensor.shape)
+        kept = share * (density if tensor.name in sparse else 1)
+        result[tensor.name] = _thin(values, kept, generator).astype(tensor.type)
+    return result
+
+
+def _reals(
+    layer: Layer, seed: int, density: float, sparse: Collection[str]
+) -> dict[str, Array]:
+    result = {}
+    for tensor in layer.inputs:
+        generator = _generator(seed, tensor)
+        if is_integer(tensor.type):
+            values = generator.integers(-1, 1, tensor.shape, endpoint=True).astype(np.float64)
+        else:
+            values = np.asarray(generator.uniform(-1, 1, tensor.shape))
+        kept = density if tensor.name in sparse else 1.0
+        result[tensor.name] = _thin(values, kept, generator).astype(tensor.type)
+    return result
+
+
+def _thin(values: Array, kept: float, generator: np.random.Generator) -> Array:
+    """Return the values with a share of about `kept` of them, and zeros elsewhere."""
+    return np.where(generator.random(values.shape) < kept, values, 0)
+
+
+def read_inputs(arrays: Mapping[str, Array], layer: Layer) -> dict[str, Array]:
+    """Return the arrays of inputs/*.npy, by tensor, in the types of the layer.
+
+    Raises UserErrors for a file that is no input, of another shape, or with values that the
+    tensor's type cannot hold.
+    """
+    inputs = {tensor.name: tensor for tensor in layer.inputs}
+    errors: list[UserError] = []
+    result = {}
+    for name, array in arrays.items():
+        error = _check(name, array, inputs)
+        if error is None:
+            result[name] = _convert(array, inputs[name])
+        else:
+            errors.append(error)
+    if errors:
+        raise UserErrors(errors)
+    return result
+
+
+def _check(name: str, array: Array, inputs: Mapping[str, Tensor]) -> UserError | None:
+    """Return what is wrong with the file of an input; None if nothing is."""
+    file = f"inputs/{name}.npy"
+    if name not in inputs:
+        return UserError(f"{file} is for no input", hint=did_you_mean(name, inputs, "inputs"))
+    tensor = inputs[name]
+    if array.dtype.kind not in "biuf":
+        hint = "save integers, floats or booleans"
+        return UserError(f"{file} holds {array.dtype}, not real numbers", hint=hint)
+    if array.shape != tensor.shape:
+        message = f"{file} has shape {array.shape}, but {name} has shape {tensor.shape}"
+        return UserError(message, hint="save an array of exactly this shape")
+    wrong = np.argwhere(~_fits(array, tensor))
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        index = "".join(f"[{k}]" for k in place)
+        message = f"{file} holds {array[place]} at {name}{index}, which {tensor.type} cannot hold"
+        return UserError(message, hint=_range(tensor.type))
+    return None
+
+
+def _fits(array: Array, tensor: Tensor) -> Array:
+    """Return where the tensor's type has the value: rounded for floats, equal for integers."""
+    with np.errstate(all="ignore"):
+        if not is_integer(tensor.type):
+            finite: Array = np.isfinite(array.astype(tensor.type))
+            return finite
+        limits = np.iinfo(tensor.type)
+        inside: Array = (array >= limits.min) & (array <= limits.max) & (np.rint(array) == array)
+        return inside
+
+
+def _convert(array: Array, tensor: Tensor) -> Array:
+    return np.ascontiguousarray(array).reshape(tensor.shape).astype(tensor.type)
+
+
+def _range(type_: str) -> str:
+    if is_integer(type_):
+        return f"integers from {np.iinfo(type_).min} to {np.iinfo(type_).max}"
+    return f"finite numbers from -{np.finfo(type_).max} to {np.finfo(type_).max}"

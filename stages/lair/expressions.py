@@ -1,0 +1,103 @@
+"""LAIR expressions: their functions, their text between stages, and what they are at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+
+FUNCTIONS: Mapping[str, int] = MappingProxyType(
+    {
+        "relu": 1,
+        "exp": 1,
+        "sqrt": 1,
+        "abs": 1,
+        "max": 2,
+        "min": 2,
+        "tanh": 1,
+        "log": 1,
+        "sigmoid": 1,
+    }
+)
+"""Every function of LAIR, and how many arguments it takes."""
+
+EXACT_FUNCTIONS = frozenset({"relu", "abs", "max", "min"})
+"""The functions that are exact on integers, and therefore defined on integer types."""
+
+ZERO_AT_ZERO = frozenset({"relu", "sqrt", "abs", "tanh", "max", "min"})
+
+_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
+
+
+def expression_text(expr: Expr) -> str:
+    """Return the text of an expression, tensors without their indices, as few parentheses as
+    keep its order of evaluation: `parse_expression` gives an equal expression back.
+    """
+    match expr:
+        case Number():
+            return repr(expr.value)
+        case Access():
+            return expr.tensor
+        case Reference():
+            return expr.name
+        case Unary():
+            return f"-{_operand(expr.operand, 3)}"
+        case Call():
+            return f"{expr.function}({', '.join(map(expression_text, expr.arguments))})"
+        case Binary():
+            level = _PRECEDENCE[expr.op]
+            left, right = _operand(expr.left, level), _operand(expr.right, level + 1)
+            return f"{left} {expr.op} {right}"
+
+
+def _operand(expr: Expr, level: int) -> str:
+    """Return the text of an operand, in parentheses if it binds less tightly than `level`."""
+    text = expression_text(expr)
+    binds = _PRECEDENCE[expr.op] if isinstance(expr, Binary) else 3
+    return text if binds >= level else f"({text})"
+
+
+def is_zero_at(expr: Expr, tensor: str) -> bool:
+    """Whether the expression is zero, whatever the other tensors hold, where `tensor` is zero.
+
+    Symbolic and safe: False also stands for "not known". `x / x` and `x * log(x)` are not zero
+    at zero, since neither has a value there (design, Sparse tensors).
+    """
+    return _is_zero(expr, tensor) and _has_value(expr, tensor)
+
+
+def _is_zero(expr: Expr, tensor: str) -> bool:
+    match expr:
+        case Number():
+            return expr.value == 0
+        case Access():
+            return expr.tensor == tensor
+        case Reference():
+            return expr.name == tensor
+        case Unary():
+            return _is_zero(expr.operand, tensor)
+        case Binary(op="*"):
+            return _is_zero(expr.left, tensor) or _is_zero(expr.right, tensor)
+        case Binary(op="/"):
+            return _is_zero(expr.left, tensor)
+        case Binary():
+            return _is_zero(expr.left, tensor) and _is_zero(expr.right, tensor)
+        case Call():
+            zero = all(_is_zero(argument, tensor) for argument in expr.arguments)
+            return zero and expr.function in ZERO_AT_ZERO
+
+
+def _has_value(expr: Expr, tensor: str) -> bool:
+    """Whether nothing is divided by, and no logarithm taken of, something that is zero."""
+    match expr:
+        case Unary():
+            return _has_value(expr.operand, tensor)
+        case Binary():
+            divided = expr.op == "/" and _is_zero(expr.right, tensor)
+            both = _has_value(expr.left, tensor) and _has_value(expr.right, tensor)
+            return both and not divided
+        case Call():
+            values = all(_has_value(argument, tensor) for argument in expr.arguments)
+            return values and not (expr.function == "log" and _is_zero(expr.arguments[0], tensor))
+    return True

@@ -1,0 +1,109 @@
+"""Parse LAIR: text to tree.
+
+Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1; the grammar is lair.lark
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, UnexpectedCharacters, UnexpectedToken
+
+from stages.diagnose import Source, Span, UserError, UserErrors
+from stages.lair import tree
+from stages.lair.builder import Builder
+
+_WORDS = {
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "INT": "an integer",
+    "OP": "`=`, `+=`, `*=`, `max=`, `min=`",
+    "$END": "the end of the file",
+}
+
+
+def parse_lair(source: Source) -> tree.File:
+    """Return the tree of a LAIR file; UserErrors with one syntax error if it is not LAIR."""
+    file: tree.File = _parse(source, "file")
+    return file
+
+
+def parse_expression(text: str) -> tree.Expr:
+    """Return an expression as `expression_text` writes it: names are accesses without rows.
+
+    Raises UserErrors if the text is no expression.
+    """
+    expr: tree.Expr = _parse(Source(path="expression", text=text), "expr")
+    return _as_access(expr)
+
+
+def _as_access(expr: tree.Expr) -> tree.Expr:
+    match expr:
+        case tree.Reference():
+            return tree.Access(tensor=expr.name, rows=(), span=expr.span)
+        case tree.Unary():
+            return tree.Unary(op=expr.op, operand=_as_access(expr.operand), span=expr.span)
+        case tree.Binary():
+            left, right = _as_access(expr.left), _as_access(expr.right)
+            return tree.Binary(op=expr.op, left=left, right=right, span=expr.span)
+        case tree.Call():
+            arguments = tuple(map(_as_access, expr.arguments))
+            return tree.Call(function=expr.function, arguments=arguments, span=expr.span)
+    return expr
+
+
+@cache
+def _parser() -> Lark:
+    grammar = Path(__file__).with_name("lair.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", start=["file", "expr"], propagate_positions=True)
+
+
+def _parse(source: Source, start: str) -> Any:
+    try:
+        return Builder(source).transform(_parser().parse(source.text, start=start))
+    except UnexpectedToken as error:
+        raise UserErrors([_unexpected_token(source, error)]) from None
+    except UnexpectedCharacters as error:
+        raise UserErrors([_unexpected_character(source, error)]) from None
+    except RecursionError:
+        raise UserErrors([_too_deep(source)]) from None
+
+
+def _unexpected_token(source: Source, error: UnexpectedToken) -> UserError:
+    token = error.token
+    expected = _alternatives(error.accepts or error.expected)
+    if token.type == "$END":
+        end = len(source.text.rstrip())
+        return UserError(f"found the end of the file, expected {expected}", _at(source, end, end))
+    span = _at(source, token.start_pos or 0, token.end_pos or 0)
+    return UserError(f"found `{token}`, expected {expected}", span)
+
+
+def _unexpected_character(source: Source, error: UnexpectedCharacters) -> UserError:
+    start = error.pos_in_stream or 0
+    span = _at(source, start, start + 1)
+    return UserError(f"found `{source.text[start]}`, which is no part of LAIR", span)
+
+
+def _too_deep(source: Source) -> UserError:
+    return UserError("an expression is nested too deeply", _at(source, 0, 0), "write it flatter")
+
+
+def _at(source: Source, start: int, end: int) -> Span:
+    return Span(source=source, start=start, end=end)
+
+
+def _alternatives(terminals: Iterable[str]) -> str:
+    words = sorted(_word(terminal) for terminal in set(terminals))
+    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def _word(terminal: str) -> str:
+    """Return how a person calls a terminal."""
+    if terminal in _WORDS:
+        return _WORDS[terminal]
+    pattern = _parser().get_terminal(terminal).pattern.value
+    return f"`{pattern.removesuffix(chr(92) + 'b')}`"

@@ -1,0 +1,156 @@
+"""Check graphs, and bind what one of them says about the node that it calls.
+
+Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: nodes of LAIR that "combine and/or
+         specialize lair nodes"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from stages.diagnose import Span, UserError
+from stages.lair.affine import affine_of
+from stages.lair.checks import check_head, check_sizes
+from stages.lair.layer import TYPES
+from stages.lair.names import did_you_mean, plural
+from stages.lair.tree import Expr, File, Graph, Node, NodeCall, Reference, Tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A node and what its parameters and tensors stand for.
+
+    `tensors` gives, for every tensor of the node, the one of the layer, whose sizes and type are
+    written in `outer_sizes` and `outer_types`; `span` is where the node was asked for.
+    """
+
+    node: Node
+    sizes: Mapping[str, int]
+    types: Mapping[str, str]
+    tensors: Mapping[str, Tensor]
+    outer_sizes: Mapping[str, int]
+    outer_types: Mapping[str, str]
+    span: Span = field(compare=False, repr=False)
+
+
+def bind_node(node: Node, sizes: Mapping[str, int], types: Mapping[str, str]) -> Binding:
+    """Return the binding of a node that is itself at the top."""
+    tensors = {tensor.name: tensor for tensor in (*node.inputs, *node.outputs)}
+    return Binding(
+        node=node, sizes=sizes, types=types, tensors=tensors,
+        outer_sizes=sizes, outer_types=types, span=node.span,
+    )
+
+
+def bind_call(
+    graph: Graph, node: Node, sizes: Mapping[str, int], types: Mapping[str, str]
+) -> Binding:
+    """Return the binding of the only node that a checked graph calls."""
+    (call,) = graph.calls
+    outer = {tensor.name: tensor for tensor in (*graph.inputs, *graph.outputs)}
+    actual = [each.name for each in (*_names(call.arguments), *call.results)]
+    formal = [each.name for each in (*node.inputs, *node.outputs)]
+    return Binding(
+        node=node,
+        sizes=_call_sizes(call, node, sizes),
+        types=_call_types(call, node, types),
+        tensors={f: outer[a] for f, a in zip(formal, actual, strict=True)},
+        outer_sizes=sizes, outer_types=types, span=call.node_span,
+    )
+
+
+def _call_sizes(call: NodeCall, node: Node, outer: Mapping[str, int]) -> dict[str, int]:
+    """Return the value of every size parameter of the node: given, else its default."""
+    values = {p.name: p.default for p in node.size_params if p.default is not None}
+    given = [affine_of(size, outer).constant for size in call.sizes]
+    return values | dict(zip((p.name for p in node.size_params), given, strict=False))
+
+
+def _call_types(call: NodeCall, node: Node, outer: Mapping[str, str]) -> dict[str, str]:
+    values = {param.name: param.default for param in node.type_params}
+    given = [outer.get(each.name, each.name) for each in call.types]
+    return values | dict(zip((p.name for p in node.type_params), given, strict=False))
+
+
+def _names(arguments: tuple[Expr, ...]) -> Iterator[Reference]:
+    for argument in arguments:
+        assert isinstance(argument, Reference)
+        yield argument
+
+
+def check_graph(graph: Graph, file: File) -> Iterator[UserError]:
+    """Yield everything that is wrong in a graph, whatever its sizes."""
+    yield from check_head(graph)
+    yield from _check_results(graph)
+    nodes = {node.name: node for node in file.nodes}
+    for call in graph.calls:
+        yield from check_sizes(call.sizes, graph.size_params)
+        yield from _check_types(call, graph)
+        yield from _check_arguments(call, graph)
+        if call.node in nodes:
+            yield from _check_call(call, nodes[call.node])
+        else:
+            hint = did_you_mean(call.node, nodes, "nodes")
+            yield UserError(f"unknown node {call.node}", call.node_span, hint)
+
+
+def _check_results(graph: Graph) -> Iterator[UserError]:
+    """Yield an error for an input that is defined, and for an output not defined once."""
+    inputs, defined = {tensor.name for tensor in graph.inputs}, set()
+    for result in (result for call in graph.calls for result in call.results):
+        if result.indices:
+            yield UserError("a result is a whole tensor", result.span, f"write {result.name}")
+        if result.name in inputs:
+            hint = "calls define outputs"
+            yield UserError(f"{result.name} is an input and is defined here", result.span, hint)
+        if result.name in defined:
+            hint = "LAIR is single assignment: one call defines a tensor"
+            yield UserError(f"a second call defines {result.name}", result.span, hint)
+        defined.add(result.name)
+    for tensor in graph.outputs:
+        if tensor.name not in defined:
+            hint = f"add a call that defines {tensor.name}"
+            yield UserError(f"no call defines {tensor.name}", tensor.span, hint)
+
+
+def _check_types(call: NodeCall, graph: Graph) -> Iterator[UserError]:
+    known = [*TYPES, *(param.name for param in graph.type_params)]
+    for each in call.types:
+        if each.name not in known:
+            hint = did_you_mean(each.name, known, "types")
+            yield UserError(f"unknown type {each.name}", each.span, hint)
+
+
+def _check_arguments(call: NodeCall, graph: Graph) -> Iterator[UserError]:
+    known = [tensor.name for tensor in graph.inputs]
+    known += [result.name for other in graph.calls for result in other.results]
+    for argument in call.arguments:
+        if not isinstance(argument, Reference) or argument.indices:
+            hint = "computing is for nodes; a graph passes tensors on"
+            yield UserError("an argument is a whole tensor", argument.span, hint)
+        elif argument.name not in known:
+            hint = did_you_mean(argument.name, known, "tensors")
+            yield UserError(f"unknown tensor {argument.name}", argument.span, hint)
+
+
+def _check_call(call: NodeCall, node: Node) -> Iterator[UserError]:
+    """Yield an error where a call and its node disagree in number."""
+    name, span = node.name, call.node_span
+    counts = {
+        "takes {}, not {}": ("input", len(node.inputs), len(call.arguments)),
+        "gives {}, not {}": ("output", len(node.outputs), len(call.results)),
+    }
+    for text, (noun, wanted, given) in counts.items():
+        if wanted != given:
+            yield UserError(f"{name} {text.format(plural(wanted, noun), given)}", span)
+    if len(call.types) > len(node.type_params):
+        wanted_types = plural(len(node.type_params), "type parameter")
+        yield UserError(f"{name} has {wanted_types}, not {len(call.types)}", span)
+    if len(call.sizes) > len(node.size_params):
+        wanted_sizes = plural(len(node.size_params), "size parameter")
+        yield UserError(f"{name} has {wanted_sizes}, not {len(call.sizes)}", span)
+    for param in node.size_params[len(call.sizes) :]:
+        if param.default is None:
+            hint = f"give it in the call: `{name}({', '.join(p.name for p in node.size_params)})`"
+            yield UserError(f"size {param.name} of {name} has no value", span, hint)

@@ -1,0 +1,66 @@
+"""A layer: one node of LAIR with every size and type fixed, and every rule checked.
+
+Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: the input of the compiler is "always fully
+         specialized to fixed integer tensor sizes"
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stages.diagnose import Span
+from stages.lair.tree import Access, Expr
+
+TYPES = ("float16", "float32", "int16", "int32")
+OPS = ("=", "+=", "*=", "max=", "min=")
+
+
+def is_integer(type_: str) -> bool:
+    """Whether values of a LAIR type are integers."""
+    return type_.startswith("int")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensor:
+    """A tensor: a type of TYPES and a size per dimension, in elements."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """All instances `name[iterators]`, 0 <= iterator < size, of `target op expr`.
+
+    `reads` has one access per tensor of `expr`, in order of first appearance.
+    """
+
+    name: str
+    iterators: tuple[str, ...]
+    sizes: tuple[int, ...]
+    target: Access
+    op: str
+    expr: Expr
+    reads: tuple[Access, ...]
+    span: Span = field(compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Every iterator has a size; the operator is LAIR's."""
+        assert len(self.iterators) == len(self.sizes) and self.op in OPS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """What is built: `name` is that of the node or graph at the top."""
+
+    name: str
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    statements: tuple[Statement, ...]
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """All tensors by name, inputs first."""
+        return {tensor.name: tensor for tensor in (*self.inputs, *self.outputs)}

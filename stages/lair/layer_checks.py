@@ -1,0 +1,155 @@
+"""Check the rules of LAIR that depend on sizes: bounds, single assignment, types.
+
+Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from stages.diagnose import UserError
+from stages.lair.affine import reach
+from stages.lair.expressions import EXACT_FUNCTIONS
+from stages.lair.layer import Layer, Statement, Tensor, is_integer
+from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, walk
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+MAX_OPERATIONS = 10_000_000
+"""What isl may spend on one statement before it is asked to be simpler; about a second."""
+
+_LARGEST = {"int16": 2**15 - 1, "int32": 2**31 - 1}
+
+
+def check_layer(layer: Layer) -> Iterator[UserError]:
+    """Yield everything that is wrong in a layer whose sizes are known."""
+    for statement in layer.statements:
+        yield from _check_name(statement, layer)
+        yield from check_types(statement, layer)
+        outside = [e for a in (statement.target, *statement.reads) for e in
+                   check_bounds(a, statement, layer.tensors[a.tensor])]
+        yield from outside
+        if not outside:
+            yield from check_definition(statement, layer.tensors[statement.target.tensor])
+
+
+def _check_name(statement: Statement, layer: Layer) -> Iterator[UserError]:
+    if statement.name in layer.tensors:
+        tensor = layer.tensors[statement.name]
+        message = f"{statement.name} is the name of a tensor and of a statement"
+        yield UserError(message, tensor.span, "rename the tensor or the node")
+
+
+def check_bounds(access: Access, statement: Statement, tensor: Tensor) -> Iterator[UserError]:
+    """Yield an error for every index that leaves its tensor."""
+    sizes = dict(zip(statement.iterators, statement.sizes, strict=True))
+    for k, (row, size) in enumerate(zip(access.rows, tensor.shape, strict=True)):
+        low, high = reach(row, sizes)
+        if low < 0 or high >= size:
+            reached = low if low < 0 else high
+            text = f"{row_text(row)} reaches {reached}"
+            message = f"access to {access.tensor} is out of bounds: {text}"
+            hint = f"index {k} of {access.tensor} goes from 0 to {size - 1}"
+            yield UserError(message, access.span, hint)
+
+
+def row_text(row: Affine) -> str:
+    """Return the text of an affine row, `2*w + rw - 1`."""
+    terms = [(c, "" if abs(c) == 1 else f"{abs(c)}*", name) for name, c in row.coefficients]
+    if row.constant or not terms:
+        terms.append((row.constant, str(abs(row.constant)), ""))
+    text = "".join(f" {'-' if c < 0 else '+'} {factor}{name}" for c, factor, name in terms)
+    return text[3:] if text.startswith(" + ") else f"-{text[3:]}"
+
+
+def check_types(statement: Statement, layer: Layer) -> Iterator[UserError]:
+    """Yield an error where integers and floats mix, or where an operation has no integer value."""
+    target = layer.tensors[statement.target.tensor].type
+    for read in statement.reads:
+        type_ = layer.tensors[read.tensor].type
+        if is_integer(type_) != is_integer(target):
+            message = f"{read.tensor} is {type_}, but {statement.target.tensor} is {target}"
+            hint = "the tensors of a statement are all floats or all integers"
+            yield UserError(message, read.span, hint)
+    if is_integer(target):
+        for part in walk(statement.expr):
+            yield from _check_integer(part, target)
+
+
+def _check_integer(part: Expr, target: str) -> Iterator[UserError]:
+    hint = f"the statement defines a tensor of {target}"
+    match part:
+        case Binary(op="/"):
+            yield UserError("a quotient is no integer", part.span, hint)
+        case Call() if part.function not in EXACT_FUNCTIONS:
+            yield UserError(f"{part.function} is no integer", part.span, hint)
+        case Number() if not isinstance(part.value, int) or part.value > _LARGEST[target]:
+            yield UserError(f"{part.value} is no {target}", part.span, hint)
+
+
+def check_definition(statement: Statement, tensor: Tensor) -> Iterator[UserError]:
+    """Yield an error if an element has no value, or if `=` gives it several.
+
+    With A = { instance -> element } of the statement: { element } \\ ran A is empty, and A is
+    injective unless the statement reduces. Exact, by isl.
+    """
+    if _defines_each_once(statement, tensor):
+        return
+    import islpy as isl
+
+    access, elements = _target_relation(statement, tensor, isl.Context())
+    name, span = tensor.name, statement.target.span
+    try:
+        missing = elements.subtract(access.range()).lexmin()
+        several = statement.op == "=" and not access.is_injective()
+    except isl.Error:
+        hint = "use simpler indices on the left"
+        yield UserError(f"cannot tell whether all of {name} is defined", span, hint)
+        return
+    if not missing.is_empty():
+        hint = f"the statement defines every element of {name} that it reaches, and no other"
+        yield UserError(f"{name}{_element(missing)} is not defined", span, hint)
+    if several:
+        message = f"several instances define one element of {name}"
+        yield UserError(message, span, "say how to reduce them: `+=` sums")
+
+
+def _defines_each_once(statement: Statement, tensor: Tensor) -> bool:
+    """Whether the indices are distinct iterators over whole dimensions: nothing to ask of isl.
+
+    An iterator that is no index makes several instances define an element.
+    """
+    sizes = dict(zip(statement.iterators, statement.sizes, strict=True))
+    names = [row.coefficients[0][0] for row in statement.target.rows
+             if len(row.coefficients) == 1 and row.coefficients[0][1] == 1 and not row.constant]
+    whole = tuple(sizes[name] for name in names) == tensor.shape
+    distinct = len(set(names)) == len(names) == len(statement.target.rows)
+    reduces = statement.op != "=" or math.prod(statement.sizes) == math.prod(tensor.shape)
+    return whole and distinct and reduces
+
+
+def _target_relation(
+    statement: Statement, tensor: Tensor, context: Any
+) -> tuple[isl.Map, isl.Set]:
+    """Return { [iterators] -> [element] } of the target, and { [element] } of the tensor."""
+    import islpy as isl
+
+    context.set_max_operations(MAX_OPERATIONS)
+    rows = ", ".join(map(row_text, statement.target.rows))
+    bounds = [f"0 <= {n} < {s}" for n, s in zip(statement.iterators, statement.sizes, strict=True)]
+    relation = f"{{ [{', '.join(statement.iterators)}] -> [{rows}] : {' and '.join(bounds)} }}"
+    names = [f"i{k}" for k in range(len(tensor.shape))]
+    inside = [f"0 <= {n} < {s}" for n, s in zip(names, tensor.shape, strict=True)]
+    elements = f"{{ [{', '.join(names)}] : {' and '.join(inside) or 'true'} }}"
+    return isl.Map(relation, context=context), isl.Set(elements, context=context)
+
+
+def _element(point: isl.Set) -> str:
+    """Return `[0][3]` for a set of one element."""
+    import islpy as isl
+
+    rank = point.dim(isl.dim_type.set)
+    return "".join(f"[{point.dim_min_val(k).to_python()}]" for k in range(rank))

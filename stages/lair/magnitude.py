@@ -1,0 +1,163 @@
+"""How far a correct result may lie from the reference, and when it must equal it.
+
+Source   design, Arithmetic: (n + 1) u sum|terms|, with u = 2^-11 (float16) or 2^-24 (float32)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from stages.lair.accumulate import accumulate, apply, value
+from stages.lair.expressions import EXACT_FUNCTIONS
+from stages.lair.layer import Layer, Statement, is_integer
+from stages.lair.strided import Array, Read, reduced, target_slices
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
+
+UNIT = {"float16": 2.0**-11, "float32": 2.0**-24}
+"""Half the distance from 1 to the next value."""
+
+SMALLEST = {"float16": 2.0**-25, "float32": 2.0**-150}
+"""Half the smallest positive value: what rounding costs at zero, where UNIT says nothing."""
+
+LIMIT = {"float16": 2**11, "float32": 2**24, "int16": 2**15 - 1, "int32": 2**31 - 1}
+"""Integers up to here, and their negatives, are exact in a type."""
+
+CALL = 4
+"""Units in the last place by which two libraries' float32 functions may differ."""
+
+_SLOPES: Mapping[str, Callable[[Array, Array], Array]] = {
+    "exp": lambda a, f: f,
+    "sqrt": lambda a, f: 0.5 / f,
+    "tanh": lambda a, f: 1 - f * f,
+    "log": lambda a, f: 1 / np.abs(a),
+    "sigmoid": lambda a, f: f * (1 - f),
+}
+"""The derivative's absolute value, from argument and value."""
+
+
+def magnitude(layer: Layer, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Return, per output element, the bound (n + 1) u sum|terms| on a correct result's error.
+
+    n counts the terms of the element. Zero for integer types: they wrap, in any order alike.
+    """
+    with np.errstate(all="ignore"):
+        return {s.target.tensor: _bound(s, layer, inputs) for s in layer.statements}
+
+
+def _bound(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> Array:
+    output = layer.tensors[statement.target.tensor]
+    if is_integer(output.type):
+        return np.zeros(output.shape)
+    roundings = _terms(statement, layer, inputs) + 1
+    sums = sum_of_absolutes(statement, layer, inputs)
+    return roundings * (UNIT[output.type] * sums + SMALLEST[output.type])
+
+
+def sum_of_absolutes(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> Array:
+    """Return sum|terms| of every output element; of min= and max=, the largest |term|."""
+    op = "max=" if statement.op == "min=" else statement.op
+    return accumulate(replace(statement, op=op), layer, inputs, absolute)
+
+
+def _terms(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> Array | int:
+    """Return how many instances define each element."""
+    if target_slices(statement, tuple(map(range, statement.sizes))) is not None:
+        return math.prod(statement.sizes[k] for k in reduced(statement))
+    one = Number(value=1, span=statement.span)
+    counting = replace(statement, op="+=", expr=one, reads=())
+    return accumulate(counting, layer, inputs, value)
+
+
+def absolute(expr: Expr, read: Read) -> Array:
+    """Return what the error of an expression is proportional to, to first order.
+
+    |a| of an access, sums of sums, products of products; a function adds its slope times its
+    argument's.
+    """
+    match expr:
+        case Number():
+            return np.asarray(abs(expr.value))
+        case Access():
+            return np.abs(read(expr))
+        case Unary():
+            return absolute(expr.operand, read)
+        case Binary(op="*"):
+            return absolute(expr.left, read) * absolute(expr.right, read)
+        case Binary(op="/"):
+            return _of_quotient(expr, read)
+        case Binary():
+            return absolute(expr.left, read) + absolute(expr.right, read)
+        case Call() if expr.function in EXACT_FUNCTIONS:
+            parts = [absolute(argument, read) for argument in expr.arguments]
+            return parts[0] if len(parts) == 1 else np.maximum(parts[0], parts[1])
+        case Call():
+            return _of_function(expr, read)
+        case Reference():
+            raise AssertionError("a layer's expressions hold accesses only")
+
+
+def _of_quotient(expr: Binary, read: Read) -> Array:
+    """Return |a|'/|b| + |a| |b|' / b^2, with ' for `absolute`."""
+    left, right = np.abs(value(expr.left, read)), np.abs(value(expr.right, read))
+    slope = left / right * absolute(expr.right, read)
+    return (absolute(expr.left, read) + slope) / right
+
+
+def _of_function(expr: Call, read: Read) -> Array:
+    (argument,) = expr.arguments
+    at, inner = value(argument, read).astype(np.float64), absolute(argument, read)
+    result = np.abs(apply(expr.function, at))
+    slope = _SLOPES[expr.function](at, result)
+    return CALL * result + np.where(inner == 0, 0, slope * inner)
+
+
+def is_integral(expr: Expr) -> bool:
+    """Whether an expression of integers is an integer."""
+    return all(_stays_integral(part) for part in walk(expr))
+
+
+def _stays_integral(part: Expr) -> bool:
+    match part:
+        case Number():
+            return isinstance(part.value, int)
+        case Binary():
+            return part.op != "/"
+        case Call():
+            return part.function in EXACT_FUNCTIONS
+    return True
+
+
+def is_exact(layer: Layer, inputs: Mapping[str, Array]) -> bool:
+    """Whether every order of evaluation gives the same bits.
+
+    True if all values are integers, and no sum of absolute terms passes LIMIT; of products, no
+    product of those terms that are not zero.
+    """
+    if not all(is_integral(statement.expr) for statement in layer.statements):
+        return False
+    if not all(np.array_equal(np.rint(array), array) for array in inputs.values()):
+        return False
+    return all(largest_sum(s, layer, inputs) <= _limit(s, layer) for s in layer.statements)
+
+
+def _limit(statement: Statement, layer: Layer) -> int:
+    """Return the largest integer that is exact in the types of the statement."""
+    return min(LIMIT[layer.tensors[a.tensor].type] for a in (statement.target, *statement.reads))
+
+
+def largest_sum(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> float:
+    """Return the largest sum|terms| over the elements of the statement's target."""
+    with np.errstate(all="ignore"):
+        if statement.op == "*=":
+            sums = accumulate(statement, layer, inputs, _at_least_one)
+        else:
+            sums = sum_of_absolutes(statement, layer, inputs)
+    return float(sums.max())
+
+
+def _at_least_one(expr: Expr, read: Read) -> Array:
+    return np.maximum(absolute(expr, read), 1)

@@ -1,0 +1,241 @@
+"""layer.yaml: where and when tensors arrive and leave, and where every instance runs.
+
+Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.2; design, A layer folder
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    PrivateAttr,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from stages.diagnose import Source, Span, UserError, UserErrors
+from stages.lair.isl_text import IslText
+from stages.lair.layer import Layer
+from stages.lair.names import did_you_mean
+from stages.lair.yaml_text import Document, Path, read_document
+
+__all__ = [
+    "Data",
+    "IslText",
+    "Mapping",
+    "Simd",
+    "TensorMapping",
+    "check_tensors",
+    "read_mapping",
+    "schema",
+]
+
+
+def _isl(value: Any) -> IslText:
+    if not isinstance(value, IslText):
+        raise PydanticCustomError("isl_type", "isl")
+    return value
+
+
+def _machine(value: Any) -> str | dict[str, Any]:
+    if isinstance(value, str) or (isinstance(value, dict) and isinstance(value.get("profile"), str)):
+        return value
+    raise PydanticCustomError("machine_type", "machine")
+
+
+Isl = Annotated[
+    IslText, PlainValidator(_isl), WithJsonSchema({"type": "string", "description": "isl"})
+]
+Machine = Annotated[
+    str | dict[str, Any],
+    PlainValidator(_machine),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "required": ["profile"]}]}),
+]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class TensorMapping(_Strict):
+    """Where one tensor comes from and goes to: { T[element] -> [PE[x, y] -> index[i]] }."""
+
+    arrives: Isl | None = None
+    leaves: Isl | None = None
+    sparse: bool = False
+    resident: bool = False
+    next: str | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> TensorMapping:
+        if self.resident and self.arrives is not None:
+            raise PydanticCustomError("resident", "is resident and arrives")
+        return self
+
+
+class Simd(_Strict):
+    """How vector instructions are chosen; `prefer` None: the default order."""
+
+    prefer: Literal["hull", "exact", "enumerate", "loops"] | None = None
+
+
+class Data(_Strict):
+    """How missing inputs are made; `density` is the share of non-zeros of a sparse tensor."""
+
+    seed: int = Field(default=0, ge=0)
+    kind: Literal["integers", "reals"] = "integers"
+    density: float = Field(default=0.5, ge=0, le=1, allow_inf_nan=False)
+
+
+class Mapping(_Strict):
+    """A layer.yaml. `invocations` is how many times in a row the layer runs."""
+
+    lair: str | None = None
+    top: str | None = None
+    sizes: dict[str, int] = {}
+    types: dict[str, str] = {}
+    machine: Machine = "wse2"
+    target: Isl
+    placement: Isl | None = None
+    schedule: Isl | None = None
+    tensors: dict[str, TensorMapping] = {}
+    simd: Simd = Simd()
+    invocations: int = Field(default=1, ge=1)
+    data: Data = Data()
+
+    _document: Document = PrivateAttr()
+
+    def span(self, *path: str | int) -> Span:
+        """Return the place of the value at a path, or of what encloses it: `"tensors", "x"`."""
+        return value_span(self._document, path)
+
+    def key_span(self, *path: str | int) -> Span:
+        """Return the place of the key at a path, or of the value that encloses it."""
+        return self._document.keys.get(path) or value_span(self._document, path)
+
+
+def value_span(document: Document, path: Path) -> Span:
+    """Return the place of the value at a path, or of the nearest value that encloses it."""
+    while path not in document.values:
+        path = path[:-1]
+    return document.values[path]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of layer.yaml, for editors."""
+    return Mapping.model_json_schema()
+
+
+def read_mapping(source: Source) -> Mapping:
+    """Return the mapping in a layer.yaml; UserErrors with everything that is wrong in it."""
+    document = read_document(source)
+    try:
+        mapping = Mapping.model_validate(_with_isl(document.value, (), document, source))
+    except ValidationError as error:
+        errors = [_explain(each, document) for each in error.errors()]
+        raise UserErrors(sorted(errors, key=_start)) from None
+    mapping._document = document
+    return mapping
+
+
+def _start(error: UserError) -> int:
+    return error.span.start if error.span is not None else 0
+
+
+def _with_isl(value: Any, path: Path, document: Document, source: Source) -> Any:
+    """Return the value with IslText where a field holds isl."""
+    if isinstance(value, dict):
+        return {k: _with_isl(v, (*path, k), document, source) for k, v in value.items()}
+    if isinstance(value, str) and _holds_isl(path):
+        return IslText(text=value, source=source, offsets=document.offsets[path])
+    return value
+
+
+def _holds_isl(path: Path) -> bool:
+    if len(path) == 1:
+        return path[0] in ("target", "placement", "schedule")
+    return len(path) == 3 and path[0] == "tensors" and path[2] in ("arrives", "leaves")
+
+
+_WANTED = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "finite_number": "a number",
+    "float_type": "a number",
+    "greater_than_equal": "at least {ge}",
+    "int_type": "an integer",
+    "isl_type": "a text in isl syntax",
+    "less_than_equal": "at most {le}",
+    "literal_error": "{expected}",
+    "machine_type": "a profile's name, a path, or a mapping with `profile`",
+    "model_type": "a mapping",
+    "string_type": "a text",
+}
+
+
+def _explain(details: ErrorDetails, document: Document) -> UserError:
+    """Return what is wrong at a place of the file in our words."""
+    path, kind = details["loc"], details["type"]
+    name = ".".join(map(str, path)) or "layer.yaml"
+    span = value_span(document, path)
+    if kind == "extra_forbidden":
+        hint = did_you_mean(str(path[-1]), _fields(path[:-1]), "keys")
+        return UserError(f"unknown key {path[-1]}", document.keys[path], hint)
+    if kind == "missing":
+        hint = 'say how many PEs there are: `target: "{ PE[4, 5] }"`'
+        return UserError(f"{name} is missing", span, hint)
+    if kind == "resident":
+        hint = "a tensor is in memory from the start, or arrives"
+        return UserError(f"{path[-1]} {details['msg']}", span, hint)
+    context = details.get("ctx", {})
+    wanted = _WANTED[kind].format_map(context) if kind in _WANTED else details["msg"]
+    return UserError(f"{name} must be {wanted}", span)
+
+
+def _fields(path: Path) -> list[str]:
+    """Return the keys of the mapping at a path of layer.yaml."""
+    models: dict[str | int, type[BaseModel]] = {
+        "tensors": TensorMapping, "simd": Simd, "data": Data
+    }
+    model = models[path[0]] if path else Mapping
+    return list(model.model_fields)
+
+
+def check_tensors(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
+    """Yield an error for every tensor of layer.yaml that the layer has not, or not so."""
+    inputs = {tensor.name for tensor in layer.inputs}
+    outputs = {tensor.name for tensor in layer.outputs}
+    for name, tensor in mapping.tensors.items():
+        place = mapping.key_span("tensors", name)
+        if name not in inputs | outputs:
+            hint = did_you_mean(name, layer.tensors, f"tensors of {layer.name}")
+            yield UserError(f"unknown tensor {name}", place, hint)
+        elif tensor.arrives is not None and name in outputs:
+            hint = "outputs leave"
+            yield UserError(f"{name} is an output and cannot arrive", place, hint)
+        elif tensor.leaves is not None and name in inputs:
+            hint = "inputs arrive"
+            yield UserError(f"{name} is an input and cannot leave", place, hint)
+        if tensor.next is not None:
+            yield from _check_next(name, tensor.next, mapping, layer)
+
+
+def _check_next(name: str, following: str, mapping: Mapping, layer: Layer) -> Iterator[UserError]:
+    """Yield an error unless `following` is an output of the kind of the input `name`."""
+    span = mapping.span("tensors", name, "next")
+    outputs = {tensor.name: tensor for tensor in layer.outputs}
+    if following not in outputs:
+        hint = did_you_mean(following, outputs, "outputs")
+        yield UserError(f"{following} is no output", span, hint)
+    elif name in layer.tensors:
+        old, new = layer.tensors[name], outputs[following]
+        if (old.type, old.shape) != (new.type, new.shape):
+            hint = "after an invocation the one takes the other's place"
+            yield UserError(f"{following} has not the type and shape of {name}", span, hint)

@@ -1,0 +1,128 @@
+"""Parse the isl texts of layer.yaml; errors point into the YAML."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+
+import islpy as isl
+
+from stages.diagnose import Span, UserError
+from stages.lair.isl_text import IslText
+
+Kind = type[isl.UnionMap] | type[isl.UnionSet]
+
+_PLACE = re.compile(r"syntax error \((\d+), (\d+)\): (.*)(?:\ngot (.*))?")
+_CAUSE = re.compile(r"^\S+\.c:\d+: (.*)$", re.MULTILINE)
+_GOT = re.compile(r"(?:\w+ )?'(.*)'")
+
+
+def parse_map(text: IslText) -> isl.UnionMap:
+    """Return the relation that a text describes; UserError if it describes none."""
+    try:
+        return isl.UnionMap(text.text)
+    except isl.Error:
+        raise _explain(text, isl.UnionMap) from None
+
+
+def parse_set(text: IslText) -> isl.UnionSet:
+    """Return the set that a text describes; UserError if it describes none."""
+    try:
+        return isl.UnionSet(text.text)
+    except isl.Error:
+        raise _explain(text, isl.UnionSet) from None
+
+
+def parse_target(text: IslText) -> tuple[int, int]:
+    """Return the width and height, in PEs, that `{ PE[4, 5] }` gives.
+
+    Raises UserError unless the text is one such pair, both sizes positive.
+    """
+    sets = parse_set(text).get_set_list()
+    span, hint = _whole(text), 'write `target: "{ PE[4, 5] }"`: four PEs wide, five high'
+    one = sets.get_at(0) if sets.n_set() == 1 else None
+    if one is None or one.get_tuple_name() != "PE" or one.dim(isl.dim_type.set) != 2:
+        raise UserError("target is not the size of a rectangle of PEs", span, hint)
+    if one.dim(isl.dim_type.param) or not one.is_singleton():
+        raise UserError("target is not one size", span, hint)
+    width, height = (one.dim_max_val(k).to_python() for k in range(2))
+    if width < 1 or height < 1:
+        raise UserError(f"target is {width} by {height} PEs", span, "both sizes are positive")
+    return width, height
+
+
+def _whole(text: IslText) -> Span:
+    return text.span(0, len(text.text.rstrip()))
+
+
+def _explain(text: IslText, kind: Kind) -> UserError:
+    """Return the error for a text that isl cannot read as `kind`."""
+    said = _what_isl_says(text.text, kind)
+    place = _PLACE.search(said)
+    if place is None:
+        return UserError(_other(text, kind), _whole(text), None)
+    cause = _CAUSE.search(said[: place.start()])
+    got = _GOT.fullmatch(place[4] or "")
+    token = got[1] if got else ""
+    start = _offset(text.text, int(place[1]), int(place[2]), token)
+    message = cause[1] if cause else _message(place[3], token)
+    return UserError(f"isl: {message}", text.span(start, start + max(1, len(token))))
+
+
+def _other(text: IslText, kind: Kind) -> str:
+    """Return the message for a text that is well-formed, but of another kind."""
+    other: Kind = isl.UnionSet if kind is isl.UnionMap else isl.UnionMap
+    try:
+        other(text.text)
+    except isl.Error:
+        return "isl: the text goes on after its end, or mixes sets and relations"
+    if kind is isl.UnionMap:
+        return "isl: this is a set, not a relation `{ a[...] -> b[...] }`"
+    return "isl: this is a relation, not a set"
+
+
+def _message(said: str, token: str) -> str:
+    """Return isl's words without the names of its C types."""
+    if said == "unexpected EOF":
+        return "syntax error: unexpected end of the text"
+    if said.startswith(("unexpected", "expecting other")):
+        return f"syntax error: unexpected '{token}'" if token else "syntax error"
+    return f"syntax error: {said} at '{token}'" if token else f"syntax error: {said}"
+
+
+def _offset(text: str, line: int, column: int, token: str) -> int:
+    """Return the place of a token from isl's line and column, in bytes, both from 1.
+
+    After a number isl has read one character too many, and the column is one too large.
+    """
+    lines = text.split("\n")
+    before = sum(len(each) + 1 for each in lines[: line - 1])
+    inside = lines[line - 1] if line <= len(lines) else ""
+    start = before + len(inside.encode()[: column - 1].decode(errors="ignore"))
+    late = not text.startswith(token, start) and text.startswith(token, start - 1)
+    return start - 1 if token and start > 0 and late else start
+
+
+def _what_isl_says(text: str, kind: Kind) -> str:
+    """Return what isl prints about a text that it cannot read.
+
+    isl tells line and column only on the process's standard error, which is taken away from it
+    for this one call; its exceptions name a line of its own C source.
+    """
+    context = isl.Context()
+    context.set_on_error(isl.on_error.WARN)
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(2)
+        try:
+            os.dup2(file.fileno(), 2)
+            kind(text, context=context)
+        except isl.Error:
+            pass
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        file.seek(0)
+        return file.read().decode(errors="replace")

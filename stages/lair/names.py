@@ -1,0 +1,52 @@
+"""Names in LAIR: which a user may choose, and which they may have meant."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+from stages.diagnose import Span, UserError
+
+_ISL = (
+    "and ceil ceild exists false floor floord implies infinity infty max min mod nan not or "
+    "rational true"
+)
+_C = (
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long main register restrict return short signed sizeof static struct switch "
+    "typedef union unsigned void volatile while"
+)
+_OURS = re.compile(r"PE|PE_X|PE_Y|index\d*|\w+_local")
+
+
+def check_name(name: str, span: Span) -> Iterable[UserError]:
+    """Yield an error if a name has a meaning in what the compiler writes.
+
+    Names of a layer are tuples and dimensions of isl texts and identifiers of C programs.
+    """
+    language = None
+    if name.lower() in _ISL.split():
+        language = "isl"
+    elif name in _C.split() or re.fullmatch(r"_[_A-Z]\w*", name):
+        language = "C"
+    elif _OURS.fullmatch(name):
+        language = "the mapping"
+    if language is not None:
+        yield UserError(f"{name} has a meaning in {language}", span, "choose another name")
+
+
+def did_you_mean(name: str, known: Iterable[str], kind: str) -> str:
+    """Return the hint for an unknown name: the nearest known one, else all of a kind."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"{kind}: {', '.join(names)}" if names else f"there are no {kind}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return `1 index`, `2 sizes`: the noun takes an s, index becomes indices."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} indices" if noun == "index" else f"{count} {noun}s"

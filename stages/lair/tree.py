@@ -1,0 +1,205 @@
+"""The tree of a LAIR file: what was written, and where.
+
+A span is where a thing was written, not what it is: it takes no part in equality.
+
+Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1, Listings 1 and 3 to 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from stages.diagnose import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A literal; whole numbers are ints."""
+
+    value: int | float
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A name with its indices, as written: a tensor, an iterator or a size parameter."""
+
+    name: str
+    indices: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affine:
+    """The integer `constant + sum(coefficient * iterator)`, coefficients nonzero."""
+
+    coefficients: tuple[tuple[str, int], ...]
+    constant: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """The element of a tensor that an instance touches: one affine row per dimension."""
+
+    tensor: str
+    rows: tuple[Affine, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unary:
+    """`op operand`; the only `op` is `-`."""
+
+    op: str
+    operand: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binary:
+    """`left op right`; `op` is one of `+ - * /`."""
+
+    op: str
+    left: Expr
+    right: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A function of stages.lair.expressions.FUNCTIONS, applied."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+Expr = Number | Reference | Access | Unary | Binary | Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeParam:
+    """`T = float16` in a node's head."""
+
+    name: str
+    default: str
+    default_span: Span = field(compare=False, repr=False)
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeParam:
+    """`M` or `M = 32` in a node's head; `default` None means that there is none."""
+
+    name: str
+    default: int | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensor:
+    """A tensor in a node's head; its sizes are affine in the size parameters."""
+
+    name: str
+    type: str
+    sizes: tuple[Expr, ...]
+    type_span: Span = field(compare=False, repr=False)
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Name:
+    """A name where it is introduced: an iterator of a statement."""
+
+    name: str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """`all (iterators) in (sizes) target op expr`."""
+
+    iterators: tuple[Name, ...]
+    sizes: tuple[Expr, ...]
+    target: Reference
+    op: str
+    expr: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A `lair` definition; `span` is that of its name."""
+
+    name: str
+    type_params: tuple[TypeParam, ...]
+    size_params: tuple[SizeParam, ...]
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    statements: tuple[Statement, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeCall:
+    """`results = node<types>(sizes)(arguments)` in a graph.
+
+    Arguments are expressions here; stages/lair/checks.py asks that they be names of tensors.
+    """
+
+    results: tuple[Reference, ...]
+    node: str
+    types: tuple[Name, ...]
+    sizes: tuple[Expr, ...]
+    arguments: tuple[Expr, ...]
+    node_span: Span = field(compare=False, repr=False)
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """A `graph` definition; `span` is that of its name."""
+
+    name: str
+    type_params: tuple[TypeParam, ...]
+    size_params: tuple[SizeParam, ...]
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    calls: tuple[NodeCall, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A LAIR file; `definitions` holds nodes and graphs in the order of the file."""
+
+    definitions: tuple[Node | Graph, ...]
+    span: Span = field(compare=False, repr=False)
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The `lair` definitions."""
+        return tuple(each for each in self.definitions if isinstance(each, Node))
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The `graph` definitions."""
+        return tuple(each for each in self.definitions if isinstance(each, Graph))
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Yield an expression's parts in the order of the text, each before what it contains.
+
+    Indices of references are not entered: they are integers, not values.
+    """
+    yield expr
+    match expr:
+        case Unary():
+            yield from walk(expr.operand)
+        case Binary():
+            yield from walk(expr.left)
+            yield from walk(expr.right)
+        case Call():
+            for argument in expr.arguments:
+                yield from walk(argument)

@@ -1,0 +1,122 @@
+"""Read YAML and remember where every key and value stands.
+
+Keys are names, whatever YAML makes of `on` or `no`; a key that comes twice is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from stages.diagnose import Source, Span, UserError, UserErrors
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """The value of a YAML text, with the spans of its keys and values by their paths."""
+
+    value: Any
+    keys: dict[Path, Span] = field(repr=False)
+    values: dict[Path, Span] = field(repr=False)
+    offsets: dict[Path, tuple[int, ...]] = field(repr=False)
+
+
+def read_document(source: Source) -> Document:
+    """Return the value of a YAML text; an empty text is an empty mapping.
+
+    Raises UserErrors if the text is no YAML, or if a key comes twice.
+    """
+    try:
+        loader = yaml.SafeLoader(source.text)
+        node = loader.get_single_node()
+        reader = _Reader(source, loader)
+        value = {} if node is None else reader.value(node, ())
+    except yaml.MarkedYAMLError as error:
+        raise UserErrors([_syntax_error(source, error)]) from None
+    except yaml.reader.ReaderError as error:
+        span = Span(source=source, start=error.position, end=error.position + 1)
+        raise UserErrors([UserError("YAML: a character that no text may hold", span)]) from None
+    except RecursionError:
+        span = Span(source=source, start=0, end=0)
+        raise UserErrors([UserError("YAML: nested too deeply", span)]) from None
+    if reader.errors:
+        raise UserErrors(reader.errors)
+    spans = {(): _node_span(source, node)} if node is not None else {}
+    return Document(
+        value=value, keys=reader.keys, values=spans | reader.values, offsets=reader.offsets
+    )
+
+
+def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> UserError:
+    mark = error.problem_mark or error.context_mark
+    start = mark.index if mark is not None else 0
+    span = Span(source=source, start=start, end=start + 1)
+    return UserError(f"YAML: {error.problem or error.context}", span, error.context)
+
+
+def _node_span(source: Source, node: yaml.Node) -> Span:
+    """Return the span of a node without the white space that ends a block."""
+    start, end = node.start_mark.index, node.end_mark.index
+    length = len(source.text[start:end].rstrip())
+    return Span(source=source, start=start, end=start + length)
+
+
+class _Reader:
+    """Turn nodes into values; `keys`, `values` and `offsets` say where they came from."""
+
+    def __init__(self, source: Source, loader: yaml.SafeLoader) -> None:
+        self.source, self.loader = source, loader
+        self.keys: dict[Path, Span] = {}
+        self.values: dict[Path, Span] = {}
+        self.offsets: dict[Path, tuple[int, ...]] = {}
+        self.errors: list[UserError] = []
+
+    def value(self, node: yaml.Node, path: Path) -> Any:
+        self.values[path] = _node_span(self.source, node)
+        match node:
+            case yaml.MappingNode():
+                return self._mapping(node, path)
+            case yaml.SequenceNode():
+                return [self.value(item, (*path, k)) for k, item in enumerate(node.value)]
+        value = self.loader.construct_object(node)
+        if isinstance(value, str):
+            self.offsets[path] = _offsets(self.source.text, node, value)
+        return value
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key, item in node.value:
+            span = _node_span(self.source, key)
+            if not isinstance(key, yaml.ScalarNode):
+                self.errors.append(UserError("YAML: a key is a name", span))
+                continue
+            if key.value in result:
+                self.errors.append(UserError(f"{key.value} is given twice", span, "keep one"))
+            self.keys[(*path, key.value)] = span
+            result[key.value] = self.value(item, (*path, key.value))
+        return result
+
+
+def _offsets(text: str, node: yaml.Node, value: str) -> tuple[int, ...]:
+    """Return where in the source each character of a scalar stands, and where the last ends.
+
+    A scalar's printing characters come in the order of the source; quotes, escapes, indentation
+    and line breaks between them do not count.
+    """
+    position, end = node.start_mark.index, node.end_mark.index
+    if node.style in ("|", ">"):
+        position = text.index("\n", position) + 1
+    result = []
+    for character in value:
+        if not character.isspace():
+            found = text.find(character, position, end)
+            position = found if found >= 0 else position
+        result.append(position)
+        following = text[position : position + 1]
+        if not character.isspace() or following in (" ", "\t") or following == character:
+            position += 1
+    return (*result, min(position, end))

@@ -1,0 +1,103 @@
+"""When a stage is up to date: its code, its tools, and the files it read and wrote are the same."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stages.make.declare import STAGES
+from stages.make.folders import LayerFolder, names_of
+
+EVERY_STAGE = ("diagnose.py", "lair", "make/action.py", "make/inputs.py", "poly")
+PACKAGES = ("islpy", "jinja2", "lark", "numpy", "pydantic", "pyyaml")
+TEMPLATES = "../templates"
+FABRIC = "fabric"
+
+
+def is_up_to_date(task: Any, values: Mapping[str, Any], stage: str, folder: LayerFolder) -> bool:
+    """Return whether running `stage` again would change nothing; doit calls this for each task.
+
+    `values` is the Record of the last run that succeeded. Contents decide, never times, so that a
+    file counts as what it holds, however it came to hold it.
+    """
+    if values.get("code") != code_digest(stage):
+        return False
+    lists = values["listed"].items()
+    files = {**values["reads"], **values["writes"]}.items()
+    return all(names_of(folder, pattern) == names for pattern, names in lists) and all(
+        _digest_of(Path(path)) == digest for path, digest in files
+    )
+
+
+def _digest_of(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+@functools.cache
+def code_digest(stage: str) -> str:
+    """Return the digest of a stage's code and tools, computed once a process.
+
+    The code is the stage's module and what every stage builds on; the templates, and the fabric
+    with the C compiler, only where the module names them. The other tools are Python and packages.
+    """
+    text = (STAGES / f"{stage}.py").read_text(encoding="utf-8")
+    parts = [text, *map(_files_digest, EVERY_STAGE), _packages()]
+    if "template" in text:
+        parts.append(_files_digest(TEMPLATES))
+    if "fabric" in text or "machine" in text:
+        parts += [_files_digest(FABRIC), repr(_compiler())]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+@functools.cache
+def _files_digest(name: str) -> str:
+    """Return the digest of a file, or of all files below a folder and their names."""
+    root = STAGES / name
+    result = hashlib.sha256()
+    for path in sorted(_files(root)):
+        content = path.read_bytes()
+        result.update(f"{path.relative_to(root)}\0{len(content)}\0".encode() + content)
+    return result.hexdigest()
+
+
+def _files(root: Path) -> Iterator[Path]:
+    if root.is_file():
+        yield root
+    for path, folders, names in os.walk(root):
+        folders[:] = [f for f in folders if f != "__pycache__" and not f.startswith(".")]
+        yield from (Path(path, n) for n in names if not n.startswith("."))
+
+
+@functools.cache
+def _packages() -> str:
+    return repr((sys.version_info[:3], [(p, _version(p)) for p in PACKAGES]))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@functools.cache
+def _compiler() -> Sequence[object]:
+    """Return what changes when the C compiler does, without starting it."""
+    names = os.environ.get("CC", "").split() or ["cc", "gcc", "clang"]
+    for name in names:
+        found = shutil.which(name)
+        if found:
+            state = Path(found).stat()
+            return (names, str(Path(found).resolve()), state.st_size, state.st_mtime_ns)
+    return ("ziglang", _version("ziglang"))

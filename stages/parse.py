@@ -1,0 +1,73 @@
+"""Turn the statements of a LAIR node into instance sets and access relations.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.1
+Reads    layer.yaml, *.lair
+Writes   lair.isl    instances, tensors, reads, writes
+Assumes  nothing: every rule of LAIR is checked here.
+Ensures  instance sets are rectangular from zero; accesses are affine and inside the tensors.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.lair.layer import Layer, Statement, Tensor
+from stages.lair.tree import Access, Affine
+from stages.poly.text import write_objects
+
+if typing.TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+READS = ("layer.yaml", "*.lair")
+WRITES = ("lair.isl",)
+HEADER = """Instance sets and access relations of the statements (Sec. 4.1.1).
+instances: { statement[iterators] }, tensors: { tensor[element] },
+reads, writes: { statement[iterators] -> tensor[element] }, eq. (25), of any instance."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return lair.isl."""
+    layer = inputs.lair()
+    return {"lair.isl": write_objects(HEADER, polyhedral_description(layer))}
+
+
+def polyhedral_description(layer: Layer) -> dict[str, isl.UnionSet | isl.UnionMap]:
+    """Return instances, tensors, reads and writes of a specialised node."""
+    reads = [_access(s, a) for s in layer.statements for a in s.reads]
+    writes = [_access(s, s.target) for s in layer.statements]
+    return {
+        "instances": isl.UnionSet(_union(_instances(s) for s in layer.statements)),
+        "tensors": isl.UnionSet(_union(map(_tensor, layer.inputs + layer.outputs))),
+        "reads": isl.UnionMap(_union(reads)),
+        "writes": isl.UnionMap(_union(writes)),
+    }
+
+
+def _union(disjuncts: typing.Iterable[str]) -> str:
+    return f"{{ {'; '.join(disjuncts)} }}"
+
+
+def _instances(statement: Statement) -> str:
+    bounds = _bounds(statement.iterators, statement.sizes)
+    return f"{statement.name}[{', '.join(statement.iterators)}] : {bounds}"
+
+
+def _access(statement: Statement, access: Access) -> str:
+    rows = ", ".join(map(_affine, access.rows))
+    return f"{statement.name}[{', '.join(statement.iterators)}] -> {access.tensor}[{rows}]"
+
+
+def _affine(row: Affine) -> str:
+    terms = [f"{coefficient}*{iterator}" for iterator, coefficient in row.coefficients]
+    return " + ".join([*terms, str(row.constant)])
+
+
+def _tensor(tensor: Tensor) -> str:
+    names = [f"i{k}" for k in range(len(tensor.shape))]
+    return f"{tensor.name}[{', '.join(names)}] : {_bounds(names, tensor.shape)}"
+
+
+def _bounds(names: typing.Sequence[str], sizes: typing.Sequence[int]) -> str:
+    return " and ".join(f"0 <= {n} < {s}" for n, s in zip(names, sizes, strict=True)) or "true"

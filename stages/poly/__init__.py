@@ -1,0 +1,1 @@
+"""What islpy lacks, one operation a file; knows no layer and no file."""

@@ -1,0 +1,180 @@
+"""isl's AST as plain data: loop nests, and C expressions with the operations they take.
+
+The text is C11: `floord`, `min` and `max` are the functions that isl's own printer uses. Operators of
+different kinds are put in parentheses, for compilers warn where these are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+Op = isl.ast_expr_op_type
+INFIX = {
+    Op.and_: "&&", Op.and_then: "&&", Op.or_: "||", Op.or_else: "||",
+    Op.add: "+", Op.sub: "-", Op.mul: "*", Op.div: "/", Op.pdiv_q: "/", Op.pdiv_r: "%",
+    Op.zdiv_r: "%", Op.eq: "==", Op.le: "<=", Op.lt: "<", Op.ge: ">=", Op.gt: ">",
+}
+PREFIX_CALLS = {Op.max: "max", Op.min: "min", Op.fdiv_q: "floord"}
+ADDITIVE = ("+", "-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expression:
+    """A C expression, and how many operations it takes."""
+
+    text: str
+    operations: int
+    infix: str | None = None
+    """The outermost operator, None if there is none that parentheses would have to hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """The execution of one instance, its dimensions as expressions."""
+
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """`for (int iterator = start; condition; iterator += step) body`; without condition: once."""
+
+    iterator: str
+    start: Expression
+    condition: Expression | None
+    step: Expression
+    body: Nest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """`if (condition) then`, and perhaps `else otherwise`."""
+
+    condition: Expression
+    then: Nest
+    otherwise: Nest | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One nest after the other."""
+
+    children: tuple[Nest, ...]
+
+
+Nest = Instance | Loop | Branch | Series
+
+
+def c_expression(function: isl.PwAff, context: isl.Set) -> Expression:
+    """Return `[p] -> { [f(p)] }` as C over the names of the symbolic constants."""
+    build = isl.AstBuild.from_context(context)
+    known = function.intersect_params(context) if function.dim(isl.dim_type.in_) == 0 else function
+    return _expression(build.expr_from_pw_aff(known.gist(context).coalesce()))
+
+
+def c_condition(condition: isl.Set, context: isl.Set) -> Expression | None:
+    """Return `[p] -> { : ... }` as C; None if it always holds in the context."""
+    if context.is_subset(condition):
+        return None
+    build = isl.AstBuild.from_context(context)
+    return _expression(build.expr_from_set(condition.gist(context).coalesce()))
+
+
+def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> Nest:
+    """Return loops that run the instances { S[i] -> [time] } in the order of their times.
+
+    `iterators` names the dimensions of time; the context bounds the symbolic constants.
+    """
+    build = isl.AstBuild.from_context(context).set_iterators(_ids(iterators))
+    return _nest(build.node_from_schedule_map(isl.UnionMap.from_map(schedule)))
+
+
+def _ids(names: Sequence[str]) -> isl.IdList:
+    result = isl.IdList.alloc(isl.DEFAULT_CONTEXT, len(names))
+    for name in names:
+        result = result.add(isl.Id.read_from_str(isl.DEFAULT_CONTEXT, name))
+    return result
+
+
+def _nest(node: isl.AstNode) -> Nest:
+    kind = node.get_type()
+    if kind == isl.ast_node_type.for_:
+        return _loop(node)
+    if kind == isl.ast_node_type.if_:
+        return Branch(
+            condition=_expression(node.if_get_cond()),
+            then=_nest(node.if_get_then_node()),
+            otherwise=_nest(node.if_get_else_node()) if node.if_has_else_node() else None,
+        )
+    if kind == isl.ast_node_type.block:
+        children = node.block_get_children()
+        listed = [children.get_at(k) for k in range(children.n_ast_node())]
+        return Series(children=tuple(map(_nest, listed)))
+    call = node.user_get_expr()
+    arguments = range(1, call.op_get_n_arg())
+    return Instance(arguments=tuple(_expression(call.op_get_arg(k)) for k in arguments))
+
+
+def _loop(node: isl.AstNode) -> Loop:
+    once = node.for_is_degenerate()
+    return Loop(
+        iterator=node.for_get_iterator().get_id().get_name(),
+        start=_expression(node.for_get_init()),
+        condition=None if once else _expression(node.for_get_cond()),
+        step=Expression(text="1", operations=0) if once else _expression(node.for_get_inc()),
+        body=_nest(node.for_get_body()),
+    )
+
+
+def _expression(expr: isl.AstExpr) -> Expression:
+    kind = expr.get_type()
+    if kind == isl.ast_expr_type.int:
+        value = expr.get_val().to_python()
+        return Expression(text=str(value), operations=0, infix="-" if value < 0 else None)
+    if kind == isl.ast_expr_type.id:
+        return Expression(text=expr.get_id().get_name(), operations=0)
+    arguments = [_expression(expr.get_op_arg(k)) for k in range(expr.get_op_n_arg())]
+    return _operation(expr.get_op_type(), arguments)
+
+
+def _operation(op: isl.ast_expr_op_type, arguments: list[Expression]) -> Expression:
+    operations = 1 + sum(a.operations for a in arguments)
+    if op in PREFIX_CALLS:
+        return Expression(
+            text=_calls(PREFIX_CALLS[op], [a.text for a in arguments]),
+            operations=operations + len(arguments) - 2,
+        )
+    if op == Op.minus:
+        return Expression(text=f"-{_held(arguments[0], '-')}", operations=operations, infix="-")
+    if op in (Op.cond, Op.select):
+        condition, then, otherwise = (_held(a, "?") for a in arguments)
+        text = f"{condition} ? {then} : {otherwise}"
+        return Expression(text=text, operations=operations, infix="?")
+    sign = INFIX[op]
+    left = _held(arguments[0], sign, first=True)
+    return Expression(
+        text=f"{left} {sign} {_held(arguments[1], sign)}", operations=operations, infix=sign
+    )
+
+
+def _calls(name: str, arguments: list[str]) -> str:
+    """Return nested calls of a function of two arguments."""
+    first, *rest = arguments
+    return first if not rest else f"{name}({first}, {_calls(name, rest)})"
+
+
+def _held(argument: Expression, sign: str, *, first: bool = False) -> str:
+    """Return an operand, in parentheses unless the operators read well without them."""
+    inner = argument.infix
+    bare = (
+        inner is None
+        or (inner == sign and sign in ("&&", "||"))
+        or (first and sign in ADDITIVE and inner in (*ADDITIVE, "*"))
+        or (sign in ADDITIVE and inner == "*")
+        or (sign in ("&&", "||") and inner in ("==", "<=", "<", ">=", ">"))
+        or (sign in ("==", "<=", "<", ">=", ">") and inner in (*ADDITIVE, "*", "/", "%"))
+    )
+    return argument.text if bare else f"({argument.text})"

@@ -1,0 +1,173 @@
+"""The fixed-size box hull of a set: a box with a constant size that contains the set.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 2, 4.3 (eq. 8) and 5.3 (Examples 5.8, 5.9)
+
+For every dimension x_i, each constraint x_i >= l(p) of the set's description that involves no
+other dimension and no existential offers the interval of size max(x_i - l(p)) + 1 at offset
+l(p); the smallest size is kept.  Hence the hull depends on the description of the set, and
+`{ [i] : ... }` may have no hull at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.poly.bind import PARAM, project_names
+
+SET, DIV = isl.dim_type.set, isl.dim_type.div
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoxHull:
+    """A box `{ T[x] : offset <= x < offset + size }` in the tuple of the set it was made from.
+
+    `offset` is `[p] -> { T[o(p)] }`, a function of the symbolic constants without domain tuple.
+    """
+
+    offset: isl.MultiPwAff
+    size: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if self.offset.dim(isl.dim_type.out) != len(self.size) or min(self.size, default=0) < 0:
+            raise ValueError(f"no box of size {self.size} at {self.offset}")
+
+
+def box_hull(
+    elements: isl.Set,
+    context: isl.Set | None = None,
+    offset_params: Sequence[str] | None = None,
+    quasi_affine: bool = False,
+) -> BoxHull | None:
+    """Return the fixed-size box hull of a set within the context; None if it has none.
+
+    The offset is purely affine and involves only `offset_params` (default: any symbolic
+    constant).  With `quasi_affine` it may be piecewise quasi-affine, as Section 4.3 permits for
+    allocations.  An empty set has a hull of size 0 in every dimension.
+    Ensures that the box contains the set.
+    """
+    known = elements if context is None else elements.intersect_params(context)
+    known = project_names(known, _foreign(known, offset_params))
+    offset = isl.MultiPwAff.zero(known.space)
+    if known.is_empty():
+        return BoxHull(offset=offset, size=(0,) * known.dim(SET))
+    size: list[int] = []
+    for position in range(known.dim(SET)):
+        interval = _interval(_only(known, position), quasi_affine)
+        if interval is None:
+            return None
+        offset = offset.set_pw_aff(position, interval[1])
+        size.append(interval[0])
+    return _checked(BoxHull(offset=offset, size=tuple(size)), known)
+
+
+def offset_set(hull: BoxHull) -> isl.Set:
+    """Return `[p] -> { T[o(p)] }`, the offset as a set of one element."""
+    return hull.offset.as_set()
+
+
+def size_set(hull: BoxHull) -> isl.Set:
+    """Return `{ T[n] }`, the size as a set of one element."""
+    universe = isl.Set.universe(hull.offset.space.drop_all_params())
+    for position, size in enumerate(hull.size):
+        universe = universe.fix_val(SET, position, size)
+    return universe
+
+
+def as_set(hull: BoxHull, context: isl.Set) -> isl.Set:
+    """Return `{ T[x] : offset <= x < offset + size }` for the symbolic constants of the context."""
+    extents = isl.Set.universe(hull.offset.space)
+    for position, size in enumerate(hull.size):
+        extents = extents.lower_bound_val(SET, position, 0)
+        extents = extents.upper_bound_val(SET, position, size - 1)
+    return offset_set(hull).sum(extents).intersect_params(context)
+
+
+def local_map(hull: BoxHull, local_name: str) -> isl.Map:
+    """Return `[p] -> { T[x] -> local_name[x - offset] }`, as in eq. (9)."""
+    space = hull.offset.space.drop_all_params()
+    identity = isl.MultiPwAff.identity_on_domain_space(space)
+    shifted = identity.sub(hull.offset.insert_domain(space))
+    return shifted.as_map().set_tuple_name(isl.dim_type.out, local_name)
+
+
+def box(name: str, size: Sequence[int]) -> isl.Set:
+    """Return `{ name[x] : 0 <= x < size }`."""
+    dimensions = ", ".join(f"0:{extent - 1}" for extent in size)
+    return isl.Set(f"{{ {name}[{dimensions}] }}")
+
+
+def _only(elements: isl.Set, position: int) -> isl.Set:
+    """Return `{ [x_i] : x in elements }` for the dimension i at the position."""
+    after = elements.project_out(SET, position + 1, elements.dim(SET) - position - 1)
+    return after.project_out(SET, 0, position).reset_tuple_id()
+
+
+def _interval(extent: isl.Set, quasi_affine: bool) -> tuple[int, isl.PwAff] | None:
+    """Return size and offset of the smallest interval around a set of one dimension.
+
+    Among intervals of one size a constant offset comes first, then an affine one.
+    """
+    affine = {str(bound): bound for bound in _affine_bounds(extent)}
+    ranked = sorted(affine.values(), key=lambda bound: (_names_in(bound), str(bound)))
+    bounds = [*_constant_bounds(extent), *ranked]
+    if quasi_affine:
+        bounds += _least(extent)
+    found = [(size, bound) for bound in bounds if (size := _size_from(extent, bound)) is not None]
+    return min(found, key=lambda interval: interval[0], default=None)
+
+
+def _constant_bounds(extent: isl.Set) -> Iterator[isl.PwAff]:
+    least = extent.dim_min_val(0)
+    if least.is_int():
+        yield isl.PwAff.from_aff(isl.Aff.val_on_domain_space(extent.space.params(), least))
+
+
+def _affine_bounds(extent: isl.Set) -> Iterator[isl.PwAff]:
+    """Yield l for every constraint x >= l or x = l of the simple hull, l affine in constants."""
+    for elements in (extent, extent.remove_divs()):
+        hull = elements.detect_equalities().coalesce().remove_unknown_divs().simple_hull()
+        for constraint in hull.get_constraints():
+            if _is_plain_bound(constraint):
+                bound = constraint.get_bound(SET, 0)
+                yield isl.PwAff.from_aff(bound).project_domain_on_params()
+
+
+def _is_plain_bound(constraint: isl.Constraint) -> bool:
+    """Is this a lower bound on the dimension itself, without existentials?"""
+    factor = constraint.get_coefficient_val(SET, 0)
+    lower = factor.is_one() or (constraint.is_equality() and factor.is_negone())
+    return lower and not constraint.involves_dims(DIV, 0, constraint.dim(DIV))
+
+
+def _names_in(bound: isl.PwAff) -> int:
+    """Return how many symbolic constants the bound involves."""
+    return sum(bound.involves_dims(PARAM, i, 1) for i in range(bound.dim(PARAM)))
+
+
+def _size_from(extent: isl.Set, bound: isl.PwAff) -> int | None:
+    """Return max(x - bound) + 1; None if there is no such number."""
+    distances = extent.sum(isl.Set.from_pw_aff(bound.neg()))
+    greatest = distances.project_out_all_params().dim_max_val(0)
+    return greatest.to_python() + 1 if greatest.is_int() else None
+
+
+def _least(extent: isl.Set) -> Iterator[isl.PwAff]:
+    """Yield the least element for each value of the constants; it is piecewise quasi-affine."""
+    if extent.dim_is_bounded(SET, 0):
+        yield extent.dim_min(0).gist(extent.params()).coalesce().floor()
+
+
+def _checked(hull: BoxHull, elements: isl.Set) -> BoxHull:
+    if not elements.is_subset(as_set(hull, elements.params())):
+        raise AssertionError(f"{hull} does not contain {elements}")
+    return hull
+
+
+def _foreign(elements: isl.Set, offset_params: Sequence[str] | None) -> list[str]:
+    """Return the symbolic constants that the offset must not involve."""
+    if offset_params is None:
+        return []
+    return [name for name in elements.get_var_names_not_none(PARAM) if name not in offset_params]

@@ -1,0 +1,113 @@
+"""Describe a set the same way however it was constructed, as far as that is cheap.
+
+Equal sets may have different descriptions in isl.  Here disjuncts are merged where one conjunction
+describes both, redundant ones are dropped, inequalities are tightened until some element attains
+them, and symbolic constants on which the set does not depend are dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import combinations
+
+import islpy as isl
+
+from stages.poly.bind import PARAM, PE_NAMES
+
+DIV = isl.dim_type.div
+OUTER_INDEX = re.compile(r"index(\d+)")
+MOST_MERGED = 12
+"""Sets with more disjuncts are only coalesced: merging looks at all pairs."""
+
+
+def canonical(elements: isl.Set) -> isl.Set:
+    """Return the same set, described anew; its symbolic constants are used and in order.
+
+    Ensures that the result is equal to the set.
+    """
+    used = _drop_free_params(elements)
+    names = ", ".join(sort_names(used.get_var_names_not_none(PARAM)))
+    ordered = used.align_params(isl.Set(f"[{names}] -> {{ : }}").space)
+    plain = ordered.compute_divs().detect_equalities().coalesce().remove_redundancies()
+    merged = _merge(_sorted_parts(plain), plain)
+    tight = [_tighten(part) for part in merged]
+    return _drop_free_params(_union(tight, plain)).coalesce().remove_redundancies()
+
+
+def sort_names(names: Iterable[str]) -> list[str]:
+    """Return symbolic constants in the order PE_X, PE_Y, index0, index1, ..., index, others."""
+    return sorted(names, key=_rank)
+
+
+def _rank(name: str) -> tuple[int, int, str]:
+    outer = OUTER_INDEX.fullmatch(name)
+    if name in PE_NAMES:
+        return 0, PE_NAMES.index(name), name
+    if outer:
+        return 1, int(outer[1]), name
+    return (2, 0, name) if name == "index" else (3, 0, name)
+
+
+def _drop_free_params(elements: isl.Set) -> isl.Set:
+    """Return the set without the symbolic constants on which it does not depend."""
+    used = elements.drop_unused_params()
+    for name in used.get_var_names_not_none(PARAM):
+        position = used.find_dim_by_name(PARAM, name)
+        if used.eliminate(PARAM, position, 1).is_equal(used):
+            used = used.project_out(PARAM, position, 1)
+    return used
+
+
+def _sorted_parts(elements: isl.Set) -> list[isl.Set]:
+    parts = [isl.Set.from_basic_set(part) for part in elements.get_basic_sets()]
+    return sorted(parts, key=str)
+
+
+def _merge(parts: list[isl.Set], whole: isl.Set) -> list[isl.Set]:
+    """Return fewer disjuncts: a pair is replaced by its hull as long as one lies in the set."""
+    if len(parts) > MOST_MERGED:
+        return parts
+    hull = _hull(whole)
+    if hull.is_subset(whole):
+        return [hull]
+    for left, right in combinations(parts, 2):
+        hull = _hull(left.union(right))
+        if hull.is_subset(whole):
+            rest = [part for part in parts if not part.is_subset(hull)]
+            return _merge(sorted([*rest, hull], key=str), whole)
+    return _drop_covered(parts)
+
+
+def _drop_covered(parts: list[isl.Set]) -> list[isl.Set]:
+    """Return the disjuncts without those that the others cover."""
+    for position, part in enumerate(parts):
+        others = parts[:position] + parts[position + 1 :]
+        if others and part.is_subset(_union(others, part)):
+            return _drop_covered(others)
+    return parts
+
+
+def _hull(elements: isl.Set) -> isl.Set:
+    """Return one conjunction that contains the set: shared constraints, equalities and strides."""
+    hull = elements.simple_hull().intersect(elements.affine_hull())
+    return isl.Set.from_basic_set(hull).detect_equalities()
+
+
+def _tighten(part: isl.Set) -> isl.Set:
+    """Return the same conjunction with `f >= k` for `f >= 0` where k is the minimum of f."""
+    result = part
+    for conjunction in part.compute_divs().get_basic_sets():
+        for constraint in conjunction.get_constraints():
+            least = part.min_val(constraint.get_aff())
+            if not constraint.is_equality() and least.is_int() and least.is_pos():
+                tight = constraint.get_aff().add_constant_val(least.neg())
+                result = result.add_constraint(isl.Constraint.inequality_from_aff(tight))
+    return result.remove_redundancies()
+
+
+def _union(parts: list[isl.Set], model: isl.Set) -> isl.Set:
+    result = isl.Set.empty(model.space)
+    for part in parts:
+        result = result.union(part)
+    return result

@@ -1,0 +1,105 @@
+"""Evaluate isl functions and sets of symbolic constants over NumPy arrays of their values.
+
+No isl call depends on the number of values: pieces and constraints are walked once, and each
+affine expression becomes one array expression. Values are int64; nothing guards overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.poly.bind import PARAM
+
+Values = Mapping[str, NDArray[np.int64] | int]
+"""For each symbolic constant its values; the arrays broadcast against each other."""
+
+DIV = isl.dim_type.div
+
+
+def evaluate_pw_aff(
+    function: isl.PwAff, values: Values
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the function's values, 0 outside its domain, and where its domain is.
+
+    Both arrays have the broadcast shape of `values`. `function` has a domain without tuple.
+
+    Raises ValueError if a symbolic constant has no values, or the function is not integral.
+    """
+    shape = _shape(values)
+    result, defined = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_)
+    for domain, expression in function.get_pieces():
+        inside = evaluate_set(domain, values)
+        numerator, denominator = _affine(expression, values)
+        if np.any((numerator % denominator != 0) & inside):
+            raise ValueError(f"{expression} is not integral")
+        result = np.where(inside, numerator // denominator, result)
+        defined |= inside
+    return result, defined
+
+
+def evaluate_set(context: isl.Set, values: Values) -> NDArray[np.bool_]:
+    """Return where the values lie in `[names] -> { : ... }`, in their broadcast shape.
+
+    Raises ValueError if the set has a tuple, or a symbolic constant has no values.
+    """
+    if not context.is_params():
+        raise ValueError(f"{context} is not a set of symbolic constants only")
+    inside = np.zeros(_shape(values), dtype=np.bool_)
+    for conjunction in context.compute_divs().get_basic_sets():
+        inside |= _satisfies(conjunction, values)
+    return inside
+
+
+def _shape(values: Values) -> tuple[int, ...]:
+    return np.broadcast_shapes(*(np.shape(value) for value in values.values()))
+
+
+def _satisfies(conjunction: isl.BasicSet, values: Values) -> NDArray[np.bool_]:
+    """Return where every constraint of the conjunction holds."""
+    inside = np.ones(_shape(values), dtype=np.bool_)
+    for constraint in conjunction.get_constraints():
+        value, _ = _affine(constraint.get_aff(), values)
+        inside &= value == 0 if constraint.is_equality() else value >= 0
+    return inside
+
+
+def _affine(
+    expression: isl.Aff, values: Values
+) -> tuple[NDArray[np.int64], int]:
+    """Return numerator (an array or a number) and denominator of the expression's value."""
+    denominator = expression.get_denominator_val().to_python()
+    result = np.asarray(_scaled(expression.get_constant_val(), denominator), dtype=np.int64)
+    for kind, position in _terms(expression):
+        factor = _scaled(expression.get_coefficient_val(kind, position), denominator)
+        if kind == PARAM:
+            value = _value(expression.get_dim_name(kind, position), values)
+        else:
+            top, bottom = _affine(expression.get_div(position), values)
+            value = top // bottom
+        result = result + factor * value
+    return result, denominator
+
+
+def _terms(expression: isl.Aff) -> list[tuple[isl.dim_type, int]]:
+    """Return the symbolic constants and integer divisions that occur in the expression."""
+    return [
+        (kind, position)
+        for kind in (PARAM, DIV)
+        for position in range(expression.dim(kind))
+        if not expression.get_coefficient_val(kind, position).is_zero()
+    ]
+
+
+def _scaled(rational: isl.Val, denominator: int) -> int:
+    """Return `rational * denominator`, which is an integer."""
+    return rational.mul(isl.Val(denominator)).to_python()
+
+
+def _value(name: str | None, values: Values) -> NDArray[np.int64]:
+    if name is None or name not in values:
+        raise ValueError(f"{name} has no value")
+    return np.asarray(values[name], dtype=np.int64)

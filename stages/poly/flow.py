@@ -1,0 +1,123 @@
+"""Routes of wavelets on a grid that is turned so that their side is on top.
+
+A router is [lane, depth]; depth 0 is the border, -1 the external PEs. Routes are relations
+{ [PE[x, y] -> side it comes from[]] -> side it goes to[] }.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import islpy as isl
+
+from stages.poly.side import SIDES
+
+Routes: TypeAlias = isl.UnionMap
+"""{ [PE[x, y] -> from[]] -> to[] } with from and to in N, E, S, W, ramp."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """A reduction towards a side: two colours, by the parity of the depth of the sender."""
+
+    even: Routes
+    odd: Routes
+    members: isl.Set
+    starts: isl.Set
+
+
+def column_routes(takers: isl.Set, side: str, turned: isl.Map, *, spread: bool) -> Routes:
+    """Return the routes of a stream that flows inwards along its lane.
+
+    It enters at depth 0, from the side or, where it was spread, from the adapter's ramp:
+    { [l, d] -> ramp : [l, d] takes it } and { [l, d] -> far : [l, d'] takes it, d' > d }.
+    """
+    depth = isl.Set("{ [lane, depth] : depth >= 0 }")
+    before = isl.Map("{ [lane, depth] -> [lane, d] : d < depth }")
+    passing = takers.apply(before).intersect(depth)
+    border = isl.Set("{ [lane, 0] }")
+    far = SIDES[side].far
+    if not spread:
+        return _routes(turned, (takers, side, "ramp"), (passing, side, far))
+    inside = passing.subtract(border)
+    adapters = passing.intersect(border)
+    return _routes(turned, (takers, side, "ramp"), (inside, side, far), (adapters, "ramp", far))
+
+
+def spread_routes(feeds: isl.Map, side: str, turned: isl.Map) -> Routes:
+    """Return the routes along the border for { [lane of a port] -> [lane of an adapter] }.
+
+    A router at lane m hears port p from the left if p < m <= l for an adapter l, and passes it on to
+    the right if p <= m < l; likewise to the left.
+    """
+    at, takes = feeds.domain(), feeds.range()
+    names = SIDES[side]
+    to_right = _lanes(feeds, "p <= m < l")
+    to_left = _lanes(feeds, "l < m <= p")
+    heard = {side: at, names.left: _lanes(feeds, "p < m <= l"), names.right: _lanes(feeds, "l <= m < p")}
+    goes = {"ramp": takes, names.right: to_right, names.left: to_left}
+    border = isl.Map("{ [lane] -> [lane, 0] }")
+    pairs = [
+        (here.intersect(there).apply(border), source, to)
+        for source, here in heard.items() for to, there in goes.items() if source != to
+    ]
+    return _routes(turned, *pairs)
+
+
+def chain_routes(summing: isl.Set, side: str, turned: isl.Map, first: int) -> Chain:
+    """Return the routes of sums that flow outwards along their lane, from the deepest PE on.
+
+    Every PE from depth `first` to the deepest one that sums takes part. A PE at an even depth sends
+    on the even colour and listens to the odd one. Borders above `first` only pass sums on.
+    """
+    outwards = isl.Map(f"{{ [lane, depth] -> [lane, d] : {first} <= d <= depth }}")
+    members = summing.apply(outwards)
+    starts = _deepest(members)
+    colours = [_chain_colour(members, starts, side, turned, first, parity) for parity in (0, 1)]
+    back = turned.reverse()
+    return Chain(
+        even=colours[0], odd=colours[1], members=members.apply(back), starts=starts.apply(back)
+    )
+
+
+def _chain_colour(
+    members: isl.Set, starts: isl.Set, side: str, turned: isl.Map, first: int, parity: int
+) -> Routes:
+    sends = isl.Set(f"{{ [lane, depth] : depth mod 2 = {parity} }}")
+    listens = isl.Set(f"{{ [lane, depth] : depth mod 2 = {1 - parity} }}")
+    far = SIDES[side].far
+    triples = [
+        (members.intersect(sends), "ramp", side),
+        (members.subtract(starts).intersect(listens), far, "ramp"),
+    ]
+    if first % 2 == parity:
+        above = isl.Map(f"{{ [lane, depth] -> [lane, d] : depth = {first} and 0 <= d < {first} }}")
+        triples.append((members.apply(above), far, side))
+    return _routes(turned, *triples)
+
+
+def _deepest(members: isl.Set) -> isl.Set:
+    """Return the PE of greatest depth on each lane."""
+    deeper = isl.Map("{ [lane, depth] -> [lane, d] : d < depth }")
+    return members.subtract(members.apply(deeper))
+
+
+def _lanes(feeds: isl.Map, condition: str) -> isl.Set:
+    """Return { [m] : (p, l) in feeds and condition }."""
+    return feeds.wrap().apply(isl.Map(f"{{ [[p] -> [l]] -> [m] : {condition} }}"))
+
+
+def _routes(turned: isl.Map, *triples: tuple[isl.Set, str, str]) -> Routes:
+    """Return the union of { [PE -> from[]] -> to[] } for ([lane, depth] set, from, to)."""
+    result = isl.UnionMap("{ }")
+    for routers, source, to in triples:
+        pes = routers.apply(turned.reverse()).coalesce()
+        if not pes.is_empty():
+            way = isl.Map(f"{{ PE[x, y] -> [PE[x, y] -> {source}[]] }}").intersect_domain(pes)
+            here = way.range()
+            whole = isl.Map.from_domain_and_range(here, isl.Set(f"{{ {to}[] }}"))
+            result = result.union(isl.UnionMap.from_map(whole))
+    return result

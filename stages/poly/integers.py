@@ -1,0 +1,66 @@
+"""Integer matrices: read isl's, and bring them to left Hermite normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import islpy as isl
+
+Matrix: TypeAlias = list[list[int]]
+"""Rows of integers."""
+
+
+def read_matrix(matrix: isl.Mat) -> Matrix:
+    """Return the elements of an isl matrix."""
+    return [
+        [matrix.get_element_val(row, column).to_python() for column in range(matrix.cols())]
+        for row in range(matrix.rows())
+    ]
+
+
+def hermite(rows: Sequence[Sequence[int]], width: int) -> tuple[Matrix, Matrix]:
+    """Return (H, U) with A U = H, for the `rows` of A, each `width` long.
+
+    U is unimodular and H in column echelon form: each row has at most one pivot, which is
+    positive, the pivots' columns are 0, 1, ..., and the entries right of a pivot are 0.
+    """
+    matrix = isl.Mat.alloc(isl.DEFAULT_CONTEXT, len(rows), width)
+    for row, entries in enumerate(rows):
+        for column, entry in enumerate(entries):
+            matrix = matrix.set_element_val(row, column, entry)
+    echelon, unimodular, _ = matrix.left_hermite(0)
+    return read_matrix(echelon), read_matrix(unimodular)
+
+
+def pivot_rows(echelon: Matrix) -> list[int]:
+    """Return, for each pivot of a matrix in column echelon form, its row."""
+    found: list[int] = []
+    for row, entries in enumerate(echelon):
+        if len(found) < len(entries) and entries[len(found)] != 0:
+            found.append(row)
+    return found
+
+
+def independent_columns(rows: Matrix, width: int) -> Matrix:
+    """Return a basis, as columns, of the lattice that the columns of a matrix span.
+
+    Columns that are independent already are returned as they are.
+    """
+    echelon, _ = hermite(rows, width)
+    rank = len(pivot_rows(echelon))
+    return rows if rank == width else [row[:rank] for row in echelon]
+
+
+def solve(rows: Matrix, right: Sequence[int], width: int) -> list[int] | None:
+    """Return an integer solution x of `rows x = right`; None if there is none."""
+    echelon, unimodular = hermite(rows, width)
+    found: list[int] = []
+    pivots = set(pivot_rows(echelon))
+    for row, (entries, value) in enumerate(zip(echelon, right, strict=True)):
+        rest = value - sum(a * y for a, y in zip(entries, found, strict=False))
+        if row in pivots and rest % entries[len(found)] == 0:
+            found.append(rest // entries[len(found)])
+        elif rest != 0:
+            return None
+    return [sum(a * y for a, y in zip(row, found, strict=False)) for row in unimodular]

@@ -1,0 +1,74 @@
+"""Extra instances of an approximated instance set, and whether they interfere.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.3, eqs. (35)-(41), Example 5.9
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.poly.bind import project_names
+from stages.poly.kinds import InstanceSet
+
+SET = isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extension:
+    """A local tensor's `size` per dimension, and the index `shift` of its first element.
+
+    Local index l of the allocation before the extension is l - shift in the extended one.
+    """
+
+    size: tuple[int, ...]
+    shift: tuple[int, ...]
+
+
+def extra_instances(approximated: isl.Set, proper: isl.Set) -> InstanceSet:
+    """Return `approximated - proper`: what the approximation runs in vain, eq. (36)."""
+    return InstanceSet(approximated.subtract(proper).coalesce())
+
+
+def accessed_by(access: isl.Map, instances: isl.Set, free: Sequence[str]) -> isl.Set:
+    """Return the elements that the instances access for any value of `free`, eqs. (38)-(41).
+
+    `access` is `{ [i0, ...] -> y_local[...] }`; `free` are the index symbolic constants, which
+    are projected out (none: what a single invocation accesses).
+    """
+    return project_names(instances.apply(access), free).coalesce()
+
+
+def interferes(by_proper: isl.Set, by_extra: isl.Set) -> bool:
+    """Do extra instances write an element that proper instances write on the same PE?"""
+    return not by_proper.is_disjoint(by_extra)
+
+
+def extend_allocation(size: Sequence[int], accessed_by_extra: isl.Set) -> Extension | None:
+    """Return the local tensor that has room for the extra instances as well, Example 5.9.
+
+    In every dimension the interval from 0 to size - 1 is extended to the least and the greatest
+    index that an extra instance accesses on any PE.  None if there is no greatest or least.
+
+    Raises ValueError if the dimensions of tensor and accessed elements differ.
+    """
+    if accessed_by_extra.dim(SET) != len(size):
+        raise ValueError(f"{accessed_by_extra} has not {len(size)} dimensions")
+    if accessed_by_extra.is_empty():
+        return Extension(size=tuple(size), shift=(0,) * len(size))
+    extents = [_extent(accessed_by_extra, position) for position in range(len(size))]
+    found = [extent for extent in extents if extent is not None]
+    if len(found) < len(extents):
+        return None
+    least = tuple(min(0, low) for low, _ in found)
+    sizes = (max(n - 1, high) for n, (_, high) in zip(size, found, strict=True))
+    grown = tuple(last - first + 1 for last, first in zip(sizes, least, strict=True))
+    return Extension(size=grown, shift=least)
+
+
+def _extent(elements: isl.Set, position: int) -> tuple[int, int] | None:
+    """Return the least and the greatest value of a dimension; None if unbounded."""
+    low, high = elements.dim_min_val(position), elements.dim_max_val(position)
+    return (low.to_python(), high.to_python()) if low.is_int() and high.is_int() else None

@@ -1,0 +1,43 @@
+"""Local memory per PE: allocations seen from one PE, moved, and boxes of them.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.3, eqs. (8) (9)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import islpy as isl
+
+from stages.poly.bind import PE_NAMES, bind_domain
+from stages.poly.pieces import maps_of
+
+Shape = tuple[int, ...]
+
+
+def at_this_pe(to_local: isl.UnionMap) -> dict[str, isl.Map]:
+    """Return, by tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] } of { [PE -> T[e]] -> T_local[l] }."""
+    bound = [bind_domain(m.curry(), PE_NAMES).unwrap() for m in maps_of(to_local)]
+    return {m.get_tuple_name(isl.dim_type.in_): m for m in bound}
+
+
+def shifted(to_local: isl.UnionMap, shifts: Mapping[str, Sequence[int]]) -> isl.UnionMap:
+    """Return { [PE -> T[e]] -> T_local[l - shift] }, the shift of each local tensor by its name."""
+    result = isl.UnionMap("{ }")
+    for m in maps_of(to_local):
+        name = m.get_tuple_name(isl.dim_type.out)
+        result = result.union(isl.UnionMap.from_map(m.apply_range(shift_map(name, shifts[name]))))
+    return result
+
+
+def shift_map(name: str, shift: Sequence[int]) -> isl.Map:
+    """Return { name[l] -> name[l - shift] }."""
+    names = [f"l{k}" for k in range(len(shift))]
+    moved = [f"{n} - ({s})" for n, s in zip(names, shift, strict=True)]
+    return isl.Map(f"{{ {name}[{', '.join(names)}] -> {name}[{', '.join(moved)}] }}")
+
+
+def shape_of(local: isl.Set) -> Shape:
+    """Return the sizes of { T_local[l] : 0 <= l < size }."""
+    positions = range(local.dim(isl.dim_type.set))
+    return tuple(local.dim_max_val(k).to_python() + 1 for k in positions)

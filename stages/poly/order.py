@@ -1,0 +1,64 @@
+"""Orders: with which index an element reaches or leaves a PE.
+
+An order is { tensor[element] -> [PE[x, y] -> index[i]] }. Its index symbolic constants are
+index0, ..., index; see `index_names`.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2, 5.1
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.poly.bind import PE_NAMES, bind_domain, index_names
+from stages.poly.side import Rectangle, ports, turn
+
+
+def on_side(order: isl.Map, side: str, rectangle: Rectangle) -> isl.Map:
+    """Return the part of an order at the external PEs on a side of a rectangle."""
+    return at_places(order, ports(side, rectangle))
+
+
+def at_places(order: isl.Map, pes: isl.Set) -> isl.Map:
+    """Return the part of an order at the given { PE[x, y] }."""
+    return order.intersect_range(_pairs(order, pes).wrap())
+
+
+def behind_ports(order: isl.Map, side: str, rectangle: Rectangle) -> isl.Map:
+    """Return the order, on a side, at all PEs of the row or column of each port.
+
+    { t[e] -> [PE -> index] : t[e] has that index at the external PE on the lane of PE }.
+    """
+    turned = turn(side, rectangle)
+    inwards = isl.Map("{ [lane, depth] -> [lane, d] : depth < d }")
+    behind = turned.apply_range(inwards).apply_range(turned.reverse())
+    return relocated(on_side(order, side, rectangle), behind)
+
+
+def relocated(order: isl.Map, move: isl.Map) -> isl.Map:
+    """Return { t[e] -> [move(PE) -> index] }."""
+    keep = isl.Map.identity(order.range().unwrap().range().get_space().map_from_set())
+    return order.apply_range(move.product(keep))
+
+
+def taken_by(order: isl.Map, taken: isl.Map) -> isl.Map:
+    """Return the part of an order where { t[e] -> PE } holds."""
+    pairs = _pairs(order, taken.range())
+    return order.intersect(taken.apply_range(pairs.domain_map().reverse()))
+
+
+def at_pe(order: isl.Map) -> isl.Map:
+    """Return [PE_X, PE_Y] -> { index[i] -> t[e] } of the elements that reach a PE."""
+    return bind_domain(order.reverse().curry(), PE_NAMES).unwrap()
+
+
+def at_index(order: isl.Map) -> isl.Set:
+    """Return [PE_X, PE_Y, index...] -> { t[e] } of the element that reaches a PE with an index."""
+    by_index = at_pe(order)
+    return bind_domain(by_index, index_names(by_index.dim(isl.dim_type.in_)))
+
+
+def _pairs(order: isl.Map, pes: isl.Set) -> isl.Map:
+    """Return { PE -> index } of the given PEs and any index of an order."""
+    index = isl.Set.universe(order.range().unwrap().range().get_space())
+    return isl.Map.from_domain_and_range(pes, index)

@@ -1,0 +1,62 @@
+"""The sets and maps of a union in a fixed order, and one point of a union as text."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+
+def sets_of(union: isl.UnionSet) -> list[isl.Set]:
+    """Return the sets of a union, one a space, sorted by their text."""
+    found: list[isl.Set] = []
+    union.foreach_set(found.append)
+    return sorted(found, key=lambda s: str(s.get_space()))
+
+
+def maps_of(union: isl.UnionMap) -> list[isl.Map]:
+    """Return the maps of a union, one a space, sorted by their text."""
+    found: list[isl.Map] = []
+    union.foreach_map(found.append)
+    return sorted(found, key=lambda m: str(m.get_space()))
+
+
+def named_set(union: isl.UnionSet, name: str) -> isl.Set | None:
+    """Return the set of a union whose tuple has the given name; None if there is none."""
+    return next((s for s in sets_of(union) if s.get_tuple_name() == name), None)
+
+
+def from_domain(union: isl.UnionMap, name: str) -> isl.UnionMap:
+    """Return the part of a union of maps whose domain tuple has the given name."""
+    return _union(m for m in maps_of(union) if _tuple_name(m, isl.dim_type.in_) == name)
+
+
+def to_range(union: isl.UnionMap, name: str) -> isl.UnionMap:
+    """Return the part of a union of maps whose range tuple has the given name."""
+    return _union(m for m in maps_of(union) if _tuple_name(m, isl.dim_type.out) == name)
+
+
+def example_of(union: isl.UnionSet | isl.Set) -> str:
+    """Return one point of a non-empty union, as `x[3]`."""
+    point = union.sample_point()
+    text = str(isl.UnionSet.from_point(point))
+    body = text[text.index("{") + 1 : text.rindex("}")].strip()
+    return _values_only(body)
+
+
+def _values_only(text: str) -> str:
+    """Turn isl's `x[i = 3]` into `x[3]`."""
+    head, _, rest = text.partition("[")
+    if not rest or "->" in rest:
+        return text
+    values = [v.partition("=")[2].strip() or v.strip() for v in rest.rstrip("] ").split(",")]
+    return f"{head.strip()}[{', '.join(values)}]"
+
+
+def _tuple_name(m: isl.Map, kind: isl.dim_type) -> str | None:
+    return m.get_tuple_name(kind) if m.has_tuple_name(kind) else None
+
+
+def _union(maps: object) -> isl.UnionMap:
+    result = isl.UnionMap("{ }")
+    for m in maps:  # type: ignore[attr-defined]
+        result = result.union(isl.UnionMap.from_map(m))
+    return result

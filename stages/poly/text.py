@@ -1,0 +1,162 @@
+"""Write isl objects as text that a person reads in a diff, and read them back.
+
+A text is a header of `#` comments and statements `name := { ... };`, the syntax of iscc. One
+disjunct stands on a line. Symbolic constants come in the order PE_X, PE_Y, index0, index1, ...,
+index, then the others by name; those that are not used are dropped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+import islpy as isl
+
+from stages.poly.bind import PARAM
+from stages.poly.canonical import canonical, sort_names
+
+Union: TypeAlias = isl.UnionSet | isl.UnionMap
+Single: TypeAlias = isl.Set | isl.Map
+IslObject: TypeAlias = Single | Union
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+STATEMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:=([^;{]*\{[^}]*\})\s*;")
+COMMENT = re.compile(r"#[^\n]*")
+
+
+def write_objects(header: str, objects: Mapping[str, IslObject]) -> str:
+    """Return the text of the objects, in the order of the mapping, below the header.
+
+    Objects that are equal, and name their dimensions the same, have the same text wherever
+    coalescing finds the same disjuncts; writing what was read changes nothing.
+    Ensures that `read_objects` of the text gives equal objects.
+
+    Raises ValueError if a name is no identifier.
+    """
+    comments = "".join(f"# {line}".rstrip() + "\n" for line in header.splitlines())
+    statements = "".join(f"\n{_statement(name, obj)}" for name, obj in objects.items())
+    return comments + statements
+
+
+def read_objects(text: str) -> dict[str, Union]:
+    """Return the objects of a text by name.
+
+    Raises ValueError, with the number of the line, if the text is malformed or has a name twice.
+    """
+    objects: dict[str, Union] = {}
+    for line, name, expression in _statements(text):
+        if name in objects:
+            raise ValueError(f"line {line}: {name} is defined twice")
+        objects[name] = _parse(expression, line)
+    return objects
+
+
+def _statement(name: str, obj: IslObject) -> str:
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is not an identifier")
+    return f"{name} := {_canonical(_as_union(obj))};\n"
+
+
+def _as_union(obj: IslObject) -> Union:
+    if isinstance(obj, isl.Set):
+        return isl.UnionSet.from_set(obj)
+    if isinstance(obj, isl.Map):
+        return isl.UnionMap.from_map(obj)
+    return obj
+
+
+def _canonical(union: Union) -> str:
+    """Return the text on which printing and reading settle.
+
+    Reading forgets how an object was constructed. Where texts alternate, the least one is taken.
+    """
+    seen: list[str] = []
+    text = _print(union.reset_user())
+    while text not in seen:
+        seen.append(text)
+        text = _print(_parse(text, 1))
+    result = min(seen[seen.index(text) :])
+    if not _equal(_parse(result, 1), union):
+        raise AssertionError(f"{result} is not {union}")
+    return result
+
+
+def _equal(left: Union, right: Union) -> bool:
+    if isinstance(left, isl.UnionSet):
+        return isinstance(right, isl.UnionSet) and left.is_equal(right)
+    return isinstance(right, isl.UnionMap) and left.is_equal(right)
+
+
+def _print(union: Union) -> str:
+    """Return `[names] -> { disjunct; ... }`, one disjunct a line."""
+    singles = [_describe(single) for single in _singles(union)]
+    names = sort_names({name for single in singles for name in _used_names(single)})
+    disjuncts = sorted({text for single in singles for text in _disjuncts(single)})
+    return f"{_prefix(names)}{{{_layout(disjuncts, union)}}}"
+
+
+def _layout(disjuncts: list[str], union: Union) -> str:
+    """Return the disjuncts; an empty relation names its kind, for `{ }` reads as a set."""
+    if not disjuncts:
+        return " " if isinstance(union, isl.UnionSet) else " [] -> [] : false "
+    if len(disjuncts) == 1:
+        return f" {disjuncts[0]} "
+    return "\n  " + ";\n  ".join(disjuncts) + "\n"
+
+
+def _prefix(names: list[str]) -> str:
+    return f"[{', '.join(names)}] -> " if names else ""
+
+
+def _singles(union: Union) -> list[Single]:
+    singles: list[Single] = []
+    if isinstance(union, isl.UnionSet):
+        union.foreach_set(singles.append)
+    else:
+        union.foreach_map(singles.append)
+    return [single for single in singles if not single.is_empty()]
+
+
+def _describe(single: Single) -> Single:
+    return canonical(single.wrap()).unwrap() if isinstance(single, isl.Map) else canonical(single)
+
+
+def _used_names(single: Single) -> Iterable[str]:
+    return single.drop_unused_params().get_var_names_not_none(PARAM)
+
+
+def _disjuncts(single: Single) -> list[str]:
+    """Return the text of each disjunct, without symbolic constants and braces."""
+    if isinstance(single, isl.Map):
+        return [_body(str(isl.Map.from_basic_map(part))) for part in single.get_basic_maps()]
+    return [_body(str(isl.Set.from_basic_set(part))) for part in single.get_basic_sets()]
+
+
+def _body(text: str) -> str:
+    """Return what stands between the braces."""
+    return re.sub(r"\s+", " ", text[text.index("{") + 1 : text.rindex("}")]).strip()
+
+
+def _statements(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield line, name and isl expression of every statement; raise ValueError with the line."""
+    code = COMMENT.sub("", text)
+    position = 0
+    while code[position:].strip():
+        match = STATEMENT.match(code, position)
+        start = position + len(code[position:]) - len(code[position:].lstrip())
+        line = code.count("\n", 0, start) + 1
+        if match is None:
+            raise ValueError(f"line {line}: expected `name := {{ ... }};`")
+        yield line, match[1], match[2]
+        position = match.end()
+
+
+def _parse(expression: str, line: int) -> Union:
+    """Return the isl object; raise ValueError with the line if isl refuses the expression."""
+    kinds: tuple[type[Union], ...] = (isl.UnionSet, isl.UnionMap)
+    for kind in kinds:
+        with contextlib.suppress(isl.Error):
+            return kind(expression)
+    raise ValueError(f"line {line}: isl cannot read {expression.strip()!r}")

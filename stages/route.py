@@ -1,0 +1,259 @@
+"""Build the task graph: what moves, what reacts, what computes; and route the colours.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Reads    layer.yaml, *.lair, lair.isl, adapted.isl
+Writes   tasks.yaml    tensors, arrivals, departures, tasks, colours
+         routes.isl    { [PE[x, y] -> from[]] -> to[] } per colour, and the PEs that take part
+Assumes  data flows along rows or columns, or is spread on a peeled border (adapt).
+Ensures  every router has one input side per colour.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+import yaml
+
+from stages.diagnose import UserError
+from stages.lair.expressions import expression_text, is_zero_at
+from stages.lair.layer import Layer, Statement
+from stages.poly.flow import Routes, chain_routes, column_routes, spread_routes
+from stages.poly.order import behind_ports, on_side
+from stages.poly.pieces import from_domain, named_set
+from stages.poly.side import SIDES, Rectangle, bounding_rectangle, ports, turn
+from stages.poly.text import write_objects
+
+if typing.TYPE_CHECKING:
+    from stages.lair.mapping import Mapping
+    from stages.make.inputs import Inputs
+
+READS = ("layer.yaml", "*.lair", "lair.isl", "adapted.isl")
+WRITES = ("tasks.yaml", "routes.isl")
+HEADER = """Routes (Sec. 4.2), per colour: { [PE[x, y] -> side it comes from[]] -> side it goes to[] }.
+N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it; N_ports: where it enters.
+N_chain: PEs that sum departure N on its way out; N_first: those where it starts."""
+NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
+COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
+PARTS = ("_taken", "_adapters", "_ports", "_chain", "_first")
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return tasks.yaml and routes.isl."""
+    graph = TaskGraph(inputs)
+    text = yaml.safe_dump(graph.tasks(), sort_keys=False, default_flow_style=None, width=100)
+    return {"tasks.yaml": text, "routes.isl": write_objects(HEADER, graph.objects)}
+
+
+class TaskGraph:
+    """The streams of a layer, the tasks they start, and their routes."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        """Find the streams and route them."""
+        self.layer: Layer = inputs.lair()
+        self.mapping: Mapping = inputs.mapping()
+        lair, adapted = inputs.objects("lair.isl"), inputs.objects("adapted.isl")
+        self.adapted = {name: obj for name, obj in adapted.items()}
+        self.grid = bounding_rectangle(isl.Set.from_union_set(adapted["grid"]))
+        self.core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
+        placement = adapted["placement"]
+        self.needed = lair["reads"].reverse().apply_range(placement)
+        self.computed = lair["writes"].reverse().apply_range(placement)
+        self.objects: dict[str, isl.UnionMap | isl.Set] = {}
+        self.arrivals = {n: a for t in self.layer.inputs for n, a in self._arrivals(t.name)}
+        self.departures = {n: d for t in self.layer.outputs for n, d in self._departures(t.name)}
+
+    def tasks(self) -> dict[str, object]:
+        """Return the content of tasks.yaml."""
+        return {
+            "tensors": {t.name: self._tensor(t.name) for t in self.layer.inputs + self.layer.outputs},
+            "arrivals": self.arrivals,
+            "departures": self.departures,
+            "tasks": dict(self._tasks()),
+            "colours": [n for n in self.objects if not n.endswith(PARTS)],
+        }
+
+    def _arrivals(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
+        """Route one tensor's arrivals, one a side; yield their names and descriptions."""
+        untaken = from_domain(self.needed, tensor)
+        relation = _relation(self.adapted["arrivals"], tensor)
+        if relation is None or untaken.is_empty():
+            return
+        missing = isl.Map.from_union_map(untaken)
+        sides = [s for s in SIDES if not on_side(relation, s, self.core).is_empty()]
+        for side in sides:
+            here = on_side(relation, side, self.core)
+            taken = missing.intersect(behind_ports(here, side, self.core).range_factor_domain())
+            missing = missing.subtract(taken)
+            if not taken.is_empty():
+                name = tensor if len(sides) == 1 else f"{tensor}_{SIDES[side].word}"
+                yield name, self._arrival(name, tensor, side, taken)
+
+    def _arrival(self, name: str, tensor: str, side: str, taken: isl.Map) -> dict[str, object]:
+        source = _relation(self.adapted["sources"], tensor)
+        assert source is not None
+        turned = turn(side, self.grid)
+        lanes = taken.range().apply(turned)
+        adapters = self._spreads(side, source, taken)
+        start = 1 if adapters else 0
+        if adapters:
+            feeds = _feeds(source, taken, turned)
+            self._add(f"{name}_source", spread_routes(feeds, side, turned))
+            border = isl.Map("{ [lane, depth] -> [lane, 0] }")
+            self.objects[f"{name}_adapters"] = lanes.apply(border).apply(turned.reverse())
+        self._add(name, column_routes(lanes, side, turned, spread=bool(start)))
+        self.objects[f"{name}_taken"] = taken
+        self.objects[f"{name}_ports"] = self._ports(source, side, taken, turned, adapters)
+        outer = _outer_box(source)
+        return {
+            "tensor": tensor, "side": side, "sparse": self._is_sparse(tensor),
+            "colour": name, "source": f"{name}_source" if adapters else name,
+            "spread": adapters, "outer": outer,
+        }
+
+    def _is_sparse(self, tensor: str) -> bool:
+        given = self.mapping.tensors.get(tensor)
+        return given is not None and given.sparse
+
+    def _spreads(self, side: str, source: isl.Map, taken: isl.Map) -> bool:
+        """Say whether adapters stand between the port and the PEs: where a border is peeled."""
+        straight = behind_ports(source, side, self.grid).range_factor_domain()
+        return not taken.is_subset(straight)
+
+    def _ports(
+        self, source: isl.Map, side: str, taken: isl.Map, turned: isl.Map, adapters: bool
+    ) -> isl.Set:
+        """Return the external PEs whose elements somebody takes."""
+        if adapters:
+            places = source.intersect_domain(taken.domain()).range_factor_domain().range()
+            return places.intersect(ports(side, self.grid))
+        out = isl.Map("{ [lane, depth] -> [lane, -1] }")
+        return taken.range().apply(turned).apply(out).apply(turned.reverse())
+
+    def _departures(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
+        relation = _relation(self.adapted["departures"], tensor)
+        if relation is None:
+            return
+        computed = isl.Map.from_union_map(from_domain(self.computed, tensor))
+        sides = [s for s in SIDES if not on_side(relation, s, self.core).is_empty()]
+        for side in sides:
+            name = tensor if len(sides) == 1 else f"{tensor}_{SIDES[side].word}"
+            here = on_side(relation, side, self.core)
+            yield name, self._departure(name, tensor, side, computed.intersect_domain(here.domain()))
+
+    def _departure(self, name: str, tensor: str, side: str, sums: isl.Map) -> dict[str, object]:
+        turned = turn(side, self.grid)
+        first = 1 if self._is_peeled(side) else 0
+        chain = chain_routes(sums.range().apply(turned), side, turned, first)
+        self._add(f"{name}_even", chain.even)
+        self._add(f"{name}_odd", chain.odd)
+        self.objects[f"{name}_chain"] = chain.members
+        self.objects[f"{name}_first"] = chain.starts
+        statement = self._writer(tensor)
+        return {
+            "tensor": tensor, "side": side, "colours": [f"{name}_even", f"{name}_odd"],
+            "by": COMBINE[statement.op],
+        }
+
+    def _is_peeled(self, side: str) -> bool:
+        return {
+            "N": self.grid.top < self.core.top, "S": self.grid.bottom > self.core.bottom,
+            "W": self.grid.left < self.core.left, "E": self.grid.right > self.core.right,
+        }[side]
+
+    def _add(self, colour: str, routes: Routes) -> None:
+        """Keep the routes of a colour; its routers must each listen to one side."""
+        listens = routes.domain().unwrap()
+        assert listens.is_single_valued(), f"{colour} enters a router from two sides"
+        self.objects[colour] = routes
+
+    def _writer(self, tensor: str) -> Statement:
+        return next(s for s in self.layer.statements if s.target.tensor == tensor)
+
+    def _tensor(self, name: str) -> dict[str, object]:
+        tensor = next(t for t in self.layer.inputs + self.layer.outputs if t.name == name)
+        described: dict[str, object] = {"type": tensor.type, "shape": list(tensor.shape)}
+        if tensor in self.layer.outputs:
+            return {**described, "kept": "result", "initial": NEUTRAL[self._writer(name).op]}
+        if name not in {a["tensor"] for a in self.arrivals.values()}:
+            return {**described, "kept": "resident"}
+        stored = any(not self._reacts(s, name) for s in self._readers(name))
+        return {**described, "kept": "stored" if stored else "never"}
+
+    def _readers(self, tensor: str) -> list[Statement]:
+        return [s for s in self.layer.statements if any(a.tensor == tensor for a in s.reads)]
+
+    def _arriving(self, statement: Statement) -> list[str]:
+        arriving = {a["tensor"] for a in self.arrivals.values()}
+        return [a.tensor for a in statement.reads if a.tensor in arriving]
+
+    def _reacts(self, statement: Statement, tensor: str) -> bool:
+        """Say whether a statement may run element by element: a zero of the tensor adds nothing."""
+        return (
+            self._is_sparse(tensor)
+            and self._arriving(statement) == [tensor]
+            and statement.op in ("+=", "=")
+            and is_zero_at(statement.expr, tensor)
+        )
+
+    def _tasks(self) -> typing.Iterator[tuple[str, dict[str, object]]]:
+        """Yield the tasks in the order in which a PE runs them."""
+        for tensor in self.layer.outputs:
+            yield f"init_{tensor.name}", {
+                "kind": "initialise", "tensor": tensor.name,
+                "value": NEUTRAL[self._writer(tensor.name).op],
+            }
+        for name, arrival in self.arrivals.items():
+            yield from self._arrival_tasks(name, str(arrival["tensor"]))
+        for statement in self.layer.statements:
+            if not any(self._reacts(statement, t) for t in self._arriving(statement)):
+                yield f"compute_{statement.name}", {"kind": "compute", **_statement(statement)}
+        for name in self.departures:
+            yield f"send_{name}", {"kind": "send", "departure": name}
+
+    def _arrival_tasks(
+        self, name: str, tensor: str
+    ) -> typing.Iterator[tuple[str, dict[str, object]]]:
+        sparse = self.arrivals[name]["sparse"]
+        if self.arrivals[name]["spread"]:
+            for kind in ("relay",) if sparse else ("hear", "spread"):
+                yield f"{kind}_{name}", {"kind": kind, "arrival": name}
+        if self._tensor(tensor)["kept"] == "stored":
+            if sparse:
+                yield f"init_{tensor}", {"kind": "initialise", "tensor": tensor, "value": "0"}
+            kind = "store" if sparse else "receive"
+            yield f"{kind}_{name}", {"kind": kind, "arrival": name}
+        reacting = [s for s in self._readers(tensor) if self._reacts(s, tensor)]
+        for statement in reacting:
+            task = f"on_{name}" if len(reacting) == 1 else f"on_{name}_{statement.name}"
+            yield task, {"kind": "react", "arrival": name, **_statement(statement)}
+
+
+def _feeds(source: isl.Map, taken: isl.Map, turned: isl.Map) -> isl.Map:
+    """Return { [lane of a port] -> [lane that takes elements of it] }."""
+    port = source.range_factor_domain().apply_range(turned).project_out(isl.dim_type.out, 1, 1)
+    lane = taken.apply_range(turned).project_out(isl.dim_type.out, 1, 1)
+    return port.reverse().apply_range(lane)
+
+
+def _relation(union: isl.UnionMap, tensor: str) -> isl.Map | None:
+    """Return { tensor[e] -> [PE -> index] } of one tensor; None if there is none."""
+    part = from_domain(union, tensor)
+    return None if part.is_empty() else isl.Map.from_union_map(part)
+
+
+def _outer_box(source: isl.Map) -> list[list[int]]:
+    """Return [least, greatest] of every outer index, over all ports."""
+    index = source.range_factor_range().range()
+    outer = range(index.dim(isl.dim_type.set) - 1)
+    return [[index.dim_min_val(k).to_python(), index.dim_max_val(k).to_python()] for k in outer]
+
+
+def _statement(statement: Statement) -> dict[str, object]:
+    return {
+        "statement": statement.name,
+        "iterators": list(statement.iterators),
+        "target": statement.target.tensor,
+        "op": statement.op,
+        "expression": expression_text(statement.expr),
+    }

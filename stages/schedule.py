@@ -1,0 +1,87 @@
+"""Give every instance a time on its PE.
+
+Paper    not in the paper, which runs instances as elements arrive (Verdoolaege et al., Sec. 4.2)
+Reads    layer.yaml, lair.isl, placement.isl
+Writes   schedule.isl    { statement[iterators] -> [time] }
+Assumes  placement is total.
+Ensures  every instance has one time; instances at one time of one PE run in lexicographic order.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.diagnose import UserError
+from stages.lair.mapping_text import parse_map
+from stages.poly.pieces import example_of, sets_of
+from stages.poly.text import write_objects
+
+if typing.TYPE_CHECKING:
+    from stages.lair.mapping import Mapping
+    from stages.make.inputs import Inputs
+
+READS = ("layer.yaml", "lair.isl", "placement.isl")
+WRITES = ("schedule.isl",)
+HEADER = """The time of each instance on its PE: { statement[iterators] -> [time] }.
+Where layer.yaml gives none: order of arrival, then lexicographic."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return schedule.isl."""
+    mapping, lair = inputs.mapping(), inputs.objects("lair.isl")
+    instances = lair["instances"]
+    arrivals = _arrival_orders(mapping)
+    given = _given(mapping, instances)
+    schedule = isl.UnionMap("{ }")
+    for statement in sets_of(instances):
+        own = given.intersect_domain(statement)
+        if own.is_empty():
+            own = default_schedule(statement, lair["reads"], arrivals)
+        schedule = schedule.union(own)
+    return {"schedule.isl": write_objects(HEADER, {"schedule": schedule})}
+
+
+def default_schedule(
+    statement: isl.Set, reads: isl.UnionMap, arrivals: typing.Sequence[isl.UnionMap]
+) -> isl.UnionMap:
+    """Return { S[i] -> [index of the arriving element that S[i] reads, i] }.
+
+    The first tensor whose elements each have one index gives the order; without one, { S[i] -> [i] }.
+    """
+    lexicographic = isl.Map.identity(statement.get_space().map_from_set())
+    lexicographic = lexicographic.intersect_domain(statement).reset_tuple_id(isl.dim_type.out)
+    for order in arrivals:
+        at = reads.intersect_domain(statement).apply_range(order)
+        if not at.is_empty() and at.is_single_valued() and at.domain().is_equal(statement):
+            time = isl.Map.from_union_map(at).flat_range_product(lexicographic)
+            return isl.UnionMap.from_map(time.reset_tuple_id(isl.dim_type.out))
+    return isl.UnionMap.from_map(lexicographic)
+
+
+def _arrival_orders(mapping: Mapping) -> list[isl.UnionMap]:
+    """Return { tensor[element] -> index[i] } of every tensor that arrives, in the order of the YAML."""
+    return [
+        parse_map(tensor.arrives).range_factor_range()
+        for tensor in mapping.tensors.values()
+        if tensor.arrives is not None
+    ]
+
+
+def _given(mapping: Mapping, instances: isl.UnionSet) -> isl.UnionMap:
+    """Return the schedule of layer.yaml, empty if there is none; check that it is a function."""
+    if mapping.schedule is None:
+        return isl.UnionMap("{ }")
+    span = mapping.span("schedule")
+    schedule = parse_map(mapping.schedule)
+    unknown = schedule.domain().subtract(schedule.domain().intersect(instances.universe()))
+    if not unknown.is_empty():
+        raise UserError(f"schedule names {unknown}, which is no statement", span)
+    schedule = schedule.intersect_domain(instances)
+    named = instances.intersect(schedule.domain().universe())
+    if not named.is_subset(schedule.domain()):
+        raise UserError(f"schedule gives no time to {example_of(named.subtract(schedule.domain()))}", span)
+    if not schedule.is_single_valued():
+        raise UserError("schedule gives several times to one instance", span)
+    return schedule

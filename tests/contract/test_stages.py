@@ -1,0 +1,87 @@
+"""Every stage says what it reads, what it writes and where it comes from, and keeps to it."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from stages import PIPELINE
+from stages.make.declare import declaration
+
+STAGES = Path(__file__).resolve().parents[2] / "stages"
+HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
+FILE_NAME = re.compile(r"(?:[\w*]+/)*[\w*]+\.(?:isl|yaml|lair|npy|json|c)\b|\*\.\w+")
+stages = pytest.mark.parametrize("stage", PIPELINE)
+
+
+def docstring(stage):
+    tree = ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))
+    return ast.get_docstring(tree)
+
+
+def sections(stage):
+    """Return the text below each heading of a stage's docstring."""
+    parts = re.split(r"^([A-Z][a-z]+) {2,}", docstring(stage), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@stages
+def test_docstring_has_the_headings_in_order(stage):
+    found = [heading for heading in sections(stage) if heading in HEADINGS]
+    assert tuple(found) == HEADINGS
+
+
+@stages
+def test_docstring_names_the_source(stage):
+    assert len(sections(stage)["Paper"].strip()) > 1
+
+
+@stages
+def test_docstring_reads_and_writes_are_those_declared(stage):
+    module = importlib.import_module(f"stages.{stage}")
+    assert set(FILE_NAME.findall(sections(stage)["Reads"])) == set(module.READS)
+    assert set(FILE_NAME.findall(sections(stage)["Writes"])) == set(module.WRITES)
+
+
+@stages
+def test_declaration_read_as_text_is_that_of_the_module(stage):
+    module = importlib.import_module(f"stages.{stage}")
+    assert declaration(stage).reads == module.READS
+    assert declaration(stage).writes == module.WRITES
+
+
+@stages
+def test_stage_imports_no_other_stage(stage):
+    tree = ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))
+    assert set(imported(tree)).isdisjoint(f"stages.{other}" for other in PIPELINE)
+
+
+def imported(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+@stages
+def test_stage_reads_only_what_a_user_or_an_earlier_stage_writes(stage):
+    before = PIPELINE[: PIPELINE.index(stage)]
+    written = {name for earlier in before for name in declaration(earlier).writes}
+    assert set(declaration(stage).reads) <= written | {"layer.yaml", "*.lair", "inputs/*.npy"}
+
+
+def test_no_two_stages_write_one_file():
+    written = [name for stage in PIPELINE for name in declaration(stage).writes]
+    assert len(written) == len(set(written))
+
+
+@stages
+def test_stage_opens_no_file(stage):
+    """One function does all reading and writing: a stage gets texts and returns texts."""
+    tree = ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))
+    calls = {ast.unparse(n.func).split(".")[-1] for n in ast.walk(tree) if isinstance(n, ast.Call)}
+    assert calls.isdisjoint({"open", "write_text", "write_bytes", "fromfile", "tofile"})

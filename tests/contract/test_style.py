@@ -1,0 +1,63 @@
+"""The limits of the house style, on every file of the project."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted(p for d in ("stages", "tests") for p in (ROOT / d).rglob("*.py"))
+TEXTS = sorted(
+    p for d in ("stages", "tests", "templates", "projects", "docs") for p in (ROOT / d).rglob("*")
+    if p.suffix in {".py", ".c", ".h", ".lark", ".j2", ".md", ".lair"}
+)
+LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FUNCTION = 400, 40, 10
+FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
+UNFINISHED = re.compile("TO" "DO|FIX" "ME|X" "XX|not " "implemented|Not" "Implemented")
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def functions(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def length(function):
+    """Return the lines of a function's body without its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_no_file_is_too_long(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) < LONGEST_FILE
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_no_function_is_too_long(path):
+    assert [f.name for f in functions(path) if length(f) > LONGEST_FUNCTION] == []
+
+
+def test_median_function_is_short():
+    lengths = sorted(length(f) for p in MODULES if "stages" in p.parts for f in functions(p))
+    assert lengths[len(lengths) // 2] <= MEDIAN_FUNCTION
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_file_says_what_it_is(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree) or not tree.body
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=name)
+def test_nothing_is_left_unfinished(path):
+    assert UNFINISHED.findall(path.read_text(encoding="utf-8")) == []
+
+
+def test_no_file_has_a_name_that_says_nothing():
+    parts = {part for p in TEXTS for part in (*p.relative_to(ROOT).parts[:-1], p.stem)}
+    assert parts.isdisjoint(FORBIDDEN_NAMES)

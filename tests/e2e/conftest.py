@@ -1,0 +1,109 @@
+"""A small space to build in: write files, run doit, and see what ran and what stayed."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = Path(__file__).parent / "small"
+LAYER_DODO = (ROOT / "projects/fc/dodo.py").read_text(encoding="utf-8")
+DODO = LAYER_DODO.replace("layer_", "workspace_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """How a run of doit ended: exit code, the tasks that ran and that stayed, what it printed."""
+
+    code: int
+    ran: list[str]
+    stayed: list[str]
+    out: str
+    err: str
+
+
+class Space:
+    """A temporary folder, and the modules that doit finds there."""
+
+    def __init__(self, root, modules):
+        self.root = root
+        self.modules = modules
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def layer(self, folder):
+        """Write a layer folder for the small stages."""
+        self.write(f"{folder}/dodo.py", LAYER_DODO)
+        self.write(f"{folder}/layer.yaml", "machine: ideal\n")
+        self.write(f"{folder}/a.lair", "One\nTwo  # a word\n")
+
+    def copy(self, folder, name):
+        """Copy a layer folder, without what was built in it."""
+        shutil.copytree(folder, self.root / name, ignore=shutil.ignore_patterns("build", "__*"))
+
+    def read(self, name):
+        return (self.root / name).read_text(encoding="utf-8")
+
+    def files(self, below="."):
+        found = [p for p in (self.root / below).rglob("*") if p.is_file()]
+        names = (p.relative_to(self.root).as_posix() for p in found)
+        return sorted(n for n in names if ".lairmake" not in n and "__pycache__" not in n)
+
+    def run(self, *args, cwd=".", **env):
+        """Run doit in a process of its own, standing in `cwd`."""
+        command = [sys.executable, "-m", "doit", *args]
+        ended = subprocess.run(
+            command, cwd=self.root / cwd, capture_output=True, text=True, check=False,
+            env={**os.environ, "PYTHONPATH": str(self.modules), **env},
+        )
+        lines = ended.stdout.splitlines()
+        return Run(
+            code=ended.returncode, out=ended.stdout, err=ended.stderr,
+            ran=[line[3:] for line in lines if line.startswith(".  ")],
+            stayed=[line[3:] for line in lines if line.startswith("-- ")],
+        )
+
+    def build(self, *args, cwd=".", **env):
+        """Run doit, which must succeed; return the tasks that ran, but those that print results."""
+        run = self.run(*args, cwd=cwd, **env)
+        assert run.code == 0, run.out + run.err
+        return [name for name in run.ran if not name.endswith(":summary")]
+
+
+@pytest.fixture
+def modules(tmp_path):
+    """The Make of this project around four small stages."""
+    stages = tmp_path / "modules" / "stages"
+    shutil.copytree(SMALL, stages)
+    shutil.copytree(ROOT / "stages" / "make", stages / "make")
+    shutil.copy(ROOT / "stages" / "diagnose.py", stages)
+    names = ("parse", "place", "render", "simulate")
+    (stages / "__init__.py").write_text(f"PIPELINE = {names}\n", encoding="utf-8")
+    return stages.parent
+
+
+@pytest.fixture
+def small(tmp_path, modules):
+    """A workspace with one layer, a, for the small stages."""
+    space = Space(tmp_path / "space", modules)
+    space.write("dodo.py", DODO)
+    space.layer("projects/a")
+    return space
+
+
+@pytest.fixture(scope="session")
+def paper(tmp_path_factory):
+    """A workspace with the layers of the paper, built by the compiler; tests add folders to it."""
+    space = Space(tmp_path_factory.mktemp("paper"), ROOT)
+    space.write("dodo.py", DODO)
+    for layer in ("fc", "conv1d", "conv2d", "pointwise"):
+        space.copy(ROOT / "projects" / layer, f"projects/{layer}")
+    space.first = space.run()
+    return space

@@ -1,0 +1,275 @@
+"""What the Make builds anew and what it leaves, with small stages in place of the compiler."""
+
+import os
+
+ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
+WRONG = """projects/a/a.lair:2:1: error: this is wrong
+  wrong
+  ^^^^^
+hint: write what is right
+"""
+SUMMARY = """small on ideal
+  y       right, bit for bit
+  cycles  2 with vector instructions, 4 with loops: 2.00 times as fast
+  bound   1 cycles, by operations
+  memory  96 bytes per PE
+  fabric  3 wavelets, 4 hops, 0 stalls
+  on_x  a vector instruction of the sizes of the box hull [8]; 1 calls, 8 instances
+"""
+
+
+def test_first_build_runs_every_stage_and_prints_the_summary(small):
+    run = small.run("a")
+    assert run.ran == [*ALL, "a:summary"]
+    assert run.out.endswith(SUMMARY)
+    assert small.files("cache") == ["cache/a/lair.isl", "cache/a/placement.isl"]
+    assert small.files("projects/a/build") == [
+        "projects/a/build/layout.yaml",
+        "projects/a/build/outputs/y.npy",
+        "projects/a/build/results.json",
+        "projects/a/build/simd/pe_one.c",
+        "projects/a/build/simd/pe_two.c",
+    ]
+
+
+def test_second_build_runs_nothing_but_the_summary(small):
+    small.build()
+    run = small.run()
+    assert (run.code, run.ran, run.stayed) == (0, ["a:summary"], ALL)
+    assert run.out.endswith(SUMMARY)
+
+
+def test_nothing_to_do_imports_no_stage_and_no_package(small):
+    small.build()
+    small.write("projects/a/dodo.py", small.read("projects/a/dodo.py") + LOADED)
+    loaded = small.run("list", cwd="projects/a").out + small.run(cwd="projects/a").out
+    assert "loaded []" in loaded
+
+
+LOADED = """
+import atexit, sys
+HEAVY = ("islpy", "numpy", "jinja2", "yaml", "pydantic", "lark", "stages.parse", "stages.simulate")
+atexit.register(lambda: print("loaded", [m for m in HEAVY if m in sys.modules]))
+"""
+
+
+def test_a_comment_runs_only_the_stage_that_reads_it(small):
+    small.build()
+    small.write("projects/a/a.lair", "One\nTwo  # another word\n")
+    assert small.build() == ["a:parse"]
+    assert small.build() == []
+
+
+def test_a_change_stops_where_the_text_is_the_same(small):
+    small.build()
+    small.write("projects/a/a.lair", "ONE\nTwo\n")
+    assert small.build() == ["a:parse", "a:place"]
+
+
+def test_a_change_of_the_layer_runs_what_depends_on_it(small):
+    small.build()
+    small.write("projects/a/a.lair", "one\nthree\n")
+    assert small.build() == ALL
+    assert "projects/a/build/simd/pe_two.c" not in small.files()
+
+
+def test_a_touched_file_runs_nothing(small):
+    small.build()
+    os.utime(small.root / "projects/a/a.lair")
+    os.utime(small.root / "cache/a/lair.isl")
+    assert small.build() == []
+
+
+def test_an_edit_that_keeps_the_time_is_seen(small):
+    small.build()
+    path = small.root / "projects/a/a.lair"
+    before = path.stat()
+    small.write("projects/a/a.lair", "One\nSix  # a word\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert small.build() == ALL
+
+
+def test_an_intermediate_edited_by_hand_is_repaired(small):
+    small.build()
+    good = small.read("cache/a/lair.isl")
+    small.write("cache/a/lair.isl", "edited\n")
+    assert small.build() == ["a:parse"]
+    assert small.read("cache/a/lair.isl") == good
+
+
+def test_an_output_edited_by_hand_is_repaired(small):
+    small.build()
+    good = small.read("projects/a/build/simd/pe_one.c")
+    small.write("projects/a/build/simd/pe_one.c", "edited\n")
+    assert small.build() == ["a:render"]
+    assert small.read("projects/a/build/simd/pe_one.c") == good
+
+
+def test_an_output_that_does_not_belong_is_removed(small):
+    small.build()
+    small.write("projects/a/build/simd/pe_left.c", "left over\n")
+    small.write("projects/a/a.lair", "one\nthree\n")
+    small.build()
+    assert "projects/a/build/simd/pe_left.c" not in small.files()
+
+
+def test_a_deleted_target_is_made_again(small):
+    small.build()
+    (small.root / "cache/a/placement.isl").unlink()
+    assert small.build() == ["a:place"]
+    (small.root / "projects/a/build/outputs/y.npy").unlink()
+    assert small.build() == ["a:simulate"]
+
+
+def test_a_cache_without_state_is_not_trusted(small):
+    small.build()
+    good = small.read("cache/a/placement.isl")
+    small.write("cache/a/placement.isl", "damaged\n")
+    (small.root / ".lairmake/doit.db").unlink()
+    assert small.build() == ALL
+    assert small.read("cache/a/placement.isl") == good
+
+
+def test_a_damaged_state_is_made_anew(small):
+    small.build()
+    small.write(".lairmake/doit.db", "no database")
+    assert small.build() == ALL
+    assert small.build() == []
+
+
+def test_a_new_input_runs_only_what_reads_inputs(small):
+    small.build()
+    small.write("projects/a/inputs/x.npy", "an input")
+    assert small.build() == ["a:simulate"]
+    small.write("projects/a/inputs/x.npy", "another")
+    assert small.build() == ["a:simulate"]
+    (small.root / "projects/a/inputs/x.npy").unlink()
+    assert small.build() == ["a:simulate"]
+
+
+def test_changed_code_of_a_stage_runs_that_stage(small):
+    small.build()
+    with (small.modules / "stages/place.py").open("a") as module:
+        module.write("# changed\n")
+    assert small.build() == ["a:place"]
+
+
+def test_changed_code_that_every_stage_uses_runs_all(small):
+    small.build()
+    with (small.modules / "stages/diagnose.py").open("a") as module:
+        module.write("# changed\n")
+    assert small.build() == ALL
+
+
+def test_an_error_is_printed_once_and_exits_1(small):
+    small.write("projects/a/a.lair", "One\nwrong\n")
+    run = small.run()
+    assert (run.code, run.ran, run.err) == (1, ["a:parse"], WRONG)
+    assert run.out == ".  a:parse\n"
+
+
+def test_an_error_leaves_the_files_of_the_last_build(small):
+    small.build()
+    before = {name: small.read(name) for name in small.files() if "a.lair" not in name}
+    small.write("projects/a/a.lair", "One\nwrong\n")
+    assert small.run().code == 1
+    assert {name: small.read(name) for name in before} == before
+    assert [name for name in small.files() if name.endswith(".tmp")] == []
+
+
+def test_an_error_mended_runs_only_the_stage_that_found_it(small):
+    small.build()
+    good = small.read("projects/a/a.lair")
+    small.write("projects/a/a.lair", "One\nwrong\n")
+    small.run()
+    small.write("projects/a/a.lair", good)
+    assert small.build() == ["a:parse"]
+
+
+def test_a_path_in_an_error_starts_where_the_user_stands(small):
+    small.write("projects/a/a.lair", "One\nwrong\n")
+    assert small.run(cwd="projects/a").err.startswith("a.lair:2:1: error: ")
+    (small.root / "elsewhere").mkdir()
+    shown = small.run("-k", "a", cwd="elsewhere").err
+    assert shown.startswith(f"{small.root}/projects/a/a.lair:2:1: error: ")
+
+
+def test_the_other_layers_go_on_with_continue(small):
+    small.layer("projects/b")
+    small.write("projects/a/a.lair", "wrong\n")
+    run = small.run("-c")
+    assert run.code != 0
+    assert run.ran == ["a:parse", *(name.replace("a:", "b:") for name in ALL), "b:summary"]
+    assert run.err == WRONG.replace(":2:", ":1:")
+    assert run.out == ".  a:parse\n" + run.out[run.out.index(".  b:parse"):]
+
+
+def test_a_bug_in_a_stage_shows_a_traceback(small):
+    small.write("projects/a/layer.yaml", "crash\n")
+    run = small.run()
+    assert run.code == 2
+    assert "RuntimeError: a bug" in run.out + run.err
+
+
+def test_workspace_and_layer_folder_share_one_state(small):
+    small.build()
+    assert small.build(cwd="projects/a") == []
+    small.write("projects/a/a.lair", "one\nthree\n")
+    assert small.build(cwd="projects/a") == ALL
+    assert small.build("a") == []
+
+
+def test_below_a_layer_folder_doit_finds_it_with_k(small):
+    assert small.build("-k", cwd="projects/a") == ALL
+    assert small.build(cwd="projects/a/build", DOIT_SEEK_FILE="1") == []
+
+
+def test_a_layer_at_any_depth_is_named_by_its_path(small):
+    small.layer("projects/deep/er/b")
+    assert small.build("deep/er/b")[0] == "deep/er/b:parse"
+    assert "cache/deep/er/b/lair.isl" in small.files("cache")
+
+
+def test_a_layer_folder_outside_a_workspace_keeps_its_own_cache(small):
+    small.layer("alone")
+    assert small.build(cwd="alone") == [name.replace("a:", "alone:") for name in ALL]
+    assert small.build(cwd="alone") == []
+    assert "alone/cache/lair.isl" in small.files("alone")
+    assert (small.root / "alone/.lairmake/doit.db").is_file()
+
+
+def test_a_layer_without_lair_is_an_error_not_a_crash(small):
+    (small.root / "projects/a/layer.yaml").unlink()
+    run = small.run(cwd="projects/a")
+    assert (run.code, run.err) == (1, "error: layer.yaml: No such file or directory\n")
+
+
+def test_clean_removes_the_outputs_and_keeps_the_cache(small):
+    small.build()
+    assert small.run("clean").code == 0
+    assert small.files("projects/a/build") == []
+    assert small.files("cache") == ["cache/a/lair.isl", "cache/a/placement.isl"]
+    assert small.build() == ["a:render", "a:simulate"]
+
+
+def test_clean_without_action_removes_nothing(small):
+    small.build()
+    before = small.files()
+    assert small.run("clean", "--dry-run").code == 0
+    assert small.files() == before
+
+
+def test_one_stage_runs_with_what_it_needs(small):
+    assert small.build("a:place") == ["a:parse", "a:place"]
+
+
+def test_two_processes_build_what_one_builds(small):
+    small.layer("projects/b")
+    assert sorted(small.build("-n", "2")) == sorted(ALL + [n.replace("a:", "b:") for n in ALL])
+    assert small.build() == []
+
+
+def test_list_says_what_each_task_does(small):
+    out = small.run("list", "--all").out
+    assert "a            build and simulate a\n" in out
+    assert "a:parse      Leave the comments of the .lair out\n" in out

@@ -1,0 +1,155 @@
+import islpy as isl
+import pytest
+from hypothesis import given
+
+from stages.poly.text import read_objects, write_objects
+from tests.poly.random_sets import sets
+
+
+def _write(obj: isl.Set | isl.Map | isl.UnionSet | isl.UnionMap) -> str:
+    return write_objects("", {"a": obj})
+
+
+def test_a_text_as_people_read_it() -> None:
+    text = write_objects(
+        "{ ff[i, j] }: what runs on a PE\nSection 5.1",
+        {
+            "instances": isl.Set(
+                "[index, PE_Y, unused] -> { ff[i, j] : j = index and 8PE_Y <= i < 8PE_Y + 8 }"
+            ),
+            "accesses": isl.UnionMap("{ ff[i, j] -> y[i]; ff[i, j] -> x[j]; ff[i, j] -> W[i, j] }"),
+        },
+    )
+    assert text == (
+        "# { ff[i, j] }: what runs on a PE\n"
+        "# Section 5.1\n"
+        "\n"
+        "instances := [PE_Y, index] -> { ff[i, j = index] : 8PE_Y <= i <= 7 + 8PE_Y };\n"
+        "\n"
+        "accesses := {\n"
+        "  ff[i, j] -> W[i, j];\n"
+        "  ff[i, j] -> x[j];\n"
+        "  ff[i, j] -> y[i]\n"
+        "};\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        isl.UnionSet("{ }"),
+        isl.UnionMap("{ }"),
+        isl.Set("{ A[i] : false }"),
+        isl.Map("{ A[i] -> B[j] : false }"),
+        isl.Set("{ : }"),
+        isl.Set("{ : false }"),
+        isl.Set("[n] -> { : n > 0 }"),
+        isl.Set("{ A[] }"),
+        isl.Set("{ [i, j] : 0 <= i < j }"),
+        isl.Map("{ [PE[x, y] -> T[a]] -> T_local[a - 8y] : 0 <= x < 4 }"),
+        isl.Map("{ T[a] -> [PE[x, y] -> index[i]] : a = 4x + i and 0 <= i < 4 and y = -1 }"),
+        isl.Map("{ A[i] -> A[j] : j > i }"),
+        isl.Set("{ A[i] : exists a, b : i = 3a + 7b and 0 <= a <= b }"),
+        isl.Set("{ A[i] : i mod 3 = 1 and (i // 5) mod 2 = 0 }"),
+        isl.UnionSet("[n] -> { A[i] : i > n; A[i] : i < -n; B[i]; [C[i] -> D[j]] : i = 2j }"),
+    ],
+)
+def test_reading_what_was_written_gives_an_equal_object(
+    obj: isl.Set | isl.Map | isl.UnionSet | isl.UnionMap,
+) -> None:
+    text = _write(obj)
+    read = read_objects(text)["a"]
+    union = isl.UnionSet if isinstance(read, isl.UnionSet) else isl.UnionMap
+    assert read.is_equal(obj if isinstance(obj, union) else union(obj))
+    assert isinstance(obj, isl.Set | isl.UnionSet) == isinstance(read, isl.UnionSet)
+    assert write_objects("", {"a": read}) == text
+
+
+def test_constants_stand_in_a_fixed_order_and_unused_ones_are_dropped() -> None:
+    elements = isl.Set(
+        "[n, index, index10, index2, PE_Y, PE_X, b, unused] -> "
+        "{ [n + index + index10 + index2 + PE_Y + PE_X + b] }"
+    )
+    assert _write(elements).startswith("\na := [PE_X, PE_Y, index2, index10, index, b, n] -> {")
+
+
+def test_a_constant_on_which_the_set_does_not_depend_is_dropped() -> None:
+    elements = isl.Set("[n] -> { [i] : 0 <= i <= 5 and i <= n; [i] : 0 <= i <= 5 and i > n }")
+    assert _write(elements) == "\na := { [i] : 0 <= i <= 5 };\n"
+
+
+def test_ids_with_user_objects_print_as_others() -> None:
+    space = isl.Set("{ [i] : 0 <= i <= 5 }").space
+    elements = isl.Set.universe(space.insert_dims(isl.dim_type.param, 0, 1))
+    named = elements.set_dim_id(isl.dim_type.param, 0, isl.Id("index"))
+    assert _write(named.intersect(isl.Set("[index] -> { [index] }"))) == (
+        "\na := [index] -> { [index] };\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("{ A[i] : 0 <= i <= 3; A[i] : 4 <= i <= 9 }", "{ A[i] : 0 <= i <= 9 }"),
+        ("{ B[i]; A[i] }", "{ A[i]; B[i] }"),
+        ("{ A[i] : i mod 2 = 0; A[i] : i mod 2 = 1 }", "{ A[i] }"),
+        ("{ A[i] : i mod 4 = 1 and -6 <= i <= 12 }", "{ A[i] : i mod 4 = 1 and -3 <= i < 13 }"),
+        ("[n, m] -> { A[i] : i = n + m }", "[m, n] -> { A[i] : n = i - m }"),
+        (
+            "{ A[i] : i mod 6 = 1 and i <= 1; A[i] : i mod 6 = 1 and i >= 7 }",
+            "{ A[i] : i mod 6 = 1 }",
+        ),
+    ],
+)
+def test_equal_objects_are_equal_bytes(one: str, other: str) -> None:
+    assert _write(isl.UnionSet(one)) == _write(isl.UnionSet(other))
+
+
+@given(sets(), sets())
+def test_the_order_of_construction_leaves_no_trace(left: isl.Set, right: isl.Set) -> None:
+    if left.space.is_equal(right.space):
+        assert _write(left.union(right)) == _write(right.union(left))
+
+
+@given(sets(most_disjuncts=1))
+def test_a_set_put_together_from_parts_has_the_text_of_the_whole(whole: isl.Set) -> None:
+    low = isl.Set("{ A[i0] : i0 <= 2 }")
+    low = low.add_dims(isl.dim_type.set, whole.dim(isl.dim_type.set) - 1).set_tuple_name("A")
+    parts = whole.subtract(low).union(whole.intersect(low))
+    assert _write(parts) == _write(whole)
+
+
+@given(sets(most_disjuncts=3))
+def test_any_set_is_read_back_and_written_the_same(elements: isl.Set) -> None:
+    text = _write(elements)
+    read = read_objects(text)
+    assert isl.UnionSet(elements).is_equal(read["a"])
+    assert write_objects("", read) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x := { A[i };", "line 1: isl cannot read '{ A[i }'"),
+        ("# c\n\nx := { A[i] };\n\n y := { B[ };", "line 5: isl cannot read '{ B[ }'"),
+        ("y = { };", "line 1: expected `name := { ... };`"),
+        ("x := { };\nstuff", "line 2: expected `name := { ... };`"),
+        ("x := { }", "line 1: expected `name := { ... };`"),
+        ("x := { };\nx := { };", "line 2: x is defined twice"),
+    ],
+)
+def test_malformed_texts_are_errors_with_the_line(text: str, message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        read_objects(text)
+    assert str(caught.value) == message
+
+
+def test_comments_and_layout_do_not_matter() -> None:
+    read = read_objects("# head\na := { A[i] : # a remark\n  i > 0 };b:=[n]->{B[n]};\n# tail\n")
+    assert list(read) == ["a", "b"]
+    assert read["a"].is_equal(isl.UnionSet("{ A[i] : i > 0 }"))
+
+
+def test_a_name_must_be_an_identifier() -> None:
+    with pytest.raises(ValueError, match="'on x' is not an identifier"):
+        write_objects("", {"on x": isl.Set("{ : }")})
