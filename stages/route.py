@@ -18,6 +18,7 @@ import yaml
 from stages.diagnose import UserError
 from stages.lair.expressions import expression_text, is_zero_at
 from stages.lair.layer import Layer, Statement
+from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.flow import Routes, chain_routes, column_routes, spread_routes
 from stages.poly.order import behind_ports, on_side
 from stages.poly.pieces import from_domain, named_set
@@ -153,6 +154,7 @@ class TaskGraph:
         return {
             "tensor": tensor, "side": side, "colours": [f"{name}_even", f"{name}_odd"],
             "by": COMBINE[statement.op],
+            "parity": _parity(turned),
         }
 
     def _is_peeled(self, side: str) -> bool:
@@ -227,6 +229,13 @@ class TaskGraph:
         for statement in reacting:
             task = f"on_{name}" if len(reacting) == 1 else f"on_{name}_{statement.name}"
             yield task, {"kind": "react", "arrival": name, **_statement(statement)}
+
+
+def _parity(turned: isl.Map) -> str:
+    """Return [PE_X, PE_Y] -> { [depth mod 2] } as text."""
+    depth = turned.project_out(isl.dim_type.out, 0, 1)
+    parity = bind_domain(depth.apply_range(isl.Map("{ [d] -> [d mod 2] }")), PE_NAMES)
+    return str(isl.PwMultiAff.from_set(parity).get_pw_aff(0))
 
 
 def _feeds(source: isl.Map, taken: isl.Map, turned: isl.Map) -> isl.Map:

@@ -78,7 +78,7 @@ class Decisions:
         try:
             return decision | self._vector(name, task)
         except NoVectorError as reason:
-            return decision | {"by": "loop", "why": str(reason)}
+            return decision | {"by": "loops", "why": str(reason)}
 
     def _guard(self, name: str) -> str | None:
         """Return the symbolic constants for which there are instances; None if for all that occur."""
@@ -209,16 +209,26 @@ class Decisions:
         accesses = {_range_name(m): m for m in maps_of(self.compressed[f"{name}_access"])}
         if task["kind"] not in RUNS:
             memory = self._memory(name, next(iter(accesses.values())), shape)
-            return [memory, {"number": operation.a}] if task["kind"] == "initialise" else [memory]
+            filled = {"number": operation.a, "type": memory["type"]}
+            return [memory, filled] if task["kind"] == "initialise" else [memory]
         found = []
         for operand in (task["target"], operation.a, operation.b):
             if operand == self._arriving(task):
-                found.append({"element": operand})
+                found.append({"element": operand, "type": self._type(operand)})
             elif isinstance(operand, str):
                 found.append(self._memory(name, accesses[operand], shape))
             elif operand is not None:
-                found.append({"number": operand})
+                found.append({"number": operand, "type": ""})
+        integral = all(o["type"].startswith("int") for o in found if o["type"])
+        for operand in found:
+            operand["type"] = operand["type"] or ("int32" if integral else "float32")
         return found
+
+    def _type(self, tensor: str) -> str:
+        """Return the type of a tensor, or of the copy of it that adapters hold."""
+        tensors = self.graph["tensors"]
+        name = tensor if tensor in tensors else tensor.removesuffix("_source")
+        return str(tensors[name]["type"])
 
     def _arriving(self, task: Task) -> str | None:
         """Return the tensor whose element a task reacts to."""
@@ -238,6 +248,7 @@ class Decisions:
         base = [_at_origin(constant, row, shape["origin"]) for constant, row in rows]
         return {
             "local": _range_name(local),
+            "type": self._type(_range_name(access)),
             "base": [_value(b) for b in base],
             "strides": _strides(form.coefficients, self.shapes[_range_name(local)]),
         }

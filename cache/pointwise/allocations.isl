@@ -3,8 +3,8 @@
 # to_local: { [PE[x, y] -> tensor[element]] -> tensor_local[element] }, eq. (8).
 
 accessed := {
-  PE[o0, o1] -> filter[o0', o1'] : 0 <= o0 <= 3 and 0 <= o1 <= 3 and 0 <= o0' <= 3 and 0 <= o1' <= 3 and 2o1 - o0' <= 4*floor((o1)/2) <= 1 + 2o1 - o0' and 2o0 - o1' <= 4*floor((o0)/2) <= 1 + 2o0 - o1';
-  PE[o0, o1] -> y[o0', o1', o2] : 0 <= o0' <= 7 and 0 <= o1' <= 7 and o2 <= 3 and -3 + o0' <= 4*floor((o1)/2) <= o0' and 4*floor((o0)/2) >= 2o0 - o2 and -3 + o1' <= 4*floor((o0)/2) <= o1' and 4*floor((o0)/2) <= 1 + 2o0 - o2
+  PE[o0, o1] -> filter[o0', o1'] : 0 <= o0 <= 3 and 0 <= o1 <= 3 and 2o1 - o0' <= 4*floor((o1)/2) <= 1 + 2o1 - o0' and 2o0 - o1' <= 4*floor((o0)/2) <= 1 + 2o0 - o1';
+  PE[o0, o1] -> y[o0', o1', o2] : 0 <= o0' <= 7 and 0 <= o1' <= 7 and 4*floor((o0)/2) >= 2o0 - o2 and -3 + o1' <= 4*floor((o0)/2) <= o1' and 4*floor((o0)/2) <= 1 + 2o0 - o2 and -3 + o0' <= 4*floor((o1)/2) <= o0'
 };
 
 local := {

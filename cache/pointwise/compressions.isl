@@ -10,7 +10,7 @@ init_y_access := { [i0, i1, i2] -> y[i2' = i0, i3 = i1, i4 = i2] };
 
 on_x_compression := [PE_Y, index0, index1, index] -> { [i0, i1] -> C[k = i0, h = index0 - 4i1, w = index1, c = 2PE_Y + index + 4i1] };
 
-on_x := [PE_X, PE_Y, index0, index1, index] -> { [i0, i1] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and i0 <= 3 and -PE_Y <= 2i1 <= 1 - PE_Y and 4*floor((PE_X)/2) >= 2PE_X - i0 and -3 + index1 <= 4*floor((PE_X)/2) <= index1 and 4*floor((PE_X)/2) <= 1 + 2PE_X - i0 };
+on_x := [PE_X, PE_Y, index0, index1, index] -> { [i0, i1] : 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and -PE_Y <= 2i1 <= 1 - PE_Y and 4*floor((PE_X)/2) >= 2PE_X - i0 and -3 + index1 <= 4*floor((PE_X)/2) <= index1 and 4*floor((PE_X)/2) <= 1 + 2PE_X - i0 };
 
 on_x_access := [PE_Y, index0, index1, index] -> {
   [i0, i1] -> filter[2PE_Y + index + 4i1, i0];
@@ -22,10 +22,10 @@ send_y_north_compression := { [i0, i1, i2] -> index[i0' = i0, o3 = i1, i2' = i2]
 
 send_y_north := [PE_X, PE_Y] -> { [i0, i1, i2] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 };
 
-send_y_north_access := [PE_X, PE_Y] -> { [i0, i1, i2] -> y[h = i0, w, k = 2PE_X + i1 + i2 - w] : (i1 - w) mod 4 = 0 and 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + i1 + i2 and 0 <= w <= 7 and w <= 2PE_X + i1 + i2 };
+send_y_north_access := [PE_X, PE_Y] -> { [i0, i1, i2] -> y[h = i0, w, k = 2PE_X + i1 + i2 - w] : (i1 - w) mod 4 = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + i1 + i2 and 0 <= w <= 7 and w <= 2PE_X + i1 + i2 };
 
 send_y_south_compression := { [i0, i1, i2] -> index[i0' = i0, o3 = i1, i2' = i2] };
 
 send_y_south := [PE_X, PE_Y] -> { [i0, i1, i2] : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 };
 
-send_y_south_access := [PE_X, PE_Y] -> { [i0, i1, i2] -> y[h = 4 + i0, w, k = 2PE_X + i1 + i2 - w] : (i1 - w) mod 4 = 0 and 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + i1 + i2 and 0 <= w <= 7 and w <= 2PE_X + i1 + i2 };
+send_y_south_access := [PE_X, PE_Y] -> { [i0, i1, i2] -> y[h = 4 + i0, w, k = 2PE_X + i1 + i2 - w] : (i1 - w) mod 4 = 0 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + i1 + i2 and 0 <= w <= 7 and w <= 2PE_X + i1 + i2 };

@@ -5,19 +5,19 @@
 # T_minimum, T_maximum: exact bounds. T_vector: the box chosen, hull[size] or exact[size], if any.
 # local, to_local: the allocation with room for what extra instances write.
 
-on_x_minimum := [PE_X, PE_Y, index0, index1, index] -> { [i0, i1] : (2PE_X + i0) mod 4 = 0 and 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and i0 >= 2PE_X - index1 and 0 <= i0 <= 2 and i0 <= 3 + 2PE_X - index1 and -PE_Y <= 2i1 <= 1 - PE_Y };
+on_x_minimum := [PE_X, PE_Y, index0, index1, index] -> { [i0, i1] : (2PE_X + i0) mod 4 = 0 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and i0 >= 2PE_X - index1 and 0 <= i0 <= 2 and i0 <= 3 + 2PE_X - index1 and -PE_Y <= 2i1 <= 1 - PE_Y };
 
-on_x_maximum := [PE_X, PE_Y, index0, index1, index] -> { [i0, i1] : (-1 + 2PE_X + i0) mod 4 = 0 and 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and i0 > 2PE_X - index1 and 0 < i0 <= 3 and i0 <= 4 + 2PE_X - index1 and -PE_Y <= 2i1 <= 1 - PE_Y };
+on_x_maximum := [PE_X, PE_Y, index0, index1, index] -> { [i0, i1] : (-1 + 2PE_X + i0) mod 4 = 0 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and i0 > 2PE_X - index1 and 0 < i0 <= 3 and i0 <= 4 + 2PE_X - index1 and -PE_Y <= 2i1 <= 1 - PE_Y };
 
 on_x_offset := { [i0 = 0, i1 = -1] };
 
-on_x_hull := [PE_X, PE_Y, index0, index1, index] -> { [i0, i1] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and 0 <= i0 <= 3 and -1 <= i1 <= 0 and -3 + index1 <= 4*floor((PE_X)/2) <= index1 };
+on_x_hull := [PE_X, PE_Y, index0, index1, index] -> { [i0, i1] : 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and 0 <= i0 <= 3 and -1 <= i1 <= 0 and -3 + index1 <= 4*floor((PE_X)/2) <= index1 };
 
 on_x_extra := [PE_X, PE_Y, index0, index1, index] -> {
-  [i0, i1 = -1] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and 0 <= i0 <= 3 and -3 + index1 <= 4*floor((PE_X)/2) <= index1;
-  [i0, i1 = 0] : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and 0 <= i0 <= 3 and -3 + index1 <= 4*floor((PE_X)/2) <= index1;
-  [i0, i1] : (PE_X) mod 2 = 0 and PE_X >= 0 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 2PE_X <= index1 <= 7 and index1 <= 3 + 2PE_X and 0 <= index <= 1 and 2 <= i0 <= 3 and -PE_Y <= 2i1 <= 1 - PE_Y;
-  [i0, i1] : (PE_X) mod 2 = 1 and PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and index1 >= -2 + 2PE_X and 0 <= index1 <= 1 + 2PE_X and 0 <= index <= 1 and 0 <= i0 <= 1 and -PE_Y <= 2i1 <= 1 - PE_Y
+  [i0, i1 = -1] : 0 <= PE_Y <= 1 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and 0 <= i0 <= 3 and -3 + index1 <= 4*floor((PE_X)/2) <= index1;
+  [i0, i1 = 0] : 2 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and 0 <= i0 <= 3 and -3 + index1 <= 4*floor((PE_X)/2) <= index1;
+  [i0, i1] : (PE_X) mod 2 = 0 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and index1 >= 2PE_X and 0 <= index1 <= 7 and index1 <= 3 + 2PE_X and 0 <= index <= 1 and 2 <= i0 <= 3 and -PE_Y <= 2i1 <= 1 - PE_Y;
+  [i0, i1] : (PE_X) mod 2 = 1 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and index1 >= -2 + 2PE_X and 0 <= index1 <= 7 and index1 <= 1 + 2PE_X and 0 <= index <= 1 and 0 <= i0 <= 1 and -PE_Y <= 2i1 <= 1 - PE_Y
 };
 
 on_x_reads := [PE_X, PE_Y] -> {
@@ -28,8 +28,8 @@ on_x_reads := [PE_X, PE_Y] -> {
 };
 
 on_x_writes := [PE_X, PE_Y] -> {
-  y_local[o0, o1, i2] : (PE_X) mod 2 = 0 and PE_X >= 0 and 0 <= PE_Y <= 3 and 0 <= o0 <= 3 and 0 <= o1 <= 7 - 2PE_X and o1 <= 3 and 2 <= i2 <= 3;
-  y_local[o0, o1, i2] : (PE_X) mod 2 = 1 and PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= o0 <= 3 and o1 >= 0 and 2 - 2PE_X <= o1 <= 3 and -2 <= i2 < 0;
+  y_local[o0, o1, i2] : (PE_X) mod 2 = 0 and 0 <= PE_Y <= 3 and 0 <= o0 <= 3 and o1 >= 0 and -2PE_X <= o1 <= 7 - 2PE_X and o1 <= 3 and 2 <= i2 <= 3;
+  y_local[o0, o1, i2] : (PE_X) mod 2 = 1 and 0 <= PE_Y <= 3 and 0 <= o0 <= 3 and o1 >= 0 and 2 - 2PE_X <= o1 <= 9 - 2PE_X and o1 <= 3 and -2 <= i2 < 0;
   y_local[o0, o1, i2] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 4 <= o0 <= 7 and 0 <= o1 <= 3 and -3 + 2PE_X + i2 <= 4*floor((PE_X)/2) <= 2PE_X + i2;
   y_local[o0, o1, i2] : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and -4 <= o0 < 0 and 0 <= o1 <= 3 and -3 + 2PE_X + i2 <= 4*floor((PE_X)/2) <= 2PE_X + i2
 };

@@ -8,9 +8,9 @@ init_y_known := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 };
 
 init_y_access := { y[i2, i3, i4] -> y[i2' = i2, i3' = i3, i4' = i4] };
 
-on_x := [PE_X, PE_Y, index0, index1, index] -> { C[k, h, w = index1, c = 2PE_Y + index0 + index - h] : (index0 - h) mod 4 = 0 and 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and k <= 3 and h >= -3 + 2PE_Y + index0 + index and 0 <= h <= 7 and h <= 2PE_Y + index0 + index and 4*floor((PE_X)/2) >= 2PE_X - k and -3 + index1 <= 4*floor((PE_X)/2) <= index1 and 4*floor((PE_X)/2) <= 1 + 2PE_X - k };
+on_x := [PE_X, PE_Y, index0, index1, index] -> { C[k, h, w = index1, c = 2PE_Y + index0 + index - h] : (index0 - h) mod 4 = 0 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and h >= -3 + 2PE_Y + index0 + index and 0 <= h <= 7 and h <= 2PE_Y + index0 + index and 4*floor((PE_X)/2) >= 2PE_X - k and -3 + index1 <= 4*floor((PE_X)/2) <= index1 and 4*floor((PE_X)/2) <= 1 + 2PE_X - k };
 
-on_x_known := [PE_X, PE_Y, index0, index1, index] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and -3 + index1 <= 4*floor((PE_X)/2) <= index1 };
+on_x_known := [PE_X, PE_Y, index0, index1, index] -> { : 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and -3 + index1 <= 4*floor((PE_X)/2) <= index1 };
 
 on_x_access := {
   C[k, h, w, c] -> filter[c, k];
@@ -22,10 +22,10 @@ send_y_north := [PE_X, PE_Y] -> { index[i0, o3, i2] : 0 <= PE_X <= 3 and 0 <= PE
 
 send_y_north_known := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 };
 
-send_y_north_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
+send_y_north_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
 
 send_y_south := [PE_X, PE_Y] -> { index[i0, o3, i2] : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
 
 send_y_south_known := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 };
 
-send_y_south_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = 4 + i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
+send_y_south_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = 4 + i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };

@@ -7,7 +7,7 @@ x := {
   [PE[i0, i1] -> W[]] -> ramp[] : 0 <= i0 <= 3 and 0 <= i1 <= 3
 };
 
-x_taken := { x[i0, i1, i2] -> PE[o0, o1] : 0 <= i0 <= 7 and 0 <= i1 <= 7 and 0 <= i2 <= 3 and o0 >= 0 and 0 <= o1 <= 3 and -i2 + 2o1 <= 4*floor((i0)/4) <= 1 - i2 + 2o1 and -1 + o0 <= 2*floor((i1)/4) <= o0 };
+x_taken := { x[i0, i1, i2] -> PE[o0, o1] : i0 <= 7 and i1 <= 7 and 0 <= i2 <= 3 and o0 >= 0 and o1 >= 0 and -i2 + 2o1 <= 4*floor((i0)/4) <= 1 - i2 + 2o1 and -1 + o0 <= 2*floor((i1)/4) <= o0 };
 
 x_ports := { PE[x = -1, y] : 0 <= y <= 3 };
 

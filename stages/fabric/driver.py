@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 
 from stages.fabric import library as engine
 from stages.fabric.elements import DTYPES, Bools
-from stages.fabric.grid import Colours, Grid, read_colours, read_grid, read_roles
+from stages.fabric.grid import (
+    SIDES,
+    STEPS,
+    Colours,
+    Grid,
+    coordinates,
+    read_colours,
+    read_grid,
+    read_roles,
+)
 from stages.fabric.ports import (
     Departure,
     Inlets,
@@ -52,6 +61,15 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """External PEs, and how many wavelets each sends or takes in one invocation: arrays [port]."""
+
+    x: NDArray[np.int64]
+    y: NDArray[np.int64]
+    wavelets: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FabricRun:
     """What a run gave.
 
@@ -74,6 +92,8 @@ class FabricRun:
     tasks: int
     counters: Mapping[str, Sequence[Count]]
     memory: Mapping[str, int]
+    entering: Ports
+    leaving: Ports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,7 +351,22 @@ def _result(
         tasks=outcome.tasks,
         counters={name: _counts(machine, i) for i, name in enumerate(machine.roles)},
         memory={name: memory["data"] + memory["code"] for name, memory in memories.items()},
+        entering=_ports(machine.inlets.inlets, machine.grid),
+        leaving=_ports(
+            np.concatenate([np.zeros(0, engine.OUTLET), *(d.outlets for d in machine.departures)]),
+            machine.grid,
+        ),
     )
+
+
+def _ports(records: Array, grid: Grid) -> Ports:
+    """Return the external PEs of inlets or outlets, those at one place together."""
+    x, y = coordinates(records["node"].astype(np.int64), grid)
+    steps = np.array([STEPS[side] for side in SIDES], dtype=np.int64).reshape(-1, 2)
+    places = np.stack([x, y], axis=-1) + steps[records["side"]]
+    found, where = np.unique(places, axis=0, return_inverse=True)
+    wavelets = np.bincount(where.reshape(-1), weights=records["count"], minlength=len(found))
+    return Ports(x=found[:, 0], y=found[:, 1], wavelets=wavelets.astype(np.int64))
 
 
 def _counts(machine: _Machine, number: int) -> list[Count]:

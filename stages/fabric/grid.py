@@ -16,6 +16,8 @@ from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.evaluate import evaluate_set
 
 SIDES = ("N", "E", "S", "W", "ramp")
+STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0), "ramp": (0, 0)}
+"""How far the neighbour on a side is, in x and y."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,9 +87,13 @@ class Builder(Transformer[Token, Any]):
         """Iterators, sizes, target, operator, expression."""
         iterators, sizes, target, op, expr = children
         return tree.Statement(
-            iterators=iterators, sizes=sizes, target=target, op=str(op), expr=expr,
+            iterators=iterators, sizes=sizes, target=target, op=op, expr=expr,
             span=self._at(meta),
         )
+
+    def op(self, meta: Meta, children: list[Any]) -> str:
+        """An operator of a statement."""
+        return str(children[0])
 
     def node_call(self, meta: Meta, children: list[Any]) -> tree.NodeCall:
         """Results, node, types, then sizes and arguments, or arguments alone."""

@@ -20,7 +20,6 @@ _WORDS = {
     "NAME": "a name",
     "NUMBER": "a number",
     "INT": "an integer",
-    "OP": "`=`, `+=`, `*=`, `max=`, `min=`",
     "$END": "the end of the file",
 }
 

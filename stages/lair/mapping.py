@@ -45,9 +45,11 @@ def _isl(value: Any) -> IslText:
 
 
 def _machine(value: Any) -> str | dict[str, Any]:
-    if isinstance(value, str) or (isinstance(value, dict) and isinstance(value.get("profile"), str)):
-        return value
-    raise PydanticCustomError("machine_type", "machine")
+    name = value.get("profile") if isinstance(value, dict) else value
+    if not isinstance(name, str):
+        raise PydanticCustomError("machine_type", "machine")
+    machine: str | dict[str, Any] = value
+    return machine
 
 
 Isl = Annotated[

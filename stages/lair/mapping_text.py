@@ -16,23 +16,29 @@ Kind = type[isl.UnionMap] | type[isl.UnionSet]
 
 _PLACE = re.compile(r"syntax error \((\d+), (\d+)\): (.*)(?:\ngot (.*))?")
 _CAUSE = re.compile(r"^\S+\.c:\d+: (.*)$", re.MULTILINE)
+_BRACE = re.compile(r'"[^"]*"|#[^\n]*|[{}]')
+_COMMENT = re.compile(r"#[^\n]*")
 _GOT = re.compile(r"(?:\w+ )?'(.*)'")
 
 
 def parse_map(text: IslText) -> isl.UnionMap:
     """Return the relation that a text describes; UserError if it describes none."""
     try:
-        return isl.UnionMap(text.text)
+        relation = isl.UnionMap(text.text)
     except isl.Error:
         raise _explain(text, isl.UnionMap) from None
+    _check_end(text)
+    return relation
 
 
 def parse_set(text: IslText) -> isl.UnionSet:
     """Return the set that a text describes; UserError if it describes none."""
     try:
-        return isl.UnionSet(text.text)
+        result = isl.UnionSet(text.text)
     except isl.Error:
         raise _explain(text, isl.UnionSet) from None
+    _check_end(text)
+    return result
 
 
 def parse_target(text: IslText) -> tuple[int, int]:
@@ -51,6 +57,24 @@ def parse_target(text: IslText) -> tuple[int, int]:
     if width < 1 or height < 1:
         raise UserError(f"target is {width} by {height} PEs", span, "both sizes are positive")
     return width, height
+
+
+def _check_end(text: IslText) -> None:
+    """Raise UserError if anything follows the closing brace: isl reads no further, silently."""
+    depth = 0
+    for token in _BRACE.finditer(text.text):
+        depth += {"{": 1, "}": -1}.get(token[0], 0)
+        if depth == 0 and token[0] == "}":
+            _check_rest(text, token.end())
+            return
+
+
+def _check_rest(text: IslText, start: int) -> None:
+    rest = _COMMENT.sub(lambda comment: " " * len(comment[0]), text.text[start:])
+    if rest.strip():
+        span = text.span(start + len(rest) - len(rest.lstrip()), start + len(rest.rstrip()))
+        hint = "write one pair of braces, with `;` between its parts"
+        raise UserError("isl: the text goes on after its closing brace", span, hint)
 
 
 def _whole(text: IslText) -> Span:
@@ -77,7 +101,7 @@ def _other(text: IslText, kind: Kind) -> str:
     try:
         other(text.text)
     except isl.Error:
-        return "isl: the text goes on after its end, or mixes sets and relations"
+        return "isl: invalid input"
     if kind is isl.UnionMap:
         return "isl: this is a set, not a relation `{ a[...] -> b[...] }`"
     return "isl: this is a relation, not a set"

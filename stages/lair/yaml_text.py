@@ -45,17 +45,16 @@ def read_document(source: Source) -> Document:
         raise UserErrors([UserError("YAML: nested too deeply", span)]) from None
     if reader.errors:
         raise UserErrors(reader.errors)
-    spans = {(): _node_span(source, node)} if node is not None else {}
-    return Document(
-        value=value, keys=reader.keys, values=spans | reader.values, offsets=reader.offsets
-    )
+    values = {(): Span(source=source, start=0, end=0)} | reader.values
+    return Document(value=value, keys=reader.keys, values=values, offsets=reader.offsets)
 
 
 def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> UserError:
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark is not None else 0
     span = Span(source=source, start=start, end=start + 1)
-    return UserError(f"YAML: {error.problem or error.context}", span, error.context)
+    said = [each for each in (error.context, error.problem) if each]
+    return UserError(f"YAML: {', '.join(said)}", span)
 
 
 def _node_span(source: Source, node: yaml.Node) -> Span:
@@ -82,10 +81,18 @@ class _Reader:
                 return self._mapping(node, path)
             case yaml.SequenceNode():
                 return [self.value(item, (*path, k)) for k, item in enumerate(node.value)]
-        value = self.loader.construct_object(node)
-        if isinstance(value, str):
+        value = self._scalar(node)
+        if isinstance(value, str) and isinstance(node, yaml.ScalarNode):
             self.offsets[path] = _offsets(self.source.text, node, value)
         return value
+
+    def _scalar(self, node: yaml.Node) -> Any:
+        try:
+            return self.loader.construct_object(node)
+        except ValueError as error:
+            span = _node_span(self.source, node)
+            self.errors.append(UserError(f"YAML: {error}", span, "quote the text"))
+            return None
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         result: dict[str, Any] = {}
@@ -101,7 +108,7 @@ class _Reader:
         return result
 
 
-def _offsets(text: str, node: yaml.Node, value: str) -> tuple[int, ...]:
+def _offsets(text: str, node: yaml.ScalarNode, value: str) -> tuple[int, ...]:
     """Return where in the source each character of a scalar stands, and where the last ends.
 
     A scalar's printing characters come in the order of the source; quotes, escapes, indentation

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from stages.fabric.profile import Profile
-    from stages.fabric.profile import Profile
     from stages.lair.mapping import Mapping
     from stages.lair.specialise import Layer
 
@@ -97,8 +96,11 @@ class Inputs:
             self._lair = specialise(file, mapping.top, dict(mapping.sizes), dict(mapping.types))
         return self._lair
 
-    def machine(self) -> Profile:
-        """Return the machine's profile, with what layer.yaml changes in it. Raises UserError."""
+    def profile(self) -> Profile:
+        """Return the figures of the layer's machine: a profile by name, or a file of the folder.
+
+        Raises UserError where layer.yaml names none that is known, or figures that are none.
+        """
         from stages.fabric.profile import load_profile
 
         given = self.mapping().machine
@@ -108,25 +110,6 @@ class Inputs:
             return load_profile(name, figures)
         except ValueError as error:
             raise UserError(str(error), self.mapping().span("machine")) from error
-
-    def profile(self) -> Profile:
-        """Return the figures of the layer's machine: a profile by name, or a file of the folder.
-
-        Raises UserError where layer.yaml names none that is known.
-        """
-        from stages.fabric.profile import load_profile
-
-        mapping = self.mapping()
-        chosen = mapping.machine if isinstance(mapping.machine, dict) else {"profile": mapping.machine}
-        name = str(chosen.get("profile", "wse2"))
-        file = self._folder.path / name
-        if file.is_file():
-            self._read(file)
-        overrides = {key: value for key, value in chosen.items() if key != "profile"}
-        try:
-            return load_profile(str(file) if file.is_file() else name, overrides)
-        except ValueError as error:
-            raise UserError(str(error), mapping.span("machine")) from error
 
     def array(self, name: str) -> np.ndarray:
         """Return the array of a `.npy` file. Raises UserError where it is none."""

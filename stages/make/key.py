@@ -7,6 +7,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,8 +19,7 @@ from stages.make.folders import LayerFolder, names_of
 
 EVERY_STAGE = ("diagnose.py", "lair", "make/action.py", "make/inputs.py", "poly")
 PACKAGES = ("islpy", "jinja2", "lark", "numpy", "pydantic", "pyyaml")
-TEMPLATES = "../templates"
-FABRIC = "fabric"
+MENTION = re.compile(rb"\bstages\.(\w+)")
 
 
 def is_up_to_date(task: Any, values: Mapping[str, Any], stage: str, folder: LayerFolder) -> bool:
@@ -48,27 +48,47 @@ def _digest_of(path: Path) -> str | None:
 def code_digest(stage: str) -> str:
     """Return the digest of a stage's code and tools, computed once a process.
 
-    The code is the stage's module and what every stage builds on; the templates, and the fabric
-    with the C compiler, only where the module names them. The other tools are Python and packages.
+    The code is the stage's module, what every stage builds on, and the packages of the compiler
+    that these mention; with the fabric comes the C compiler. The other tools are Python and its
+    packages.
     """
-    text = (STAGES / f"{stage}.py").read_text(encoding="utf-8")
-    parts = [text, *map(_files_digest, EVERY_STAGE), _packages()]
-    if "template" in text:
-        parts.append(_files_digest(TEMPLATES))
-    if "fabric" in text or "machine" in text:
-        parts += [_files_digest(FABRIC), repr(_compiler())]
+    units = sorted(units_of(f"{stage}.py"))
+    parts = [*(_contents(unit)[0] for unit in units), _packages()]
+    if "fabric" in units:
+        parts.append(repr(_compiler()))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
+def units_of(module: str) -> set[str]:
+    """Return the modules and packages that a stage's module needs, by what their texts mention."""
+    found = set(EVERY_STAGE)
+    waiting = {module}
+    while waiting:
+        unit = waiting.pop()
+        found.add(unit)
+        waiting |= _contents(unit)[1] - found
+    return found
+
+
 @functools.cache
-def _files_digest(name: str) -> str:
-    """Return the digest of a file, or of all files below a folder and their names."""
-    root = STAGES / name
-    result = hashlib.sha256()
+def _contents(unit: str) -> tuple[str, set[str]]:
+    """Return the digest of a file, or of all files below a folder, and the packages mentioned."""
+    root = STAGES / unit
+    result, mentioned = hashlib.sha256(), set()
     for path in sorted(_files(root)):
         content = path.read_bytes()
         result.update(f"{path.relative_to(root)}\0{len(content)}\0".encode() + content)
-    return result.hexdigest()
+        mentioned |= _mentioned(content)
+    return result.hexdigest(), mentioned
+
+
+def _mentioned(content: bytes) -> set[str]:
+    """Return the packages that a text imports; templates and profiles go by their own names."""
+    names = {name.decode() for name in MENTION.findall(content)} - {"make"}
+    found = {name for name in names if (STAGES / name).is_dir()}
+    if b"templates" in content:
+        found.add("../templates")
+    return found | ({"fabric"} if b".profile()" in content else set())
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -18,7 +18,7 @@ from stages.poly.bind import PARAM, PE_NAMES
 DIV = isl.dim_type.div
 OUTER_INDEX = re.compile(r"index(\d+)")
 MOST_MERGED = 12
-"""Sets with more disjuncts are only coalesced: merging looks at all pairs."""
+"""Disjuncts of larger sets are only coalesced and tightened: merging looks at all pairs."""
 
 
 def canonical(elements: isl.Set) -> isl.Set:
@@ -30,8 +30,10 @@ def canonical(elements: isl.Set) -> isl.Set:
     names = ", ".join(sort_names(used.get_var_names_not_none(PARAM)))
     ordered = used.align_params(isl.Set(f"[{names}] -> {{ : }}").space)
     plain = ordered.compute_divs().detect_equalities().coalesce().remove_redundancies()
-    merged = _merge(_sorted_parts(plain), plain)
-    tight = [_tighten(part) for part in merged]
+    parts = _sorted_parts(plain)
+    if len(parts) <= MOST_MERGED:
+        parts = [_relax(part, plain) for part in _merge(parts, plain)]
+    tight = [_tighten(part) for part in parts]
     return _drop_free_params(_union(tight, plain)).coalesce().remove_redundancies()
 
 
@@ -66,8 +68,6 @@ def _sorted_parts(elements: isl.Set) -> list[isl.Set]:
 
 def _merge(parts: list[isl.Set], whole: isl.Set) -> list[isl.Set]:
     """Return fewer disjuncts: a pair is replaced by its hull as long as one lies in the set."""
-    if len(parts) > MOST_MERGED:
-        return parts
     hull = _hull(whole)
     if hull.is_subset(whole):
         return [hull]
@@ -92,6 +92,26 @@ def _hull(elements: isl.Set) -> isl.Set:
     """Return one conjunction that contains the set: shared constraints, equalities and strides."""
     hull = elements.simple_hull().intersect(elements.affine_hull())
     return isl.Set.from_basic_set(hull).detect_equalities()
+
+
+def _relax(part: isl.Set, whole: isl.Set) -> isl.Set:
+    """Return the conjunction without the constraints that nothing in the set needs."""
+    known = part.compute_divs().get_basic_sets()
+    if len(known) != 1:
+        return part
+    constraints = sorted(known[0].get_constraints(), key=_roundabout)
+    result = part
+    for constraint in list(constraints):
+        rest = [other for other in constraints if other is not constraint]
+        relaxed = isl.Set.universe(part.space).add_constraints(rest)
+        if relaxed.is_subset(whole):
+            constraints, result = rest, relaxed
+    return result
+
+
+def _roundabout(constraint: isl.Constraint) -> tuple[bool, str]:
+    """Order constraints so that those with integer divisions are dropped first."""
+    return not constraint.involves_dims(DIV, 0, constraint.dim(DIV)), str(constraint)
 
 
 def _tighten(part: isl.Set) -> isl.Set:

@@ -7,6 +7,7 @@ from stages.fabric.profile import PROFILES
 from stages.make.action import check_names, write_outputs
 from stages.make.folders import find_layers, open_folder, shown_path
 from stages.make.inputs import Inputs
+from stages.make.key import units_of
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_a_layer_by_another_spelling_is_the_same_layer(layer, tmp_path):
     assert open_folder(layer.path / ".." / "a") == layer
 
 
-LAIR = "lair id() : float16 x[2] -> float16 y[2] { all (i) in (2) y[i] = x[i] }\n"
+LAIR = "lair id() : float16 x[2] -> float16 y[2] { all (i) in (2) y[i] += x[i] }\n"
 ONE_PE = 'target: "{ PE[1, 1] }"\n'
 BOTH = ("layer.yaml", "*.lair")
 
@@ -137,25 +138,31 @@ def test_the_lair_named_must_be_there(layer):
 
 def test_a_machine_may_change_figures_of_a_profile(layer):
     write(layer, layer_yaml=ONE_PE + "machine: {profile: wse2, hop: 7}\n")
-    machine = Inputs(layer, BOTH).machine()
-    assert (machine.name, machine.hop) == ("wse2", 7)
+    profile = Inputs(layer, BOTH).profile()
+    assert (profile.name, profile.hop) == ("wse2", 7)
 
 
 def test_a_machine_may_be_a_file_which_counts_as_read(layer):
     write(layer, layer_yaml=ONE_PE + "machine: mine.yaml\n")
     write(layer, mine_yaml=(PROFILES / "ideal.yaml").read_text(encoding="utf-8"))
     inputs = Inputs(layer, BOTH)
-    assert inputs.machine().name == "mine"
+    assert inputs.profile().name == "mine"
     assert str(layer.path / "mine.yaml") in inputs.reads
 
 
 def test_an_unknown_machine_is_a_user_error(layer):
     write(layer, layer_yaml=ONE_PE + "machine: wse9\n")
     with pytest.raises(UserError) as raised:
-        Inputs(layer, BOTH).machine()
+        Inputs(layer, BOTH).profile()
     assert str(raised.value) == (
         f"{shown_path(layer.path / 'layer.yaml')}:2:10: error: unknown profile wse9: "
         "known are ideal, paper, wse1, wse2, wse3; did you mean wse3?\n"
         "  machine: wse9\n"
         "           ^^^^\n"
     )
+
+
+def test_the_code_of_a_stage_includes_the_packages_it_imports():
+    assert {"simulate.py", "fabric", "lair", "poly"} <= units_of("simulate.py")
+    assert {"render.py", "../templates"} <= units_of("render.py")
+    assert "fabric" not in units_of("parse.py")

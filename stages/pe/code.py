@@ -46,6 +46,19 @@ class Block:
         self.loop, self.scalar = self.loop + loop, self.scalar + scalar
         self.address += address
 
+    def declare(self, values: Mapping[str, Expression], lines: Sequence[str]) -> None:
+        """Append a constant for each value that the lines use under its name."""
+        used = words(lines)
+        for name, value in values.items():
+            if name in used and value.text != name:
+                self.add(f"const int {name} = {value.text};")
+                self.charge(scalar=value.operations)
+
+    def absorb(self, other: Block) -> None:
+        """Append the lines of another block, and what it is charged for."""
+        self.lines.extend(other.lines)
+        self.charge(loop=other.loop, scalar=other.scalar, address=other.address)
+
     def nest(self, head: str, *, loop: int = 0) -> Block:
         """Append a block of its own, `head { ... }`."""
         inner = Block(head=head, loop=loop)
@@ -67,7 +80,7 @@ class Block:
             if isinstance(line, str):
                 found.append(line)
             else:
-                found += [f"{line.head} {{", *(f"    {inner}" for inner in line.text()), "}"]
+                found += [f"{line.head} {{".lstrip(), *(f"    {inner}" for inner in line.text()), "}"]
         return found
 
 
@@ -77,9 +90,10 @@ def write_nest(block: Block, nest: Nest, instance: Callable[[Block, Instance], N
         case Instance():
             instance(block, nest)
         case Loop(condition=None):
-            block.add(f"const int {nest.iterator} = {nest.start.text};")
-            block.charge(scalar=nest.start.operations)
-            write_nest(block, nest.body, instance)
+            inner = Block()
+            write_nest(inner, nest.body, instance)
+            block.declare({nest.iterator: nest.start}, inner.text())
+            block.absorb(inner)
         case Loop():
             write_nest(_looped(block, nest), nest.body, instance)
         case Branch():

@@ -1,0 +1,153 @@
+"""The program of the adapters on one side: take elements of a port's stream, and send them on.
+
+Elements of a sparse stream are passed on one by one, with a new index, and so are the ends of its
+sequences. A dense stream is received, then the elements that the lane needs are sent.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eq. (5)
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.pe.code import C_TYPES, Block
+from stages.pe.function import Body
+from stages.pe.model import Description, Model
+from stages.pe.program import Program
+from stages.pe.streams import odometer, outer_indices, receive, send, unpack
+from stages.poly.ast import Instance, loop_nest
+from stages.poly.side import SIDES
+from stages.pe.code import write_nest
+
+
+def adapter_programs(model: Model, vectors: bool) -> list[Program]:
+    """Return the program of each side that has adapters."""
+    found = []
+    for side, described in SIDES.items():
+        spread = {
+            name: arrival for name, arrival in model.graph["arrivals"].items()
+            if arrival["spread"] and arrival["side"] == side
+        }
+        if spread:
+            found.append(_adapter_program(model, vectors, described.word, spread))
+    return found
+
+
+def _adapter_program(
+    model: Model, vectors: bool, word: str, spread: dict[str, Description]
+) -> Program:
+    pes = isl.Set("[PE_X, PE_Y] -> { : false }")
+    for name in spread:
+        pes = pes.union(model.pes(f"{name}_adapters"))
+    program = Program(role=f"adapter_{word}", model=model, vectors=vectors, pes=pes.coalesce())
+    for arrival in spread.values():
+        local = f"{arrival['tensor']}_source_local"
+        if local in model.shapes:
+            program.keep(local, model.type_of(local), model.shapes[local])
+    writer = AdapterWriter(program)
+    writer.write(spread)
+    return program
+
+
+class AdapterWriter:
+    """Writes the functions of adapters into their program."""
+
+    def __init__(self, program: Program) -> None:
+        """Start with an empty program."""
+        self.program = program
+        self.model = program.model
+        self.spelling = program.spelling
+
+    def write(self, spread: dict[str, Description]) -> None:
+        """Write all functions, each before those that call it where that is possible."""
+        self._complete()
+        restart = Body(name="restart", comment="Start an invocation.")
+        counted = [self.program.number(self.model.pes(f"{n}_adapters")) for n in spread]
+        self.program.hold("int32_t unfinished;")
+        restart.block.add(f"my->unfinished = {' + '.join(counted)};")
+        for name, arrival in spread.items():
+            if arrival["sparse"]:
+                self._relay(name, arrival)
+                self._end(name, arrival)
+                self._listen(restart, name, arrival)
+            else:
+                self._spread(restart, name, arrival)
+        self.program.add(restart)
+        self.program.main.block.add("restart(pe);")
+        self.program.add(self.program.main)
+
+    def _complete(self) -> None:
+        body = Body(name="complete", comment="One stream of this invocation is complete.")
+        inner = body.block.nest("if (--my->unfinished == 0 && invocation_done(pe))")
+        inner.add("restart(pe);")
+        self.program.add(body)
+
+    def _relay(self, name: str, arrival: Description) -> None:
+        """Write the data task that sends an element on, if the lane needs it."""
+        tensor, task = arrival["tensor"], f"relay_{name}"
+        type_ = self.model.graph["tensors"][tensor]["type"]
+        variable = self.spelling.own(tensor)
+        self.program.count(task)
+        body = Body(
+            name=self.spelling.of(f"on_{name}"), comment=f"Send an element of {tensor} on.",
+            kind="data",
+            locals=outer_indices(self.program, name, arrival) | {
+                "index": "const int index = wavelet_index(w);",
+                variable: f"const {C_TYPES[type_]} {variable} = wavelet_{type_}(w);",
+            },
+        )
+        sent = "send_sparse" if type_ == "float16" else f"send_sparse_{type_}"
+        colour = self.program.colour(arrival["colour"])
+
+        def instance(block: Block, at: Instance) -> None:
+            index = at.arguments[-1]
+            block.charge(scalar=1 + index.operations)
+            block.add(
+                f"COUNT_CALL(pe, {self.spelling.counter(task)});",
+                f"{sent}(pe, {colour}, {variable}, {index.text});",
+            )
+
+        elements = self.model.instance_set(task)
+        order = isl.Map.identity(elements.get_space().map_from_set()).intersect_domain(elements)
+        names = [f"t{k}" for k in range(elements.dim(isl.dim_type.set))]
+        nest = loop_nest(order.reset_tuple_id(isl.dim_type.out), self.model.known(task), names)
+        write_nest(body.block, nest, instance)
+        self.program.add(body)
+
+    def _end(self, name: str, arrival: Description) -> None:
+        """Write the control task that passes on the end of a sequence."""
+        body = Body(
+            name=self.spelling.of(f"end_{name}"), comment=f"A sequence of {name} has ended.",
+            kind="control",
+        )
+        body.block.add(f"send_end(pe, {self.program.colour(arrival['colour'])});")
+        body.block.charge(scalar=1)
+        odometer(self.program, body.block, name, arrival)
+        body.block.add(
+            f"block(pe, {self.program.colour(arrival['source'])});", "complete(pe);"
+        )
+        self.program.add(body)
+
+    def _listen(self, restart: Body, name: str, arrival: Description) -> None:
+        colour = self.program.colour(arrival["source"])
+        block = self.program.when(restart.block, self.model.pes(f"{name}_adapters"))
+        for k, (low, _) in enumerate(arrival["outer"]):
+            block.add(f"my->{self.spelling.of(f'{name}_index{k}')} = {low};")
+        block.add(f"unblock(pe, {colour});")
+        self.program.main.block.add(
+            f"on_data(pe, {colour}, {self.spelling.of(f'on_{name}')});",
+            f"on_control(pe, {colour}, {self.spelling.of(f'end_{name}')});",
+        )
+
+    def _spread(self, restart: Body, name: str, arrival: Description) -> None:
+        """Write the task that sends a received stream on."""
+        body = Body(
+            name=self.spelling.of(f"heard_{name}"), comment=f"All of {name} is here: send it on."
+        )
+        unpack(self.program, body.block, f"hear_{name}")
+        send(self.program, body.block, f"spread_{name}", arrival["colour"], "complete")
+        self.program.add(body)
+        block = self.program.when(restart.block, self.model.pes(f"{name}_adapters"))
+        receive(
+            self.program, block, f"hear_{name}", arrival["source"], self.spelling.of(f"heard_{name}")
+        )

@@ -1,0 +1,231 @@
+"""The program of the computing PEs: take what arrives, compute, sum on the way out.
+
+    restart  ->  arrivals react or are stored  ->  arrived_T  ->  finish_S  ->  sums leave  ->  complete
+
+`waiting_S` counts the streams that statement S still needs, `unfinished` the statements and the
+departures of an invocation. Nothing of the next invocation is taken before `restart`.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 3, 4.2
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.pe.code import C_TYPES, Block, literal
+from stages.pe.function import Body
+from stages.pe.model import Description, Model
+from stages.pe.program import Program
+from stages.pe.streams import odometer, outer_indices, receive, send_sum, unpack
+from stages.pe.work import statement_loops, transfer_loops, vector_call
+from stages.poly.bind import PE_NAMES, bind_set
+
+
+def computing_pes(model: Model) -> isl.Set:
+    """Return [PE_X, PE_Y] -> { : PE runs instances or passes on sums }."""
+    placed = isl.Set.from_union_set(model.adapted["placement"].range())
+    pes = bind_set(placed, PE_NAMES)
+    for name in model.graph["departures"]:
+        pes = pes.union(model.pes(f"{name}_chain"))
+    return pes.coalesce()
+
+
+def compute_program(model: Model, vectors: bool) -> Program:
+    """Return the program of the role `compute`."""
+    program = Program(role="compute", model=model, vectors=vectors, pes=computing_pes(model))
+    source = "_source_local"
+    relayed = {f"{a['tensor']}{source}" for a in model.graph["arrivals"].values() if a["spread"]}
+    for local, shape in model.shapes.items():
+        if local not in relayed:
+            program.keep(local, model.type_of(local), shape)
+    ComputeWriter(program).write()
+    return program
+
+
+class ComputeWriter:
+    """Writes the functions of the computing PEs into their program."""
+
+    def __init__(self, program: Program) -> None:
+        """Start with an empty program."""
+        self.program = program
+        self.model = program.model
+        self.spelling = program.spelling
+
+    def write(self) -> None:
+        """Write all functions, each before those that call it where that is possible."""
+        for name in self.model.of_kind("initialise"):
+            self._work(name, f"Initialise {self.model.tasks[name]['tensor']}.")
+        for name, task in self.model.of_kind("compute").items():
+            self._work(name, _formula(task))
+        self._complete()
+        for name in self.model.graph["departures"]:
+            self._send(name)
+        for statement in self._statements():
+            self._finish(statement)
+        for name, arrival in self.model.graph["arrivals"].items():
+            self._arrived(name, arrival)
+            if arrival["sparse"]:
+                self._react(name, arrival)
+                self._end(name, arrival)
+        self._restart()
+        self._main()
+
+    def _statements(self) -> list[str]:
+        return [s.name for s in self.model.layer.statements]
+
+    def _work(self, name: str, comment: str) -> None:
+        """Write a task that runs at once: as a vector instruction, or as loops."""
+        body = Body(name=self.spelling.of(name), comment=comment)
+        self.program.count(name)
+        self._run(body.block, name, {})
+        self.program.add(body)
+
+    def _run(self, block: Block, name: str, elements: dict[str, str]) -> None:
+        """Append what a task does."""
+        task = self.model.tasks[name]
+        if self.program.vectors and self.model.simd[name]["by"] != "loops":
+            self.program.configure(name, _formula(task))
+            vector_call(block, name, self.model, self.spelling, elements)
+        elif task["kind"] == "initialise":
+            block.add(f"COUNT_CALL(pe, {self.spelling.counter(name)});")
+            filled = literal(task["value"], self.model.type_of(f"{task['tensor']}_local"))
+            transfer_loops(block, name, self.model, self.spelling, f"{{}} = {filled};")
+        else:
+            statement_loops(block, name, self.model, self.spelling, elements)
+
+    def _complete(self) -> None:
+        body = Body(name="complete", comment="One part of this invocation is complete.")
+        inner = body.block.nest("if (--my->unfinished == 0 && invocation_done(pe))")
+        inner.add("restart(pe);")
+        self.program.add(body)
+
+    def _send(self, departure: str) -> None:
+        """Write the task that adds this PE's part to what leaves."""
+        name = f"send_{departure}"
+        described = self.model.graph["departures"][departure]
+        body = Body(name=self.spelling.of(name), comment=f"Send {described['tensor']} on its way out.")
+        send_sum(self.program, body, name, departure, described, "complete")
+        self.program.add(body)
+
+    def _finish(self, statement: str) -> None:
+        """Write what happens when a statement has all that it needs."""
+        body = Body(name=self.spelling.of(f"finish_{statement}"), comment=f"{statement} has all it needs.")
+        for name in self.model.of_kind("compute", statement=statement):
+            body.block.add(f"{self.spelling.of(name)}(pe);")
+        target = next(s.target.tensor for s in self.model.layer.statements if s.name == statement)
+        for departure, described in self.model.graph["departures"].items():
+            if described["tensor"] == target:
+                chain = self.model.pes(f"{departure}_chain")
+                block = self.program.when(body.block, chain)
+                block.add(f"{self.spelling.of(f'send_{departure}')}(pe);")
+        body.block.add("complete(pe);")
+        self.program.add(body)
+
+    def _arrived(self, name: str, arrival: Description) -> None:
+        """Write what happens when all of a stream has arrived."""
+        body = Body(name=self.spelling.of(f"arrived_{name}"), comment=f"All of {name} is here.")
+        for task in self.model.of_kind("receive", arrival=name):
+            unpack(self.program, body.block, task)
+        for statement in self._readers(arrival["tensor"]):
+            waiting = f"my->{self.spelling.of(f'waiting_{statement}')}"
+            inner = body.block.nest(f"if (--{waiting} == 0)")
+            inner.add(f"activate(pe, {self.spelling.of(f'finish_{statement}')});")
+        self.program.add(body)
+
+    def _readers(self, tensor: str) -> list[str]:
+        return [
+            s.name for s in self.model.layer.statements if any(a.tensor == tensor for a in s.reads)
+        ]
+
+    def _react(self, name: str, arrival: Description) -> None:
+        """Write the data task of a sparse stream."""
+        tensor = arrival["tensor"]
+        type_ = self.model.graph["tensors"][tensor]["type"]
+        variable = self.spelling.own(tensor)
+        body = Body(
+            name=self.spelling.of(f"on_{name}", f"on_{name}"),
+            comment=f"React to an element of {tensor}.", kind="data",
+            locals=outer_indices(self.program, name, arrival) | {
+                "index": "const int index = wavelet_index(w);",
+                variable: f"const {C_TYPES[type_]} {variable} = wavelet_{type_}(w);",
+            },
+        )
+        for task in self.model.of_kind("store", arrival=name):
+            self.program.count(task)
+            body.block.add(f"COUNT_CALL(pe, {self.spelling.counter(task)});")
+            transfer_loops(body.block, task, self.model, self.spelling, f"{{}} = {variable};")
+        for task in self.model.of_kind("react", arrival=name):
+            self.program.count(task)
+            self._run(body.block, task, {tensor: variable})
+        self.program.add(body)
+
+    def _end(self, name: str, arrival: Description) -> None:
+        """Write the control task that counts the sequences of a sparse stream."""
+        body = Body(
+            name=self.spelling.of(f"end_{name}"), comment=f"A sequence of {name} has ended.",
+            kind="control",
+        )
+        odometer(self.program, body.block, name, arrival)
+        body.block.add(f"block(pe, {self.program.colour(arrival['colour'])});")
+        body.block.add(f"{self.spelling.of(f'arrived_{name}')}(pe);")
+        self.program.add(body)
+
+    def _restart(self) -> None:
+        """Write the start of an invocation."""
+        body = Body(name="restart", comment="Start an invocation.")
+        block = body.block
+        for name in self.model.of_kind("initialise"):
+            block.add(f"{self.spelling.of(name)}(pe);")
+        for statement in self._statements():
+            block.add(f"my->{self._field(f'waiting_{statement}')} = {self._streams_of(statement)};")
+        parts = [f"{len(self._statements())}"]
+        parts += [self.program.number(self.model.pes(f"{d}_chain")) for d in self.model.graph["departures"]]
+        block.add(f"my->{self._field('unfinished')} = {' + '.join(p for p in parts if p != '0')};")
+        for name, arrival in self.model.graph["arrivals"].items():
+            self._listen(self.program.when(block, self.model.pes(f"{name}_taken")), name, arrival)
+        for statement in self._statements():
+            if self._streams_of(statement) != "1":
+                inner = block.nest(f"if (my->{self.spelling.of(f'waiting_{statement}')} == 0)")
+                inner.add(f"activate(pe, {self.spelling.of(f'finish_{statement}')});")
+        self.program.add(body)
+
+    def _field(self, name: str) -> str:
+        spelled = self.spelling.of(name)
+        self.program.hold(f"int32_t {spelled};")
+        return spelled
+
+    def _streams_of(self, statement: str) -> str:
+        """Return how many streams a statement waits for on this PE, as C."""
+        parts = [
+            self.program.number(self.model.pes(f"{name}_taken"))
+            for name, arrival in self.model.graph["arrivals"].items()
+            if statement in self._readers(arrival["tensor"])
+        ]
+        return " + ".join(p for p in parts if p != "0") or "0"
+
+    def _listen(self, block: Block, name: str, arrival: Description) -> None:
+        """Append what makes a PE take a stream again."""
+        if arrival["sparse"]:
+            for k, (low, _) in enumerate(arrival["outer"]):
+                block.add(f"my->{self.spelling.of(f'{name}_index{k}')} = {low};")
+            block.add(f"unblock(pe, {self.program.colour(arrival['colour'])});")
+            return
+        for task in self.model.of_kind("receive", arrival=name):
+            receive(self.program, block, task, arrival["colour"], self.spelling.of(f"arrived_{name}"))
+
+    def _main(self) -> None:
+        for name, arrival in self.model.graph["arrivals"].items():
+            if arrival["sparse"]:
+                colour = self.program.colour(arrival["colour"])
+                self.program.main.block.add(
+                    f"on_data(pe, {colour}, {self.spelling.of(f'on_{name}')});",
+                    f"on_control(pe, {colour}, {self.spelling.of(f'end_{name}')});",
+                )
+        self.program.main.block.add("restart(pe);")
+        self.program.add(self.program.main)
+
+
+def _formula(task: Description) -> str:
+    if "op" in task:
+        return f"{task['target']} {task['op']} {task['expression']}"
+    return f"{task.get('tensor', '')} = {task.get('value', '')}"

@@ -1,0 +1,114 @@
+"""The layout of the fabric: roles, memory, colours, and where tensors enter and leave.
+
+This is what the simulated machine is told of a layer, in build/layout.yaml.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Sequence
+
+import islpy as isl
+
+from stages.pe.model import Description, Model
+from stages.pe.program import Local, Program
+from stages.poly.bind import PE_NAMES
+from stages.poly.order import at_places, on_side, relocated
+from stages.poly.pieces import from_domain, maps_of, named_set
+from stages.poly.side import turn
+
+
+def layout_of(model: Model, programs: Sequence[Program], code: dict[str, int]) -> Description:
+    """Return the layout; `code` is the estimated size of each role's code, in bytes."""
+    numbers = {name: number for number, name in enumerate(model.graph["colours"])}
+    return {
+        "grid": str(model.grid.as_set()),
+        "roles": {p.role: _role(model, p, code[p.role]) for p in programs},
+        "colours": {
+            name: {"number": number, "routes": str(model.routes[name])}
+            for name, number in numbers.items()
+        },
+        "arrivals": {n: _arrival(model, n, a) for n, a in model.graph["arrivals"].items()},
+        "departures": {n: _departure(model, n, d) for n, d in model.graph["departures"].items()},
+    }
+
+
+def _role(model: Model, program: Program, code: int) -> Description:
+    return {
+        "at": str(_as_pes(program.pes)),
+        "counters": program.counters,
+        "memory": {"data": program.data, "code": code},
+        "tensors": {local.name: _tensor(model, program, local) for local in program.locals},
+    }
+
+
+def _as_pes(pes: isl.Set) -> isl.Set:
+    """Return { PE[x, y] } of [PE_X, PE_Y] -> { : ... }."""
+    return pes.unbind_params(isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")).coalesce()
+
+
+def _tensor(model: Model, program: Program, local: Local) -> Description:
+    described: Description = {
+        "type": local.type, "shape": list(local.shape), "address": local.address,
+    }
+    tensor = local.name.removesuffix("_local")
+    kept = model.graph["tensors"].get(tensor, {}).get("kept")
+    leaves = {d["tensor"] for d in model.graph["departures"].values()}
+    if kept == "resident" or (kept == "result" and tensor not in leaves):
+        described["tensor"] = tensor
+        described["transfer"] = "in" if kept == "resident" else "out"
+        described["map"] = str(_held(model, program, tensor))
+    return described
+
+
+def _held(model: Model, program: Program, tensor: str) -> isl.Map:
+    """Return { [PE -> T_local[l]] -> T[e] }: inputs as allocated, outputs where they are computed."""
+    to_local = next(
+        m for m in maps_of(model.hulls["to_local"])
+        if m.domain().unwrap().get_tuple_name(isl.dim_type.out) == tensor
+    )
+    elements = typing.cast(isl.Set, named_set(model.lair["tensors"], tensor))
+    local = typing.cast(isl.Set, named_set(model.hulls["local"], f"{tensor}_local"))
+    pes = _as_pes(program.pes)
+    which = isl.Map.from_domain_and_range(pes, elements)
+    written = from_domain(model.lair["writes"].reverse(), tensor)
+    if not written.is_empty():
+        computed = written.apply_range(model.adapted["placement"])
+        which = which.intersect(isl.Map.from_union_map(computed).reverse())
+    relation = to_local.intersect_domain(which.wrap()).intersect_range(local)
+    place = relation.curry()
+    return place.range_reverse().uncurry() if hasattr(place, "range_reverse") else _turned(relation)
+
+
+def _turned(relation: isl.Map) -> isl.Map:
+    """Return { [A -> C] -> B } of { [A -> B] -> C }."""
+    graph = relation.wrap().unwrap()
+    first = graph.domain().unwrap().domain_map()
+    second = graph.domain().unwrap().range_map()
+    return first.range_product(graph).reverse().apply_range(second)
+
+
+def _arrival(model: Model, name: str, arrival: Description) -> Description:
+    """Return how a stream enters: from the ports that somebody listens to."""
+    source = isl.Map.from_union_map(from_domain(model.adapted["sources"], arrival["tensor"]))
+    ports = isl.Set.from_union_set(model.routes[f"{name}_ports"])
+    return {
+        "tensor": arrival["tensor"],
+        "type": model.graph["tensors"][arrival["tensor"]]["type"],
+        "colour": arrival["source"], "side": arrival["side"], "sparse": arrival["sparse"],
+        "order": str(at_places(source, ports).coalesce()),
+        "outer": arrival["outer"],
+    }
+
+
+def _departure(model: Model, name: str, departure: Description) -> Description:
+    """Return how a stream leaves: by the external PEs that touch the grid."""
+    relation = isl.Map.from_union_map(from_domain(model.adapted["departures"], departure["tensor"]))
+    side = departure["side"]
+    outwards = turn(side, model.core).apply_range(turn(side, model.grid).reverse())
+    return {
+        "tensor": departure["tensor"],
+        "type": model.graph["tensors"][departure["tensor"]]["type"],
+        "colours": departure["colours"], "side": side,
+        "order": str(relocated(on_side(relation, side, model.core), outwards).coalesce()),
+    }

@@ -1,0 +1,134 @@
+"""What the stages before wrote, in the forms in which programs need it."""
+
+from __future__ import annotations
+
+import typing
+from dataclasses import dataclass
+from functools import cached_property
+
+import islpy as isl
+
+from stages.lair.layer import Layer
+from stages.poly.ast import Expression, c_condition, c_expression
+from stages.poly.bind import PE_NAMES, bind_set
+from stages.poly.local import Shape, at_this_pe, shape_of
+from stages.poly.pieces import from_domain, maps_of, sets_of
+from stages.poly.side import Rectangle, bounding_rectangle
+
+if typing.TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+Description = dict[str, typing.Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A layer's tasks, decisions, instance sets, routes and local memory."""
+
+    layer: Layer
+    graph: Description
+    simd: Description
+    lair: Description
+    schedule: isl.UnionMap
+    adapted: Description
+    routes: Description
+    instances: Description
+    hulls: Description
+
+    @property
+    def tasks(self) -> dict[str, Description]:
+        """The tasks by name, in the order in which a PE runs them."""
+        tasks: dict[str, Description] = self.graph["tasks"]
+        return tasks
+
+    def of_kind(self, *kinds: str, **match: str) -> dict[str, Description]:
+        """Return the tasks of some kinds whose description has the given values."""
+        return {
+            name: task for name, task in self.tasks.items()
+            if task["kind"] in kinds and all(task.get(k) == v for k, v in match.items())
+        }
+
+    @cached_property
+    def grid(self) -> Rectangle:
+        """The rectangle of all PEs, adapters included."""
+        return bounding_rectangle(isl.Set.from_union_set(self.adapted["grid"]))
+
+    @cached_property
+    def core(self) -> Rectangle:
+        """The rectangle of the computing PEs."""
+        return bounding_rectangle(isl.Set.from_union_set(self.adapted["target"]))
+
+    @cached_property
+    def shapes(self) -> dict[str, Shape]:
+        """The shapes of the local tensors."""
+        return {s.get_tuple_name(): shape_of(s) for s in sets_of(self.hulls["local"])}
+
+    @cached_property
+    def to_local(self) -> dict[str, isl.Map]:
+        """By tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] }."""
+        return at_this_pe(self.hulls["to_local"])
+
+    def type_of(self, local: str) -> str:
+        """Return the type of a local tensor."""
+        tensor = local.removesuffix("_local").removesuffix("_source")
+        described = self.graph["tensors"]
+        exact = local.removesuffix("_local")
+        return str(described[exact if exact in described else tensor]["type"])
+
+    def known(self, task: str) -> isl.Set:
+        """Return the symbolic constants with which a task may be invoked."""
+        return isl.Set.from_union_set(self.instances[f"{task}_known"])
+
+    def instance_set(self, task: str) -> isl.Set:
+        """Return [PE_X, PE_Y, index...] -> { instance } of a task."""
+        return isl.Set.from_union_set(self.instances[task])
+
+    def accesses(self, task: str) -> dict[str, isl.Map]:
+        """Return, by tensor, { instance -> T_local[l] } of a task's accesses to memory."""
+        found = {}
+        for access in maps_of(self.instances[f"{task}_access"]):
+            tensor = access.get_tuple_name(isl.dim_type.out)
+            if tensor in self.to_local:
+                found[tensor] = access.apply_range(self.to_local[tensor])
+        return found
+
+    def time_of(self, statement: str) -> isl.Map:
+        """Return { S[i] -> [time] }, in which no two instances have one time."""
+        time = isl.Map.from_union_map(from_domain(self.schedule, statement))
+        if time.is_injective():
+            return time
+        lexicographic = isl.Map.identity(time.domain().get_space().map_from_set())
+        return time.flat_range_product(lexicographic.reset_tuple_id(isl.dim_type.out))
+
+    def pes(self, name: str) -> isl.Set:
+        """Return [PE_X, PE_Y] -> { : PE[PE_X, PE_Y] in a set of routes.isl }, the range of a map."""
+        obj = self.routes[name]
+        pes = obj.range() if isinstance(obj, isl.UnionMap) else obj
+        return bind_set(isl.Set.from_union_set(pes), PE_NAMES)
+
+
+def read_model(inputs: Inputs) -> Model:
+    """Return the model of a layer."""
+    return Model(
+        layer=inputs.lair(),
+        graph=inputs.yaml("tasks.yaml"),
+        simd=inputs.yaml("simd.yaml"),
+        lair=inputs.objects("lair.isl"),
+        schedule=inputs.objects("schedule.isl")["schedule"],
+        adapted=inputs.objects("adapted.isl"),
+        routes=inputs.objects("routes.isl"),
+        instances=inputs.objects("instances.isl"),
+        hulls=inputs.objects("hulls.isl"),
+    )
+
+
+def value(given: int | str, context: isl.Set) -> Expression:
+    """Return a number, or the isl text of a function of the symbolic constants, as C."""
+    if isinstance(given, int):
+        return Expression(text=str(given), operations=0, infix="-" if given < 0 else None)
+    return c_expression(isl.PwAff(given), context)
+
+
+def holds(condition: isl.Set, context: isl.Set) -> Expression | None:
+    """Return a condition as C; None if it always holds in the context."""
+    return c_condition(condition, context)

@@ -1,0 +1,126 @@
+"""A PE program under construction: its memory, its configuration and its functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import islpy as isl
+
+from stages.pe.code import BYTES, C_TYPES, Block, read_names
+from stages.pe.function import Body, Function
+from stages.pe.model import Model, holds
+from stages.pe.work import Spelling, configuration
+
+PE_H = Path(__file__).parent.parent / "fabric" / "pe.h"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Local:
+    """A local tensor in a program's memory: its byte address, type and shape."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    address: int
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+        return BYTES[self.type] * prod(self.shape)
+
+    @property
+    def declaration(self) -> str:
+        """The C declaration of the field."""
+        return f"{C_TYPES[self.type]} {self.name}{''.join(f'[{s}]' for s in self.shape)};"
+
+
+@dataclass(slots=True, kw_only=True)
+class Program:
+    """One role: the PEs that have it, what they keep, and what they do."""
+
+    role: str
+    model: Model
+    vectors: bool
+    pes: isl.Set
+    spelling: Spelling = field(default_factory=lambda: Spelling(names=read_names(PE_H), words={}))
+    locals: list[Local] = field(default_factory=list)
+    fields: list[str] = field(default_factory=list)
+    counters: list[str] = field(default_factory=list)
+    colours: list[str] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    main: Body = field(default_factory=lambda: Body(name="pe_main", comment="Configure, then start."))
+    data: int = 0
+
+    def hold(self, declaration: str) -> None:
+        """Give a variable a field of memory, once."""
+        if declaration not in self.fields:
+            self.fields.append(declaration)
+
+    def keep(self, name: str, type_: str, shape: tuple[int, ...]) -> None:
+        """Give a local tensor the next aligned address, once."""
+        if any(local.name == name for local in self.locals):
+            return
+        size = BYTES[type_]
+        address = -(-self.data // size) * size
+        self.locals.append(Local(name=name, type=type_, shape=shape, address=address))
+        self.data = address + self.locals[-1].bytes
+
+    def configure(self, name: str, comment: str) -> None:
+        """Keep a task's vector instructions, and configure them in main on the PEs that use them."""
+        several = "".join(f"[{n}]" for n in self.model.simd[name].get("several", ()))
+        self.hold(f"struct vector {self.spelling.of(name)}{several};  /* {comment} */")
+        here = self.pes_of(self.model.known(name))
+        block = self.when(self.main.block, here)
+        block.add(*configuration(name, self.model, self.spelling, self.pes.intersect(here)))
+
+    def count(self, name: str) -> None:
+        """Give a task a counter."""
+        self.counters.append(name)
+        self.spelling.counter(name)
+
+    def when(self, block: Block, pes: isl.Set) -> Block:
+        """Return a block that runs on the given PEs of the role."""
+        return block.when(holds(pes, self.pes))
+
+    def pes_of(self, known: isl.Set) -> isl.Set:
+        """Return the PEs for which symbolic constants are known, the others projected out."""
+        names = [n for n in known.get_var_names_not_none(isl.dim_type.param) if n[:3] != "PE_"]
+        for name in names:
+            known = known.project_out(isl.dim_type.param, known.find_dim_by_name(isl.dim_type.param, name), 1)
+        return known
+
+    def number(self, pes: isl.Set) -> str:
+        """Return 1 on the given PEs and 0 on the others of the role, as C."""
+        condition = holds(pes, self.pes)
+        if condition is None:
+            return "1"
+        return "0" if pes.is_disjoint(self.pes) else f"({condition.text})"
+
+    def colour(self, name: str) -> str:
+        """Return the enumerator of a colour."""
+        if name not in self.colours:
+            self.colours.append(name)
+        return self.spelling.colour(name)
+
+    def add(self, body: Body) -> None:
+        """Append a finished function."""
+        self.functions.append(body.finished())
+
+    def context(self) -> dict[str, Any]:
+        """Return what the template prints."""
+        numbers = {name: k for k, name in enumerate(self.model.graph["colours"])}
+        defined: set[str] = set()
+        early: list[str] = []
+        names = {f.name for f in self.functions}
+        for function in self.functions:
+            early += sorted((function.calls & names) - defined - {function.name} - set(early))
+            defined.add(function.name)
+        return {
+            "role": self.role, "locals": self.locals, "fields": self.fields,
+            "functions": self.functions, "prototypes": early,
+            "colours": [(self.spelling.colour(c), numbers[c]) for c in self.colours],
+            "counters": [self.spelling.counter(c) for c in self.counters],
+        }

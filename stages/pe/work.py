@@ -1,0 +1,240 @@
+"""What a task does on its PE: one vector instruction, or the loops that isl generates.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+import islpy as isl
+
+from stages.lair.grammar import parse_expression
+from stages.lair.tree import Expr
+from stages.pe.code import (
+    C_TYPES,
+    Block,
+    Names,
+    Operands,
+    combined,
+    literal,
+    load,
+    operations_of,
+    store,
+    value_of,
+    write_nest,
+)
+from stages.pe.model import Description, Model, holds, value
+from stages.poly.ast import Instance, c_expression, loop_nest
+from stages.poly.bind import bind_domain, bind_set
+
+COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """The C names of one program: of tasks, counters, colours and of LAIR's own names."""
+
+    names: Names
+    words: dict[str, str]
+
+    def of(self, word: str, near: str = "") -> str:
+        """Return the C name of a word, the same each time; near what it is called, if given."""
+        if word not in self.words:
+            self.words[word] = self.names.new(near or word)
+        return self.words[word]
+
+    def counter(self, task: str) -> str:
+        """Return the enumerator that counts a task."""
+        return self.of(f"counter {task}", task.upper())
+
+    def colour(self, colour: str) -> str:
+        """Return the enumerator of a colour."""
+        return self.of(f"colour {colour}", colour.upper())
+
+    def own(self, name: str) -> str:
+        """Return the C variable of a tensor or an iterator of LAIR."""
+        return self.of(f"own {name}", name)
+
+
+def vector_call(
+    block: Block, name: str, model: Model, spelling: Spelling, elements: Mapping[str, str]
+) -> None:
+    """Append the vector instruction of a task, under its guard.
+
+    `elements` gives the C variable of each tensor whose element arrives.
+    """
+    decision, context = model.simd[name], model.known(name)
+    guard = decision.get("guard")
+    if guard is not None:
+        domain = isl.Set(guard)
+        block = block.when(holds(domain, context))
+        context = context.intersect(domain)
+    operands = [
+        operand_text(o, k, block, context, elements) for k, o in enumerate(decision["operands"])
+    ]
+    operands += ["NULL"] * (3 - len(operands))
+    configured = f"my->{spelling.of(name)}"
+    for size, (_, least) in zip(decision["sizes"], _several(decision), strict=False):
+        chosen, start = value(size, context), value(least, context)
+        configured += f"[{chosen.text}{'' if start.text == '0' else f' - ({start.text})'}]"
+        block.charge(scalar=chosen.operations + start.operations + 1)
+    block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
+    block.add(f"vector_run(pe, &{configured}, {', '.join(operands)});")
+
+
+def operand_text(
+    operand: Description, position: int, block: Block, context: isl.Set,
+    elements: Mapping[str, str],
+) -> str:
+    """Return the address of an operand; a number gets a variable of its own."""
+    if "element" in operand:
+        return f"&{elements[operand['element']]}"
+    if "number" in operand:
+        type_, name = operand["type"], f"number{position}"
+        block.add(f"const {C_TYPES[type_]} {name} = {literal(operand['number'], type_)};")
+        return f"&{name}"
+    return base_text(operand, block, context)
+
+
+def base_text(operand: Description, block: Block, context: isl.Set) -> str:
+    """Return the address of the first element of an operand in memory."""
+    indices = [value(b, context) for b in operand["base"]]
+    block.charge(address=1, scalar=sum(i.operations for i in indices))
+    return f"&my->{operand['local']}{''.join(f'[{i.text}]' for i in indices)}"
+
+
+def configuration(name: str, model: Model, spelling: Spelling, context: isl.Set) -> list[str]:
+    """Return the lines that configure a task's vector instructions, one for each enumerated size."""
+    decision = model.simd[name]
+    operands = [_configured(o) for o in decision["operands"]]
+    operands += ["NO_OPERAND"] * (3 - len(operands))
+    sizes = [value(s, context).text for s in decision["sizes"]]
+    target = f"my->{spelling.of(name)}"
+    block = outermost = Block()
+    for k, (count, least) in enumerate(_several(decision)):
+        start = value(least, context).text
+        sizes[k] = f"s{k}" if start == "0" else f"{start} + s{k}"
+        target += f"[s{k}]"
+        block = block.nest(f"for (int s{k} = 0; s{k} < {count}; s{k} += 1)")
+    block.add(
+        f"configure(pe, &{target}, {spelling.counter(name)}, {decision['operation']}, "
+        f"SIZES({', '.join(sizes) or '1'}),",
+        f"          {', '.join(operands)});",
+    )
+    return outermost.text()
+
+
+def _several(decision: Description) -> list[tuple[int, int | str]]:
+    """Return how many sizes are enumerated, and the least of them, per dimension."""
+    return list(zip(decision.get("several", ()), decision.get("least", ()), strict=True))
+
+
+def _configured(operand: Description) -> str:
+    type_ = operand["type"].upper()
+    strides = ", ".join(map(str, operand.get("strides", []))) or "0"
+    return f"{type_}_OPERAND({strides})"
+
+
+def statement_loops(
+    block: Block, name: str, model: Model, spelling: Spelling, elements: Mapping[str, str]
+) -> None:
+    """Append the loops that run a task's statement, one instance at a time."""
+    task = model.tasks[name]
+    expr = parse_expression(task["expression"])
+    iterators = [spelling.own(i) for i in task["iterators"]]
+    time = model.time_of(task["statement"]).intersect_domain(model.instance_set(name))
+    accesses = model.accesses(name)
+    counted = f"COUNT_INSTANCES(pe, {spelling.counter(name)}, 1);"
+
+    def instance(inner: Block, at: Instance) -> None:
+        context = bind_set(model.instance_set(name), iterators).intersect(model.known(name))
+        text = {t: memory_text(a, iterators, context) for t, a in accesses.items()}
+        inner.charge(
+            scalar=_scalar_operations(task["op"], expr), address=len(set(text) - set(elements))
+        )
+        types = {t: model.graph["tensors"][t]["type"] for t in (*text, *elements)}
+        operands = Operands(text=text | dict(elements), types=types)
+        line = assignment(task["target"], task["op"], expr, operands)
+        inner.declare(dict(zip(iterators, at.arguments, strict=True)), [line])
+        inner.add(counted, line)
+
+    names = _time_names(time, iterators)
+    block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
+    write_nest(block, loop_nest(time, model.known(name), names), instance)
+
+
+def _time_names(time: isl.Map, iterators: list[str]) -> list[str]:
+    """Name each dimension of time: as the iterator that it equals, if there is one."""
+    free, names = list(iterators), []
+    for position in range(time.dim(isl.dim_type.out)):
+        equal = [i for i in free if _equals(time, iterators.index(i), position)]
+        names.append(equal[0] if equal else f"t{position}")
+        free = [i for i in free if i not in equal[:1]]
+    return names
+
+
+def _equals(time: isl.Map, iterator: int, position: int) -> bool:
+    same = isl.Map.universe(time.get_space())
+    same = same.equate(isl.dim_type.in_, iterator, isl.dim_type.out, position)
+    return time.is_subset(same)
+
+
+def memory_text(access: isl.Map, names: list[str], context: isl.Set) -> str:
+    """Return `my->T_local[l]` of an access { instance -> T_local[l] }, the instance by its names."""
+    element = isl.PwMultiAff.from_set(bind_domain(access, names).intersect_params(context))
+    positions = range(access.dim(isl.dim_type.out))
+    indices = [c_expression(element.get_pw_aff(k), context).text for k in positions]
+    local = access.get_tuple_name(isl.dim_type.out)
+    return f"my->{local}{''.join(f'[{i}]' for i in indices)}"
+
+
+def assignment(target: str, op: str, expr: Expr, operands: Operands) -> str:
+    """Return `target op expr` as a C statement, rounded once to the target's type."""
+    type_ = operands.types[target]
+    computed = value_of(expr, operands)
+    if op != "=":
+        old = operands.text[target]
+        held = old if operands.integral else load(old, type_)
+        computed = combined(COMBINE[op], held, computed, operands.integral)
+    return store(operands.text[target], computed, type_)
+
+
+def _scalar_operations(op: str, expr: Expr) -> int:
+    """Return the scalar operations of a statement; a multiply-add is one."""
+    own = operations_of(expr)
+    if op == "=":
+        return max(1, own)
+    fused = op == "+=" and own == 1 and getattr(expr, "op", "") == "*"
+    return 1 if fused else own + 1
+
+
+def transfer_loops(
+    block: Block, name: str, model: Model, spelling: Spelling, line: str
+) -> None:
+    """Append loops over a task's instances in lexicographic order; `line` has {} for memory."""
+    elements = model.instance_set(name)
+    names = [spelling.own(f"i{k}") for k in range(elements.dim(isl.dim_type.set))]
+    access = next(iter(model.accesses(name).values()))
+    order = isl.Map.identity(elements.get_space().map_from_set()).intersect_domain(elements)
+    context = bind_set(elements, names).intersect(model.known(name))
+
+    def instance(inner: Block, at: Instance) -> None:
+        text = line.format(memory_text(access, names, context))
+        inner.charge(scalar=1, address=1)
+        inner.declare(dict(zip(names, at.arguments, strict=True)), [text])
+        inner.add(text)
+
+    write_nest(block, loop_nest(order.reset_tuple_id(isl.dim_type.out), model.known(name), names), instance)
+
+
+def most_elements(name: str, model: Model) -> int:
+    """Return a bound on the instances of a task on any PE: the product of its extents."""
+    elements = model.instance_set(name)
+    extents = []
+    for k in range(elements.dim(isl.dim_type.set)):
+        spread = elements.dim_max(k).sub(elements.dim_min(k)).max_val()
+        extents.append(spread.to_python() + 1)
+    return prod(extents)

@@ -1,0 +1,119 @@
+"""Write the PE programs, with vector instructions and with loops only, and the layout of the fabric.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4, 5
+Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml, routes.isl,
+         instances.isl, hulls.isl, simd.yaml
+Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/layout.yaml
+Assumes  every stream has an instruction (simd).
+Ensures  the programs need no more memory and colours than a PE has; one layout serves both.
+"""
+
+from __future__ import annotations
+
+import typing
+from pathlib import Path
+
+import jinja2
+import yaml
+
+from stages.diagnose import UserError
+from stages.pe.adapter import adapter_programs
+from stages.pe.compute import compute_program
+from stages.pe.layout import layout_of
+from stages.pe.model import Model, read_model
+from stages.pe.program import Program
+
+if typing.TYPE_CHECKING:
+    from stages.fabric.profile import Profile
+    from stages.make.inputs import Inputs
+
+READS = (
+    "layer.yaml", "*.lair", "lair.isl", "schedule.isl", "adapted.isl", "tasks.yaml", "routes.isl",
+    "instances.isl", "hulls.isl", "simd.yaml",
+)
+WRITES = ("build/simd/pe_*.c", "build/loops/pe_*.c", "build/layout.yaml")
+TEMPLATES = Path(__file__).parent.parent / "templates"
+VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return the programs and build/layout.yaml."""
+    model, profile = read_model(inputs), inputs.profile()
+    texts: dict[str, str] = {}
+    for variant, described in VARIANTS.items():
+        programs = _programs(model, variant == "simd")
+        check_machine(model, programs, profile, inputs)
+        texts |= {
+            f"build/{variant}/pe_{p.role}.c": program_text(p, described) for p in programs
+        }
+    code = {p.role: code_bytes(p, profile) for p in programs}
+    layout = layout_of(model, programs, code)
+    texts["build/layout.yaml"] = yaml.safe_dump(
+        layout, sort_keys=False, default_flow_style=None, width=100
+    )
+    return texts
+
+
+def program_text(program: Program, variant: str) -> str:
+    """Return the C text of a program."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True, autoescape=False,
+    )
+    template = environment.get_template("pe.c.j2")
+    return template.render(program=program.context(), layer=program.model.layer.name, variant=variant)
+
+
+def code_bytes(program: Program, profile: Profile) -> int:
+    """Return an estimate of a program's code, in bytes: a base, and a share for each function."""
+    return profile.code_base + profile.code_task * len(program.functions)
+
+
+def check_machine(
+    model: Model, programs: list[Program], profile: Profile, inputs: Inputs
+) -> None:
+    """Raise UserError if the layer needs more colours, PEs or memory than the machine has."""
+    mapping = inputs.mapping()
+    colours, grid = model.graph["colours"], model.grid
+    if len(colours) > profile.colours:
+        raise UserError(
+            f"the routes need {len(colours)} colours, {profile.name} has {profile.colours}",
+            mapping.span("tensors"), "let fewer tensors arrive and leave apart",
+        )
+    size = (grid.right - grid.left + 1, grid.bottom - grid.top + 1)
+    if size[0] > profile.grid[0] or size[1] > profile.grid[1]:
+        raise UserError(
+            f"the target is {size[0]} x {size[1]} PEs, "
+            f"{profile.name} has {profile.grid[0]} x {profile.grid[1]}",
+            mapping.span("target"),
+        )
+    for program in programs:
+        check_memory(program, profile, inputs)
+
+
+def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
+    """Raise UserError if a program and its data do not fit in the memory of a PE."""
+    code = code_bytes(program, profile)
+    need = program.data + code
+    if need <= profile.memory:
+        return
+    parts = ", ".join(f"{l.name} {l.bytes}" for l in sorted(program.locals, key=lambda l: -l.bytes))
+    stored = [
+        t for t, described in program.model.graph["tensors"].items()
+        if described["kept"] == "stored" and inputs.mapping().tensors[t].sparse
+    ]
+    hint = "spread the layer over more PEs"
+    if stored:
+        hint = (
+            f"{stored[0]} is sparse but its zeros matter, so that it must be stored: "
+            "store less of it per PE, or let statements react to it"
+        )
+    raise UserError(
+        f"a PE with role {program.role} needs {need} bytes ({parts}, code {code}), "
+        f"{inputs.profile().name} has {profile.memory}",
+        inputs.mapping().span("target"), hint,
+    )
+
+
+def _programs(model: Model, vectors: bool) -> list[Program]:
+    return [compute_program(model, vectors), *adapter_programs(model, vectors)]

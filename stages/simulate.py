@@ -1,0 +1,163 @@
+"""Run the programs on the simulated fabric, and compare what they give with the reference.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 6
+Reads    layer.yaml, *.lair, inputs/*.npy, lair.isl, adapted.isl, tasks.yaml, simd.yaml,
+         build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c
+Writes   build/outputs/*.npy, build/results.json
+Assumes  one layout serves both programs (render).
+Ensures  the same inputs give the same bytes; every value was computed by the programs.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import typing
+from pathlib import Path
+
+import numpy as np
+
+from stages.diagnose import UserError
+from stages.fabric.compiler import CompilerError, build_library
+from stages.fabric.driver import FabricRun, run_fabric
+from stages.lair.data import generate, read_inputs
+from stages.lair.evaluate import evaluate
+from stages.lair.magnitude import is_exact, magnitude
+from stages.pe.bound import Dependence, lower_bound
+
+if typing.TYPE_CHECKING:
+    from stages.lair.layer import Layer
+    from stages.make.inputs import Inputs
+
+READS = (
+    "layer.yaml", "*.lair", "inputs/*.npy", "lair.isl", "adapted.isl", "tasks.yaml", "simd.yaml",
+    "build/layout.yaml", "build/simd/pe_*.c", "build/loops/pe_*.c",
+)
+WRITES = ("build/outputs/*.npy", "build/results.json")
+VARIANTS = ("simd", "loops")
+Arrays = dict[str, np.ndarray]
+Description = dict[str, typing.Any]
+
+
+def run(inputs: Inputs) -> dict[str, str | bytes]:
+    """Return the outputs and build/results.json."""
+    layer = inputs.lair()
+    arrays = input_arrays(inputs, layer)
+    exact = is_exact(layer, arrays)
+    expected = evaluate(layer, arrays)
+    runs = {variant: run_programs(inputs, variant, arrays, layer) for variant in VARIANTS}
+    allowed = None if exact else magnitude(layer, arrays)
+    checks = {
+        tensor.name: worst([
+            check(each.outputs[tensor.name], expected[tensor.name], allowed, tensor.name)
+            for each in runs.values()
+        ])
+        for tensor in layer.outputs
+    }
+    results = describe(inputs, layer, runs, checks)
+    files: dict[str, str | bytes] = {
+        f"build/outputs/{name}.npy": _npy(values[-1]) for name, values in runs["simd"].outputs.items()
+    }
+    return files | {"build/results.json": json.dumps(results, indent=2) + "\n"}
+
+
+def input_arrays(inputs: Inputs, layer: Layer) -> Arrays:
+    """Return every input tensor in its type: from inputs/*.npy, else made from `data`."""
+    mapping = inputs.mapping()
+    sparse = {name for name, tensor in mapping.tensors.items() if tensor.sparse}
+    data = mapping.data
+    made, _ = generate(layer, data.seed, data.kind, data.density, sparse)
+    return made | read_inputs(inputs.arrays(), layer)
+
+
+def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> FabricRun:
+    """Compile one variant of the programs, and run it."""
+    programs = [inputs.path(name) for name in inputs.names(f"build/{variant}/pe_*.c")]
+    shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            library = build_library(programs, Path(folder))
+        except CompilerError as error:
+            raise UserError(str(error)) from error
+        layout = inputs.yaml("build/layout.yaml")
+        return run_fabric(
+            library, layout, inputs.profile(), arrays, inputs.mapping().invocations, shapes=shapes
+        )
+
+
+def check(
+    values: typing.Sequence[np.ndarray], expected: np.ndarray, allowed: Arrays | None, name: str
+) -> Description:
+    """Compare one output, of every invocation, with the reference.
+
+    Exact data must agree bit for bit (-0 equals 0); else each error must lie within the bound
+    (n + 1) 2^-11 of the sum of absolute terms (float16; 2^-24 for float32).
+    """
+    errors = [np.abs(v.astype(np.float64) - expected.astype(np.float64)) for v in values]
+    same = [np.array_equal(v, expected, equal_nan=v.dtype.kind == "f") for v in values]
+    worst = max((float(np.nanmax(e, initial=0.0)) for e in errors), default=0.0)
+    within = all(same)
+    if allowed is not None and not within:
+        within = all(bool(np.all((e <= allowed[name]) | (v == expected))) for e, v in zip(errors, values, strict=True))
+    return {"exact": allowed is None, "right": within, "max_abs_error": worst}
+
+
+def worst(checks: typing.Sequence[Description]) -> Description:
+    """Return the check of a tensor over all variants: right only if all are."""
+    return {
+        "exact": all(c["exact"] for c in checks),
+        "right": all(c["right"] for c in checks),
+        "max_abs_error": max(c["max_abs_error"] for c in checks),
+    }
+
+
+def describe(
+    inputs: Inputs, layer: Layer, runs: dict[str, FabricRun], checks: Description
+) -> Description:
+    """Return the content of build/results.json."""
+    simd, loops, profile = runs["simd"], runs["loops"], inputs.profile()
+    return {
+        "top": layer.name,
+        "machine": profile.name,
+        "invocations": inputs.mapping().invocations,
+        "cycles": {"simd": simd.cycles, "loops": loops.cycles},
+        "main_cycles": {"simd": simd.main_cycles, "loops": loops.main_cycles},
+        "speedup": round(loops.cycles / max(1, simd.cycles), 3),
+        "bound": lower_bound(Dependence.read(inputs), layer, profile, loops),
+        "tasks": task_results(inputs, runs),
+        "check": checks,
+        "memory": {
+            "bytes_per_pe": max(simd.memory.values(), default=0), "of": profile.memory,
+        },
+        "fabric": {
+            "wavelets": simd.injected + simd.delivered, "hops": simd.hops, "stalls": simd.stalls,
+        },
+    }
+
+
+def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
+    """Return, for every task that computes: by what, sizes, calls, instances and extra ones.
+
+    Instances are those that the loops ran; extra ones are what vector instructions ran besides.
+    """
+    decisions, layout = inputs.yaml("simd.yaml"), inputs.yaml("build/layout.yaml")
+    found: Description = {}
+    for role, described in layout["roles"].items():
+        for number, name in enumerate(described["counters"]):
+            if name not in decisions:
+                continue
+            vector, loop = (runs[v].counters[role][number] for v in VARIANTS)
+            decision = decisions[name]
+            found[name] = {
+                "by": decision["by"], "why": decision["why"], "sizes": decision.get("sizes", []),
+                "calls": vector.calls, "instances": loop.points,
+                "extra": vector.points - loop.points,
+            }
+    return found
+
+
+def _npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()

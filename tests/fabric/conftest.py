@@ -1,0 +1,64 @@
+"""PE programs compiled once a session, and layouts of a row of PEs."""
+
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stages.fabric.compiler import build_library
+from stages.fabric.profile import load_profile
+
+HERE = Path(__file__).parent
+SANITIZE = bool(os.environ.get("FABRIC_SANITIZE"))
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """Return a function from names in programs/ to the library of these programs."""
+    built = {}
+
+    def of(*names):
+        if names not in built:
+            programs = [HERE / "programs" / f"pe_{name}.c" for name in names]
+            folder = tmp_path_factory.mktemp("library")
+            built[names] = build_library(programs, folder, SANITIZE)
+        return built[names]
+
+    return of
+
+
+@pytest.fixture(scope="session")
+def ideal():
+    return load_profile("ideal", {})
+
+
+@pytest.fixture
+def fc():
+    """Return the layout of a fully connected layer, 4 x 4 PEs and a row of adapters."""
+    return yaml.safe_load((HERE / "fc.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def row():
+    """Return a function that makes the layout of `count` PEs in a row, all of one role."""
+    return row_layout
+
+
+def row_layout(role, count, colours, arrivals=None, departures=None, tensors=None):
+    return {
+        "grid": f"{{ PE[x, 0] : 0 <= x < {count} }}",
+        "roles": {
+            role: {
+                "at": f"{{ PE[x, 0] : 0 <= x < {count} }}",
+                "memory": {"data": 0, "code": 0},
+                "tensors": tensors or {},
+            }
+        },
+        "colours": {
+            name: {"number": number, "routes": routes}
+            for number, (name, routes) in enumerate(colours.items())
+        },
+        "arrivals": arrivals or {},
+        "departures": departures or {},
+    }

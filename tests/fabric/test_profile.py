@@ -1,0 +1,74 @@
+"""Machine profiles: every figure has a source and a grade; errors name what is known."""
+
+import pytest
+import yaml
+
+from stages.fabric.profile import PROFILES, load_profile, profile_names
+
+GRADES = {"A", "B", "C", "M", "chosen"}
+
+
+def figures(content):
+    for value in content.values():
+        yield from [value] if "value" in value else figures(value)
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_every_figure_has_a_source_and_a_grade(name):
+    content = yaml.safe_load((PROFILES / f"{name}.yaml").read_text(encoding="utf-8"))
+    for figure in figures(content):
+        assert set(figure) == {"value", "source", "grade"}
+        assert figure["source"] and figure["grade"] in GRADES
+    assert load_profile(name, {}).name == name
+
+
+def test_known_profiles():
+    assert profile_names() == ["ideal", "paper", "wse1", "wse2", "wse3"]
+
+
+def test_figures_may_be_replaced():
+    profile = load_profile("wse2", {"dispatch": 20, "lanes": {"float16": 8}})
+    assert profile.dispatch == 20
+    assert profile.lanes == {"float16": 8, "float32": 1, "int16": 4, "int32": 1}
+    assert set(load_profile("wse2", {"lanes": 8}).lanes.values()) == {8}
+
+
+def test_a_profile_may_be_a_file(tmp_path):
+    text = (PROFILES / "wse2.yaml").read_text(encoding="utf-8").replace("value: 10,", "value: 11,")
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    profile = load_profile(str(tmp_path / "mine.yaml"), {})
+    assert (profile.name, profile.dispatch) == ("mine", 11)
+
+
+ERRORS = [
+    (("wse4", {}), "unknown profile wse4: known are ideal, paper, wse1, wse2, wse3;"
+     " did you mean wse3?"),
+    (("ideal", {"lanes": {"float8": 1}}), "unknown type float8: known are float16, float32, int16,"
+     " int32; did you mean float32?"),
+    (("ideal", {"ramp": -1}), "profile ideal: ramp is -1, not 0 to 1000"),
+    (("ideal", {"ramp": "two"}), "profile ideal: ramp is two, not a whole number"),
+    (("ideal", {"grid": 4}), "profile ideal: grid is 4, not [columns, rows]"),
+    (("ideal", {"lanes": 0}), "profile ideal: lanes is {'float16': 0, 'float32': 0, 'int16': 0,"
+     " 'int32': 0}, not positive"),
+    (("ideal", {"multicast": 1}), "profile ideal: multicast is 1, not true or false"),
+]
+
+
+@pytest.mark.parametrize("arguments, text", ERRORS)
+def test_errors_name_what_is_known(arguments, text):
+    with pytest.raises(ValueError) as caught:
+        load_profile(*arguments)
+    assert str(caught.value) == text
+
+
+def test_an_unknown_figure_names_the_nearest():
+    with pytest.raises(ValueError) as caught:
+        load_profile("ideal", {"dispach": 1})
+    assert str(caught.value).startswith("unknown figure dispach: known are grid, memory, lanes,")
+    assert str(caught.value).endswith("; did you mean dispatch?")
+
+
+def test_a_file_that_lacks_a_figure_is_refused(tmp_path):
+    (tmp_path / "mine.yaml").write_text("hop: 1\nramp: 2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"^profile mine lacks grid, memory, lanes, vector"):
+        load_profile(str(tmp_path / "mine.yaml"), {})

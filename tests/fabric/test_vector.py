@@ -1,0 +1,160 @@
+"""Vector instructions against NumPy: all operations and types, ranks 1 to 4, any strides."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from stages.fabric.driver import FabricFailure, run_fabric
+from stages.fabric.profile import load_profile
+
+OPERATIONS = ["COPY", "ADD", "SUB", "MUL", "DIV", "MAX", "MIN", "MAC"]
+TYPES = ["f2", "f4", "i2", "i4"]
+WORDS = 512
+
+
+def element(operation, kind, d, a, b):
+    """Return one element, computed in `kind`: float32 or int32."""
+    d, a, b = kind(d), kind(a), kind(b)
+    with np.errstate(all="ignore"):
+        return {
+            "COPY": lambda: a, "ADD": lambda: a + b, "SUB": lambda: a - b, "MUL": lambda: a * b,
+            "DIV": lambda: a / b, "MAX": lambda: np.maximum(a, b),
+            "MIN": lambda: np.minimum(a, b), "MAC": lambda: d + a * b,
+        }[operation]()
+
+
+def computes_in_float(operation, types):
+    used = {"COPY": types[1:2], "MAC": types}.get(operation, types[1:])
+    return any(kind.startswith("f") for kind in used)
+
+
+def stored(value, kind):
+    """Return the value as the type holds it: rounded, or towards zero and wrapped around."""
+    if kind.startswith("f"):
+        with np.errstate(over="ignore"):
+            return np.dtype(kind).type(value)
+    whole = np.int32(np.trunc(np.clip(float(value), -(2**31), 2**31 - 1)))
+    return whole.astype(kind)
+
+
+def reference(recipe, memory):
+    """Run the recipe one point at a time, in lexicographic order."""
+    operation, types, sizes, strides, firsts = recipe
+    d, a, b = (part.view(kind) for part, kind in zip(memory, types, strict=True))
+    kind = np.float32 if computes_in_float(operation, types) else np.int32
+    for point in itertools.product(*map(range, sizes)):
+        at = [f + sum(np.multiply(point, s)) for f, s in zip(firsts, strides, strict=True)]
+        value = element(operation, kind, d[at[0]], a[at[1]], b[at[2]])
+        d[at[0]] = stored(value, types[0])
+
+
+def random_recipe(random, operation, types):
+    rank = random.integers(1, 5)
+    sizes = random.integers(1, {1: 40, 2: 9, 3: 5, 4: 4}[rank], rank)
+    strides = random.integers(-4, 5, (3, rank))
+    lowest = np.minimum(strides * (sizes - 1), 0).sum(axis=1)
+    return operation, types, sizes, strides, -lowest
+
+
+def random_memory(random, types):
+    parts = []
+    for kind in types:
+        count = WORDS * 4 // np.dtype(kind).itemsize
+        whole = random.integers(-40, 40, count)
+        parts.append((whole / 8 if kind.startswith("f") else whole).astype(kind).view("i4"))
+    return parts
+
+
+def encoded(recipe):
+    operation, types, sizes, strides, firsts = recipe
+    code = np.zeros(24, dtype="i4")
+    code[0] = OPERATIONS.index(operation)
+    code[1:4] = [TYPES.index(kind) for kind in types]
+    code[4], code[5 : 5 + len(sizes)] = len(sizes), sizes
+    for k in range(3):
+        code[9 + 4 * k : 9 + 4 * k + len(sizes)] = strides[k]
+    code[21:24] = firsts
+    return code
+
+
+def layout(row, count):
+    """Give every PE of the row a recipe and three parts of memory; d is read back."""
+    def entry(extent, address, tensor, transfer, local):
+        return {"type": "int32", "shape": [extent], "address": address, "tensor": tensor,
+                "transfer": transfer, "map": f"{{ [PE[x, 0] -> {local}[i]] -> {tensor}[x, i] }}"}
+
+    tensors = {"recipe": entry(24, 0, "recipe", "in", "recipe")}
+    for k, part in enumerate("dab"):
+        local = f"{part}_local"
+        tensors[local] = entry(WORDS, 96 + 4 * WORDS * k, part, "in", local)
+    tensors["result"] = entry(WORDS, 96, "result", "out", "d_local")
+    return row("recipe", count, {"unused": "{ }"}, tensors=tensors)
+
+
+def run_recipes(library, row, recipes, memories, profile):
+    arrays = {"recipe": np.stack([encoded(recipe) for recipe in recipes])}
+    for k, part in enumerate("dab"):
+        arrays[part] = np.stack([memory[k] for memory in memories])
+    shapes = {"result": (len(recipes), WORDS)}
+    return run_fabric(library("recipe"), layout(row, len(recipes)), profile, arrays, shapes=shapes)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_operation_on_all_types(library, row, ideal, operation):
+    random = np.random.default_rng(OPERATIONS.index(operation))
+    kinds = [k for k in itertools.product(TYPES, repeat=3)
+             if operation != "DIV" or computes_in_float("DIV", k)]
+    recipes = [random_recipe(random, operation, kind) for kind in kinds]
+    memories = [random_memory(random, kind) for kind in kinds]
+    for memory in memories:
+        memory[2][memory[2] == 0] = 1
+    run = run_recipes(library, row, recipes, memories, ideal)
+    for recipe, memory, result in zip(recipes, memories, run.outputs["result"][0], strict=True):
+        reference(recipe, memory)
+        np.testing.assert_array_equal(result.view(recipe[1][0]), memory[0].view(recipe[1][0]))
+
+
+def test_stride_zero_sums_in_order_and_rounds_every_time(library, row, ideal):
+    recipe = ("MAC", ("f2",) * 3, [300], [[0], [1], [0]], [0, 0, 0])
+    memory = [np.zeros(2 * WORDS, "f2").view("i4"), np.full(2 * WORDS, 10.1, "f2").view("i4"),
+              np.ones(2 * WORDS, "f2").view("i4")]
+    run = run_recipes(library, row, [recipe], [memory], ideal)
+    total = np.float16(0)
+    for _ in range(300):
+        total = np.float16(np.float32(total) + np.float32(np.float16(10.1)))
+    assert run.outputs["result"][0][0].view("f2")[0] == total
+
+
+def test_integers_wrap_around(library, row, ideal):
+    recipe = ("MUL", ("i4",) * 3, [4], [[1], [1], [1]], [0, 0, 0])
+    a = np.full(WORDS, 2**31 - 1, "i4")
+    run = run_recipes(library, row, [recipe], [[a * 0, a, a]], ideal)
+    with np.errstate(over="ignore"):
+        assert (run.outputs["result"][0][0][:4] == a[:4] * a[:4]).all()
+
+
+def test_nan_spreads_through_max_and_min(library, row, ideal):
+    nan, one = np.full(WORDS, np.nan, "f4").view("i4"), np.ones(WORDS, "f4").view("i4")
+    recipes = [(operation, ("f4",) * 3, [2], [[1], [1], [1]], [0, 0, 0])
+               for operation in ("MAX", "MIN") for _ in range(2)]
+    memories = [[one * 0, nan, one], [one * 0, one, nan]] * 2
+    run = run_recipes(library, row, recipes, memories, ideal)
+    assert np.isnan(run.outputs["result"][0].view("f4")[:, :2]).all()
+
+
+@pytest.mark.parametrize("sizes, cycles", [([8], 2), ([9], 3), ([2, 3, 5], 8), ([4, 0], 0)])
+def test_cost_is_start_up_and_points_by_lanes(library, row, sizes, cycles):
+    recipe = ("ADD", ("f2",) * 3, sizes, [[1] * len(sizes)] * 3, [0, 0, 0])
+    memory = [np.zeros(WORDS, "i4")] * 3
+    profile = load_profile("ideal", {"vector_start_up": 7, "configuration": 100})
+    run = run_recipes(library, row, [recipe], [memory], profile)
+    assert run.main_cycles == 100 + 7 + cycles
+    assert run.counters["recipe"][0].points == np.prod(sizes)
+
+
+def test_division_of_integers_is_a_failure(library, row, ideal):
+    recipe = ("DIV", ("f4", "i4", "i2"), [1], [[1]] * 3, [0, 0, 0])
+    with pytest.raises(FabricFailure) as caught:
+        run_recipes(library, row, [recipe], [[np.ones(WORDS, "i4")] * 3], ideal)
+    assert str(caught.value) == "PE[0, 0] configures a DIV of two integers"
