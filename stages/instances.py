@@ -68,21 +68,19 @@ class InstanceFinder:
 
     def _react(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ S[i] : placed on PE, reads the element that arrives with index }, eq. (12)."""
-        order = self._order(task["arrival"])
-        arriving = at_index(order)
+        arriving, known = self._arriving(task["arrival"])
         accesses = self._accesses(task["statement"])
         reads = isl.Map.from_union_map(to_range(accesses, arriving.get_tuple_name()))
         return {
             "": arriving.apply(reads.reverse()).intersect(self._placed(task["statement"])),
-            "_known": arriving.params(),
+            "_known": known,
             "_access": accesses,
         }
 
     def _store(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ T[e] : arrives with index at a PE that needs it }."""
-        order = self._order(task["arrival"])
-        arriving = at_index(order)
-        return {"": arriving, "_known": arriving.params(), "_access": _identity(arriving)}
+        arriving, known = self._arriving(task["arrival"])
+        return {"": arriving, "_known": known, "_access": _identity(arriving)}
 
     def _receive(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] reaches the port of PE with i }, and which T[e]."""
@@ -137,12 +135,16 @@ class InstanceFinder:
         feeds = source.range_factor_domain().reverse().apply_range(sent.range_factor_domain())
         return relocated(source, feeds)
 
-    def _order(self, name: str) -> isl.Map:
-        """Return { t[e] -> [PE -> index] } of the elements that PEs take from an arrival."""
+    def _arriving(self, name: str) -> tuple[isl.Set, isl.Set]:
+        """Return [PE_X, PE_Y, index...] -> { t[e] } of what PEs take, and what may arrive, eq. (15).
+
+        Whatever enters a row or column reaches all its PEs that take something.
+        """
         stream = self.graph["arrivals"][name]
         taken = isl.Map.from_union_map(self.routes[f"{name}_taken"])
         everywhere = behind_ports(self._relation("arrivals", stream), stream["side"], self.core)
-        return taken_by(everywhere, taken)
+        known = at_index(at_places(everywhere, taken.range())).params()
+        return at_index(taken_by(everywhere, taken)), known
 
     def _relation(self, which: str, stream: dict[str, typing.Any]) -> isl.Map:
         return isl.Map.from_union_map(from_domain(self.adapted[which], stream["tensor"]))

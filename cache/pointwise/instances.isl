@@ -10,7 +10,7 @@ init_y_access := { y[i2, i3, i4] -> y[i2' = i2, i3' = i3, i4' = i4] };
 
 on_x := [PE_X, PE_Y, index0, index1, index] -> { C[k, h, w = index1, c = 2PE_Y + index0 + index - h] : (index0 - h) mod 4 = 0 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and h >= -3 + 2PE_Y + index0 + index and 0 <= h <= 7 and h <= 2PE_Y + index0 + index and 4*floor((PE_X)/2) >= 2PE_X - k and -3 + index1 <= 4*floor((PE_X)/2) <= index1 and 4*floor((PE_X)/2) <= 1 + 2PE_X - k };
 
-on_x_known := [PE_X, PE_Y, index0, index1, index] -> { : 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and -3 + index1 <= 4*floor((PE_X)/2) <= index1 };
+on_x_known := [PE_X, PE_Y, index0, index1, index] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 };
 
 on_x_access := {
   C[k, h, w, c] -> filter[c, k];

@@ -140,7 +140,8 @@ void report_stuck(struct engine *engine)
     engine->status = late ? OUT_OF_CYCLES : STUCK;
     line(&report, "%s after cycle %lld: %d PEs are not done, %lld output elements are missing\n",
          late ? "the cycle limit was reached" : "the fabric can no longer move",
-         (long long)(late ? engine->now : engine->now - 1), engine->running, (long long)engine->expected);
+         (long long)(late ? engine->now : engine->now - 1), engine->running,
+         (long long)engine->expected);
     report.lines = 0;
     for (int32_t i = 0; i < engine->size; i += 1)
         if (engine->node[i].role >= 0)

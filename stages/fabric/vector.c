@@ -220,6 +220,8 @@ static void run_dimensions(const struct vector *v, int dimension, char *const ba
 
     for (int k = 0; k < 3; k += 1)
         stride[k] = v->operand[k].stride[dimension] * (ptrdiff_t)element_size(v->operand[k].type);
+    if (v->operation == COPY)
+        stride[2] = 0;                         /* there is no b: a stands in its place */
     if (dimension + 1 == v->sizes.rank) {
         run_row(v, at, size, stride);
         return;
@@ -235,7 +237,7 @@ void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, c
 {
     const struct machine *machine = &((struct node *)pe)->engine->layout->machine;
     const int64_t count = points(&v->sizes), lanes = machine->lanes[v->operand[0].type];
-    const void *right = b != NULL ? b : a;
+    const void *right = v->operation == COPY ? a : b;
     char *const base[3] = { d, (char *)(uintptr_t)a, (char *)(uintptr_t)right };
 
     pe->charge += machine->start_up + (count + lanes - 1) / lanes;

@@ -96,14 +96,20 @@ def check_graph(graph: Graph, file: File) -> Iterator[UserError]:
 
 
 def _check_results(graph: Graph) -> Iterator[UserError]:
-    """Yield an error for an input that is defined, and for an output not defined once."""
+    """Yield an error for a result that is no whole tensor, or not defined once, or used nowhere."""
     inputs, defined = {tensor.name for tensor in graph.inputs}, set()
+    outputs = {tensor.name for tensor in graph.outputs}
+    arguments = [argument for call in graph.calls for argument in call.arguments]
+    used = outputs | {each.name for each in arguments if isinstance(each, Reference)}
     for result in (result for call in graph.calls for result in call.results):
         if result.indices:
             yield UserError("a result is a whole tensor", result.span, f"write {result.name}")
         if result.name in inputs:
             hint = "calls define outputs"
             yield UserError(f"{result.name} is an input and is defined here", result.span, hint)
+        elif result.name not in used:
+            hint = did_you_mean(result.name, outputs, "outputs")
+            yield UserError(f"{result.name} is used nowhere", result.span, hint)
         if result.name in defined:
             hint = "LAIR is single assignment: one call defines a tensor"
             yield UserError(f"a second call defines {result.name}", result.span, hint)
@@ -124,7 +130,7 @@ def _check_types(call: NodeCall, graph: Graph) -> Iterator[UserError]:
 
 def _check_arguments(call: NodeCall, graph: Graph) -> Iterator[UserError]:
     known = [tensor.name for tensor in graph.inputs]
-    known += [result.name for other in graph.calls for result in other.results]
+    known += [r.name for other in graph.calls if other is not call for r in other.results]
     for argument in call.arguments:
         if not isinstance(argument, Reference) or argument.indices:
             hint = "computing is for nodes; a graph passes tensors on"

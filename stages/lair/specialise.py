@@ -36,7 +36,8 @@ def specialise(
     """
     locate = locate or (lambda *path: None)
     found = {id(each): list(_check(each, file)) for each in file.definitions}
-    errors = [*_check_definitions(file), *(e for each in found.values() for e in each)]
+    twice = list(_check_definitions(file))
+    errors = [*twice, *(error for each in found.values() for error in each)]
     definition = _top(file, top)
     if definition is None:
         names = [each.name for each in file.definitions]
@@ -47,7 +48,7 @@ def specialise(
         wrong += _check_calls(definition)
         errors += wrong
         used = [definition, *_called(definition, file)]
-        if not wrong and not any(found[id(each)] for each in used):
+        if not (wrong or twice or any(found[id(each)] for each in used)):
             layer, later = _build(definition, file, sizes, types)
             errors += later
     if errors:
