@@ -124,7 +124,10 @@ def describe(
         "cycles": {"simd": simd.cycles, "loops": loops.cycles},
         "main_cycles": {"simd": simd.main_cycles, "loops": loops.main_cycles},
         "speedup": round(loops.cycles / max(1, simd.cycles), 3),
-        "bound": lower_bound(Dependence.read(inputs), layer, profile, loops),
+        "bound": lower_bound(
+            Dependence.read(inputs), layer, profile, loops, busiest(inputs, loops),
+            inputs.mapping().invocations,
+        ),
         "tasks": task_results(inputs, runs),
         "check": checks,
         "memory": {
@@ -134,6 +137,18 @@ def describe(
             "wavelets": simd.injected + simd.delivered, "hops": simd.hops, "stalls": simd.stalls,
         },
     }
+
+
+def busiest(inputs: Inputs, loops: FabricRun) -> int:
+    """Return the most instances of a statement that one PE ran, in all invocations."""
+    tasks, layout = inputs.yaml("tasks.yaml")["tasks"], inputs.yaml("build/layout.yaml")
+    counts = [
+        loops.counters[role][number].most_points
+        for role, described in layout["roles"].items()
+        for number, name in enumerate(described["counters"])
+        if tasks[name]["kind"] in ("react", "compute")
+    ]
+    return max(counts, default=0)
 
 
 def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:

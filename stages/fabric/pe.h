@@ -1,8 +1,8 @@
 /* What a PE program may use: the only file that it includes.
  *
- * A program is a `main`, which configures and says what the PE reacts to, and one function per task.
+ * A program is a `main`, which configures and says what the PE reacts to, and a function per task.
  * A task never waits: it runs at once, and the cycles charged to it delay what follows on its PE.
- * Everything with a fabric operand is queued, streams on its own, and on completion activates a task.
+ * What has a fabric operand is queued, streams on its own, and on completion activates a task.
  */
 #ifndef PE_H
 #define PE_H
@@ -219,7 +219,7 @@ struct vector {
 #define INT16_OPERAND(...) ((struct operand){ INT16, { __VA_ARGS__ } })
 #define INT32_OPERAND(...) ((struct operand){ INT32, { __VA_ARGS__ } })
 #define NO_OPERAND FLOAT32_OPERAND(0)          /* the b of a COPY */
-#define FLOAT16_FABRIC FLOAT16_OPERAND(0)      /* an operand that comes from or goes to the fabric */
+#define FLOAT16_FABRIC FLOAT16_OPERAND(0)      /* an operand on the fabric, not in memory */
 #define FLOAT32_FABRIC FLOAT32_OPERAND(0)
 #define INT16_FABRIC INT16_OPERAND(0)
 #define INT32_FABRIC INT32_OPERAND(0)

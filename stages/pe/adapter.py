@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.pe.code import C_TYPES, Block
+from stages.pe.code import C_TYPES, Block, write_nest
+from stages.pe.compute import total
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
 from stages.pe.program import Program
 from stages.pe.streams import odometer, outer_indices, receive, send, unpack
 from stages.poly.ast import Instance, loop_nest
 from stages.poly.side import SIDES
-from stages.pe.code import write_nest
 
 
 def adapter_programs(model: Model, vectors: bool) -> list[Program]:
@@ -64,7 +64,7 @@ class AdapterWriter:
         restart = Body(name="restart", comment="Start an invocation.")
         counted = [self.program.number(self.model.pes(f"{n}_adapters")) for n in spread]
         self.program.hold("int32_t unfinished;")
-        restart.block.add(f"my->unfinished = {' + '.join(counted)};")
+        restart.block.add(f"my->unfinished = {total(counted)};")
         for name, arrival in spread.items():
             if arrival["sparse"]:
                 self._relay(name, arrival)

@@ -60,17 +60,19 @@ def _external(side: str, rectangle: typing.Any) -> isl.Set:
 
 
 def lower_bound(
-    dependence: Dependence, layer: Layer, profile: Profile, loops: FabricRun
+    dependence: Dependence, layer: Layer, profile: Profile, loops: FabricRun, busiest: int,
+    invocations: int,
 ) -> dict[str, typing.Any]:
     """Return the bound in cycles and what binds: operations, ports or latency.
 
-    `loops` is the run with loops only: it executes exactly the instances of the layer.
+    `loops` is the run with loops only, which executes exactly the instances of the layer; `busiest`
+    is the most instances of one statement that one PE ran, in all invocations.
     """
     lanes = max(profile.lanes[t.type] for t in layer.outputs)
-    counts = [c.most_points for counters in loops.counters.values() for c in counters]
     candidates = {
-        "operations": -(-max(counts, default=0) // lanes),
-        "ports": max((int(p.wavelets.max(initial=0)) for p in (loops.entering, loops.leaving))),
+        "operations": -(-busiest // lanes),
+        "ports": invocations
+        * max(int(p.wavelets.max(initial=0)) for p in (loops.entering, loops.leaving)),
         "latency": latency(dependence, profile, loops.entering, loops.leaving),
     }
     by = max(candidates, key=lambda key: candidates[key])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
-from stages.poly.ast import Branch, Expression, Instance, Loop, Nest
+from stages.poly.ast import Branch, Expression, Instance, Loop, Nest, held
 
 C_TYPES = {"float16": "float16", "float32": "float", "int16": "int16_t", "int32": "int32_t"}
 BYTES = {"float16": 2, "float32": 4, "int16": 2, "int32": 4}
@@ -21,7 +21,7 @@ FLOAT_CALLS = {
     "min": "minimum", "tanh": "tanhf", "log": "logf", "sigmoid": "sigmoid",
 }
 KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if "
+    "auto break case char const continue default do double element else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "
     "union unsigned void volatile while pe my w value PE_X PE_Y memory program main".split()
 )
@@ -80,7 +80,8 @@ class Block:
             if isinstance(line, str):
                 found.append(line)
             else:
-                found += [f"{line.head} {{".lstrip(), *(f"    {inner}" for inner in line.text()), "}"]
+                head = f"{found.pop()} else" if line.head == "else" else line.head
+                found += [f"{head} {{".lstrip(), *(f"    {inner}" for inner in line.text()), "}"]
         return found
 
 
@@ -157,31 +158,13 @@ class Operands:
 
 def value_of(expr: Expr, operands: Operands) -> str:
     """Return an expression as C: in float32, or in int32 where all tensors are integers."""
-    match expr:
-        case Number():
-            return literal(expr.value, "int32" if operands.integral else "float32")
-        case Access():
-            text, type_ = operands.text[expr.tensor], operands.types[expr.tensor]
-            return text if operands.integral else load(text, type_)
-        case Unary():
-            return _negated(value_of(expr.operand, operands), operands.integral)
-        case Call():
-            arguments = [value_of(a, operands) for a in expr.arguments]
-            return _called(expr.function, arguments, operands.integral)
-        case Binary():
-            left, right = (value_of(e, operands) for e in (expr.left, expr.right))
-            return combined(expr.op, left, right, operands.integral)
-    raise AssertionError(f"{expr} is no expression of a specialised statement")
+    return _value(expr, operands).text
 
 
-def combined(op: str, left: str, right: str, integral: bool) -> str:
-    """Return `left op right`; op is one of + - * / max min."""
-    if op in ("max", "min"):
-        name = op if integral else FLOAT_CALLS[op]
-        return f"{'(int32_t)' if integral else ''}{name}({left}, {right})"
-    if integral:
-        return f"(int32_t)((uint32_t){_held(left)} {op} (uint32_t){_held(right)})"
-    return f"{_held(left, op)} {op} {_held(right)}"
+def combined(op: str, left: str, right: Expr, operands: Operands) -> str:
+    """Return `left op right`, left an element; op is one of + * max min."""
+    first = Expression(text=left, operations=0)
+    return _combined(op, first, _value(right, operands), operands.integral).text
 
 
 def operations_of(expr: Expr) -> int:
@@ -196,25 +179,52 @@ def operations_of(expr: Expr) -> int:
     return 0
 
 
-def _negated(text: str, integral: bool) -> str:
-    return f"(int32_t)(0u - (uint32_t){_held(text)})" if integral else f"-{_held(text)}"
+def _value(expr: Expr, operands: Operands) -> Expression:
+    match expr:
+        case Number():
+            text = literal(expr.value, "int32" if operands.integral else "float32")
+            return Expression(text=text, operations=0, infix="-" if text[0] == "-" else None)
+        case Access():
+            text, type_ = operands.text[expr.tensor], operands.types[expr.tensor]
+            return Expression(text=text if operands.integral else load(text, type_), operations=0)
+        case Unary():
+            return _negated(_value(expr.operand, operands), operands.integral)
+        case Call():
+            arguments = [_value(a, operands) for a in expr.arguments]
+            return _called(expr.function, arguments, operands.integral)
+        case Binary():
+            left, right = (_value(e, operands) for e in (expr.left, expr.right))
+            return _combined(expr.op, left, right, operands.integral)
+    raise AssertionError(f"{expr} is no expression of a specialised statement")
 
 
-def _called(function: str, arguments: list[str], integral: bool) -> str:
+def _combined(op: str, left: Expression, right: Expression, integral: bool) -> Expression:
+    if op in ("max", "min"):
+        name = f"(int32_t){op}" if integral else FLOAT_CALLS[op]
+        return Expression(text=f"{name}({left.text}, {right.text})", operations=0)
+    if integral:
+        text = f"(int32_t)((uint32_t){held(left, '!')} {op} (uint32_t){held(right, '!')})"
+        return Expression(text=text, operations=0)
+    text = f"{held(left, op, first=True)} {op} {held(right, op)}"
+    return Expression(text=text, operations=0, infix=op)
+
+
+def _negated(value: Expression, integral: bool) -> Expression:
+    if integral:
+        return Expression(text=f"(int32_t)(0u - (uint32_t){held(value, '!')})", operations=0)
+    return Expression(text=f"-{held(value, '!')}", operations=0, infix="-")
+
+
+def _called(function: str, arguments: list[Expression], integral: bool) -> Expression:
+    texts = [a.text for a in arguments]
     if not integral:
-        return f"{FLOAT_CALLS[function]}({', '.join(arguments)})"
+        return Expression(text=f"{FLOAT_CALLS[function]}({', '.join(texts)})", operations=0)
     if function == "relu":
-        return f"(int32_t)max({arguments[0]}, 0)"
+        texts.append("0")
     if function == "abs":
-        return f"(int32_t)max({arguments[0]}, {_negated(arguments[0], True)})"
-    return f"(int32_t){function}({', '.join(arguments)})"
-
-
-def _held(text: str, op: str = "*") -> str:
-    """Return an operand of `op` on its left, in parentheses if it has an operator that binds less."""
-    plain = re.sub(r"\([^()]*\)", "", re.sub(r"\([^()]*\)", "", re.sub(r"\[[^\]]*\]", "", text)))
-    loose = re.search(r" [-+] | [*/] |^-", plain) if op != "+" and op != "-" else re.search(r"^$", plain)
-    return f"({text})" if loose else text
+        texts.append(_negated(arguments[0], True).text)
+    name = "min" if function == "min" else "max"
+    return Expression(text=f"(int32_t){name}({', '.join(texts)})", operations=0)
 
 
 class Names:

@@ -89,7 +89,8 @@ class ComputeWriter:
         elif task["kind"] == "initialise":
             block.add(f"COUNT_CALL(pe, {self.spelling.counter(name)});")
             filled = literal(task["value"], self.model.type_of(f"{task['tensor']}_local"))
-            transfer_loops(block, name, self.model, self.spelling, f"{{}} = {filled};")
+            line = f"{{}} = {filled};"
+            transfer_loops(block, name, self.model, self.spelling, line, counts=True)
         else:
             statement_loops(block, name, self.model, self.spelling, elements)
 
@@ -153,7 +154,8 @@ class ComputeWriter:
         for task in self.model.of_kind("store", arrival=name):
             self.program.count(task)
             body.block.add(f"COUNT_CALL(pe, {self.spelling.counter(task)});")
-            transfer_loops(body.block, task, self.model, self.spelling, f"{{}} = {variable};")
+            line = f"{{}} = {variable};"
+            transfer_loops(body.block, task, self.model, self.spelling, line, counts=True)
         for task in self.model.of_kind("react", arrival=name):
             self.program.count(task)
             self._run(body.block, task, {tensor: variable})
@@ -178,9 +180,9 @@ class ComputeWriter:
             block.add(f"{self.spelling.of(name)}(pe);")
         for statement in self._statements():
             block.add(f"my->{self._field(f'waiting_{statement}')} = {self._streams_of(statement)};")
-        parts = [f"{len(self._statements())}"]
-        parts += [self.program.number(self.model.pes(f"{d}_chain")) for d in self.model.graph["departures"]]
-        block.add(f"my->{self._field('unfinished')} = {' + '.join(p for p in parts if p != '0')};")
+        parts = [self.program.number(self.model.pes(f"{d}_chain")) for d in self.model.graph["departures"]]
+        parts += ["1"] * len(self._statements())
+        block.add(f"my->{self._field('unfinished')} = {total(parts)};")
         for name, arrival in self.model.graph["arrivals"].items():
             self._listen(self.program.when(block, self.model.pes(f"{name}_taken")), name, arrival)
         for statement in self._statements():
@@ -201,7 +203,7 @@ class ComputeWriter:
             for name, arrival in self.model.graph["arrivals"].items()
             if statement in self._readers(arrival["tensor"])
         ]
-        return " + ".join(p for p in parts if p != "0") or "0"
+        return total(parts)
 
     def _listen(self, block: Block, name: str, arrival: Description) -> None:
         """Append what makes a PE take a stream again."""
@@ -223,6 +225,13 @@ class ComputeWriter:
                 )
         self.program.main.block.add("restart(pe);")
         self.program.add(self.program.main)
+
+
+def total(parts: list[str]) -> str:
+    """Return the sum of C expressions, its ones and zeros added up."""
+    ones = parts.count("1")
+    others = [p for p in parts if p not in ("0", "1")]
+    return " + ".join([*others, *([str(ones)] if ones or not others else [])])
 
 
 def _formula(task: Description) -> str:

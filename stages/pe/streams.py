@@ -75,17 +75,26 @@ def send_sum(
     transfer.configure(departure["by"].upper(), "{fabric}, {fabric}, {memory}", chain.subtract(first))
     transfer.pack(body.block)
     where = transfer.where(body.block)
-    even, odd = (program.colour(c) for c in departure["colours"])
-    parity = c_expression(isl.PwAff(departure["parity"]), program.pes).text
-    body.locals |= {
-        "out": f"const int out = {parity} == 0 ? {even} : {odd};",
-        "in": f"const int in = {parity} == 0 ? {odd} : {even};",
-    }
+    body.locals |= _alternating(program, departure)
     alone = holds(first, chain.intersect(program.pes))
     summed = f"stream_combine(pe, {transfer.vector}, out, in, {where}, {then});"
     body.block.when(alone).add(f"stream_send(pe, {transfer.vector}, out, {where}, {then});")
     if alone is not None:
         body.block.nest("else").add(summed)
+
+
+def _alternating(program: Program, departure: Description) -> dict[str, str]:
+    """Return the declarations of a PE's outgoing and incoming colour, by the parity of its depth."""
+    even, odd = (program.colour(c) for c in departure["colours"])
+    depth = isl.PwAff(departure["parity"]).intersect_domain(program.pes)
+    if depth.max_val().eq(depth.min_val()):
+        out, into = (even, odd) if depth.max_val().is_zero() else (odd, even)
+        return {"out": f"const int out = {out};", "in": f"const int in = {into};"}
+    parity = c_expression(depth, program.pes).text
+    return {
+        "out": f"const int out = {parity} == 0 ? {even} : {odd};",
+        "in": f"const int in = {parity} == 0 ? {odd} : {even};",
+    }
 
 
 class Transfer:

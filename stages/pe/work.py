@@ -157,9 +157,9 @@ def statement_loops(
         )
         types = {t: model.graph["tensors"][t]["type"] for t in (*text, *elements)}
         operands = Operands(text=text | dict(elements), types=types)
-        line = assignment(task["target"], task["op"], expr, operands)
-        inner.declare(dict(zip(iterators, at.arguments, strict=True)), [line])
-        inner.add(counted, line)
+        lines = assignment(task["target"], task["op"], expr, operands)
+        inner.declare(dict(zip(iterators, at.arguments, strict=True)), lines)
+        inner.add(counted, *lines)
 
     names = _time_names(time, iterators)
     block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
@@ -191,15 +191,14 @@ def memory_text(access: isl.Map, names: list[str], context: isl.Set) -> str:
     return f"my->{local}{''.join(f'[{i}]' for i in indices)}"
 
 
-def assignment(target: str, op: str, expr: Expr, operands: Operands) -> str:
-    """Return `target op expr` as a C statement, rounded once to the target's type."""
-    type_ = operands.types[target]
-    computed = value_of(expr, operands)
-    if op != "=":
-        old = operands.text[target]
-        held = old if operands.integral else load(old, type_)
-        computed = combined(COMBINE[op], held, computed, operands.integral)
-    return store(operands.text[target], computed, type_)
+def assignment(target: str, op: str, expr: Expr, operands: Operands) -> list[str]:
+    """Return `target op expr` as C statements, rounded once to the target's type."""
+    type_, element = operands.types[target], operands.text[target]
+    if op == "=":
+        return [store(element, value_of(expr, operands), type_)]
+    old = "*element" if operands.integral else load("*element", type_)
+    computed = combined(COMBINE[op], old, expr, operands)
+    return [f"{C_TYPES[type_]} *const element = &{element};", store("*element", computed, type_)]
 
 
 def _scalar_operations(op: str, expr: Expr) -> int:
@@ -212,9 +211,10 @@ def _scalar_operations(op: str, expr: Expr) -> int:
 
 
 def transfer_loops(
-    block: Block, name: str, model: Model, spelling: Spelling, line: str
+    block: Block, name: str, model: Model, spelling: Spelling, line: str, *, counts: bool = False
 ) -> None:
     """Append loops over a task's instances in lexicographic order; `line` has {} for memory."""
+    counted = [f"COUNT_INSTANCES(pe, {spelling.counter(name)}, 1);"] if counts else []
     elements = model.instance_set(name)
     names = [spelling.own(f"i{k}") for k in range(elements.dim(isl.dim_type.set))]
     access = next(iter(model.accesses(name).values()))
@@ -225,7 +225,7 @@ def transfer_loops(
         text = line.format(memory_text(access, names, context))
         inner.charge(scalar=1, address=1)
         inner.declare(dict(zip(names, at.arguments, strict=True)), [text])
-        inner.add(text)
+        inner.add(*counted, text)
 
     write_nest(block, loop_nest(order.reset_tuple_id(isl.dim_type.out), model.known(name), names), instance)
 

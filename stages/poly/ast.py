@@ -148,15 +148,15 @@ def _operation(op: isl.ast_expr_op_type, arguments: list[Expression]) -> Express
             operations=operations + len(arguments) - 2,
         )
     if op == Op.minus:
-        return Expression(text=f"-{_held(arguments[0], '-')}", operations=operations, infix="-")
+        return Expression(text=f"-{held(arguments[0], '-')}", operations=operations, infix="-")
     if op in (Op.cond, Op.select):
-        condition, then, otherwise = (_held(a, "?") for a in arguments)
+        condition, then, otherwise = (held(a, "?") for a in arguments)
         text = f"{condition} ? {then} : {otherwise}"
         return Expression(text=text, operations=operations, infix="?")
     sign = INFIX[op]
-    left = _held(arguments[0], sign, first=True)
+    left = held(arguments[0], sign, first=True)
     return Expression(
-        text=f"{left} {sign} {_held(arguments[1], sign)}", operations=operations, infix=sign
+        text=f"{left} {sign} {held(arguments[1], sign)}", operations=operations, infix=sign
     )
 
 
@@ -166,7 +166,7 @@ def _calls(name: str, arguments: list[str]) -> str:
     return first if not rest else f"{name}({first}, {_calls(name, rest)})"
 
 
-def _held(argument: Expression, sign: str, *, first: bool = False) -> str:
+def held(argument: Expression, sign: str, *, first: bool = False) -> str:
     """Return an operand, in parentheses unless the operators read well without them."""
     inner = argument.infix
     bare = (

@@ -20,7 +20,8 @@ class ExactBounds:
     """Minimum, maximum and size (maximum - minimum + 1) of a set, independently per dimension.
 
     They are piecewise quasi-affine functions of the symbolic constants on `domain`, where the set
-    is not empty, with integer values there; `size` is simplified with respect to `domain`, and exact only there.
+    is not empty, with integer values; `size` is simplified with respect to `domain`, and exact
+    only there.
     `is_box` says whether the set has every element within its bounds.
     """
 

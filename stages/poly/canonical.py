@@ -14,27 +14,44 @@ from itertools import combinations
 import islpy as isl
 
 from stages.poly.bind import PARAM, PE_NAMES
+from stages.poly.quota import TooManyOperations, limited
 
 DIV = isl.dim_type.div
 OUTER_INDEX = re.compile(r"index(\d+)")
 MOST_MERGED = 12
 """Disjuncts of larger sets are only coalesced and tightened: merging looks at all pairs."""
+MOST_OPERATIONS = 1_000_000
+"""isl's own unit; less than a second."""
 
 
 def canonical(elements: isl.Set) -> isl.Set:
     """Return the same set, described anew; its symbolic constants are used and in order.
 
+    Where that takes more than `MOST_OPERATIONS`, the set is only coalesced.
     Ensures that the result is equal to the set.
     """
-    used = _drop_free_params(elements)
-    names = ", ".join(sort_names(used.get_var_names_not_none(PARAM)))
-    ordered = used.align_params(isl.Set(f"[{names}] -> {{ : }}").space)
-    plain = ordered.compute_divs().detect_equalities().coalesce().remove_redundancies()
+    plain = _plain(elements.drop_unused_params())
+    try:
+        with limited(MOST_OPERATIONS):
+            return _rebuild(_plain(_drop_free_params(plain)))
+    except TooManyOperations:
+        return plain
+
+
+def _plain(elements: isl.Set) -> isl.Set:
+    """Return the same set, coalesced, its symbolic constants in order and divisions known."""
+    names = ", ".join(sort_names(elements.get_var_names_not_none(PARAM)))
+    ordered = elements.align_params(isl.Set(f"[{names}] -> {{ : }}").space)
+    return ordered.compute_divs().detect_equalities().coalesce().remove_redundancies()
+
+
+def _rebuild(plain: isl.Set) -> isl.Set:
+    """Return the same set from merged, relaxed and tightened disjuncts."""
     parts = _sorted_parts(plain)
     if len(parts) <= MOST_MERGED:
         parts = [_relax(part, plain) for part in _merge(parts, plain)]
-    tight = [_tighten(part) for part in parts]
-    return _drop_free_params(_union(tight, plain)).coalesce().remove_redundancies()
+    tight = _union([_tighten(part) for part in parts], plain)
+    return _drop_free_params(tight).coalesce().remove_redundancies()
 
 
 def sort_names(names: Iterable[str]) -> list[str]:

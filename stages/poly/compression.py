@@ -19,15 +19,17 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.integers import Matrix, hermite, independent_columns, pivot_rows, read_matrix
+from stages.poly.bind import PARAM
+from stages.poly.integers import (
+    Matrix,
+    hermite,
+    hull_equalities,
+    independent_columns,
+    pivot_rows,
+)
 from stages.poly.kinds import AccessRelation, Compression
 
-SET, PARAM, CONSTANT, DIV = (
-    isl.dim_type.set,
-    isl.dim_type.param,
-    isl.dim_type.cst,
-    isl.dim_type.div,
-)
+SET = isl.dim_type.set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +65,7 @@ def compressed_access(access: isl.Map, compressed: Compressed) -> AccessRelation
 def _function(elements: isl.Set) -> isl.MultiAff:
     """Return `{ [y2] -> S[x] }` with (x, e) = U (y1, y2)."""
     dimensions = elements.dim(SET)
-    lifted = elements.affine_hull().lift().flatten()
-    width = lifted.dim(SET)
-    equalities = read_matrix(lifted.equalities_matrix(SET, DIV, PARAM, CONSTANT))
+    equalities, width = hull_equalities(elements)
     echelon, unimodular = hermite([row[:width] for row in equalities], width)
     rank = len(pivot_rows(echelon))
     free = independent_columns([row[rank:] for row in unimodular[:dimensions]], width - rank)

@@ -1,4 +1,4 @@
-"""Integer matrices: read isl's, and bring them to left Hermite normal form."""
+"""Integer matrices: equalities of a set, left Hermite normal form, linear systems."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import islpy as isl
+
+from stages.poly.bind import PARAM
+
+SET = isl.dim_type.set
 
 Matrix: TypeAlias = list[list[int]]
 """Rows of integers."""
@@ -17,6 +21,17 @@ def read_matrix(matrix: isl.Mat) -> Matrix:
         [matrix.get_element_val(row, column).to_python() for column in range(matrix.cols())]
         for row in range(matrix.rows())
     ]
+
+
+def hull_equalities(elements: isl.Set) -> tuple[Matrix, int]:
+    """Return the equalities of a set's affine hull, and the number of their variables.
+
+    Each row has the coefficients of the set's dimensions, of existentials as further variables,
+    of the symbolic constants, and the constant term; the row's sum is 0 for every element.
+    """
+    lifted = elements.affine_hull().lift().flatten()
+    equalities = lifted.equalities_matrix(SET, isl.dim_type.div, PARAM, isl.dim_type.cst)
+    return read_matrix(equalities), lifted.dim(SET)
 
 
 def hermite(rows: Sequence[Sequence[int]], width: int) -> tuple[Matrix, Matrix]:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
-from stages.poly.integers import Matrix, hermite, pivot_rows, read_matrix, solve
+from stages.poly.integers import Matrix, hermite, hull_equalities, pivot_rows, solve
 
-SET, DIV, CONSTANT = isl.dim_type.set, isl.dim_type.div, isl.dim_type.cst
+SET = isl.dim_type.set
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
 
@@ -59,9 +59,7 @@ def _direction_basis(access: isl.Map) -> Matrix:
     graph = access.wrap().flatten()
     deltas = isl.Map.from_domain_and_range(graph, graph).deltas()
     directions = project_names(deltas, deltas.get_var_names_not_none(PARAM))
-    lifted = directions.affine_hull().lift().flatten()
-    width = lifted.dim(SET)
-    equalities = read_matrix(lifted.equalities_matrix(SET, DIV, PARAM, CONSTANT))
+    equalities, width = hull_equalities(directions)
     echelon, unimodular = hermite([row[:width] for row in equalities], width)
     rank = len(pivot_rows(echelon))
     columns = [row[rank:] for row in unimodular[: graph.dim(SET)]]

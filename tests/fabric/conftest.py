@@ -15,17 +15,9 @@ SANITIZE = bool(os.environ.get("FABRIC_SANITIZE"))
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    """Return a function from names in programs/ to the library of these programs."""
-    built = {}
-
-    def of(*names):
-        if names not in built:
-            programs = [HERE / "programs" / f"pe_{name}.c" for name in names]
-            folder = tmp_path_factory.mktemp("library")
-            built[names] = build_library(programs, folder, SANITIZE)
-        return built[names]
-
-    return of
+    """Return the library of all programs in programs/."""
+    programs = sorted((HERE / "programs").glob("pe_*.c"))
+    return build_library(programs, tmp_path_factory.mktemp("library"), SANITIZE)
 
 
 @pytest.fixture(scope="session")

@@ -28,13 +28,13 @@ def test_chain_takes_b_plus_two_ramps_and_two_cycles_a_pe(library, row, count, r
     """Luczynski et al., HPDC 2024: B + (2 T_R + 2)(P - 1), here with one more ramp to the port."""
     v = np.arange(16 * count, dtype="f4").reshape(count, 16)
     profile = load_profile("ideal", {"ramp": ramp, "queue_depth": 2})
-    run = run_fabric(library("chain"), chain(row, count), profile, {"v": v})
+    run = run_fabric(library, chain(row, count), profile, {"v": v})
     np.testing.assert_array_equal(run.outputs["y"][0], v.sum(axis=0))
     assert run.cycles == 16 + (2 * ramp + 2) * (count - 1) + ramp
 
 
 def test_hops_and_wavelets_of_a_chain(library, row, ideal):
-    run = run_fabric(library("chain"), chain(row, 5), ideal, {"v": np.ones((5, 16), "f4")})
+    run = run_fabric(library, chain(row, 5), ideal, {"v": np.ones((5, 16), "f4")})
     assert (run.injected, run.hops, run.delivered) == (5 * 16, 5 * 16, 5 * 16)
     assert run.stalls == 0
 
@@ -53,7 +53,7 @@ def broadcast(row, count):
 def test_broadcast_reaches_every_pe_of_a_row(library, row, count, ramp):
     x = np.arange(8, dtype="i4") - 3
     profile = load_profile("ideal", {"ramp": ramp})
-    run = run_fabric(library("receive"), broadcast(row, count), profile, {"x": x})
+    run = run_fabric(library, broadcast(row, count), profile, {"x": x})
     np.testing.assert_array_equal(run.outputs["z"][0], np.tile(x, (count, 1)))
     assert run.cycles == 8 + count + ramp + 1
     assert run.counters["receive"][0].points == 8 * count
@@ -61,39 +61,39 @@ def test_broadcast_reaches_every_pe_of_a_row(library, row, count, ramp):
 
 def test_a_hop_may_take_longer(library, row):
     profile = load_profile("ideal", {"hop": 5, "queue_depth": 2})
-    run = run_fabric(library("receive"), broadcast(row, 4), profile, {"x": np.ones(8, "i4")})
+    run = run_fabric(library, broadcast(row, 4), profile, {"x": np.ones(8, "i4")})
     assert run.cycles == 8 + 4 * 5 + 1
 
 
 def test_queues_of_one_wavelet_halve_the_speed(library, row):
     profile = load_profile("ideal", {"queue_depth": 1})
-    run = run_fabric(library("receive"), broadcast(row, 4), profile, {"x": np.ones(8, "i4")})
+    run = run_fabric(library, broadcast(row, 4), profile, {"x": np.ones(8, "i4")})
     assert run.cycles == 2 * 7 + 1 + 4 + 1
 
 
 def test_without_multicast_a_router_copies_one_side_a_cycle(library, row):
     profile = load_profile("ideal", {"multicast": False})
     x = np.arange(8, dtype="i4")
-    run = run_fabric(library("receive"), broadcast(row, 4), profile, {"x": x})
+    run = run_fabric(library, broadcast(row, 4), profile, {"x": x})
     np.testing.assert_array_equal(run.outputs["z"][0], np.tile(np.arange(8), (4, 1)))
     assert run.cycles > 2 * 7 + 4
 
 
 def test_start_up_delays_a_stream_once(library, row):
     profile = load_profile("ideal", {"vector_start_up": 6})
-    run = run_fabric(library("chain"), chain(row, 5), profile, {"v": np.ones((5, 16), "f4")})
+    run = run_fabric(library, chain(row, 5), profile, {"v": np.ones((5, 16), "f4")})
     assert run.cycles == 6 + 16 + 2 * 4
 
 
 def test_main_is_reported_apart(library, row):
     profile = load_profile("ideal", {"configuration": 8})
-    run = run_fabric(library("chain"), chain(row, 2), profile, {"v": np.ones((2, 16), "f4")})
+    run = run_fabric(library, chain(row, 2), profile, {"v": np.ones((2, 16), "f4")})
     assert (run.main_cycles, run.cycles) == (16, 16 + 2)
 
 
 def test_dense_invocations_follow_back_to_back(library, row, ideal):
     x = np.arange(8, dtype="i4")
-    run = run_fabric(library("receive"), broadcast(row, 3), ideal, {"x": x}, 4)
+    run = run_fabric(library, broadcast(row, 3), ideal, {"x": x}, 4)
     assert run.counters["receive"][0].points == 4 * 8 * 3
     assert run.injected == 4 * 8
     np.testing.assert_array_equal(run.outputs["z"][0], np.tile(x, (3, 1)))
@@ -113,6 +113,6 @@ def test_a_control_wavelet_advances_the_route(library, ideal):
                   "order": "{ s[i = 0:3] -> [PE[0, 1] -> index[i]] }"},
         },
     }
-    run = run_fabric(library("turn"), layout, ideal, {})
+    run = run_fabric(library, layout, ideal, {})
     assert run.outputs["e"][0].tolist() == [0, 1, 20, 21]
     assert run.outputs["s"][0].tolist() == [10, 11, 30, 31]

@@ -22,7 +22,7 @@ def burst(row):
 def test_wavelets_leave_in_order(library, burst, queue):
     x = np.arange(1, 11, dtype="i2")
     profile = load_profile("ideal", {"instruction_queue": queue})
-    run = run_fabric(library("burst"), burst, profile, {"x": x})
+    run = run_fabric(library, burst, profile, {"x": x})
     expected = 4 * x[:, None].astype("i4") + np.arange(3)
     np.testing.assert_array_equal(run.outputs["y"][0], expected)
 
@@ -31,7 +31,7 @@ def test_a_full_queue_holds_tasks_back(library, burst):
     """With room for one, a task waits until the three wavelets before it have left."""
     x = {"x": np.ones(10, "i2")}
     one, many = (load_profile("ideal", {"instruction_queue": n}) for n in (1, 64))
-    narrow = run_fabric(library("burst"), burst, one, x)
-    wide = run_fabric(library("burst"), burst, many, x)
+    narrow = run_fabric(library, burst, one, x)
+    wide = run_fabric(library, burst, many, x)
     assert narrow.cycles == wide.cycles == 2 + 1 + 10 * 3
     assert narrow.stalls > wide.stalls == 0

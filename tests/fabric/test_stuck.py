@@ -23,7 +23,7 @@ def stuck_text(library, layout, profile, **options):
 
 def test_report_says_what_each_pe_waits_for(library, row):
     profile = load_profile("ideal", {"queue_depth": 2})
-    assert stuck_text(library("waiting"), waiting(row), profile) == (
+    assert stuck_text(library, waiting(row), profile) == (
         "the fabric can no longer move after cycle 7: 4 PEs are not done,"
         " 0 output elements are missing\n"
         "  PE[0, 0] (waiting) receives on x: 3 of 8 elements to go\n"
@@ -40,13 +40,13 @@ def test_report_has_ten_lines_at_most(library, row):
     x["order"] = "{ x[i = 0:4] -> [PE[-1, 0] -> index[i]] }"
     routes = "{ [PE[x, 0] -> W[]] -> ramp[]; [PE[x, 0] -> W[]] -> E[] : x < 29 }"
     layout = row("receive", 30, {"x": routes}, arrivals={"x": x})
-    text = stuck_text(library("receive"), layout, load_profile("ideal", {}))
+    text = stuck_text(library, layout, load_profile("ideal", {}))
     assert len(text.splitlines()) == 11
     assert text.splitlines()[-1] == "  and 21 more"
 
 
 def test_cycle_limit_is_reported(library, row, ideal):
-    text = stuck_text(library("waiting"), waiting(row), ideal, cycle_limit=3)
+    text = stuck_text(library, waiting(row), ideal, cycle_limit=3)
     assert text.startswith("the cycle limit was reached after cycle 3: 4 PEs are not done")
 
 
@@ -69,14 +69,14 @@ FAILURES = [
 @pytest.mark.parametrize("colours, text", FAILURES)
 def test_a_route_to_nowhere_is_a_failure(library, row, ideal, colours, text):
     with pytest.raises(FabricFailure) as caught:
-        run_fabric(library("waiting"), waiting(row, colours), ideal, {"x": np.ones(5, "i4")})
+        run_fabric(library, waiting(row, colours), ideal, {"x": np.ones(5, "i4")})
     assert str(caught.value) == text
 
 
 def test_receiving_what_no_route_brings_is_a_failure(library, row, ideal):
     layout = row("receive", 2, {"x": "{ [PE[0, 0] -> W[]] -> ramp[] }"})
     with pytest.raises(FabricFailure) as caught:
-        run_fabric(library("receive"), layout, ideal, {})
+        run_fabric(library, layout, ideal, {})
     assert str(caught.value) == "PE[1, 0] receives on colour 0, which no route brings to its ramp"
 
 
@@ -87,7 +87,7 @@ def test_too_many_live_configurations_are_a_failure(library, row):
               "order": "{ y[i = 0:15] -> [PE[1, 0] -> index[i]] }"}
     }
     with pytest.raises(FabricFailure) as caught:
-        run_fabric(library("chain"), layout, load_profile("ideal", {"live_configurations": 1}), {})
+        run_fabric(library, layout, load_profile("ideal", {"live_configurations": 1}), {})
     assert str(caught.value) == "PE[0, 0] has 2 live configurations; the machine has room for 1"
 
 
@@ -98,5 +98,5 @@ def test_more_output_than_expected_is_a_failure(library, row, ideal):
               "order": "{ y[i = 0:11] -> [PE[1, 0] -> index[i]] }"}
     }
     with pytest.raises(FabricFailure) as caught:
-        run_fabric(library("chain"), layout, ideal, {})
+        run_fabric(library, layout, ideal, {})
     assert str(caught.value) == "more than 12 elements left to the external PE beside PE[0, 0]"

@@ -97,7 +97,7 @@ def run_recipes(library, row, recipes, memories, profile):
     for k, part in enumerate("dab"):
         arrays[part] = np.stack([memory[k] for memory in memories])
     shapes = {"result": (len(recipes), WORDS)}
-    return run_fabric(library("recipe"), layout(row, len(recipes)), profile, arrays, shapes=shapes)
+    return run_fabric(library, layout(row, len(recipes)), profile, arrays, shapes=shapes)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -158,3 +158,11 @@ def test_division_of_integers_is_a_failure(library, row, ideal):
     with pytest.raises(FabricFailure) as caught:
         run_recipes(library, row, [recipe], [[np.ones(WORDS, "i4")] * 3], ideal)
     assert str(caught.value) == "PE[0, 0] configures a DIV of two integers"
+
+
+def test_wse2_takes_the_measured_cycles_for_5124_products(library, row):
+    """github.com/pr0f3ss/SpMM_Cerebras, benchmarks: 5130 cycles for 5124 float32 products."""
+    profile = load_profile("wse2", {"configuration": 0})
+    recipe = ("MUL", ("f4",) * 3, [5124], [[0]] * 3, [0, 0, 0])
+    run = run_recipes(library, row, [recipe], [[np.zeros(WORDS, "i4")] * 3], profile)
+    assert run.main_cycles == 5130

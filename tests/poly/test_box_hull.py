@@ -31,7 +31,12 @@ def test_hull_is_the_smallest_interval_at_a_lower_bound(
 
 @pytest.mark.parametrize(
     "text",
-    ["{ A[i] : i >= 0 }", "{ A[i] : i <= 0 }", "[n] -> { A[i] : 0 <= i <= n }", "{ A[i, j] : i = 0 }"],
+    [
+        "{ A[i] : i >= 0 }",
+        "{ A[i] : i <= 0 }",
+        "[n] -> { A[i] : 0 <= i <= n }",
+        "{ A[i, j] : i = 0 }",
+    ],
 )
 def test_unbounded_sets_have_no_hull(text: str) -> None:
     assert box_hull(isl.Set(text)) is None
@@ -99,7 +104,8 @@ def test_hull_as_sets() -> None:
     assert offset_set(hull).is_equal(isl.Set("[PE_Y] -> { y[8PE_Y, 0] }"))
     assert size_set(hull).is_equal(isl.Set("{ y[8, 3] }"))
     box = as_set(hull, isl.Set("[PE_Y] -> { : PE_Y = 2 }"))
-    assert box.is_equal(isl.Set("[PE_Y] -> { y[i, j] : 16 <= i <= 23 and 0 <= j <= 2 and PE_Y = 2 }"))
+    expected = isl.Set("[PE_Y] -> { y[i, j] : 16 <= i <= 23 and 0 <= j <= 2 and PE_Y = 2 }")
+    assert box.is_equal(expected)
 
 
 def test_local_map_subtracts_the_offset() -> None:

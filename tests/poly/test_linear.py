@@ -1,7 +1,6 @@
 import islpy as isl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from stages.poly.linear import LinearForm, linear_form
 
@@ -28,7 +27,8 @@ def _texts(form: LinearForm | None) -> tuple[list[list[int]], list[str]] | None:
             ["[P] -> { [(-8P)] }"],
         ),
         (
-            "[n] -> { [i] -> [i + n] : n > 3 and 0 <= i < 8; [i] -> [i - n] : n <= 3 and 0 <= i < 8 }",
+            "[n] -> { [i] -> [i + n] : n > 3 and 0 <= i < 8; "
+            "[i] -> [i - n] : n <= 3 and 0 <= i < 8 }",
             [[1]],
             ["[n] -> { [(-n)] : n <= 3; [(n)] : n >= 4 }"],
         ),
@@ -39,7 +39,11 @@ def _texts(form: LinearForm | None) -> tuple[list[list[int]], list[str]] | None:
         ),
         ("{ [i] -> [i // 2] : i mod 2 = 0 and i = 4 }", [[0]], ["{ [(2)] }"]),
         ("{ [0] -> [0]; [2] -> [4]; [5] -> [10] }", [[2]], ["{ [(0)] }"]),
-        ("[n] -> { [] -> [n, n // 3] }", [[], []], ["[n] -> { [(n)] }", "[n] -> { [(floor((n)/3))] }"]),
+        (
+            "[n] -> { [] -> [n, n // 3] }",
+            [[], []],
+            ["[n] -> { [(n)] }", "[n] -> { [(floor((n)/3))] }"],
+        ),
         ("{ C[i] -> [] }", [], []),
     ],
 )
@@ -63,7 +67,9 @@ def test_accesses_that_are_not_linear(access: str) -> None:
 
 
 def test_context_may_make_an_access_linear() -> None:
-    access = isl.Map("[n] -> { [i] -> [i + n] : n >= 0 and 0 <= i < 8; [i] -> [0] : n < 0 and 0 <= i < 8 }")
+    access = isl.Map(
+        "[n] -> { [i] -> [i + n] : n >= 0 and 0 <= i < 8; [i] -> [0] : n < 0 and 0 <= i < 8 }"
+    )
     assert linear_form(access, ANY) is None
     form = linear_form(access, isl.Set("[n] -> { : n >= 2 }"))
     assert _texts(form) == ([[1]], ["[n] -> { [(n)] }"])

@@ -1,0 +1,49 @@
+"""Errors for users: place, excerpt, carets, hint."""
+
+from __future__ import annotations
+
+from stages.diagnose import Source, Span, UserError, UserErrors, render_error
+
+SOURCE = Source(path="projects/fc/fc.lair", text="all (i) in (M)\n\ty[i] += W[i] * x[j*j]\n")
+
+
+def span_of(part: str) -> Span:
+    start = SOURCE.text.index(part)
+    return Span(source=SOURCE, start=start, end=start + len(part))
+
+
+def test_line_and_column_count_from_one() -> None:
+    span = span_of("j*j")
+    assert (span.line, span.column) == (2, 19)
+    assert (span_of("all").line, span_of("all").column) == (1, 1)
+
+
+def test_the_whole_text_of_an_error() -> None:
+    error = UserError("access to x is not affine", span_of("j*j"), "sums of iterators")
+    assert str(error) == (
+        "projects/fc/fc.lair:2:19: error: access to x is not affine\n"
+        "  \ty[i] += W[i] * x[j*j]\n"
+        "  \t                 ^^^\n"
+        "hint: sums of iterators\n"
+    )
+
+
+def test_an_error_without_place_or_hint() -> None:
+    assert render_error(UserError("no .lair file")) == "error: no .lair file\n"
+
+
+def test_carets_stop_at_the_end_of_the_first_line() -> None:
+    span = Span(source=SOURCE, start=8, end=len(SOURCE.text))
+    assert render_error(UserError("long", span)) == (
+        "projects/fc/fc.lair:1:9: error: long\n  all (i) in (M)\n          ^^^^^^\n"
+    )
+
+
+def test_an_empty_span_has_one_caret() -> None:
+    span = Span(source=SOURCE, start=14, end=14)
+    assert render_error(UserError("end", span)).splitlines()[2] == "                ^"
+
+
+def test_errors_follow_one_another() -> None:
+    errors = UserErrors([UserError("one"), UserError("two")])
+    assert str(errors) == "error: one\n\nerror: two\n"

@@ -1,0 +1,189 @@
+"""Inputs of a layer: generated ones are exact, and files are read or refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stages.diagnose import Source, UserErrors
+from stages.lair import Layer, parse_lair, specialise
+from stages.lair.data import generate, is_exact, read_inputs
+from stages.lair.evaluate import evaluate
+
+
+def layer_of(text: str, **sizes: int) -> Layer:
+    return specialise(parse_lair(Source(path="f.lair", text=text)), None, sizes, {})
+
+
+def fc(m: int, n: int, type_: str = "float16") -> Layer:
+    text = """lair ff(M, N): T W[M][N], T x[N] -> T y[M]
+      { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }"""
+    return layer_of(text.replace("T ", f"{type_} "), M=m, N=n)
+
+
+def test_integers_are_in_the_types_and_shapes_of_the_inputs() -> None:
+    inputs, exact = generate(fc(32, 16), 0, "integers", 0.5, {"x"})
+    assert exact
+    assert {name: (a.shape, a.dtype.name) for name, a in inputs.items()} == {
+        "W": ((32, 16), "float16"), "x": ((16,), "float16"),
+    }
+
+
+def test_only_sparse_tensors_have_zeros_where_exactness_allows() -> None:
+    inputs, _ = generate(fc(32, 256), 0, "integers", 0.5, {"x"})
+    assert (inputs["W"] != 0).all()
+    assert 0.4 < (inputs["x"] != 0).mean() < 0.6
+
+
+@pytest.mark.parametrize("density", [0.0, 1.0])
+def test_densities_at_the_ends(density: float) -> None:
+    inputs, exact = generate(fc(4, 16), 0, "integers", density, {"x"})
+    assert exact
+    assert (inputs["x"] != 0).mean() == density
+
+
+def test_values_are_of_both_signs() -> None:
+    inputs, _ = generate(fc(32, 16), 0, "integers", 1, set())
+    assert inputs["W"].min() < 0 < inputs["W"].max()
+
+
+@pytest.mark.parametrize(("n", "type_", "limit"), [
+    (16, "float16", 2**11), (1000, "float16", 2**11), (9000, "float16", 2**11),
+    (9000, "float32", 2**24), (5000, "int16", 2**15 - 1), (64, "int32", 2**31 - 1),
+])
+def test_no_sum_of_absolute_terms_passes_the_limit(n: int, type_: str, limit: int) -> None:
+    layer = fc(3, n, type_)
+    inputs, exact = generate(layer, 0, "integers", 0.5, {"x"})
+    assert exact
+    sums = np.abs(inputs["W"].astype(float)) @ np.abs(inputs["x"].astype(float))
+    assert 0 < sums.max() <= limit
+
+
+def test_exact_data_sums_to_the_same_bits_in_any_order() -> None:
+    layer = fc(5, 3000)
+    inputs, exact = generate(layer, 7, "integers", 0.5, {"x"})
+    assert exact
+    total = np.zeros(5, np.float16)
+    for j in np.random.default_rng(0).permutation(3000):
+        total += inputs["W"][:, j] * inputs["x"][j]
+    assert np.array_equal(total, evaluate(layer, inputs)["y"])
+
+
+def test_the_seed_and_the_name_decide() -> None:
+    text = "lair f(): float16 a[64], float16 b[64] -> float16 y[64] { all (i) in (64) y[i] = a[i] + b[i] }"
+    first, again, other = (generate(layer_of(text), s, "integers", 0.5, set())[0] for s in (1, 1, 2))
+    assert np.array_equal(first["a"], again["a"])
+    assert not np.array_equal(first["a"], other["a"])
+    assert not np.array_equal(first["a"], first["b"])
+
+
+def test_reals_lie_between_minus_one_and_one() -> None:
+    inputs, exact = generate(fc(32, 64), 0, "reals", 0.5, {"x"})
+    assert not exact
+    assert np.abs(inputs["W"].astype(float)).max() <= 1
+    assert not np.array_equal(inputs["W"], np.rint(inputs["W"]))
+    assert 0.2 < (inputs["x"] == 0).mean() < 0.8
+
+
+@pytest.mark.parametrize("expr", ["exp(x[i])", "x[i] / 2", "x[i] * 0.5"])
+def test_what_is_no_integer_is_not_exact(expr: str) -> None:
+    text = f"lair f(): float16 x[4] -> float16 y[4] {{ all (i) in (4) y[i] = {expr} }}"
+    assert not generate(layer_of(text), 0, "integers", 0.5, set())[1]
+
+
+def test_a_sum_that_no_data_makes_exact() -> None:
+    text = """lair f(): float16 x[3000] -> float16 y[1]
+      { all (i, j) in (1, 3000) y[i] += x[j] + 1 }"""
+    assert not generate(layer_of(text), 0, "integers", 0.5, set())[1]
+
+
+@pytest.mark.parametrize(("values", "exact"), [
+    ([1000, 1000, 48], True), ([1000, 1000, 49], False), ([1000, -1000, 49], False), ([0.5, 0, 0], False),
+])
+def test_is_exact_for_sums(values: list[float], exact: bool) -> None:
+    layer = layer_of("lair f(): float16 x[3] -> float16 y { all (i) in (3) y += x[i] }")
+    assert is_exact(layer, {"x": np.array(values, np.float16)}) is exact
+
+
+@pytest.mark.parametrize(("values", "exact"), [([2, 1024, 1], True), ([64, 64, 0], False)])
+def test_is_exact_for_products(values: list[float], exact: bool) -> None:
+    layer = layer_of("lair f(): float16 x[3] -> float16 y { all (i) in (3) y *= x[i] }")
+    assert is_exact(layer, {"x": np.array(values, np.float16)}) is exact
+
+
+INT = layer_of("lair f(): int16 count[2] -> int16 y[2] { all (i) in (2) y[i] = count[i] }")
+
+
+@pytest.mark.parametrize("dtype", [
+    "bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "float64", ">i4", ">f8",
+])
+def test_any_real_dtype_is_read(dtype: str) -> None:
+    for layer, type_ in ((INT, "int16"), (fc(1, 2), "float16")):
+        name = layer.inputs[-1].name
+        read = read_inputs({name: np.array([0, 1]).astype(dtype)}, layer)
+        assert (read[name].dtype.name, read[name].tolist()) == (type_, [0, 1])
+
+
+def test_floats_are_rounded() -> None:
+    read = read_inputs({"x": np.array([0.1, 1 / 3])}, fc(1, 2))
+    assert np.array_equal(read["x"], np.array([0.1, 1 / 3], np.float16))
+
+
+def test_scalars_and_fortran_order() -> None:
+    layer = layer_of("""lair f(): int16 s, int16 x[2][3] -> int16 y[2][3]
+      { all (i, j) in (2, 3) y[i][j] = x[i][j] + s }""")
+    x = np.asfortranarray(np.arange(6).reshape(2, 3))
+    read = read_inputs({"s": np.array(3), "x": x}, layer)
+    assert read["s"].shape == ()
+    assert evaluate(layer, read)["y"].tolist() == [[3, 4, 5], [6, 7, 8]]
+
+
+REFUSED = {
+    "unknown_tensor": (
+        {"cuont": np.zeros(2)},
+        "error: inputs/cuont.npy is for no input\nhint: did you mean count?\n",
+    ),
+    "wrong_shape": (
+        {"count": np.zeros((2, 1))},
+        "error: inputs/count.npy has shape (2, 1), but count has shape (2,)\n"
+        "hint: save an array of exactly this shape\n",
+    ),
+    "text": (
+        {"count": np.array(["a", "b"])},
+        "error: inputs/count.npy holds <U1, not real numbers\n"
+        "hint: save integers, floats or booleans\n",
+    ),
+    "complex": (
+        {"count": np.zeros(2, complex)},
+        "error: inputs/count.npy holds complex128, not real numbers\n"
+        "hint: save integers, floats or booleans\n",
+    ),
+    "overflow": (
+        {"count": np.array([0, 32768])},
+        "error: inputs/count.npy holds 32768 at count[1], which int16 cannot hold\n"
+        "hint: integers from -32768 to 32767\n",
+    ),
+    "fraction": (
+        {"count": np.array([0.5, 1])},
+        "error: inputs/count.npy holds 0.5 at count[0], which int16 cannot hold\n"
+        "hint: integers from -32768 to 32767\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_files_that_are_refused(reason: str) -> None:
+    arrays, expected = REFUSED[reason]
+    with pytest.raises(UserErrors) as caught:
+        read_inputs(arrays, INT)
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("value", [65520.0, np.inf, np.nan])
+def test_floats_that_overflow_are_refused(value: float) -> None:
+    with pytest.raises(UserErrors) as caught:
+        read_inputs({"x": np.array([0, value])}, fc(1, 2))
+    assert str(caught.value) == (
+        f"error: inputs/x.npy holds {value} at x[1], which float16 cannot hold\n"
+        "hint: finite numbers from -65504.0 to 65504.0\n"
+    )
