@@ -4,8 +4,8 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eqs. (5) (6) (10)
 Reads    layer.yaml, lair.isl, placement.isl
 Writes   adapted.isl    target, grid, placement, sources, arrivals, departures
 Assumes  the placement is total, single-valued and inside the target.
-Ensures  PE[0, 0] is the first computing PE; every element that a PE needs arrives on its row or column;
-         every element that leaves is computed on the row or column of its port.
+Ensures  PE[0, 0] is the first computing PE; every element that a PE needs arrives on its row or
+         column; every element that leaves is computed on the row or column of its port.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Adaptation:
             )
 
     def _arrival(self, tensor: str, core: Rectangle) -> isl.Map:
-        """Return how a tensor reaches the computing PEs, as eq. (5): re-indexed where it is spread."""
+        """Return how a tensor reaches the computing PEs, as eq. (5), re-indexed where spread."""
         side = self.spread.get(tensor)
         if side is None:
             return _onto_core(self.sources[tensor], self.target, core)

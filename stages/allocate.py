@@ -5,7 +5,7 @@ Reads    lair.isl, adapted.isl, tasks.yaml, routes.isl
 Writes   allocations.isl    accessed, to_local, local
 Assumes  the placement is single-valued.
 Ensures  0 <= l < size for every accessed element; to_local is injective per PE.
-Differs  the offset may be quasi-affine in the coordinates of the PE: Sec. 4.3 does not need it affine.
+Differs  the offset may be quasi-affine in the PE's coordinates: Sec. 4.3 does not need it affine.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         size, allocation = allocate(relation)
         local = local.union(isl.UnionSet.from_set(size))
         to_local = to_local.union(isl.UnionMap.from_map(allocation))
+    objects: dict[str, isl.UnionSet | isl.UnionMap]
     objects = {"accessed": accessed, "local": local, "to_local": to_local}
     return {"allocations.isl": write_objects(HEADER, objects)}
 
@@ -46,7 +47,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 def allocate(accessed: isl.Map) -> tuple[isl.Set, isl.Map]:
     """Return { T_local[l] : 0 <= l < size } and { [PE -> T[e]] -> T_local[e - offset(PE)] }.
 
-    Size and offset are those of the fixed-size box hull of the elements that a PE accesses, eq. (8).
+    Size and offset are those of the fixed-size box hull of what a PE accesses, eq. (8).
     """
     name = f"{accessed.get_tuple_name(isl.dim_type.out)}_local"
     hull = box_hull(bind_domain(accessed, PE_NAMES), quasi_affine=True)
@@ -77,7 +78,9 @@ def accessed_elements(inputs: Inputs) -> isl.UnionMap:
 
 
 def passing(
-    stream: dict[str, typing.Any], name: str, adapted: dict[str, typing.Any],
+    stream: dict[str, typing.Any],
+    name: str,
+    adapted: dict[str, typing.Any],
     routes: dict[str, typing.Any],
 ) -> isl.UnionMap:
     """Return { tensor[e] -> PE } of the elements of a dense stream that pass through a PE."""
@@ -92,7 +95,9 @@ def passing(
 
 
 def heard(
-    stream: dict[str, typing.Any], name: str, adapted: dict[str, typing.Any],
+    stream: dict[str, typing.Any],
+    name: str,
+    adapted: dict[str, typing.Any],
     routes: dict[str, typing.Any],
 ) -> isl.UnionMap:
     """Return { tensor_source[e] -> PE } of all elements that a port sends to an adapter."""

@@ -20,7 +20,7 @@ from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, fixed_size
 from stages.poly.box_hull import BoxHull, as_set, box, box_hull, offset_set
 from stages.poly.interference import accessed_by, extend_allocation, extra_instances
 from stages.poly.local import Shape, at_this_pe, shape_of, shifted
-from stages.poly.pieces import maps_of, named_set, sets_of
+from stages.poly.pieces import maps_of, sets_of
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
@@ -29,7 +29,8 @@ if typing.TYPE_CHECKING:
 READS = ("layer.yaml", "tasks.yaml", "compressions.isl", "instances.isl", "allocations.isl")
 WRITES = ("hulls.isl",)
 HEADER = """Boxes of fixed size (Sec. 5.3), per task T that runs a statement.
-T_offset, T_hull: offset and elements of the fixed-size box hull; T_extra: extra instances, eq. (36).
+T_offset, T_hull: offset and elements of the fixed-size box hull.
+T_extra: extra instances, eq. (36).
 T_reads, T_writes: the elements of local memory that these read and write, eqs. (38) (41).
 T_outside, T_conflict: those of them that do not exist, or that somebody else uses.
 T_minimum, T_maximum: exact bounds. T_vector: the box chosen, hull[size] or exact[size], if any.
@@ -125,7 +126,11 @@ class Approximator:
                 outside = outside.union(isl.UnionSet.from_set(beyond))
         assert writes is not None, "a statement writes its target"
         return Approximation(
-            hull=hull, extra=extra, reads=reads, writes=writes, outside=outside,
+            hull=hull,
+            extra=extra,
+            reads=reads,
+            writes=writes,
+            outside=outside,
             conflict=writes.intersect(self._used(task["target"])),
         )
 
@@ -160,7 +165,9 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def choose_box(
-    prefer: str | None, approximation: Approximation | None, exact: ExactBounds,
+    prefer: str | None,
+    approximation: Approximation | None,
+    exact: ExactBounds,
     compressed: isl.Set,
 ) -> isl.Set | None:
     """Return { hull[size] } or [PE_X, PE_Y] -> { exact[size] }; None if neither has a fixed size.
@@ -205,7 +212,10 @@ def _described(approximation: Approximation, compressed: isl.Set) -> dict[str, t
 
 def _free(elements: isl.Set) -> list[str]:
     """Return the index symbolic constants of a set."""
-    names = (elements.get_dim_name(isl.dim_type.param, k) for k in range(elements.dim(isl.dim_type.param)))
+    names = (
+        elements.get_dim_name(isl.dim_type.param, k)
+        for k in range(elements.dim(isl.dim_type.param))
+    )
     return [name for name in names if name and name not in PE_NAMES]
 
 

@@ -42,6 +42,7 @@ def compressed_task(
     known = isl.Set.from_union_set(instances[f"{name}_known"])
     compressed = compress(isl.Set.from_union_set(instances[name]).intersect_params(known))
     relation = isl.UnionMap.from_map(compressed.map)
+    found: dict[str, isl.Set | isl.Map | isl.UnionMap]
     found = {f"{name}_compression": compressed.map, name: compressed.set}
     access = instances.get(f"{name}_access")
     if access is not None:

@@ -27,8 +27,9 @@ if typing.TYPE_CHECKING:
 READS = ("lair.isl", "adapted.isl", "tasks.yaml", "routes.isl", "allocations.isl")
 WRITES = ("instances.isl",)
 HEADER = """What one invocation of each task runs (Sec. 5.1).
-T: [PE_X, PE_Y, index...] -> { instance }, eq. (12); T_known: the symbolic constants T is invoked with, eq. (15).
-T_access: { instance -> element }: index[i] of what T sends or receives, or a statement's accesses."""
+T: [PE_X, PE_Y, index...] -> { instance }, eq. (12).
+T_known: the symbolic constants with which T is invoked, eq. (15).
+T_access: { instance -> element }, where an instance of a stream is the index of its element."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -98,7 +99,9 @@ class InstanceFinder:
         """{ S[i] : placed on PE }, eq. (11)."""
         placed = self._placed(task["statement"])
         return {
-            "": placed, "_known": self._pes(), "_access": self._accesses(task["statement"]),
+            "": placed,
+            "_known": self._pes(),
+            "_access": self._accesses(task["statement"]),
         }
 
     def _relay(self, task: dict[str, str]) -> dict[str, typing.Any]:
@@ -130,13 +133,13 @@ class InstanceFinder:
         return {"": at.domain(), "_known": bind_set(adapters, PE_NAMES), "_access": at}
 
     def _heard(self, stream: dict[str, typing.Any], sent: isl.Map) -> isl.Map:
-        """Return { t[e] -> [adapter -> index] } of all elements of the port that feeds an adapter."""
+        """Return { t[e] -> [adapter -> index] } of all that the adapter's port sends."""
         source = self._relation("sources", stream)
         feeds = source.range_factor_domain().reverse().apply_range(sent.range_factor_domain())
         return relocated(source, feeds)
 
     def _arriving(self, name: str) -> tuple[isl.Set, isl.Set]:
-        """Return [PE_X, PE_Y, index...] -> { t[e] } of what PEs take, and what may arrive, eq. (15).
+        """Return [PE_X, PE_Y, index...] -> { t[e] } of what PEs take, and what arrives, eq. (15).
 
         Whatever enters a row or column reaches all its PEs that take something.
         """

@@ -43,15 +43,14 @@ def run(inputs: Inputs) -> dict[str, str]:
     return {"placement.isl": write_objects(HEADER, {"target": target, "placement": placement})}
 
 
-def _placement(
-    mapping: Mapping, instances: isl.UnionSet, width: int, height: int
-) -> isl.UnionMap:
+def _placement(mapping: Mapping, instances: isl.UnionSet, width: int, height: int) -> isl.UnionMap:
     """Return the placement given, or the one tiled from a direction `(j, i)`."""
     text = mapping.placement
     if text is None:
         raise UserError(
-            "layer.yaml gives no placement", mapping.span(),
-            "say which PE runs each instance: `placement: \"{ ff[i,j] -> PE[j//4, i//8] }\"`, "
+            "layer.yaml gives no placement",
+            mapping.span(),
+            'say which PE runs each instance: `placement: "{ ff[i,j] -> PE[j//4, i//8] }"`, '
             "or only the directions: `placement: (j, i)`",
         )
     match = DIRECTION.fullmatch(text.text)
@@ -70,7 +69,10 @@ def tile(
     """Return { S[i] -> PE[east // tile, south // tile] }, with the smallest tiles that fit."""
     result = isl.UnionMap("{ }")
     for statement in sets_of(instances):
-        names = [statement.get_dim_name(isl.dim_type.set, k) or "" for k in range(statement.dim(isl.dim_type.set))]
+        names = [
+            statement.get_dim_name(isl.dim_type.set, k) or ""
+            for k in range(statement.dim(isl.dim_type.set))
+        ]
         x = _tiled(statement, names, east, extent[0], text)
         y = _tiled(statement, names, south, extent[1], text) if south else "0"
         pattern = f"{{ {statement.get_tuple_name()}[{', '.join(names)}] -> PE[{x}, {y}] }}"
@@ -78,9 +80,7 @@ def tile(
     return result
 
 
-def _tiled(
-    statement: isl.Set, names: list[str], iterator: str, extent: int, text: IslText
-) -> str:
+def _tiled(statement: isl.Set, names: list[str], iterator: str, extent: int, text: IslText) -> str:
     """Return `i // t` with t = ceil(size of i / extent)."""
     if iterator not in names:
         start = text.text.index(iterator)
@@ -103,22 +103,31 @@ def check_placement(
     used = placement.intersect_domain(instances)
     missing = instances.subtract(placement.domain())
     if not missing.is_empty():
-        errors.append(UserError(
-            f"placement is not total: {example_of(missing)} has no PE", span,
-            "every instance of every statement needs one PE",
-        ))
+        errors.append(
+            UserError(
+                f"placement is not total: {example_of(missing)} has no PE",
+                span,
+                "every instance of every statement needs one PE",
+            )
+        )
     if not used.is_single_valued():
-        errors.append(UserError(
-            f"placement is not single-valued: {_twice(used)}", span,
-            "each instance runs on one PE",
-        ))
+        errors.append(
+            UserError(
+                f"placement is not single-valued: {_twice(used)}",
+                span,
+                "each instance runs on one PE",
+            )
+        )
     outside = used.subtract_range(isl.UnionSet.from_set(target))
     if not outside.is_empty():
         instance = outside.domain()
-        errors.append(UserError(
-            f"placement leaves the target: {_arrow(outside, instance)}", span,
-            f"the target is {mapping.target.text}",
-        ))
+        errors.append(
+            UserError(
+                f"placement leaves the target: {_arrow(outside, instance)}",
+                span,
+                f"the target is {mapping.target.text}",
+            )
+        )
     if errors:
         raise UserErrors(errors)
 
@@ -134,14 +143,12 @@ def _unknown(
             yield _unknown_statement(name, rank, known, text)
         elif m.get_tuple_name(isl.dim_type.out) != "PE" or m.dim(isl.dim_type.out) != 2:
             yield UserError(
-                f"placement maps {name} to {str(m.range().get_space()).strip('{ }')}, not to PE[x, y]",
+                f"placement maps {name} to {str(m.range().get_space()).strip('{ }')}, not PE[x, y]",
                 text.span(0, len(text.text)),
             )
 
 
-def _unknown_statement(
-    name: str, rank: int, known: dict[str, int], text: IslText
-) -> UserError:
+def _unknown_statement(name: str, rank: int, known: dict[str, int], text: IslText) -> UserError:
     start = max(text.text.find(name), 0)
     span = text.span(start, start + len(name))
     if name in known:
@@ -163,4 +170,6 @@ def _twice(placement: isl.UnionMap) -> str:
 
 def _arrow(outside: isl.UnionMap, instances: isl.UnionSet) -> str:
     instance = isl.UnionSet.from_point(instances.sample_point())
-    return f"{example_of(instance)} runs on {example_of(outside.intersect_domain(instance).range())}"
+    return (
+        f"{example_of(instance)} runs on {example_of(outside.intersect_domain(instance).range())}"
+    )

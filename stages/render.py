@@ -1,4 +1,4 @@
-"""Write the PE programs, with vector instructions and with loops only, and the layout of the fabric.
+"""Write the PE programs, with vector instructions and with loops only, and the fabric's layout.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4, 5
 Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml, routes.isl,
@@ -28,8 +28,16 @@ if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
 
 READS = (
-    "layer.yaml", "*.lair", "lair.isl", "schedule.isl", "adapted.isl", "tasks.yaml", "routes.isl",
-    "instances.isl", "hulls.isl", "simd.yaml",
+    "layer.yaml",
+    "*.lair",
+    "lair.isl",
+    "schedule.isl",
+    "adapted.isl",
+    "tasks.yaml",
+    "routes.isl",
+    "instances.isl",
+    "hulls.isl",
+    "simd.yaml",
 )
 WRITES = ("build/simd/pe_*.c", "build/loops/pe_*.c", "build/layout.yaml")
 TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -43,9 +51,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     for variant, described in VARIANTS.items():
         programs = _programs(model, variant == "simd")
         check_machine(model, programs, profile, inputs)
-        texts |= {
-            f"build/{variant}/pe_{p.role}.c": program_text(p, described) for p in programs
-        }
+        texts |= {f"build/{variant}/pe_{p.role}.c": program_text(p, described) for p in programs}
     code = {p.role: code_bytes(p, profile) for p in programs}
     layout = layout_of(model, programs, code)
     texts["build/layout.yaml"] = yaml.safe_dump(
@@ -57,11 +63,15 @@ def run(inputs: Inputs) -> dict[str, str]:
 def program_text(program: Program, variant: str) -> str:
     """Return the C text of a program."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True, autoescape=False,
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
     )
     template = environment.get_template("pe.c.j2")
-    return template.render(program=program.context(), layer=program.model.layer.name, variant=variant)
+    return template.render(
+        program=program.context(), layer=program.model.layer.name, variant=variant
+    )
 
 
 def code_bytes(program: Program, profile: Profile) -> int:
@@ -69,16 +79,15 @@ def code_bytes(program: Program, profile: Profile) -> int:
     return profile.code_base + profile.code_task * len(program.functions)
 
 
-def check_machine(
-    model: Model, programs: list[Program], profile: Profile, inputs: Inputs
-) -> None:
+def check_machine(model: Model, programs: list[Program], profile: Profile, inputs: Inputs) -> None:
     """Raise UserError if the layer needs more colours, PEs or memory than the machine has."""
     mapping = inputs.mapping()
     colours, grid = model.graph["colours"], model.grid
     if len(colours) > profile.colours:
         raise UserError(
             f"the routes need {len(colours)} colours, {profile.name} has {profile.colours}",
-            mapping.span("tensors"), "let fewer tensors arrive and leave apart",
+            mapping.span("tensors"),
+            "let fewer tensors arrive and leave apart",
         )
     size = (grid.right - grid.left + 1, grid.bottom - grid.top + 1)
     if size[0] > profile.grid[0] or size[1] > profile.grid[1]:
@@ -97,9 +106,11 @@ def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
     need = program.data + code
     if need <= profile.memory:
         return
-    parts = ", ".join(f"{l.name} {l.bytes}" for l in sorted(program.locals, key=lambda l: -l.bytes))
+    largest = sorted(program.locals, key=lambda local: -local.bytes)
+    parts = ", ".join(f"{local.name} {local.bytes}" for local in largest)
     stored = [
-        t for t, described in program.model.graph["tensors"].items()
+        t
+        for t, described in program.model.graph["tensors"].items()
         if described["kept"] == "stored" and inputs.mapping().tensors[t].sparse
     ]
     hint = "spread the layer over more PEs"
@@ -111,7 +122,8 @@ def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
     raise UserError(
         f"a PE with role {program.role} needs {need} bytes ({parts}, code {code}), "
         f"{inputs.profile().name} has {profile.memory}",
-        inputs.mapping().span("target"), hint,
+        inputs.mapping().span("target"),
+        hint,
     )
 
 

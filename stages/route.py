@@ -15,14 +15,13 @@ import typing
 import islpy as isl
 import yaml
 
-from stages.diagnose import UserError
 from stages.lair.expressions import expression_text, is_zero_at
 from stages.lair.layer import Layer, Statement
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.flow import Routes, chain_routes, column_routes, spread_routes
 from stages.poly.order import behind_ports, on_side
-from stages.poly.pieces import from_domain, named_set
-from stages.poly.side import SIDES, Rectangle, bounding_rectangle, ports, turn
+from stages.poly.pieces import from_domain
+from stages.poly.side import SIDES, bounding_rectangle, ports, turn
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
@@ -31,8 +30,9 @@ if typing.TYPE_CHECKING:
 
 READS = ("layer.yaml", "*.lair", "lair.isl", "adapted.isl")
 WRITES = ("tasks.yaml", "routes.isl")
-HEADER = """Routes (Sec. 4.2), per colour: { [PE[x, y] -> side it comes from[]] -> side it goes to[] }.
-N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it; N_ports: where it enters.
+HEADER = """Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }.
+N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it;
+N_ports: where it enters.
 N_chain: PEs that sum departure N on its way out; N_first: those where it starts."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
@@ -60,14 +60,16 @@ class TaskGraph:
         placement = adapted["placement"]
         self.needed = lair["reads"].reverse().apply_range(placement)
         self.computed = lair["writes"].reverse().apply_range(placement)
-        self.objects: dict[str, isl.UnionMap | isl.Set] = {}
+        self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}
         self.arrivals = {n: a for t in self.layer.inputs for n, a in self._arrivals(t.name)}
         self.departures = {n: d for t in self.layer.outputs for n, d in self._departures(t.name)}
 
     def tasks(self) -> dict[str, object]:
         """Return the content of tasks.yaml."""
         return {
-            "tensors": {t.name: self._tensor(t.name) for t in self.layer.inputs + self.layer.outputs},
+            "tensors": {
+                t.name: self._tensor(t.name) for t in self.layer.inputs + self.layer.outputs
+            },
             "arrivals": self.arrivals,
             "departures": self.departures,
             "tasks": dict(self._tasks()),
@@ -107,9 +109,13 @@ class TaskGraph:
         self.objects[f"{name}_ports"] = self._ports(source, side, taken, turned, adapters)
         outer = _outer_box(source)
         return {
-            "tensor": tensor, "side": side, "sparse": self._is_sparse(tensor),
-            "colour": name, "source": f"{name}_source" if adapters else name,
-            "spread": adapters, "outer": outer,
+            "tensor": tensor,
+            "side": side,
+            "sparse": self._is_sparse(tensor),
+            "colour": name,
+            "source": f"{name}_source" if adapters else name,
+            "spread": adapters,
+            "outer": outer,
         }
 
     def _is_sparse(self, tensor: str) -> bool:
@@ -140,7 +146,10 @@ class TaskGraph:
         for side in sides:
             name = tensor if len(sides) == 1 else f"{tensor}_{SIDES[side].word}"
             here = on_side(relation, side, self.core)
-            yield name, self._departure(name, tensor, side, computed.intersect_domain(here.domain()))
+            yield (
+                name,
+                self._departure(name, tensor, side, computed.intersect_domain(here.domain())),
+            )
 
     def _departure(self, name: str, tensor: str, side: str, sums: isl.Map) -> dict[str, object]:
         turned = turn(side, self.grid)
@@ -152,15 +161,19 @@ class TaskGraph:
         self.objects[f"{name}_first"] = chain.starts
         statement = self._writer(tensor)
         return {
-            "tensor": tensor, "side": side, "colours": [f"{name}_even", f"{name}_odd"],
+            "tensor": tensor,
+            "side": side,
+            "colours": [f"{name}_even", f"{name}_odd"],
             "by": COMBINE[statement.op],
             "parity": _parity(turned),
         }
 
     def _is_peeled(self, side: str) -> bool:
         return {
-            "N": self.grid.top < self.core.top, "S": self.grid.bottom > self.core.bottom,
-            "W": self.grid.left < self.core.left, "E": self.grid.right > self.core.right,
+            "N": self.grid.top < self.core.top,
+            "S": self.grid.bottom > self.core.bottom,
+            "W": self.grid.left < self.core.left,
+            "E": self.grid.right > self.core.right,
         }[side]
 
     def _add(self, colour: str, routes: Routes) -> None:
@@ -201,10 +214,14 @@ class TaskGraph:
     def _tasks(self) -> typing.Iterator[tuple[str, dict[str, object]]]:
         """Yield the tasks in the order in which a PE runs them."""
         for tensor in self.layer.outputs:
-            yield f"init_{tensor.name}", {
-                "kind": "initialise", "tensor": tensor.name,
-                "value": NEUTRAL[self._writer(tensor.name).op],
-            }
+            yield (
+                f"init_{tensor.name}",
+                {
+                    "kind": "initialise",
+                    "tensor": tensor.name,
+                    "value": NEUTRAL[self._writer(tensor.name).op],
+                },
+            )
         for name, arrival in self.arrivals.items():
             yield from self._arrival_tasks(name, str(arrival["tensor"]))
         for statement in self.layer.statements:

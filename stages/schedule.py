@@ -48,7 +48,7 @@ def default_schedule(
 ) -> isl.UnionMap:
     """Return { S[i] -> [index of the arriving element that S[i] reads, i] }.
 
-    The first tensor whose elements each have one index gives the order; without one, { S[i] -> [i] }.
+    The first tensor whose elements each have one index gives the order; else { S[i] -> [i] }.
     """
     lexicographic = isl.Map.identity(statement.get_space().map_from_set())
     lexicographic = lexicographic.intersect_domain(statement).reset_tuple_id(isl.dim_type.out)
@@ -61,7 +61,7 @@ def default_schedule(
 
 
 def _arrival_orders(mapping: Mapping) -> list[isl.UnionMap]:
-    """Return { tensor[element] -> index[i] } of every tensor that arrives, in the order of the YAML."""
+    """Return { tensor[element] -> index[i] } of every tensor that arrives, as the YAML has them."""
     return [
         parse_map(tensor.arrives).range_factor_range()
         for tensor in mapping.tensors.values()
@@ -81,7 +81,9 @@ def _given(mapping: Mapping, instances: isl.UnionSet) -> isl.UnionMap:
     schedule = schedule.intersect_domain(instances)
     named = instances.intersect(schedule.domain().universe())
     if not named.is_subset(schedule.domain()):
-        raise UserError(f"schedule gives no time to {example_of(named.subtract(schedule.domain()))}", span)
+        raise UserError(
+            f"schedule gives no time to {example_of(named.subtract(schedule.domain()))}", span
+        )
     if not schedule.is_single_valued():
         raise UserError("schedule gives several times to one instance", span)
     return schedule

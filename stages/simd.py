@@ -26,7 +26,12 @@ if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
 
 READS = (
-    "layer.yaml", "tasks.yaml", "instances.isl", "compressions.isl", "hulls.isl", "sizes.isl",
+    "layer.yaml",
+    "tasks.yaml",
+    "instances.isl",
+    "compressions.isl",
+    "hulls.isl",
+    "sizes.isl",
 )
 WRITES = ("simd.yaml",)
 RUNS = ("react", "compute")
@@ -40,7 +45,9 @@ class NoVectorError(Exception):
 def run(inputs: Inputs) -> dict[str, str]:
     """Return simd.yaml."""
     decisions = Decisions(inputs).of_all_tasks()
-    return {"simd.yaml": yaml.safe_dump(decisions, sort_keys=False, default_flow_style=None, width=100)}
+    return {
+        "simd.yaml": yaml.safe_dump(decisions, sort_keys=False, default_flow_style=None, width=100)
+    }
 
 
 class Decisions:
@@ -81,7 +88,7 @@ class Decisions:
             return decision | {"by": "loops", "why": str(reason)}
 
     def _guard(self, name: str) -> str | None:
-        """Return the symbolic constants for which there are instances; None if for all that occur."""
+        """Return the symbolic constants for which there are instances; None if all that occur."""
         known = isl.Set.from_union_set(self.instances[f"{name}_known"])
         domain = isl.Set.from_union_set(self.compressed[name]).params()
         return None if known.is_subset(domain) else str(domain.gist(known))
@@ -128,8 +135,11 @@ class Decisions:
         if sizes is None:
             raise NoVectorError("the elements are no box")
         return {
-            "by": "exact", "why": "the elements are a box", "sizes": [_value(s) for s in sizes],
-            "box": elements, "origin": exact.minimum,
+            "by": "exact",
+            "why": "the elements are a box",
+            "sizes": [_value(s) for s in sizes],
+            "box": elements,
+            "origin": exact.minimum,
         }
 
     def _fixed_shape(self, name: str, elements: isl.Set, exact: ExactBounds) -> Task:
@@ -146,22 +156,30 @@ class Decisions:
             why = "a fixed-size box hull holds the instances"
             why += ", and extra ones that do no harm" if extra else " and no others"
             box = isl.Set.from_union_set(self.hulls[f"{name}_hull"])
-            origin = _components(isl.Set.from_union_set(self.hulls[f"{name}_offset"]))
-        return {"by": by, "why": why, "sizes": list(map(_value, sizes)), "box": box, "origin": origin}
+            origin = tuple(_components(isl.Set.from_union_set(self.hulls[f"{name}_offset"])))
+        return {
+            "by": by,
+            "why": why,
+            "sizes": list(map(_value, sizes)),
+            "box": box,
+            "origin": origin,
+        }
 
     def _enumerated_shape(self, name: str, elements: isl.Set, exact: ExactBounds) -> Task:
-        """Return one size a configuration. Raises NoVectorError if the sizes cannot be enumerated."""
+        """Return one size a configuration. Raises NoVectorError if sizes cannot be enumerated."""
         reason = self._without_box(name, exact)
         if f"{name}_hull" not in self.sizes:
             raise NoVectorError(reason)
         hull = isl.Set.from_union_set(self.sizes[f"{name}_hull"])
         offset = isl.Set.from_union_set(self.sizes[f"{name}_offset"])
         return {
-            "by": "enumerate", "why": reason,
+            "by": "enumerate",
+            "why": reason,
             "sizes": [_value(size) for size in exact.size],
             "least": [_value(least) for least in _components(offset)],
             "several": list(shape_of(hull)),
-            "box": elements, "origin": exact.minimum,
+            "box": elements,
+            "origin": exact.minimum,
         }
 
     def _without_box(self, name: str, exact: ExactBounds) -> str:
@@ -177,7 +195,7 @@ class Decisions:
         return f"{hull}, and the exact bounds are " + ("not fixed" if exact.is_box else "no box")
 
     def _check_rank(self, name: str, shape: Task) -> None:
-        """Raise NoVectorError unless there are 1 to 4 dimensions; UserError if a box was asked for."""
+        """Raise NoVectorError unless there are 1 to 4 dimensions, UserError if they are wanted."""
         rank, most = len(shape["sizes"]), self.profile.dimensions
         if rank == 0 and name in self.running:
             raise NoVectorError("there is a single instance")
@@ -202,9 +220,7 @@ class Decisions:
             raise NoVectorError(text)
         self.free -= count
 
-    def _operands(
-        self, name: str, task: Task, operation: Operation, shape: Task
-    ) -> list[Task]:
+    def _operands(self, name: str, task: Task, operation: Operation, shape: Task) -> list[Task]:
         """Return the operands: local memory with a base and strides, an element, or a number."""
         accesses = {_range_name(m): m for m in maps_of(self.compressed[f"{name}_access"])}
         if task["kind"] not in RUNS:
@@ -213,7 +229,7 @@ class Decisions:
             return [memory, filled] if task["kind"] == "initialise" else [memory]
         found = []
         for operand in (task["target"], operation.a, operation.b):
-            if operand == self._arriving(task):
+            if isinstance(operand, str) and operand == self._arriving(task):
                 found.append({"element": operand, "type": self._type(operand)})
             elif isinstance(operand, str):
                 found.append(self._memory(name, accesses[operand], shape))

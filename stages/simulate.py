@@ -31,8 +31,16 @@ if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
 
 READS = (
-    "layer.yaml", "*.lair", "inputs/*.npy", "lair.isl", "adapted.isl", "tasks.yaml", "simd.yaml",
-    "build/layout.yaml", "build/simd/pe_*.c", "build/loops/pe_*.c",
+    "layer.yaml",
+    "*.lair",
+    "inputs/*.npy",
+    "lair.isl",
+    "adapted.isl",
+    "tasks.yaml",
+    "simd.yaml",
+    "build/layout.yaml",
+    "build/simd/pe_*.c",
+    "build/loops/pe_*.c",
 )
 WRITES = ("build/outputs/*.npy", "build/results.json")
 VARIANTS = ("simd", "loops")
@@ -49,15 +57,18 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     runs = {variant: run_programs(inputs, variant, arrays, layer) for variant in VARIANTS}
     allowed = None if exact else magnitude(layer, arrays)
     checks = {
-        tensor.name: worst([
-            check(each.outputs[tensor.name], expected[tensor.name], allowed, tensor.name)
-            for each in runs.values()
-        ])
+        tensor.name: worst(
+            [
+                check(each.outputs[tensor.name], expected[tensor.name], allowed, tensor.name)
+                for each in runs.values()
+            ]
+        )
         for tensor in layer.outputs
     }
     results = describe(inputs, layer, runs, checks)
     files: dict[str, str | bytes] = {
-        f"build/outputs/{name}.npy": _npy(values[-1]) for name, values in runs["simd"].outputs.items()
+        f"build/outputs/{name}.npy": _npy(values[-1])
+        for name, values in runs["simd"].outputs.items()
     }
     return files | {"build/results.json": json.dumps(results, indent=2) + "\n"}
 
@@ -77,7 +88,7 @@ def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> 
     shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
     with tempfile.TemporaryDirectory() as folder:
         try:
-            library = build_library(programs, Path(folder))
+            library = build_library(programs, Path(folder), cache=inputs.scratch)
         except CompilerError as error:
             raise UserError(str(error)) from error
         layout = inputs.yaml("build/layout.yaml")
@@ -99,7 +110,10 @@ def check(
     worst = max((float(np.nanmax(e, initial=0.0)) for e in errors), default=0.0)
     within = all(same)
     if allowed is not None and not within:
-        within = all(bool(np.all((e <= allowed[name]) | (v == expected))) for e, v in zip(errors, values, strict=True))
+        within = all(
+            bool(np.all((e <= allowed[name]) | (v == expected)))
+            for e, v in zip(errors, values, strict=True)
+        )
     return {"exact": allowed is None, "right": within, "max_abs_error": worst}
 
 
@@ -125,16 +139,23 @@ def describe(
         "main_cycles": {"simd": simd.main_cycles, "loops": loops.main_cycles},
         "speedup": round(loops.cycles / max(1, simd.cycles), 3),
         "bound": lower_bound(
-            Dependence.read(inputs), layer, profile, loops, busiest(inputs, loops),
+            Dependence.read(inputs),
+            layer,
+            profile,
+            loops,
+            busiest(inputs, loops),
             inputs.mapping().invocations,
         ),
         "tasks": task_results(inputs, runs),
         "check": checks,
         "memory": {
-            "bytes_per_pe": max(simd.memory.values(), default=0), "of": profile.memory,
+            "bytes_per_pe": max(simd.memory.values(), default=0),
+            "of": profile.memory,
         },
         "fabric": {
-            "wavelets": simd.injected + simd.delivered, "hops": simd.hops, "stalls": simd.stalls,
+            "wavelets": simd.injected + simd.delivered,
+            "hops": simd.hops,
+            "stalls": simd.stalls,
         },
     }
 
@@ -165,8 +186,11 @@ def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
             vector, loop = (runs[v].counters[role][number] for v in VARIANTS)
             decision = decisions[name]
             found[name] = {
-                "by": decision["by"], "why": decision["why"], "sizes": decision.get("sizes", []),
-                "calls": vector.calls, "instances": loop.points,
+                "by": decision["by"],
+                "why": decision["why"],
+                "sizes": decision.get("sizes", []),
+                "calls": vector.calls,
+                "instances": loop.points,
                 "extra": vector.points - loop.points,
             }
     return found

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-strict-aliasing"]
-FLAGS += ["-O2", "-fPIC", "-shared"]
+FLAGS += ["-O2", "-fPIC"]
 SANITIZE = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
@@ -41,19 +44,41 @@ def c_compiler() -> list[str]:
     )
 
 
-def build_library(programs: Sequence[Path], out_dir: Path, sanitize: bool = False) -> Path:
+def build_library(
+    programs: Sequence[Path], out_dir: Path, sanitize: bool = False, cache: Path | None = None
+) -> Path:
     """Compile the engine and the programs into `out_dir`/fabric.so, and return its path.
 
+    With `cache`, a folder, the engine is compiled once for each compiler and kept there.
     Raises CompilerError with the compiler's own message if one of them is rejected.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
     library = out_dir / "fabric.so"
     library.unlink(missing_ok=True)
-    sources = map(str, [*engine_sources(), *programs])
-    extra = SANITIZE if sanitize else []
-    command = [*c_compiler(), *FLAGS, *extra, f"-I{HERE}", *sources, "-o", str(library), "-lm"]
-    _run(command)
+    command = [*c_compiler(), *FLAGS, *(SANITIZE if sanitize else [])]
+    engine = engine_sources() if cache is None else _compiled_engine(command, cache)
+    sources = map(str, [*engine, *programs])
+    _run([*command, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])
     return library
+
+
+def _compiled_engine(command: list[str], cache: Path) -> list[Path]:
+    """Return the engine's objects in the cache, compiled there if they are not yet."""
+    known = hashlib.sha256(repr([command, shutil.which(command[0])]).encode())
+    for source in [*engine_sources(), *sorted(HERE.glob("*.h"))]:
+        known.update(source.read_bytes())
+    kept = cache / "engine" / known.hexdigest()[:16]
+    if not kept.is_dir():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+            objects = Path(folder) / "objects"
+            objects.mkdir()
+            for source in engine_sources():
+                target = objects / source.with_suffix(".o").name
+                _run([*command, f"-I{HERE}", "-c", str(source), "-o", str(target)])
+            with contextlib.suppress(OSError):
+                os.replace(objects, kept)
+    return sorted(kept.glob("*.o"))
 
 
 def engine_sources() -> list[Path]:

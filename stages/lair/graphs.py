@@ -158,5 +158,6 @@ def _check_call(call: NodeCall, node: Node) -> Iterator[UserError]:
         yield UserError(f"{name} has {wanted_sizes}, not {len(call.sizes)}", span)
     for param in node.size_params[len(call.sizes) :]:
         if param.default is None:
-            hint = f"give it in the call: `{name}({', '.join(p.name for p in node.size_params)})(...)`"
+            listed = ", ".join(p.name for p in node.size_params)
+            hint = f"give it in the call: `{name}({listed})(...)`"
             yield UserError(f"size {param.name} of {name} has no value", span, hint)

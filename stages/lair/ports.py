@@ -107,7 +107,8 @@ def _check_distinct(relation: isl.Map, direction: str, span: Span) -> None:
     pe, index = point.unwrap().domain(), point.unwrap().range()
     verb = "arrive" if direction == "arrives" else "leave"
     raise UserError(
-        f"{first} and {second} both {verb} at {example_of(pe)} with {example_of(index)}", span,
+        f"{first} and {second} both {verb} at {example_of(pe)} with {example_of(index)}",
+        span,
         "at one PE every element has its own index",
     )
 
@@ -118,6 +119,7 @@ def _check_index(relation: isl.Map, tensor: str, span: Span) -> None:
     low, high = (f(inner).to_python() for f in (index.dim_min_val, index.dim_max_val))
     if low < 0 or high > LARGEST_INDEX:
         raise UserError(
-            f"{tensor} is sparse and has indices {low} to {high}", span,
+            f"{tensor} is sparse and has indices {low} to {high}",
+            span,
             f"a sparse wavelet holds an index from 0 to {LARGEST_INDEX}",
         )

@@ -38,22 +38,24 @@ def specialise(
     found = {id(each): list(_check(each, file)) for each in file.definitions}
     twice = list(_check_definitions(file))
     errors = [*twice, *(error for each in found.values() for error in each)]
-    definition = _top(file, top)
+    definition, layer = _top(file, top), None
     if definition is None:
-        names = [each.name for each in file.definitions]
-        hint = did_you_mean(top or "", names, "nodes and graphs")
-        errors.append(UserError(f"top names {top}, which is no node", locate("top"), hint))
+        errors.append(_unknown_top(file, top, locate))
     else:
-        wrong = [*_check_values(definition, sizes, types, locate)]
-        wrong += _check_calls(definition)
-        errors += wrong
+        wrong = [*_check_values(definition, sizes, types, locate), *_check_calls(definition)]
         used = [definition, *_called(definition, file)]
         if not (wrong or twice or any(found[id(each)] for each in used)):
-            layer, later = _build(definition, file, sizes, types)
-            errors += later
-    if errors:
+            layer, wrong = _build(definition, file, sizes, types)
+        errors += wrong
+    if layer is None or errors:
         raise UserErrors(sorted(errors, key=lambda error: _position(error, file)))
     return layer
+
+
+def _unknown_top(file: tree.File, top: str | None, locate: Locate) -> UserError:
+    names = [each.name for each in file.definitions]
+    hint = did_you_mean(top or "", names, "nodes and graphs")
+    return UserError(f"top names {top}, which is no node", locate("top"), hint)
 
 
 def _position(error: UserError, file: tree.File) -> tuple[bool, int]:

@@ -53,8 +53,8 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> UserError:
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark is not None else 0
     span = Span(source=source, start=start, end=start + 1)
-    said = [each for each in (error.context, error.problem) if each]
-    return UserError(f"YAML: {', '.join(said)}", span)
+    said = error.problem or error.context
+    return UserError(f"YAML: {said}", span, "isl texts stand in quotes, or below `|`")
 
 
 def _node_span(source: Source, node: yaml.Node) -> Span:

@@ -18,6 +18,9 @@ from stages.make.folders import LayerFolder, file_of, is_pattern, names_of, open
 from stages.make.inputs import Inputs, digest
 from stages.make.key import code_digest
 
+MOST_OPERATIONS = 200_000_000
+"""How much isl may work in one stage, in its own unit: about a minute."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
@@ -42,11 +45,26 @@ def run_stage(name: str, layer_folder: Path | str) -> Record:
     declared = declaration(name)
     code = code_digest(name)
     inputs = Inputs(folder, declared.reads)
-    outputs = importlib.import_module(f"stages.{name}").run(inputs)
+    outputs = _bounded(name, inputs)
     contents = {n: c.encode() if isinstance(c, str) else bytes(c) for n, c in outputs.items()}
     check_names(name, declared.writes, contents)
     writes = write_outputs(folder, declared.writes, contents)
     return Record(code=code, reads=inputs.reads, listed=inputs.listed, writes=writes)
+
+
+def _bounded(name: str, inputs: Inputs) -> Mapping[str, str | bytes]:
+    """Run a stage; a layer that isl would work on for minutes is an error, not a wait."""
+    from stages.poly.quota import TooManyOperations, limited
+
+    try:
+        with limited(MOST_OPERATIONS):
+            outputs: Mapping[str, str | bytes] = importlib.import_module(f"stages.{name}").run(inputs)
+    except TooManyOperations as error:
+        raise UserError(
+            f"stage {name}: {error}",
+            hint="simplify the placement, or how tensors arrive and leave",
+        ) from error
+    return outputs
 
 
 def build_stage(name: str, layer_folder: str) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stages.diagnose import Source, UserError
-from stages.make.folders import LAYER, LayerFolder, file_of, is_pattern, names_of, shown_path
+from stages.make.folders import LAYER, STATE, LayerFolder, file_of, is_pattern, names_of, shown_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,6 +40,11 @@ class Inputs:
         self._lair: Layer | None = None
         self.reads: dict[str, str] = {}
         self.listed: dict[str, list[str]] = {}
+
+    @property
+    def scratch(self) -> Path:
+        """The folder for what may be kept between builds and lost at any time."""
+        return self._folder.home / STATE
 
     def content(self, name: str) -> bytes:
         """Return the bytes of a file. Raises UserError where it cannot be read."""

@@ -25,7 +25,8 @@ def adapter_programs(model: Model, vectors: bool) -> list[Program]:
     found = []
     for side, described in SIDES.items():
         spread = {
-            name: arrival for name, arrival in model.graph["arrivals"].items()
+            name: arrival
+            for name, arrival in model.graph["arrivals"].items()
             if arrival["spread"] and arrival["side"] == side
         }
         if spread:
@@ -89,9 +90,11 @@ class AdapterWriter:
         variable = self.spelling.own(tensor)
         self.program.count(task)
         body = Body(
-            name=self.spelling.of(f"on_{name}"), comment=f"Send an element of {tensor} on.",
+            name=self.spelling.of(f"on_{name}"),
+            comment=f"Send an element of {tensor} on.",
             kind="data",
-            locals=outer_indices(self.program, name, arrival) | {
+            locals=outer_indices(self.program, name, arrival)
+            | {
                 "index": "const int index = wavelet_index(w);",
                 variable: f"const {C_TYPES[type_]} {variable} = wavelet_{type_}(w);",
             },
@@ -117,15 +120,14 @@ class AdapterWriter:
     def _end(self, name: str, arrival: Description) -> None:
         """Write the control task that passes on the end of a sequence."""
         body = Body(
-            name=self.spelling.of(f"end_{name}"), comment=f"A sequence of {name} has ended.",
+            name=self.spelling.of(f"end_{name}"),
+            comment=f"A sequence of {name} has ended.",
             kind="control",
         )
         body.block.add(f"send_end(pe, {self.program.colour(arrival['colour'])});")
         body.block.charge(scalar=1)
         odometer(self.program, body.block, name, arrival)
-        body.block.add(
-            f"block(pe, {self.program.colour(arrival['source'])});", "complete(pe);"
-        )
+        body.block.add(f"block(pe, {self.program.colour(arrival['source'])});", "complete(pe);")
         self.program.add(body)
 
     def _listen(self, restart: Body, name: str, arrival: Description) -> None:
@@ -149,5 +151,9 @@ class AdapterWriter:
         self.program.add(body)
         block = self.program.when(restart.block, self.model.pes(f"{name}_adapters"))
         receive(
-            self.program, block, f"hear_{name}", arrival["source"], self.spelling.of(f"heard_{name}")
+            self.program,
+            block,
+            f"hear_{name}",
+            arrival["source"],
+            self.spelling.of(f"heard_{name}"),
         )

@@ -18,7 +18,6 @@ from stages.fabric.profile import Profile
 from stages.lair.layer import Layer
 from stages.poly.bind import bind_set
 from stages.poly.evaluate import evaluate_set
-from stages.poly.order import relocated
 from stages.poly.side import SIDES, bounding_rectangle, turn
 
 if typing.TYPE_CHECKING:
@@ -60,7 +59,11 @@ def _external(side: str, rectangle: typing.Any) -> isl.Set:
 
 
 def lower_bound(
-    dependence: Dependence, layer: Layer, profile: Profile, loops: FabricRun, busiest: int,
+    dependence: Dependence,
+    layer: Layer,
+    profile: Profile,
+    loops: FabricRun,
+    busiest: int,
     invocations: int,
 ) -> dict[str, typing.Any]:
     """Return the bound in cycles and what binds: operations, ports or latency.

@@ -17,13 +17,63 @@ from stages.poly.ast import Branch, Expression, Instance, Loop, Nest, held
 C_TYPES = {"float16": "float16", "float32": "float", "int16": "int16_t", "int32": "int32_t"}
 BYTES = {"float16": 2, "float32": 4, "int16": 2, "int32": 4}
 FLOAT_CALLS = {
-    "relu": "relu", "exp": "expf", "sqrt": "sqrtf", "abs": "fabsf", "max": "maximum",
-    "min": "minimum", "tanh": "tanhf", "log": "logf", "sigmoid": "sigmoid",
+    "relu": "relu",
+    "exp": "expf",
+    "sqrt": "sqrtf",
+    "abs": "fabsf",
+    "max": "maximum",
+    "min": "minimum",
+    "tanh": "tanhf",
+    "log": "logf",
+    "sigmoid": "sigmoid",
 }
 KEYWORDS = frozenset(
-    "auto break case char const continue default do double element else enum extern float for goto if "
-    "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while pe my w value PE_X PE_Y memory program main".split()
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "element",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "pe",
+        "my",
+        "w",
+        "value",
+        "PE_X",
+        "PE_Y",
+        "memory",
+        "program",
+        "main",
+    ]
 )
 
 
@@ -133,7 +183,13 @@ def literal(value: float | str, type_: str) -> str:
     number = float(value)
     if type_ in ("int16", "int32"):
         most = 2 ** (8 * BYTES[type_] - 1) - 1
-        whole = most if number == float("inf") else -most - 1 if number == -float("inf") else int(number)
+        whole = (
+            most
+            if number == float("inf")
+            else -most - 1
+            if number == -float("inf")
+            else int(number)
+        )
         return str(whole) if whole > -(2**31) else "INT32_MIN"
     text = {float("inf"): "INFINITY", -float("inf"): "-INFINITY"}.get(number, f"{_float(number)}")
     return f"f16({text})" if type_ == "float16" else text
@@ -232,7 +288,9 @@ class Names:
 
     def __init__(self, pe_h: str) -> None:
         """Take what pe.h defines."""
-        found = re.findall(r"\b([A-Za-z_]\w*)\(|#define (\w+)|struct (\w+)|\b([A-Z][A-Z0-9_]+)\b", pe_h)
+        found = re.findall(
+            r"\b([A-Za-z_]\w*)\(|#define (\w+)|struct (\w+)|\b([A-Z][A-Z0-9_]+)\b", pe_h
+        )
         self._taken = {name for names in found for name in names if name} | KEYWORDS
         self._taken |= {"float16", "wavelet", "task", "wavelet_task", "INFINITY", "NULL"}
 

@@ -1,6 +1,6 @@
 """The program of the computing PEs: take what arrives, compute, sum on the way out.
 
-    restart  ->  arrivals react or are stored  ->  arrived_T  ->  finish_S  ->  sums leave  ->  complete
+    restart -> arrivals react or are stored -> arrived_T -> finish_S -> sums leave -> complete
 
 `waiting_S` counts the streams that statement S still needs, `unfinished` the statements and the
 departures of an invocation. Nothing of the next invocation is taken before `restart`.
@@ -104,13 +104,17 @@ class ComputeWriter:
         """Write the task that adds this PE's part to what leaves."""
         name = f"send_{departure}"
         described = self.model.graph["departures"][departure]
-        body = Body(name=self.spelling.of(name), comment=f"Send {described['tensor']} on its way out.")
+        body = Body(
+            name=self.spelling.of(name), comment=f"Send {described['tensor']} on its way out."
+        )
         send_sum(self.program, body, name, departure, described, "complete")
         self.program.add(body)
 
     def _finish(self, statement: str) -> None:
         """Write what happens when a statement has all that it needs."""
-        body = Body(name=self.spelling.of(f"finish_{statement}"), comment=f"{statement} has all it needs.")
+        body = Body(
+            name=self.spelling.of(f"finish_{statement}"), comment=f"{statement} has all it needs."
+        )
         for name in self.model.of_kind("compute", statement=statement):
             body.block.add(f"{self.spelling.of(name)}(pe);")
         target = next(s.target.tensor for s in self.model.layer.statements if s.name == statement)
@@ -145,8 +149,10 @@ class ComputeWriter:
         variable = self.spelling.own(tensor)
         body = Body(
             name=self.spelling.of(f"on_{name}", f"on_{name}"),
-            comment=f"React to an element of {tensor}.", kind="data",
-            locals=outer_indices(self.program, name, arrival) | {
+            comment=f"React to an element of {tensor}.",
+            kind="data",
+            locals=outer_indices(self.program, name, arrival)
+            | {
                 "index": "const int index = wavelet_index(w);",
                 variable: f"const {C_TYPES[type_]} {variable} = wavelet_{type_}(w);",
             },
@@ -164,7 +170,8 @@ class ComputeWriter:
     def _end(self, name: str, arrival: Description) -> None:
         """Write the control task that counts the sequences of a sparse stream."""
         body = Body(
-            name=self.spelling.of(f"end_{name}"), comment=f"A sequence of {name} has ended.",
+            name=self.spelling.of(f"end_{name}"),
+            comment=f"A sequence of {name} has ended.",
             kind="control",
         )
         odometer(self.program, body.block, name, arrival)
@@ -180,7 +187,10 @@ class ComputeWriter:
             block.add(f"{self.spelling.of(name)}(pe);")
         for statement in self._statements():
             block.add(f"my->{self._field(f'waiting_{statement}')} = {self._streams_of(statement)};")
-        parts = [self.program.number(self.model.pes(f"{d}_chain")) for d in self.model.graph["departures"]]
+        parts = [
+            self.program.number(self.model.pes(f"{d}_chain"))
+            for d in self.model.graph["departures"]
+        ]
         parts += ["1"] * len(self._statements())
         block.add(f"my->{self._field('unfinished')} = {total(parts)};")
         for name, arrival in self.model.graph["arrivals"].items():
@@ -213,7 +223,9 @@ class ComputeWriter:
             block.add(f"unblock(pe, {self.program.colour(arrival['colour'])});")
             return
         for task in self.model.of_kind("receive", arrival=name):
-            receive(self.program, block, task, arrival["colour"], self.spelling.of(f"arrived_{name}"))
+            receive(
+                self.program, block, task, arrival["colour"], self.spelling.of(f"arrived_{name}")
+            )
 
     def _main(self) -> None:
         for name, arrival in self.model.graph["arrivals"].items():

@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 
 from stages.pe.code import Block, words
 
-PARAMETERS = {"task": "struct pe *pe", "data": "struct pe *pe, wavelet w", "control": "struct pe *pe, wavelet w"}
+PARAMETERS = {
+    "task": "struct pe *pe",
+    "data": "struct pe *pe, wavelet w",
+    "control": "struct pe *pe, wavelet w",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +45,11 @@ class Body:
         unused = [u for u in unused if self.kind != "task" or "(void)w" not in u]
         gap = [""] if declared and lines else []
         return Function(
-            name=self.name, comment=self.comment, parameters=PARAMETERS[self.kind],
-            lines=(*unused, *declared, *gap, *lines), calls=frozenset(words(lines)),
+            name=self.name,
+            comment=self.comment,
+            parameters=PARAMETERS[self.kind],
+            lines=(*unused, *declared, *gap, *lines),
+            calls=frozenset(words(lines)),
         )
 
 

@@ -12,7 +12,6 @@ import islpy as isl
 
 from stages.pe.model import Description, Model
 from stages.pe.program import Local, Program
-from stages.poly.bind import PE_NAMES
 from stages.poly.order import at_places, on_side, relocated
 from stages.poly.pieces import from_domain, maps_of, named_set
 from stages.poly.side import turn
@@ -49,7 +48,9 @@ def _as_pes(pes: isl.Set) -> isl.Set:
 
 def _tensor(model: Model, program: Program, local: Local) -> Description:
     described: Description = {
-        "type": local.type, "shape": list(local.shape), "address": local.address,
+        "type": local.type,
+        "shape": list(local.shape),
+        "address": local.address,
     }
     tensor = local.name.removesuffix("_local")
     kept = model.graph["tensors"].get(tensor, {}).get("kept")
@@ -62,9 +63,10 @@ def _tensor(model: Model, program: Program, local: Local) -> Description:
 
 
 def _held(model: Model, program: Program, tensor: str) -> isl.Map:
-    """Return { [PE -> T_local[l]] -> T[e] }: inputs as allocated, outputs where they are computed."""
+    """Return { [PE -> T_local[l]] -> T[e] }: inputs as allocated, outputs where computed."""
     to_local = next(
-        m for m in maps_of(model.hulls["to_local"])
+        m
+        for m in maps_of(model.hulls["to_local"])
         if m.domain().unwrap().get_tuple_name(isl.dim_type.out) == tensor
     )
     elements = typing.cast(isl.Set, named_set(model.lair["tensors"], tensor))
@@ -95,7 +97,9 @@ def _arrival(model: Model, name: str, arrival: Description) -> Description:
     return {
         "tensor": arrival["tensor"],
         "type": model.graph["tensors"][arrival["tensor"]]["type"],
-        "colour": arrival["source"], "side": arrival["side"], "sparse": arrival["sparse"],
+        "colour": arrival["source"],
+        "side": arrival["side"],
+        "sparse": arrival["sparse"],
         "order": str(at_places(source, ports).coalesce()),
         "outer": arrival["outer"],
     }
@@ -109,6 +113,7 @@ def _departure(model: Model, name: str, departure: Description) -> Description:
     return {
         "tensor": departure["tensor"],
         "type": model.graph["tensors"][departure["tensor"]]["type"],
-        "colours": departure["colours"], "side": side,
+        "colours": departure["colours"],
+        "side": side,
         "order": str(relocated(on_side(relation, side, model.core), outwards).coalesce()),
     }

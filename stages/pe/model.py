@@ -44,7 +44,8 @@ class Model:
     def of_kind(self, *kinds: str, **match: str) -> dict[str, Description]:
         """Return the tasks of some kinds whose description has the given values."""
         return {
-            name: task for name, task in self.tasks.items()
+            name: task
+            for name, task in self.tasks.items()
             if task["kind"] in kinds and all(task.get(k) == v for k, v in match.items())
         }
 
@@ -101,7 +102,7 @@ class Model:
         return time.flat_range_product(lexicographic.reset_tuple_id(isl.dim_type.out))
 
     def pes(self, name: str) -> isl.Set:
-        """Return [PE_X, PE_Y] -> { : PE[PE_X, PE_Y] in a set of routes.isl }, the range of a map."""
+        """Return [PE_X, PE_Y] -> { : PE[PE_X, PE_Y] in a set of routes.isl, or a map's range }."""
         obj = self.routes[name]
         pes = obj.range() if isinstance(obj, isl.UnionMap) else obj
         return bind_set(isl.Set.from_union_set(pes), PE_NAMES)

@@ -51,7 +51,9 @@ class Program:
     counters: list[str] = field(default_factory=list)
     colours: list[str] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
-    main: Body = field(default_factory=lambda: Body(name="pe_main", comment="Configure, then start."))
+    main: Body = field(
+        default_factory=lambda: Body(name="pe_main", comment="Configure, then start.")
+    )
     data: int = 0
 
     def hold(self, declaration: str) -> None:
@@ -69,7 +71,7 @@ class Program:
         self.data = address + self.locals[-1].bytes
 
     def configure(self, name: str, comment: str) -> None:
-        """Keep a task's vector instructions, and configure them in main on the PEs that use them."""
+        """Keep a task's vector instructions, and configure them in main where they are used."""
         several = "".join(f"[{n}]" for n in self.model.simd[name].get("several", ()))
         self.hold(f"struct vector {self.spelling.of(name)}{several};  /* {comment} */")
         here = self.pes_of(self.model.known(name))
@@ -89,7 +91,9 @@ class Program:
         """Return the PEs for which symbolic constants are known, the others projected out."""
         names = [n for n in known.get_var_names_not_none(isl.dim_type.param) if n[:3] != "PE_"]
         for name in names:
-            known = known.project_out(isl.dim_type.param, known.find_dim_by_name(isl.dim_type.param, name), 1)
+            known = known.project_out(
+                isl.dim_type.param, known.find_dim_by_name(isl.dim_type.param, name), 1
+            )
         return known
 
     def number(self, pes: isl.Set) -> str:
@@ -119,8 +123,11 @@ class Program:
             early += sorted((function.calls & names) - defined - {function.name} - set(early))
             defined.add(function.name)
         return {
-            "role": self.role, "locals": self.locals, "fields": self.fields,
-            "functions": self.functions, "prototypes": early,
+            "role": self.role,
+            "locals": self.locals,
+            "fields": self.fields,
+            "functions": self.functions,
+            "prototypes": early,
             "colours": [(self.spelling.colour(c), numbers[c]) for c in self.colours],
             "counters": [self.spelling.counter(c) for c in self.counters],
         }

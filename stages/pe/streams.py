@@ -52,7 +52,9 @@ def unpack(program: Program, block: Block, task: str) -> None:
     transfer = Transfer(program, task)
     if transfer.packed:
         block.add("int n = 0;", "")
-        transfer_loops(block, task, program.model, program.spelling, f"{{}} = my->{transfer.packed}[n++];")
+        transfer_loops(
+            block, task, program.model, program.spelling, f"{{}} = my->{transfer.packed}[n++];"
+        )
 
 
 def send(program: Program, block: Block, task: str, colour: str, then: str) -> None:
@@ -67,12 +69,14 @@ def send(program: Program, block: Block, task: str, colour: str, then: str) -> N
 def send_sum(
     program: Program, body: Body, task: str, name: str, departure: Description, then: str
 ) -> None:
-    """Append the instructions that send a PE's part of a sum, added to what comes from farther in."""
+    """Append the instructions that send a PE's part of a sum, and what comes from farther in."""
     transfer = Transfer(program, task)
     chain = program.model.pes(f"{name}_chain")
     first = program.model.pes(f"{name}_first")
     transfer.configure("COPY", "{fabric}, {memory}, NO_OPERAND", first)
-    transfer.configure(departure["by"].upper(), "{fabric}, {fabric}, {memory}", chain.subtract(first))
+    transfer.configure(
+        departure["by"].upper(), "{fabric}, {fabric}, {memory}", chain.subtract(first)
+    )
     transfer.pack(body.block)
     where = transfer.where(body.block)
     body.locals |= _alternating(program, departure)
@@ -84,7 +88,7 @@ def send_sum(
 
 
 def _alternating(program: Program, departure: Description) -> dict[str, str]:
-    """Return the declarations of a PE's outgoing and incoming colour, by the parity of its depth."""
+    """Return the declarations of a PE's outgoing and incoming colours, by its depth's parity."""
     even, odd = (program.colour(c) for c in departure["colours"])
     depth = isl.PwAff(departure["parity"]).intersect_domain(program.pes)
     if depth.max_val().eq(depth.min_val()):
@@ -101,7 +105,7 @@ class Transfer:
     """A stream's instruction: its configuration, and the memory that it reads or writes."""
 
     def __init__(self, program: Program, task: str) -> None:
-        """Keep consecutive memory if the addresses of the elements are not linear in their order."""
+        """Keep consecutive memory if the elements' addresses are not linear in their order."""
         self.program, self.task = program, task
         self.decision = program.model.simd[task]
         self.vector = f"&my->{program.spelling.of(task)}"
@@ -137,8 +141,9 @@ class Transfer:
         block = program.main.block.when(holds(here, program.pes))
         memory = f"{self.type.upper()}_OPERAND({self._strides()})"
         text = operands.format(memory=memory, fabric=f"{self.type.upper()}_FABRIC")
+        sizes = self._sizes(block, here)
         block.add(
-            f"configure(pe, {self.vector}, NO_COUNTER, {operation}, SIZES({self._sizes(block, here)}),",
+            f"configure(pe, {self.vector}, NO_COUNTER, {operation}, SIZES({sizes}),",
             f"          {text});",
         )
 
@@ -155,5 +160,7 @@ class Transfer:
         if count not in self.program.main.locals:
             self.program.main.locals[count] = f"int {count} = 0;"
         block.add(f"{count} = 0;")
-        transfer_loops(block, self.task, self.program.model, self.program.spelling, f"{count} += 1;")
+        transfer_loops(
+            block, self.task, self.program.model, self.program.spelling, f"{count} += 1;"
+        )
         return count

@@ -86,7 +86,10 @@ def vector_call(
 
 
 def operand_text(
-    operand: Description, position: int, block: Block, context: isl.Set,
+    operand: Description,
+    position: int,
+    block: Block,
+    context: isl.Set,
     elements: Mapping[str, str],
 ) -> str:
     """Return the address of an operand; a number gets a variable of its own."""
@@ -107,7 +110,7 @@ def base_text(operand: Description, block: Block, context: isl.Set) -> str:
 
 
 def configuration(name: str, model: Model, spelling: Spelling, context: isl.Set) -> list[str]:
-    """Return the lines that configure a task's vector instructions, one for each enumerated size."""
+    """Return the lines that configure a task's vector instructions, one for each size."""
     decision = model.simd[name]
     operands = [_configured(o) for o in decision["operands"]]
     operands += ["NO_OPERAND"] * (3 - len(operands))
@@ -183,7 +186,7 @@ def _equals(time: isl.Map, iterator: int, position: int) -> bool:
 
 
 def memory_text(access: isl.Map, names: list[str], context: isl.Set) -> str:
-    """Return `my->T_local[l]` of an access { instance -> T_local[l] }, the instance by its names."""
+    """Return `my->T_local[l]` of { instance -> T_local[l] }, the instance by its names."""
     element = isl.PwMultiAff.from_set(bind_domain(access, names).intersect_params(context))
     positions = range(access.dim(isl.dim_type.out))
     indices = [c_expression(element.get_pw_aff(k), context).text for k in positions]
@@ -227,7 +230,9 @@ def transfer_loops(
         inner.declare(dict(zip(names, at.arguments, strict=True)), [text])
         inner.add(*counted, text)
 
-    write_nest(block, loop_nest(order.reset_tuple_id(isl.dim_type.out), model.known(name), names), instance)
+    write_nest(
+        block, loop_nest(order.reset_tuple_id(isl.dim_type.out), model.known(name), names), instance
+    )
 
 
 def most_elements(name: str, model: Model) -> int:

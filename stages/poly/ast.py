@@ -1,21 +1,37 @@
 """isl's AST as plain data: loop nests, and C expressions with the operations they take.
 
-The text is C11: `floord`, `min` and `max` are the functions that isl's own printer uses. Operators of
-different kinds are put in parentheses, for compilers warn where these are missing.
+The text is C11; `floord`, `min` and `max` are the functions that isl's own printer uses. Operators
+of different kinds are put in parentheses, for compilers warn where these are missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import islpy as isl
 
-Op = isl.ast_expr_op_type
+Op: Any = isl.ast_expr_op_type
+Kind: Any = isl.ast_node_type
+ExprKind: Any = isl.ast_expr_type
 INFIX = {
-    Op.and_: "&&", Op.and_then: "&&", Op.or_: "||", Op.or_else: "||",
-    Op.add: "+", Op.sub: "-", Op.mul: "*", Op.div: "/", Op.pdiv_q: "/", Op.pdiv_r: "%",
-    Op.zdiv_r: "%", Op.eq: "==", Op.le: "<=", Op.lt: "<", Op.ge: ">=", Op.gt: ">",
+    Op.and_: "&&",
+    Op.and_then: "&&",
+    Op.or_: "||",
+    Op.or_else: "||",
+    Op.add: "+",
+    Op.sub: "-",
+    Op.mul: "*",
+    Op.div: "/",
+    Op.pdiv_q: "/",
+    Op.pdiv_r: "%",
+    Op.zdiv_r: "%",
+    Op.eq: "==",
+    Op.le: "<=",
+    Op.lt: "<",
+    Op.ge: ">=",
+    Op.gt: ">",
 }
 PREFIX_CALLS = {Op.max: "max", Op.min: "min", Op.fdiv_q: "floord"}
 ADDITIVE = ("+", "-")
@@ -101,15 +117,15 @@ def _ids(names: Sequence[str]) -> isl.IdList:
 
 def _nest(node: isl.AstNode) -> Nest:
     kind = node.get_type()
-    if kind == isl.ast_node_type.for_:
+    if kind == Kind.for_:
         return _loop(node)
-    if kind == isl.ast_node_type.if_:
+    if kind == Kind.if_:
         return Branch(
             condition=_expression(node.if_get_cond()),
             then=_nest(node.if_get_then_node()),
             otherwise=_nest(node.if_get_else_node()) if node.if_has_else_node() else None,
         )
-    if kind == isl.ast_node_type.block:
+    if kind == Kind.block:
         children = node.block_get_children()
         listed = [children.get_at(k) for k in range(children.n_ast_node())]
         return Series(children=tuple(map(_nest, listed)))
@@ -131,16 +147,16 @@ def _loop(node: isl.AstNode) -> Loop:
 
 def _expression(expr: isl.AstExpr) -> Expression:
     kind = expr.get_type()
-    if kind == isl.ast_expr_type.int:
+    if kind == ExprKind.int:
         value = expr.get_val().to_python()
         return Expression(text=str(value), operations=0, infix="-" if value < 0 else None)
-    if kind == isl.ast_expr_type.id:
+    if kind == ExprKind.id:
         return Expression(text=expr.get_id().get_name(), operations=0)
     arguments = [_expression(expr.get_op_arg(k)) for k in range(expr.get_op_n_arg())]
     return _operation(expr.get_op_type(), arguments)
 
 
-def _operation(op: isl.ast_expr_op_type, arguments: list[Expression]) -> Expression:
+def _operation(op: Any, arguments: list[Expression]) -> Expression:
     operations = 1 + sum(a.operations for a in arguments)
     if op in PREFIX_CALLS:
         return Expression(

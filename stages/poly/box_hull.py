@@ -4,8 +4,8 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 2, 4.3 (eq. 8) and 5.3 (Examples 
 
 For every dimension x_i, each constraint x_i >= l(p) of the set's description that involves no
 other dimension and no existential offers the interval of size max(x_i - l(p)) + 1 at offset
-l(p); the smallest size is kept.  Hence the hull depends on the description of the set, and
-`{ [i] : ... }` may have no hull at all.
+l(p); the smallest size is kept.  The least element of all is offered as a constant offset too.
+Hence the hull depends on the description of the set, and there may be none.
 """
 
 from __future__ import annotations

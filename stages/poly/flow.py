@@ -50,19 +50,25 @@ def column_routes(takers: isl.Set, side: str, turned: isl.Map, *, spread: bool) 
 def spread_routes(feeds: isl.Map, side: str, turned: isl.Map) -> Routes:
     """Return the routes along the border for { [lane of a port] -> [lane of an adapter] }.
 
-    A router at lane m hears port p from the left if p < m <= l for an adapter l, and passes it on to
-    the right if p <= m < l; likewise to the left.
+    A router at lane m hears port p from the left if p < m <= l for an adapter l, and passes it on
+    to the right if p <= m < l; likewise to the left.
     """
     at, takes = feeds.domain(), feeds.range()
     names = SIDES[side]
     to_right = _lanes(feeds, "p <= m < l")
     to_left = _lanes(feeds, "l < m <= p")
-    heard = {side: at, names.left: _lanes(feeds, "p < m <= l"), names.right: _lanes(feeds, "l <= m < p")}
+    heard = {
+        side: at,
+        names.left: _lanes(feeds, "p < m <= l"),
+        names.right: _lanes(feeds, "l <= m < p"),
+    }
     goes = {"ramp": takes, names.right: to_right, names.left: to_left}
     border = isl.Map("{ [lane] -> [lane, 0] }")
     pairs = [
         (here.intersect(there).apply(border), source, to)
-        for source, here in heard.items() for to, there in goes.items() if source != to
+        for source, here in heard.items()
+        for to, there in goes.items()
+        if source != to
     ]
     return _routes(turned, *pairs)
 

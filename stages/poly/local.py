@@ -16,7 +16,7 @@ Shape = tuple[int, ...]
 
 
 def at_this_pe(to_local: isl.UnionMap) -> dict[str, isl.Map]:
-    """Return, by tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] } of { [PE -> T[e]] -> T_local[l] }."""
+    """Return, by tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] }: an allocation seen from one PE."""
     bound = [bind_domain(m.curry(), PE_NAMES).unwrap() for m in maps_of(to_local)]
     return {m.get_tuple_name(isl.dim_type.in_): m for m in bound}
 

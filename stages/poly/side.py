@@ -23,7 +23,8 @@ class Rectangle:
     def as_set(self) -> isl.Set:
         """Return { PE[x, y] } of the rectangle."""
         return isl.Set(
-            f"{{ PE[x, y] : {self.left} <= x <= {self.right} and {self.top} <= y <= {self.bottom} }}"
+            f"{{ PE[x, y] : {self.left} <= x <= {self.right} "
+            f"and {self.top} <= y <= {self.bottom} }}"
         )
 
 

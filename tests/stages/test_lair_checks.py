@@ -46,10 +46,11 @@ hint: a name stands for one thing
 """,
     ),
     "tensor_twice": (
-        """lair f(): int16 x[2], int16 x[2] -> int16 y[2] { all (i) in (2) y[i] = x[i] }""",
+        """lair f(): int16 x[2], int16 x[2] -> int16 y[2]
+{ all (i) in (2) y[i] = x[i] }""",
         """\
 f.lair:1:29: error: x is declared twice
-  lair f(): int16 x[2], int16 x[2] -> int16 y[2] { all (i) in (2) y[i] = x[i] }
+  lair f(): int16 x[2], int16 x[2] -> int16 y[2]
                               ^
 hint: a name stands for one thing
 """,
@@ -403,11 +404,12 @@ hint: the statement defines every element of y that it reaches, and no other
 """,
     ),
     "element_undefined_by_stride": (
-        """lair f(): int16 x[3] -> int16 y[2][5] { all (a, i) in (2, 3) y[a][2*i] = x[i] }""",
+        """lair f(): int16 x[3] -> int16 y[2][5]
+{ all (a, i) in (2, 3) y[a][2*i] = x[i] }""",
         """\
-f.lair:1:62: error: y[0][1] is not defined
-  lair f(): int16 x[3] -> int16 y[2][5] { all (a, i) in (2, 3) y[a][2*i] = x[i] }
-                                                               ^^^^^^^^^
+f.lair:2:24: error: y[0][1] is not defined
+  { all (a, i) in (2, 3) y[a][2*i] = x[i] }
+                         ^^^^^^^^^
 hint: the statement defines every element of y that it reaches, and no other
 """,
     ),
@@ -433,10 +435,11 @@ hint: say how to reduce them: `+=` sums
 """,
     ),
     "output_never_defined": (
-        """lair f(): int16 x[2] -> int16 y[2], int16 z[2] { all (i) in (2) y[i] = x[i] }""",
+        """lair f(): int16 x[2] -> int16 y[2], int16 z[2]
+{ all (i) in (2) y[i] = x[i] }""",
         """\
 f.lair:1:43: error: no statement defines z
-  lair f(): int16 x[2] -> int16 y[2], int16 z[2] { all (i) in (2) y[i] = x[i] }
+  lair f(): int16 x[2] -> int16 y[2], int16 z[2]
                                             ^
 hint: add a statement that defines z
 """,
@@ -455,11 +458,12 @@ hint: statements define outputs
 """,
     ),
     "output_read": (
-        """lair f(): int16 x[2] -> int16 y[2], int16 z[2] { all (i) in (2) z[i] = x[i] all (i) in (2) y[i] = z[i] }""",
+        """lair f(): int16 x[2] -> int16 y[2], int16 z[2]
+{ all (i) in (2) z[i] = x[i] all (i) in (2) y[i] = z[i] }""",
         """\
-f.lair:1:99: error: statement reads z, which another statement defines
-  lair f(): int16 x[2] -> int16 y[2], int16 z[2] { all (i) in (2) z[i] = x[i] all (i) in (2) y[i] = z[i] }
-                                                                                                    ^^^^
+f.lair:2:52: error: statement reads z, which another statement defines
+  { all (i) in (2) z[i] = x[i] all (i) in (2) y[i] = z[i] }
+                                                     ^^^^
 hint: statements read inputs; use one node per step
 """,
     ),
@@ -521,41 +525,44 @@ hint: the statement defines a tensor of int16
 """,
     ),
     "statement_named_as_tensor": (
-        """lair f(): int16 x[2] -> int16 f_y[2], int16 y[2] { all (i) in (2) y[i] = x[i] all (i) in (2) f_y[i] = x[i] }""",
+        """lair f(): int16 x[2] -> int16 f_y[2], int16 y[2]
+{ all (i) in (2) y[i] = x[i] all (i) in (2) f_y[i] = x[i] }""",
         """\
 f.lair:1:31: error: f_y is the name of a tensor and of a statement
-  lair f(): int16 x[2] -> int16 f_y[2], int16 y[2] { all (i) in (2) y[i] = x[i] all (i) in (2) f_y[i] = x[i] }
+  lair f(): int16 x[2] -> int16 f_y[2], int16 y[2]
                                 ^^^
 hint: rename the tensor or the node
 """,
     ),
     "everything_in_the_order_of_the_file": (
-        """lair f(): floot16 x[2] -> float16 y[2] { all (i) in (2) y[i] = x[i*i] + q[i] }
-lair g(): int16 x -> int16 z[2] { all (i) in (1) y[i] = x }""",
+        """lair f(): floot16 x[2] -> float16 y[2]
+{ all (i) in (2) y[i] = x[i*i] + q[i] }
+lair g(): int16 x -> int16 z[2]
+{ all (i) in (1) y[i] = x }""",
         """\
 f.lair:1:11: error: unknown type floot16
-  lair f(): floot16 x[2] -> float16 y[2] { all (i) in (2) y[i] = x[i*i] + q[i] }
+  lair f(): floot16 x[2] -> float16 y[2]
             ^^^^^^^
 hint: did you mean float16?
 
-f.lair:1:66: error: access to x is not affine
-  lair f(): floot16 x[2] -> float16 y[2] { all (i) in (2) y[i] = x[i*i] + q[i] }
-                                                                   ^^^
+f.lair:2:27: error: access to x is not affine
+  { all (i) in (2) y[i] = x[i*i] + q[i] }
+                            ^^^
 hint: LAIR accesses are sums of iterators times integers
 
-f.lair:1:73: error: unknown tensor q
-  lair f(): floot16 x[2] -> float16 y[2] { all (i) in (2) y[i] = x[i*i] + q[i] }
-                                                                          ^^^^
+f.lair:2:34: error: unknown tensor q
+  { all (i) in (2) y[i] = x[i*i] + q[i] }
+                                   ^^^^
 hint: tensors: x, y
 
-f.lair:2:28: error: no statement defines z
-  lair g(): int16 x -> int16 z[2] { all (i) in (1) y[i] = x }
+f.lair:3:28: error: no statement defines z
+  lair g(): int16 x -> int16 z[2]
                              ^
 hint: add a statement that defines z
 
-f.lair:2:50: error: unknown tensor y
-  lair g(): int16 x -> int16 z[2] { all (i) in (1) y[i] = x }
-                                                   ^^^^
+f.lair:4:18: error: unknown tensor y
+  { all (i) in (1) y[i] = x }
+                   ^^^^
 hint: tensors: x, z
 """,
     ),

@@ -70,8 +70,9 @@ def test_exact_data_sums_to_the_same_bits_in_any_order() -> None:
 
 
 def test_the_seed_and_the_name_decide() -> None:
-    text = "lair f(): float16 a[64], float16 b[64] -> float16 y[64] { all (i) in (64) y[i] = a[i] + b[i] }"
-    first, again, other = (generate(layer_of(text), s, "integers", 0.5, set())[0] for s in (1, 1, 2))
+    layer = layer_of("""lair f(): float16 a[64], float16 b[64] -> float16 y[64]
+      { all (i) in (64) y[i] = a[i] + b[i] }""")
+    first, again, other = (generate(layer, s, "integers", 0.5, set())[0] for s in (1, 1, 2))
     assert np.array_equal(first["a"], again["a"])
     assert not np.array_equal(first["a"], other["a"])
     assert not np.array_equal(first["a"], first["b"])
@@ -98,7 +99,10 @@ def test_a_sum_that_no_data_makes_exact() -> None:
 
 
 @pytest.mark.parametrize(("values", "exact"), [
-    ([1000, 1000, 48], True), ([1000, 1000, 49], False), ([1000, -1000, 49], False), ([0.5, 0, 0], False),
+    ([1000, 1000, 48], True),
+    ([1000, 1000, 49], False),
+    ([1000, -1000, 49], False),
+    ([0.5, 0, 0], False),
 ])
 def test_is_exact_for_sums(values: list[float], exact: bool) -> None:
     layer = layer_of("lair f(): float16 x[3] -> float16 y { all (i) in (3) y += x[i] }")

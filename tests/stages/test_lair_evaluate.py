@@ -34,7 +34,7 @@ PRODUCT = """lair p(): int32 x[3][4] -> int32 y[3] { all (i, j) in (3, 4) y[i] *
 SCALAR = """lair s(): float16 x[4], float16 b -> float16 y
   { all (i) in (4) y += relu(x[i] - b) }"""
 WRAPPING = """lair w(): int16 x[4] -> int16 y[1] { all (i, j) in (1, 4) y[i] += x[j] * 9000 }"""
-BIAS = """lair b(): float16 x[3][4], float16 b[4] -> float16 y[3][4], float16 z[4]
+BIAS = """lair affine(): float16 x[3][4], float16 b[4] -> float16 y[3][4], float16 z[4]
   { all (i, j) in (3, 4) y[i][j] = max(x[i][j] + b[j], 0)
     all (j) in (4) z[j] = b[j] * 3 }"""
 ALL = {
@@ -164,7 +164,8 @@ def random_access(choose: random.Random, extents: Mapping[str, int]) -> tuple[st
 ])
 @pytest.mark.parametrize("type_", ["float16", "float32"])
 def test_calls_are_within_the_bound_of_float64(expr: str, type_: str) -> None:
-    layer = layer_of(f"lair f(): {type_} x[64] -> {type_} y[64] {{ all (i) in (64) y[i] = {expr} }}")
+    head = f"lair f(): {type_} x[64] -> {type_} y[64]"
+    layer = layer_of(f"{head} {{ all (i) in (64) y[i] = {expr} }}")
     inputs = {"x": np.linspace(-4, 4, 64).astype(type_)}
     error = np.abs(evaluate(layer, inputs)["y"].astype(np.float64)
                    - [number(layer.statements[0].expr, {"i": i}, inputs) for i in range(64)])

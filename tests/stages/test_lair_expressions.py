@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from stages.diagnose import Source, Span, UserErrors
 from stages.lair import FUNCTIONS, expression_text, is_zero_at, parse_expression

@@ -1,4 +1,4 @@
-"""The rules of a LAIR graph, and what it builds: one rule, one table entry, the whole text of its error."""
+"""LAIR graphs: one rule, one table entry, the whole text of its error."""
 
 from __future__ import annotations
 
@@ -7,175 +7,193 @@ import pytest
 from stages.diagnose import Source, UserErrors
 from stages.lair import Layer, parse_lair, specialise
 
-NODE_FF = """lair ff<T=float16>(M, N=4): T W[M][N], T x[N] -> T y[M] { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }
+NODE_FF = """lair ff<T=float16>(M, N=4): T W[M][N], T x[N] -> T y[M]
+  { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }
 """
 
 RULES = {
     "unknown_node": (
-        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = fff(8)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
+{ c = fff(8)(a, b) }""",
         """\
-f.lair:2:64: error: unknown node fff
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = fff(8)(a, b) }
-                                                                 ^^^
+f.lair:4:7: error: unknown node fff
+  { c = fff(8)(a, b) }
+        ^^^
 hint: did you mean ff?
 """,
     ),
     "graph_inputs": (
         NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a) }""",
         """\
-f.lair:2:64: error: ff takes 2 inputs, not 1
+f.lair:3:64: error: ff takes 2 inputs, not 1
   graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a) }
                                                                  ^^
 """,
     ),
     "graph_outputs": (
-        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8], float16 d[8] { c, d = ff(8)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8], float16 d[8]
+{ c, d = ff(8)(a, b) }""",
         """\
-f.lair:2:81: error: ff gives 1 output, not 2
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8], float16 d[8] { c, d = ff(8)(a, b) }
-                                                                                  ^^
+f.lair:4:10: error: ff gives 1 output, not 2
+  { c, d = ff(8)(a, b) }
+           ^^
 """,
     ),
     "graph_sizes": (
-        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8, 4, 2)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
+{ c = ff(8, 4, 2)(a, b) }""",
         """\
-f.lair:2:64: error: ff has 2 size parameters, not 3
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8, 4, 2)(a, b) }
-                                                                 ^^
+f.lair:4:7: error: ff has 2 size parameters, not 3
+  { c = ff(8, 4, 2)(a, b) }
+        ^^
 """,
     ),
     "graph_types": (
-        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff<float16, int16>(8)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
+{ c = ff<float16, int16>(8)(a, b) }""",
         """\
-f.lair:2:64: error: ff has 1 type parameter, not 2
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff<float16, int16>(8)(a, b) }
-                                                                 ^^
+f.lair:4:7: error: ff has 1 type parameter, not 2
+  { c = ff<float16, int16>(8)(a, b) }
+        ^^
 """,
     ),
     "graph_unknown_type": (
-        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff<float17>(8)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
+{ c = ff<float17>(8)(a, b) }""",
         """\
-f.lair:2:67: error: unknown type float17
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff<float17>(8)(a, b) }
-                                                                    ^^^^^^^
+f.lair:4:10: error: unknown type float17
+  { c = ff<float17>(8)(a, b) }
+           ^^^^^^^
 hint: did you mean float16?
 """,
     ),
     "graph_missing_size": (
         NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(a, b) }""",
         """\
-f.lair:2:64: error: size M of ff has no value
+f.lair:3:64: error: size M of ff has no value
   graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(a, b) }
                                                                  ^^
 hint: give it in the call: `ff(M, N)(...)`
 """,
     ),
     "graph_unknown_tensor": (
-        NODE_FF + """graph g(): float16 alpha[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(alhpa, b) }""",
+        NODE_FF + """graph g(): float16 alpha[8][4], float16 b[4] -> float16 c[8]
+{ c = ff(8)(alhpa, b) }""",
         """\
-f.lair:2:74: error: unknown tensor alhpa
-  graph g(): float16 alpha[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(alhpa, b) }
-                                                                           ^^^^^
+f.lair:4:13: error: unknown tensor alhpa
+  { c = ff(8)(alhpa, b) }
+              ^^^^^
 hint: did you mean alpha?
 """,
     ),
     "graph_argument_computed": (
-        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a, b + b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
+{ c = ff(8)(a, b + b) }""",
         """\
-f.lair:2:73: error: an argument is a whole tensor
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a, b + b) }
-                                                                          ^^^^^
+f.lair:4:16: error: an argument is a whole tensor
+  { c = ff(8)(a, b + b) }
+                 ^^^^^
 hint: computing is for nodes; a graph passes tensors on
 """,
     ),
     "graph_result_indexed": (
-        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c[2] = ff(8)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
+{ c[2] = ff(8)(a, b) }""",
         """\
-f.lair:2:60: error: a result is a whole tensor
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c[2] = ff(8)(a, b) }
-                                                             ^^^^
+f.lair:4:3: error: a result is a whole tensor
+  { c[2] = ff(8)(a, b) }
+    ^^^^
 hint: write c
 """,
     ),
     "graph_input_defined": (
-        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a, b) b = ff(8)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
+{ c = ff(8)(a, b) b = ff(8)(a, b) }""",
         """\
-f.lair:2:7: error: graph g calls 2 nodes (ff, ff); only one node builds for now
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a, b) b = ff(8)(a, b) }
+f.lair:3:7: error: graph g calls 2 nodes (ff, ff); only one node builds for now
+  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
         ^
 hint: build one of them: `top: ff` in layer.yaml
 
-f.lair:2:76: error: b is an input and is defined here
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a, b) b = ff(8)(a, b) }
-                                                                             ^
+f.lair:4:19: error: b is an input and is defined here
+  { c = ff(8)(a, b) b = ff(8)(a, b) }
+                    ^
 hint: calls define outputs
 """,
     ),
     "graph_output_undefined": (
-        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8], float16 d { c = ff(8)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8], float16 d
+{ c = ff(8)(a, b) }""",
         """\
-f.lair:2:67: error: no call defines d
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8], float16 d { c = ff(8)(a, b) }
+f.lair:3:67: error: no call defines d
+  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8], float16 d
                                                                     ^
 hint: add a call that defines d
 """,
     ),
     "graph_output_twice": (
-        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a, b) c = ff(8)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
+{ c = ff(8)(a, b) c = ff(8)(a, b) }""",
         """\
-f.lair:2:7: error: graph g calls 2 nodes (ff, ff); only one node builds for now
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a, b) c = ff(8)(a, b) }
+f.lair:3:7: error: graph g calls 2 nodes (ff, ff); only one node builds for now
+  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
         ^
 hint: build one of them: `top: ff` in layer.yaml
 
-f.lair:2:76: error: a second call defines c
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a, b) c = ff(8)(a, b) }
-                                                                             ^
+f.lair:4:19: error: a second call defines c
+  { c = ff(8)(a, b) c = ff(8)(a, b) }
+                    ^
 hint: LAIR is single assignment: one call defines a tensor
 """,
     ),
     "graph_several_calls": (
-        NODE_FF + """graph g(): float16 a[4][4], float16 b[4] -> float16 c[4] { t = ff(4)(a, b) c = ff(4)(a, t) }""",
+        NODE_FF + """graph g(): float16 a[4][4], float16 b[4] -> float16 c[4]
+{ t = ff(4)(a, b) c = ff(4)(a, t) }""",
         """\
-f.lair:2:7: error: graph g calls 2 nodes (ff, ff); only one node builds for now
-  graph g(): float16 a[4][4], float16 b[4] -> float16 c[4] { t = ff(4)(a, b) c = ff(4)(a, t) }
+f.lair:3:7: error: graph g calls 2 nodes (ff, ff); only one node builds for now
+  graph g(): float16 a[4][4], float16 b[4] -> float16 c[4]
         ^
 hint: build one of them: `top: ff` in layer.yaml
 """,
     ),
     "graph_shape": (
-        NODE_FF + """graph g(): float16 a[8][5], float16 b[4] -> float16 c[8] { c = ff(8)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][5], float16 b[4] -> float16 c[8]
+{ c = ff(8)(a, b) }""",
         """\
-f.lair:2:64: error: a is float16[8][5], but ff has W as float16[8][4]
-  graph g(): float16 a[8][5], float16 b[4] -> float16 c[8] { c = ff(8)(a, b) }
-                                                                 ^^
+f.lair:4:7: error: a is float16[8][5], but ff has W as float16[8][4]
+  { c = ff(8)(a, b) }
+        ^^
 hint: make them agree
 """,
     ),
     "graph_type": (
-        NODE_FF + """graph g(): float16 a[8][4], float32 b[4] -> float16 c[8] { c = ff(8)(a, b) }""",
+        NODE_FF + """graph g(): float16 a[8][4], float32 b[4] -> float16 c[8]
+{ c = ff(8)(a, b) }""",
         """\
-f.lair:2:64: error: b is float32[4], but ff has x as float16[4]
-  graph g(): float16 a[8][4], float32 b[4] -> float16 c[8] { c = ff(8)(a, b) }
-                                                                 ^^
+f.lair:4:7: error: b is float32[4], but ff has x as float16[4]
+  { c = ff(8)(a, b) }
+        ^^
 hint: make them agree
 """,
     ),
     "graph_result_used_nowhere": (
-        """lair f(): int16 x -> int16 y[1], int16 z[1] { all (i) in (1) y[i] = x all (i) in (1) z[i] = x }
-graph g(): int16 x -> int16 y[1] { y, t = f(x) }""",
+        """lair f(): int16 x -> int16 y[1], int16 z[1]
+{ all (i) in (1) y[i] = x all (i) in (1) z[i] = x }
+graph g(): int16 x -> int16 y[1]
+{ y, t = f(x) }""",
         """\
-f.lair:2:39: error: t is used nowhere
-  graph g(): int16 x -> int16 y[1] { y, t = f(x) }
-                                        ^
+f.lair:4:6: error: t is used nowhere
+  { y, t = f(x) }
+       ^
 hint: outputs: y
 """,
     ),
     "node_called_defined_twice": (
-        NODE_FF + NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8] { c = ff(8)(a, b) }""",
+        NODE_FF + NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
+{ c = ff(8)(a, b) }""",
         """\
-f.lair:2:6: error: ff is declared twice
-  lair ff<T=float16>(M, N=4): T W[M][N], T x[N] -> T y[M] { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }
+f.lair:3:6: error: ff is declared twice
+  lair ff<T=float16>(M, N=4): T W[M][N], T x[N] -> T y[M]
        ^^
 hint: a name stands for one thing
 """,
@@ -196,7 +214,8 @@ def layer_of(text: str, **sizes: int) -> Layer:
 
 
 def test_a_graph_with_one_call_builds_its_node_under_the_names_of_the_graph() -> None:
-    graph = """graph g<S=float32>(K): S a[K + 1][4], S b[4] -> S c[K + 1] { c = ff<S>(K + 1)(a, b) }"""
+    graph = """graph g<S=float32>(K): S a[K + 1][4], S b[4] -> S c[K + 1]
+      { c = ff<S>(K + 1)(a, b) }"""
     layer = layer_of(NODE_FF + graph, K=7)
     assert [(t.name, t.type, t.shape) for t in layer.inputs] == [
         ("a", "float32", (8, 4)),

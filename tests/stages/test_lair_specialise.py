@@ -1,4 +1,4 @@
-"""Specialising: values from layer.yaml, names, bounds of what may be written: one rule, one table entry, the whole text of its error."""
+"""Specialising: values, defaults, names: one rule, one table entry, the whole text of its error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from stages.diagnose import Source, Span, UserErrors
 from stages.lair import Affine, Layer, expression_text, parse_lair, specialise
 
-NODE_FF = """lair ff<T=float16>(M, N=4): T W[M][N], T x[N] -> T y[M] { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }
+NODE_FF = """lair ff<T=float16>(M, N=4): T W[M][N], T x[N] -> T y[M]
+  { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }
 """
 
 ERRORS = {
@@ -16,7 +17,7 @@ ERRORS = {
         {},
         """\
 f.lair:1:20: error: size M of ff has no value
-  lair ff<T=float16>(M, N=4): T W[M][N], T x[N] -> T y[M] { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }
+  lair ff<T=float16>(M, N=4): T W[M][N], T x[N] -> T y[M]
                      ^
 hint: add `sizes: {M: ...}` to layer.yaml
 """,

@@ -1,0 +1,239 @@
+"""Random LAIR nodes: small instance sets, and accesses that convolutions and layers of nets make."""
+
+import itertools
+import random
+from dataclasses import dataclass
+
+NAMES = ("i", "j", "k", "l")
+MOST_INSTANCES = 320
+TYPES = {
+    ("float16",): 70, ("float32",): 9, ("int16",): 6, ("int32",): 5,
+    ("float16", "float32"): 7, ("int16", "int32"): 3,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """An affine index: iterators with their coefficients, and a constant."""
+
+    terms: tuple[tuple[str, int], ...]
+    constant: int = 0
+
+    @property
+    def text(self):
+        parts = [name if c == 1 else f"{c}*{name}" for name, c in self.terms]
+        if self.constant or not parts:
+            parts.append(str(self.constant))
+        return " + ".join(parts).replace("+ -", "- ")
+
+    def extent(self, sizes):
+        """Return the least and the greatest value over the instance set."""
+        ends = [sorted((0, c * (sizes[name] - 1))) for name, c in self.terms]
+        return self.constant + sum(e[0] for e in ends), self.constant + sum(e[1] for e in ends)
+
+    def moved(self, by):
+        return Row(terms=self.terms, constant=self.constant + by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    tensor: str
+    rows: tuple[Row, ...]
+
+    @property
+    def text(self):
+        return self.tensor + "".join(f"[{row.text}]" for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    sizes: dict[str, int]
+    target: Access
+    op: str
+    reads: tuple[Access, ...]
+    expression: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Algorithm:
+    """A node: types and shapes by tensor, and one statement an output."""
+
+    types: dict[str, str]
+    shapes: dict[str, tuple[int, ...]]
+    inputs: tuple[str, ...]
+    statements: tuple[Statement, ...]
+
+    def name_of(self, statement):
+        """Return the tuple name of a statement's instances."""
+        return "layer" if len(self.statements) == 1 else f"layer_{statement.target.tensor}"
+
+    @property
+    def text(self):
+        outputs = [s.target.tensor for s in self.statements]
+        head = f"lair layer(): {self._declared(self.inputs)} -> {self._declared(outputs)}"
+        return "\n".join([head, "{", *map(_statement_text, self.statements), "}"]) + "\n"
+
+    def _declared(self, tensors):
+        sizes = {t: "".join(f"[{s}]" for s in self.shapes[t]) for t in tensors}
+        return ", ".join(f"{self.types[t]} {t}{sizes[t]}" for t in tensors)
+
+
+def _statement_text(statement):
+    accesses = {read.tensor: read.text for read in statement.reads}
+    expression = statement.expression.format_map(accesses)
+    names, sizes = ", ".join(statement.sizes), ", ".join(map(str, statement.sizes.values()))
+    return (
+        f"  all ({names}) in ({sizes})\n"
+        f"    {statement.target.text} {statement.op} {expression}"
+    )
+
+
+def random_algorithm(rng: random.Random):
+    """Return a node of one to three statements that share up to three inputs."""
+    count = rng.choices((1, 2, 3), (75, 20, 5))[0]
+    inputs = [f"x{k}" for k in range(rng.choices((1, 2, 3), (25, 55, 20))[0])]
+    statements = tuple(_random_statement(rng, f"y{k}", inputs) for k in range(count))
+    used = [t for t in inputs if any(t == a.tensor for s in statements for a in s.reads)]
+    ranks = {a.tensor: len(a.rows) for s in reversed(statements) for a in s.reads}
+    statements = tuple(_with_ranks(rng, s, ranks) for s in statements)
+    group = rng.choices(list(TYPES), list(TYPES.values()))[0]
+    tensors = [*used, *(s.target.tensor for s in statements)]
+    return Algorithm(
+        types={t: rng.choice(group) for t in tensors},
+        shapes={t: _shape(rng, t, statements) for t in tensors},
+        inputs=tuple(used), statements=statements,
+    )
+
+
+def _random_statement(rng, target, inputs):
+    sizes = _random_sizes(rng)
+    rows, op = _random_target(rng, sizes)
+    most = min(len(inputs), 3)
+    tensors = rng.sample(inputs, rng.randint(1, most))
+    reads = tuple(_random_read(rng, t, sizes) for t in tensors)
+    return Statement(
+        sizes=sizes, target=Access(tensor=target, rows=rows), op=op, reads=reads,
+        expression=_random_expression(rng, tensors, op),
+    )
+
+
+def _random_sizes(rng):
+    names = NAMES[: rng.choices((1, 2, 3, 4), (12, 40, 33, 15))[0]]
+    while True:
+        sizes = {name: rng.choices(range(1, 9), (3, 8, 8, 9, 5, 6, 3, 6))[0] for name in names}
+        product = 1
+        for size in sizes.values():
+            product *= size
+        if product <= MOST_INSTANCES:
+            return sizes
+
+
+def _random_target(rng, sizes):
+    """Return the rows of an access that reaches every element, and an operator it allows."""
+    names = list(sizes)
+    rng.shuffle(names)
+    kept = names[: rng.choices((0, 1, 2, 3), (3, 42, 45, 10))[0]]
+    if rng.random() < 0.5:
+        kept.sort()
+    rows = tuple(_target_row(rng, name, names[len(kept):], sizes) for name in kept)
+    single = len({i for r in rows for i, _ in r.terms}) == len(names)
+    diagonal = any(len(r.terms) > 1 for r in rows)
+    if single and not diagonal and rng.random() < 0.7:
+        return rows, "="
+    return rows, rng.choices(("+=", "max=", "min=", "*="), (76, 10, 7, 7))[0]
+
+
+def _target_row(rng, name, others, sizes):
+    """Return `i`, `size - 1 - i`, or `i + c*j` without gaps."""
+    kind = rng.random()
+    if kind < 0.12:
+        return Row(terms=((name, -1),), constant=sizes[name] - 1)
+    if kind < 0.2 and others:
+        other = rng.choice(others)
+        return Row(terms=((name, 1), (other, rng.randint(1, sizes[name]))))
+    return Row(terms=((name, 1),))
+
+
+def _random_read(rng, tensor, sizes):
+    """Return an access of one to three rows; iterators appear once, mostly."""
+    free = list(sizes)
+    rng.shuffle(free)
+    rank = min(len(sizes), rng.choices((0, 1, 2, 3), (2, 43, 43, 12))[0])
+    rows = []
+    for left in range(rank, 0, -1):
+        rows.append(_read_row(rng, free, left - 1, sizes))
+    return Access(tensor=tensor, rows=tuple(rows))
+
+
+def _read_row(rng, free, reserved, sizes):
+    """Return a row of one or two iterators, taken from `free` but for `reserved` of them."""
+    first = free.pop() if free else rng.choice(list(sizes))
+    kind = rng.random()
+    if kind < 0.05:
+        return Row(terms=(), constant=rng.randint(0, 2))
+    if kind < 0.35 and len(free) > reserved:
+        stride, dilation = rng.choice(((1, 1), (1, 1), (2, 1), (1, 2), (1, -1), (3, 2), (2, 3)))
+        return Row(terms=((first, stride), (free.pop(), dilation)))
+    factor = rng.choices((1, -1, 2, 3), (70, 14, 12, 4))[0]
+    return Row(terms=((first, factor),))
+
+
+def _with_ranks(rng, statement, ranks):
+    """Return the statement with as many rows to a tensor as the first statement has."""
+    reads = []
+    for read in statement.reads:
+        rows = read.rows[: ranks[read.tensor]]
+        while len(rows) < ranks[read.tensor]:
+            rows = (*rows, Row(terms=(), constant=rng.randint(0, 1)))
+        reads.append(Access(tensor=read.tensor, rows=tuple(_from_zero(rng, r, statement.sizes) for r in rows)))
+    return Statement(
+        sizes=statement.sizes, target=statement.target, op=statement.op, reads=tuple(reads),
+        expression=statement.expression,
+    )
+
+
+def _from_zero(rng, row, sizes):
+    """Return the row with a constant that makes its least value 0, or rarely a little more."""
+    slack = rng.choices((0, 1, 2), (90, 6, 4))[0]
+    return row.moved(slack - row.extent(sizes)[0])
+
+
+def _shape(rng, tensor, statements):
+    """Return the least shape that holds all accesses, now and then with room to spare."""
+    accesses = [(a, s) for s in statements for a in (*s.reads, s.target) if a.tensor == tensor]
+    shape = []
+    for rows in itertools.zip_longest(*(a.rows for a, _ in accesses)):
+        ends = [row.extent(s.sizes)[1] for row, (_, s) in zip(rows, accesses, strict=True)]
+        spare = rng.choices((0, 1, 3), (92, 5, 3))[0] if tensor.startswith("x") else 0
+        shape.append(max(ends) + 1 + spare)
+    return tuple(shape)
+
+
+def _random_expression(rng, tensors, op):
+    """Return an expression in which each tensor stands as `{tensor}`."""
+    terms = [f"{{{t}}}" for t in tensors]
+    wrapped = [_wrapped(rng, t) for t in terms]
+    if len(terms) == 1:
+        one = ("{0}", "{0}", "2 * {0}", "-{0}", "{0} + 1", "{0} * {0}", "3 - {0}")
+        return _filled(rng.choice(one), wrapped)
+    if len(terms) == 2:
+        two = ("{0} * {1}",) * 9 + (
+            "{0} + {1}", "{0} - {1}", "max({0}, {1})", "2 * {0} * {1}", "{0} * {1} + 1",
+            "{0} * ({1} - 1)", "min({0}, {1}) + {0}",
+        )
+        return _filled(rng.choice(two), wrapped)
+    three = (
+        "{0} * {1} + {2}", "{0} * {1} * {2}", "{0} * ({1} + {2})", "{0} + {1} - {2}",
+        "max({0} * {1}, {2})", "{0} * {1} - 2 * {2}",
+    )
+    return _filled(rng.choice(three), wrapped)
+
+
+def _wrapped(rng, term):
+    return rng.choices((term, f"relu({term})", f"abs({term})"), (86, 8, 6))[0]
+
+
+def _filled(pattern, terms):
+    for position, term in enumerate(terms):
+        pattern = pattern.replace(f"{{{position}}}", term)
+    return pattern

@@ -1,0 +1,279 @@
+"""isl texts in layer.yaml: errors point to the place in the YAML."""
+
+from __future__ import annotations
+
+import os
+
+import islpy as isl
+import pytest
+
+from stages.diagnose import Source, UserError
+from stages.lair.mapping import IslText, read_mapping
+from stages.lair.mapping_text import parse_map, parse_set, parse_target
+
+ERRORS = {
+    "closing_brace": (
+        '"{ x[i=0:15] -> [PE[0, -1] -> index[i] }"',
+        """\
+layer.yaml:2:51: error: isl: syntax error: unexpected '}'
+  placement: "{ x[i=0:15] -> [PE[0, -1] -> index[i] }"
+                                                    ^
+""",
+    ),
+    "in_a_block": (
+        '|\n  { ff[i,j] -> PE[j//4,\n      1 + k//8] }',
+        """\
+layer.yaml:4:11: error: isl: syntax error: unknown identifier at 'k'
+        1 + k//8] }
+            ^
+""",
+    ),
+    "folded": (
+        '>-\n  { ff[i,j]\n    -> PE[q q] }',
+        """\
+layer.yaml:4:13: error: isl: syntax error: unexpected 'q'
+      -> PE[q q] }
+              ^
+""",
+    ),
+    "single_quoted": (
+        "'{ ff[i] -> PE[''a'', }'",
+        """\
+layer.yaml:2:27: error: isl: syntax error
+  placement: '{ ff[i] -> PE[''a'', }'
+                            ^
+""",
+    ),
+    "set": (
+        '"{ PE[4,5] }"',
+        """\
+layer.yaml:2:13: error: isl: this is a set, not a relation `{ a[...] -> b[...] }`
+  placement: "{ PE[4,5] }"
+              ^^^^^^^^^^^
+""",
+    ),
+    "modulo_zero": (
+        '"{ x[i] -> y[i mod 0] }"',
+        """\
+layer.yaml:2:32: error: isl: factor needs to be positive
+  placement: "{ x[i] -> y[i mod 0] }"
+                                 ^
+""",
+    ),
+    "empty": (
+        '""',
+        """\
+layer.yaml:2:12: error: isl: syntax error: unexpected end of the text
+  placement: ""
+             ^
+""",
+    ),
+    "product": (
+        '"{ x[i] -> y[i*i] }"',
+        """\
+layer.yaml:2:27: error: isl: syntax error: expecting constant value at 'i'
+  placement: "{ x[i] -> y[i*i] }"
+                            ^
+""",
+    ),
+    "end": (
+        '"{ x[i] -> y[ "',
+        """\
+layer.yaml:2:26: error: isl: syntax error: unexpected end of the text
+  placement: "{ x[i] -> y[ "
+                           ^
+""",
+    ),
+    "letter_of_another_alphabet": (
+        '"{ x[ä] -> y[ä+1 }"',
+        """\
+layer.yaml:2:17: error: isl: syntax error
+  placement: "{ x[ä] -> y[ä+1 }"
+                  ^
+""",
+    ),
+    "direction": (
+        '(j, i)',
+        """\
+layer.yaml:2:12: error: isl: syntax error: expecting '{' at '('
+  placement: (j, i)
+             ^
+""",
+    ),
+    "rest": (
+        '"{ a[i] -> PE[i,0] }; { b[i] -> PE[i,0] } # x"',
+        """\
+layer.yaml:2:32: error: isl: the text goes on after its closing brace
+  placement: "{ a[i] -> PE[i,0] }; { b[i] -> PE[i,0] } # x"
+                                 ^^^^^^^^^^^^^^^^^^^^^
+hint: write one pair of braces, with `;` between its parts
+""",
+    ),
+    "rest_in_a_block": (
+        '|\n  { a[i] -> PE[i, 0] }\n\n  { b[i] -> PE[i,0] } # abc\n',
+        """\
+layer.yaml:5:3: error: isl: the text goes on after its closing brace
+    { b[i] -> PE[i,0] } # abc
+    ^^^^^^^^^^^^^^^^^^^
+hint: write one pair of braces, with `;` between its parts
+""",
+    ),
+    "invalid": (
+        '"{ [i] -> { [j] } }"',
+        """\
+layer.yaml:2:22: error: isl: syntax error: unexpected '{'
+  placement: "{ [i] -> { [j] } }"
+                       ^
+""",
+    ),
+}
+TARGETS = {
+    "row": (
+        '{ PE[4] }',
+        """\
+layer.yaml:1:10: error: target is not the size of a rectangle of PEs
+  target: "{ PE[4] }"
+           ^^^^^^^^^
+hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
+""",
+    ),
+    "other_tuple": (
+        '{ A[4,5] }',
+        """\
+layer.yaml:1:10: error: target is not the size of a rectangle of PEs
+  target: "{ A[4,5] }"
+           ^^^^^^^^^^
+hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
+""",
+    ),
+    "range": (
+        '{ PE[i,5] : 0<i<3 }',
+        """\
+layer.yaml:1:10: error: target is not one size
+  target: "{ PE[i,5] : 0<i<3 }"
+           ^^^^^^^^^^^^^^^^^^^
+hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
+""",
+    ),
+    "two": (
+        '{ PE[4,5]; PE[3,5]}',
+        """\
+layer.yaml:1:10: error: target is not one size
+  target: "{ PE[4,5]; PE[3,5]}"
+           ^^^^^^^^^^^^^^^^^^^
+hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
+""",
+    ),
+    "none": (
+        '{ }',
+        """\
+layer.yaml:1:10: error: target is not the size of a rectangle of PEs
+  target: "{ }"
+           ^^^
+hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
+""",
+    ),
+    "parameter": (
+        '[n] -> { PE[n,2] }',
+        """\
+layer.yaml:1:10: error: target is not one size
+  target: "[n] -> { PE[n,2] }"
+           ^^^^^^^^^^^^^^^^^^
+hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
+""",
+    ),
+    "unbounded": (
+        '{ PE[i,5] }',
+        """\
+layer.yaml:1:10: error: target is not one size
+  target: "{ PE[i,5] }"
+           ^^^^^^^^^^^
+hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
+""",
+    ),
+    "zero": (
+        '{ PE[4,0] }',
+        """\
+layer.yaml:1:10: error: target is 4 by 0 PEs
+  target: "{ PE[4,0] }"
+           ^^^^^^^^^^^
+hint: both sizes are positive
+""",
+    ),
+    "syntax": (
+        '{ PE[4, }',
+        """\
+layer.yaml:1:18: error: isl: syntax error: unexpected '}'
+  target: "{ PE[4, }"
+                   ^
+""",
+    ),
+    "relation": (
+        '{ PE[4,5] -> X[] }',
+        """\
+layer.yaml:1:10: error: isl: this is a relation, not a set
+  target: "{ PE[4,5] -> X[] }"
+           ^^^^^^^^^^^^^^^^^^
+""",
+    ),
+    "other_too": (
+        '{ PE[4, 5];  B[2] }',
+        """\
+layer.yaml:1:10: error: target is not the size of a rectangle of PEs
+  target: "{ PE[4, 5];  B[2] }"
+           ^^^^^^^^^^^^^^^^^^^
+hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
+""",
+    ),
+}
+
+
+def text_of(value: str) -> IslText:
+    text = 'target: "{ PE[4, 5] }"\nplacement: ' + value
+    placement = read_mapping(Source(path="layer.yaml", text=text)).placement
+    assert placement is not None
+    return placement
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_error_in_a_relation(error: str) -> None:
+    value, expected = ERRORS[error]
+    with pytest.raises(UserError) as caught:
+        parse_map(text_of(value))
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("error", TARGETS)
+def test_error_in_the_target(error: str) -> None:
+    value, expected = TARGETS[error]
+    with pytest.raises(UserError) as caught:
+        parse_target(read_mapping(Source(path="layer.yaml", text=f'target: "{value}"')).target)
+    assert str(caught.value) == expected
+
+
+def test_a_relation() -> None:
+    parsed = parse_map(text_of('"{ x[i=0:15] -> [PE[i//4, -1] -> index[i mod 4]] }"'))
+    expected = "{ x[i] -> [PE[a, -1] -> index[i - 4a]] : 0 <= i <= 15 and 4a <= i <= 4a + 3 }"
+    assert parsed.is_equal(isl.UnionMap(expected))
+
+
+def test_a_relation_with_comments_and_parts() -> None:
+    parsed = parse_map(text_of("|\n  { a[i] -> PE[i, 0]; # }\n    b[i] -> PE[0, i] } # end\n"))
+    assert parsed.is_equal(isl.UnionMap("{ a[i] -> PE[i, 0]; b[i] -> PE[0, i] }"))
+
+
+def test_a_set() -> None:
+    assert parse_set(text_of('"{ PE[1:2, 3] }"')).is_equal(isl.UnionSet("{ PE[1, 3]; PE[2, 3] }"))
+
+
+def test_a_target() -> None:
+    assert parse_target(text_of('"{ PE[4, 5] }"')) == (4, 5)
+
+
+def test_an_error_prints_nothing_and_closes_its_files(capfd: pytest.CaptureFixture[str]) -> None:
+    before = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
+    with pytest.raises(UserError):
+        parse_map(text_of('"{ x["'))
+    after = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
+    assert len(after) == len(before)
+    assert capfd.readouterr() == ("", "")
