@@ -80,8 +80,7 @@ def _sum_of_products(statement: Statement, arrays: Mapping[str, Array]) -> Array
         factors.append(np.broadcast_to(part, statement.sizes))
     rows = statement.target.rows
     out = [statement.iterators.index(row.coefficients[0][0]) for row in rows]
-    result: Array = np.einsum(factors[0], axes, factors[1], axes, out)
-    return result
+    return np.asarray(np.einsum(factors[0], axes, factors[1], axes, out))
 
 
 def value(expr: Expr, read: Read) -> Array:

@@ -100,9 +100,9 @@ def check_definition(statement: Statement, tensor: Tensor) -> Iterator[UserError
         return
     import islpy as isl
 
-    access, elements = _target_relation(statement, tensor, isl.Context())
     name, span = tensor.name, statement.target.span
     try:
+        access, elements = _target_relation(statement, tensor, isl.Context())
         missing = elements.subtract(access.range()).lexmin()
         several = statement.op == "=" and not access.is_injective()
     except isl.Error:

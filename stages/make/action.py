@@ -58,7 +58,8 @@ def _bounded(name: str, inputs: Inputs) -> Mapping[str, str | bytes]:
 
     try:
         with limited(MOST_OPERATIONS):
-            outputs: Mapping[str, str | bytes] = importlib.import_module(f"stages.{name}").run(inputs)
+            stage = importlib.import_module(f"stages.{name}")
+            outputs: Mapping[str, str | bytes] = stage.run(inputs)
     except TooManyOperations as error:
         raise UserError(
             f"stage {name}: {error}",

@@ -13,7 +13,7 @@ from stages.pe.function import Body
 from stages.pe.model import Description, holds, value
 from stages.pe.program import Program
 from stages.pe.work import base_text, most_elements, transfer_loops
-from stages.poly.ast import c_expression
+from stages.poly.ast import c_expression, held
 
 
 def outer_indices(program: Program, name: str, arrival: Description) -> dict[str, str]:
@@ -94,7 +94,7 @@ def _alternating(program: Program, departure: Description) -> dict[str, str]:
     if depth.max_val().eq(depth.min_val()):
         out, into = (even, odd) if depth.max_val().is_zero() else (odd, even)
         return {"out": f"const int out = {out};", "in": f"const int in = {into};"}
-    parity = c_expression(depth, program.pes).text
+    parity = held(c_expression(depth, program.pes), "==")
     return {
         "out": f"const int out = {parity} == 0 ? {even} : {odd};",
         "in": f"const int in = {parity} == 0 ? {odd} : {even};",

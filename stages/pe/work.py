@@ -27,7 +27,7 @@ from stages.pe.code import (
     write_nest,
 )
 from stages.pe.model import Description, Model, holds, value
-from stages.poly.ast import Instance, c_expression, loop_nest
+from stages.poly.ast import Expression, Instance, c_expression, held, loop_nest
 from stages.poly.bind import bind_domain, bind_set
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
@@ -79,7 +79,7 @@ def vector_call(
     configured = f"my->{spelling.of(name)}"
     for size, (_, least) in zip(decision["sizes"], _several(decision), strict=False):
         chosen, start = value(size, context), value(least, context)
-        configured += f"[{chosen.text}{'' if start.text == '0' else f' - ({start.text})'}]"
+        configured += f"[{difference(chosen, start)}]"
         block.charge(scalar=chosen.operations + start.operations + 1)
     block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
     block.add(f"vector_run(pe, &{configured}, {', '.join(operands)});")
@@ -118,8 +118,8 @@ def configuration(name: str, model: Model, spelling: Spelling, context: isl.Set)
     target = f"my->{spelling.of(name)}"
     block = outermost = Block()
     for k, (count, least) in enumerate(_several(decision)):
-        start = value(least, context).text
-        sizes[k] = f"s{k}" if start == "0" else f"{start} + s{k}"
+        start = value(least, context)
+        sizes[k] = f"s{k}" if start.text == "0" else f"{held(start, '+', first=True)} + s{k}"
         target += f"[s{k}]"
         block = block.nest(f"for (int s{k} = 0; s{k} < {count}; s{k} += 1)")
     block.add(
@@ -128,6 +128,13 @@ def configuration(name: str, model: Model, spelling: Spelling, context: isl.Set)
         f"          {', '.join(operands)});",
     )
     return outermost.text()
+
+
+def difference(minuend: Expression, subtrahend: Expression) -> str:
+    """Return `minuend - subtrahend` as C."""
+    if subtrahend.text == "0":
+        return minuend.text
+    return f"{held(minuend, '-', first=True)} - {held(subtrahend, '-')}"
 
 
 def _several(decision: Description) -> list[tuple[int, int | str]]:

@@ -191,3 +191,11 @@ def test_floats_that_overflow_are_refused(value: float) -> None:
         f"error: inputs/x.npy holds {value} at x[1], which float16 cannot hold\n"
         "hint: finite numbers from -65504.0 to 65504.0\n"
     )
+
+
+@pytest.mark.parametrize("kind", ["integers", "reals"])
+def test_scalars_are_arrays(kind: str) -> None:
+    layer = layer_of("lair f(): float16 s -> float16 y[2] { all (i) in (2) y[i] = s }")
+    inputs, _ = generate(layer, 0, kind, 0.5, {"s"})
+    assert isinstance(inputs["s"], np.ndarray)
+    assert (inputs["s"].shape, inputs["s"].dtype.name) == ((), "float16")

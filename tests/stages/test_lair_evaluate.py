@@ -33,6 +33,7 @@ LEAST = """lair p(): int16 x[8] -> int16 y[4] { all (i, r) in (4, 2) y[i] min= -
 PRODUCT = """lair p(): int32 x[3][4] -> int32 y[3] { all (i, j) in (3, 4) y[i] *= x[i][j] + 1 }"""
 SCALAR = """lair s(): float16 x[4], float16 b -> float16 y
   { all (i) in (4) y += relu(x[i] - b) }"""
+DOT = """lair dot(): float16 a[4], float16 b[4] -> float16 y { all (i) in (4) y += a[i] * b[i] }"""
 WRAPPING = """lair w(): int16 x[4] -> int16 y[1] { all (i, j) in (1, 4) y[i] += x[j] * 9000 }"""
 BIAS = """lair affine(): float16 x[3][4], float16 b[4] -> float16 y[3][4], float16 z[4]
   { all (i, j) in (3, 4) y[i][j] = max(x[i][j] + b[j], 0)
@@ -108,9 +109,9 @@ def number(expr: Expr, at: Mapping[str, int], inputs: Mapping[str, np.ndarray]) 
 
 
 def same(a: Mapping[str, np.ndarray], b: Mapping[str, np.ndarray]) -> bool:
-    return a.keys() == b.keys() and all(
-        a[k].dtype == b[k].dtype and np.array_equal(a[k], b[k]) for k in a
-    )
+    if a.keys() != b.keys() or not all(isinstance(array, np.ndarray) for array in a.values()):
+        return False
+    return all(a[k].dtype == b[k].dtype and np.array_equal(a[k], b[k]) for k in a)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -1,0 +1,245 @@
+"""Random mappings of a node: placements, arrivals, departures, and the rest of layer.yaml."""
+
+import random
+from dataclasses import dataclass
+
+import islpy as isl
+import yaml
+
+from tests.property.orders import elements_of, order_map, per_port, random_order, with_ports
+
+MOST_PES = 4
+MACHINES = ("wse2", "ideal", "paper", "wse1", "wse3")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rectangle:
+    """The target, and where in it the statements run: borders may be free for adapters."""
+
+    width: int
+    height: int
+
+    def port(self, side):
+        """Return the place of the port of [lane] on a side, as isl text."""
+        return {
+            "N": "PE[lane, -1]", "S": f"PE[lane, {self.height}]",
+            "W": "PE[-1, lane]", "E": f"PE[{self.width}, lane]",
+        }[side]
+
+    def lanes(self, side):
+        return self.width if side in "NS" else self.height
+
+
+class RandomMapping:
+    """A mapping in the making: the placement first, then what arrives and leaves."""
+
+    def __init__(self, rng: random.Random, algorithm):
+        self.rng, self.algorithm = rng, algorithm
+        self.free = {side: int(rng.random() < 0.22) for side in "NSWE"}
+        coordinates = [self._coordinates(s) for s in algorithm.statements]
+        extent = [max(pair[axis][1] for pair in coordinates) for axis in (0, 1)]
+        idle = [rng.choices((0, 1), (88, 12))[0] for _ in "xy"]
+        self.target = Rectangle(
+            width=extent[0] + idle[0] + self.free["W"] + self.free["E"],
+            height=extent[1] + idle[1] + self.free["N"] + self.free["S"],
+        )
+        self.placements = [
+            self._placement(s, [text for text, _ in pair])
+            for s, pair in zip(algorithm.statements, coordinates, strict=True)
+        ]
+        self.tensors = {}
+        for tensor in algorithm.inputs:
+            self._arrive(tensor)
+        for statement, placement in zip(algorithm.statements, self.placements, strict=True):
+            self._leave(statement, isl.Map(placement))
+
+    def text(self):
+        """Return layer.yaml."""
+        rng = self.rng
+        content = {
+            "machine": rng.choices(MACHINES, (40, 15, 25, 10, 10))[0],
+            "target": f"{{ PE[{self.target.width}, {self.target.height}] }}",
+            "placement": "{ " + "; ".join(p.strip("{} ") for p in self.placements) + " }",
+            "tensors": self.tensors,
+            "invocations": rng.choices((1, 2, 3), (60, 25, 15))[0],
+            "data": {"seed": rng.randrange(100), "density": rng.choices((0.5, 0.25, 0.9, 0.0), (50, 25, 20, 5))[0]},
+        }
+        prefer = rng.choice((None, None, "hull", "exact", "enumerate", "loops"))
+        if prefer:
+            content["simd"] = {"prefer": prefer}
+        if rng.random() < 0.1:
+            content["schedule"] = self._schedule(rng.choice(self.algorithm.statements))
+        return yaml.safe_dump(content, sort_keys=False, width=10000)
+
+    def _coordinates(self, statement):
+        """Return two functions of the instances that sums to a side, or none at all, allow."""
+        rng = self.rng
+        outer = [row.terms[0][0] for row in statement.target.rows if len(row.terms) == 1]
+        inner = [name for name in statement.sizes if name not in outer]
+        first = _coordinate(rng, statement, outer)
+        second = _coordinate(rng, statement, rng.choice((outer, inner, inner, list(statement.sizes))))
+        pair = [first, second]
+        rng.shuffle(pair)
+        return pair
+
+    def _placement(self, statement, texts):
+        head = f"{self.algorithm.name_of(statement)}[{', '.join(statement.sizes)}]"
+        x, y = (
+            f"{text} + {free}" if free else text
+            for text, free in zip(texts, (self.free["W"], self.free["N"]), strict=True)
+        )
+        return f"{{ {head} -> PE[{x}, {y}] }}"
+
+    def _schedule(self, statement):
+        """Return times in which iterators are interchanged and reversed."""
+        names = list(statement.sizes)
+        times = [self.rng.choice((name, f"-{name}")) for name in names]
+        self.rng.shuffle(times)
+        times = times[: self.rng.randint(1, len(times))]
+        head = f"{self.algorithm.name_of(statement)}[{', '.join(names)}]"
+        return f"{{ {head} -> [{', '.join(times)}] }}"
+
+    def _needed(self, tensor):
+        """Return { tensor[e] -> PE[x, y] } of the PEs that read an element."""
+        found = isl.Map.empty(order_map(tensor, self._shape(tensor), [("0", 1)]).get_space())
+        found = None
+        for statement, placement in zip(self.algorithm.statements, self.placements, strict=True):
+            for read in statement.reads:
+                if read.tensor == tensor:
+                    used = self._access(statement, read).reverse().apply_range(isl.Map(placement))
+                    found = used if found is None else found.union(used)
+        return found
+
+    def _access(self, statement, access):
+        """Return { statement[i] -> tensor[e] } of the instances there are."""
+        name, names = self.algorithm.name_of(statement), ", ".join(statement.sizes)
+        rows = ", ".join(row.text for row in access.rows)
+        bounds = " and ".join(f"0 <= {n} < {s}" for n, s in statement.sizes.items())
+        return isl.Map(f"{{ {name}[{names}] -> {access.tensor}[{rows}] : {bounds} }}")
+
+    def _shape(self, tensor):
+        return self.algorithm.shapes[tensor]
+
+    def _arrive(self, tensor):
+        """Let a tensor be resident, flow along rows or columns, or be spread by adapters."""
+        rng = self.rng
+        borders = [side for side, free in self.free.items() if free]
+        kind = rng.choices(("resident", "straight", "spread"), (30, 50, 20 if borders else 0))[0]
+        if kind == "resident":
+            if rng.random() < 0.3:
+                self.tensors[tensor] = {"resident": True}
+            return
+        ports = self._spread(tensor, rng.choice(borders)) if kind == "spread" else self._straight(tensor)
+        order = per_port(rng, ports, tensor, self._shape(tensor))
+        self.tensors[tensor] = {"arrives": str(order.coalesce())}
+        if rng.random() < (0.6 if self.algorithm.types[tensor].endswith("16") else 0.03):
+            self.tensors[tensor]["sparse"] = True
+
+    def _spread(self, tensor, side):
+        """Return the one port, or the two that halve the tensor, from which adapters take it."""
+        elements = elements_of(tensor, self._shape(tensor))
+        lane = self.rng.randrange(self.target.lanes(side))
+        return isl.Map.from_domain_and_range(
+            elements, isl.Set(f"{{ {self.target.port(side)} : lane = {lane} }}")
+        )
+
+    def _straight(self, tensor):
+        """Return ports on the rows or columns of the PEs that need an element, or on all."""
+        rng, shape = self.rng, self._shape(tensor)
+        elements = elements_of(tensor, shape)
+        side = rng.choice("NSWE")
+        kind = rng.choices(("all", "needed", "both", "halves"), (35, 40, 10, 15))[0]
+        if kind == "all":
+            return self._everywhere(elements, side)
+        if kind == "needed":
+            return self._where_needed(tensor, elements, side)
+        other = rng.choice([s for s in "NSWE" if s != side])
+        if kind == "both" or not shape:
+            return self._everywhere(elements, side).union(self._where_needed(tensor, elements, other))
+        first, second = halves(rng, tensor, shape)
+        return self._everywhere(elements.intersect(first), side).union(
+            self._everywhere(elements.intersect(second), other)
+        )
+
+    def _everywhere(self, elements, side):
+        lanes = f"0 <= lane < {self.target.lanes(side)}"
+        ports = isl.Set(f"{{ {self.target.port(side)} : {lanes} }}")
+        return isl.Map.from_domain_and_range(elements, ports)
+
+    def _where_needed(self, tensor, elements, side):
+        """Return the port of each row or column that needs an element; the first for the others."""
+        step = "PE[lane, y]" if side in "NS" else "PE[x, lane]"
+        ports = self._needed(tensor).apply_range(isl.Map(f"{{ {step} -> {self.target.port(side)} }}"))
+        idle = elements.subtract(ports.domain())
+        return ports.union(isl.Map.from_domain_and_range(
+            idle, isl.Set(f"{{ {self.target.port(side)} : lane = 0 }}")
+        ))
+
+    def _leave(self, statement, placement):
+        """Let an output leave where its sums can, or stay in memory where it is whole."""
+        rng, target = self.rng, statement.target
+        tensor = target.tensor
+        computed = self._access(statement, target).reverse().apply_range(placement)
+        sides = [s for s in "NSWE" if _along(computed, s).is_single_valued()]
+        whole = computed.is_single_valued()
+        if (whole and rng.random() < 0.35) or (not sides and rng.random() < 0.9):
+            return
+        chosen = rng.choice(sides or "NSWE")
+        lanes = _along(computed, chosen)
+        ports = lanes.apply_range(isl.Map(f"{{ [lane] -> {self.target.port(chosen)} }}"))
+        opposite = dict(zip("NSWE", "SNEW", strict=True))[chosen]
+        others = sides if whole else [opposite]
+        if self._shape(tensor) and rng.random() < 0.25:
+            first, second = halves(rng, tensor, self._shape(tensor))
+            other = rng.choice(others)
+            beyond = isl.Map(f"{{ [lane] -> {self.target.port(other)} }}")
+            far = _along(computed, other).apply_range(beyond)
+            ports = ports.intersect_domain(first).union(far.intersect_domain(second))
+        order = per_port(rng, ports, tensor, self._shape(tensor))
+        self.tensors[tensor] = {"leaves": str(order.coalesce())}
+
+
+def _coordinate(rng, statement, names):
+    """Return one coordinate as isl text, and how many values it may take."""
+    names = [name for name in names if statement.sizes[name] > 1] or list(names)
+    if not names or rng.random() < 0.12:
+        first = rng.choices((0, 1), (85, 15))[0]
+        return str(first), first + 1
+    name = rng.choice(names)
+    size = statement.sizes[name]
+    tile = rng.randint(-(-size // MOST_PES), size)
+    count = -(-size // tile)
+    kind = rng.random()
+    if kind < 0.5:
+        return f"{name}//{tile}", count
+    if kind < 0.62:
+        modulus = rng.randint(1, min(size, MOST_PES))
+        return f"{name} mod {modulus}", modulus
+    if kind < 0.74:
+        small, modulus = rng.randint(1, size), rng.randint(1, MOST_PES)
+        return f"({name}//{small}) mod {modulus}", modulus
+    if kind < 0.86:
+        return f"{count - 1} - {name}//{tile}", count
+    if kind < 0.92:
+        return f"2*({name}//{tile})", 2 * count - 1
+    other = rng.choice(names)
+    step = -(-statement.sizes[other] // 2)
+    return f"{name}//{tile} + {count}*({other}//{step})", count * 2
+
+
+def _along(computed, side):
+    """Return { tensor[e] -> [lane] } of the rows or columns that compute an element."""
+    step = "{ PE[x, y] -> [x] }" if side in "NS" else "{ PE[x, y] -> [y] }"
+    return computed.apply_range(isl.Map(step))
+
+
+def halves(rng, tensor, shape):
+    """Return two sets that split the elements at random in one dimension."""
+    names = [f"e{k}" for k in range(len(shape))]
+    position = rng.randrange(len(shape))
+    cut = rng.randint(1, shape[position])
+    head = f"{tensor}[{', '.join(names)}]"
+    return (
+        isl.Set(f"{{ {head} : {names[position]} < {cut} }}"),
+        isl.Set(f"{{ {head} : {names[position]} >= {cut} }}"),
+    )
