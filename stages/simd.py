@@ -227,7 +227,7 @@ class Decisions:
             memory = self._memory(name, next(iter(accesses.values())), shape)
             filled = {"number": operation.a, "type": memory["type"]}
             return [memory, filled] if task["kind"] == "initialise" else [memory]
-        found = []
+        found: list[Task] = []
         for operand in (task["target"], operation.a, operation.b):
             if isinstance(operand, str) and operand == self._arriving(task):
                 found.append({"element": operand, "type": self._type(operand)})

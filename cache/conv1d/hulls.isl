@@ -1,5 +1,6 @@
 # Boxes of fixed size (Sec. 5.3), per task T that runs a statement.
-# T_offset, T_hull: offset and elements of the fixed-size box hull; T_extra: extra instances, eq. (36).
+# T_offset, T_hull: offset and elements of the fixed-size box hull.
+# T_extra: extra instances, eq. (36).
 # T_reads, T_writes: the elements of local memory that these read and write, eqs. (38) (41).
 # T_outside, T_conflict: those of them that do not exist, or that somebody else uses.
 # T_minimum, T_maximum: exact bounds. T_vector: the box chosen, hull[size] or exact[size], if any.

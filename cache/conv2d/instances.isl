@@ -1,6 +1,7 @@
 # What one invocation of each task runs (Sec. 5.1).
-# T: [PE_X, PE_Y, index...] -> { instance }, eq. (12); T_known: the symbolic constants T is invoked with, eq. (15).
-# T_access: { instance -> element }: index[i] of what T sends or receives, or a statement's accesses.
+# T: [PE_X, PE_Y, index...] -> { instance }, eq. (12).
+# T_known: the symbolic constants with which T is invoked, eq. (15).
+# T_access: { instance -> element }, where an instance of a stream is the index of its element.
 
 init_y := [PE_Y] -> { y[i2 = PE_Y, i3, i4] : 0 <= i3 <= 13 and 0 <= i4 <= 13 };
 

@@ -1,5 +1,6 @@
-# Routes (Sec. 4.2), per colour: { [PE[x, y] -> side it comes from[]] -> side it goes to[] }.
-# N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it; N_ports: where it enters.
+# Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }.
+# N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it;
+# N_ports: where it enters.
 # N_chain: PEs that sum departure N on its way out; N_first: those where it starts.
 
 x := {

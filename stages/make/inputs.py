@@ -98,7 +98,9 @@ class Inputs:
         if self._lair is None:
             file = parse_lair(self.source(self._lair_name()))
             mapping = self.mapping()
-            self._lair = specialise(file, mapping.top, dict(mapping.sizes), dict(mapping.types))
+            self._lair = specialise(
+                file, mapping.top, dict(mapping.sizes), dict(mapping.types), mapping.span
+            )
         return self._lair
 
     def profile(self) -> Profile:

@@ -83,6 +83,7 @@ def modules(tmp_path):
     stages = tmp_path / "modules" / "stages"
     shutil.copytree(SMALL, stages)
     shutil.copytree(ROOT / "stages" / "make", stages / "make")
+    shutil.copytree(ROOT / "stages" / "poly", stages / "poly")
     shutil.copy(ROOT / "stages" / "diagnose.py", stages)
     names = ("parse", "place", "render", "simulate")
     (stages / "__init__.py").write_text(f"PIPELINE = {names}\n", encoding="utf-8")

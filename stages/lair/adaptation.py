@@ -1,0 +1,234 @@
+"""Borders peeled off the target for adapters, so that all data flows along rows or columns.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eqs. (5) (6) (10)
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.diagnose import Span, UserError
+from stages.lair.mapping import Mapping
+from stages.lair.ports import read_ports
+from stages.poly.bind import bind_domain
+from stages.poly.box_hull import box_hull, offset_set
+from stages.poly.order import behind_ports, on_side, relocated
+from stages.poly.pieces import example_of, from_domain, named_set, sets_of
+from stages.poly.side import SIDES, Rectangle, turn
+
+Lair = typing.Mapping[str, typing.Any]
+"""The objects of lair.isl: instances, tensors, reads, writes."""
+
+
+class Adaptation:
+    """One layer's arrivals and departures, and the sides that they peel off its target."""
+
+    def __init__(
+        self, mapping: Mapping, lair: Lair, placement: isl.UnionMap, target: Rectangle
+    ) -> None:
+        """Read and check the ports; decide which sides are peeled off.
+
+        Raises UserError where data would have to turn a corner, or adapters have no room.
+        """
+        self.mapping, self.target = mapping, target
+        self.tensors, self.placement = lair["tensors"], placement
+        self.needed = lair["reads"].reverse().apply_range(placement)
+        self.computed = lair["writes"].reverse().apply_range(placement)
+        written = [s.get_tuple_name() for s in sets_of(lair["writes"].range())]
+        read = [t for t in (s.get_tuple_name() for s in sets_of(self.tensors)) if t not in written]
+        self.sources = self._ports("arrives", read)
+        self.departures = self._ports("leaves", written)
+        self.spread = {t: s for t in self.sources if (s := self._spread_side(t)) is not None}
+        for tensor, side in self.spread.items():
+            self._check_border(tensor, side)
+        for tensor in written:
+            self._check_sums(tensor)
+
+    def objects(self) -> dict[str, isl.UnionSet | isl.UnionMap | isl.Set]:
+        """Return the objects of adapted.isl, in coordinates that start at the computing PEs."""
+        core = peel(self.target, set(self.spread.values()))
+        move = isl.Map(f"{{ PE[x, y] -> PE[x - ({core.left}), y - ({core.top})] }}")
+        arrivals = {t: self._arrival(t, core) for t in self.sources}
+        departures = {t: _onto_core(d, self.target, core) for t, d in self.departures.items()}
+        return {
+            "target": core.as_set().apply(move),
+            "grid": self.target.as_set().apply(move),
+            "placement": self.placement.apply_range(isl.UnionMap.from_map(move)),
+            "sources": _moved(self.sources, move),
+            "arrivals": _moved(arrivals, move),
+            "departures": _moved(departures, move),
+        }
+
+    def _ports(
+        self, direction: typing.Literal["arrives", "leaves"], tensors: list[str]
+    ) -> dict[str, isl.Map]:
+        found = {}
+        for tensor in tensors:
+            elements = typing.cast(isl.Set, named_set(self.tensors, tensor))
+            ports = read_ports(self.mapping, tensor, direction, elements, self.target)
+            if ports is not None:
+                found[tensor] = ports
+        return found
+
+    def _needed(self, tensor: str) -> isl.Map:
+        """Return { tensor[e] -> PE[x, y] } of the PEs that read an element."""
+        used = from_domain(self.needed, tensor)
+        if used.is_empty():
+            return isl.Map(f"{{ {tensor}[] -> PE[x, y] : false }}")
+        return isl.Map.from_union_map(used)
+
+    def _spread_side(self, tensor: str) -> str | None:
+        """Return the side whose border must spread the tensor; None if it flows straight."""
+        needed = self._needed(tensor)
+        if needed.is_empty():
+            return None
+        sides = [s for s in SIDES if not on_side(self.sources[tensor], s, self.target).is_empty()]
+        missing = needed
+        for side in sides:
+            missing = missing.subtract(delivered(self.sources[tensor], side, self.target))
+        if missing.is_empty():
+            return None
+        if len(sides) == 1:
+            return sides[0]
+        raise UserError(
+            f"{example_of(missing.domain())} does not arrive on the row or column of "
+            f"{example_of(missing.range())}, and {tensor} arrives on {len(sides)} sides",
+            self._span(tensor, "arrives"),
+            "a tensor that adapters spread must arrive on one side",
+        )
+
+    def _check_border(self, tensor: str, side: str) -> None:
+        """Raise UserError if instances run where the adapters of a tensor must stand."""
+        border = isl.Set("{ [lane, 0] }").apply(turn(side, self.target).reverse())
+        used = self.placement.intersect_range(isl.UnionSet.from_set(border))
+        if not used.is_empty():
+            line = "row" if side in "NS" else "column"
+            raise UserError(
+                f"{tensor} must be spread by adapters on the {SIDES[side].word} {line} of the "
+                f"target, where {example_of(used.domain())} runs",
+                self._span(tensor, "arrives"),
+                f"make the target one {line} larger and keep the placement off its "
+                f"{SIDES[side].word} {line}",
+            )
+
+    def _arrival(self, tensor: str, core: Rectangle) -> isl.Map:
+        """Return how a tensor reaches the computing PEs, as eq. (5), re-indexed where spread."""
+        side = self.spread.get(tensor)
+        if side is None:
+            return _onto_core(self.sources[tensor], self.target, core)
+        lanes = self._needed(tensor).apply_range(turn(side, self.target))
+        lanes = lanes.project_out(isl.dim_type.out, 1, 1)
+        self._check_feeds(tensor, side, lanes)
+        order = self.sources[tensor].range_factor_range()
+        return reindexed(lanes, order, turn(side, core))
+
+    def _check_feeds(self, tensor: str, side: str, lanes: isl.Map) -> None:
+        """Raise UserError unless ports of a spread tensor feed separate stretches of the border."""
+        port = self.sources[tensor].range_factor_domain().apply_range(turn(side, self.target))
+        feeds = port.project_out(isl.dim_type.out, 1, 1).reverse().apply_range(lanes)
+        reach = feeds.union(isl.Map.identity(feeds.get_space()).intersect_domain(feeds.domain()))
+        above = reach.apply_range(isl.Map("{ [l] -> [m] : m <= l }"))
+        below = reach.apply_range(isl.Map("{ [l] -> [m] : m >= l }"))
+        stretches = above.intersect(below)
+        if not stretches.reverse().is_single_valued():
+            raise UserError(
+                f"{tensor} arrives at several PEs of the {SIDES[side].word}, and their elements "
+                "are needed on overlapping stretches of it",
+                self._span(tensor, "arrives"),
+                "let it arrive at one PE, or at the PEs that need it",
+            )
+
+    def _check_sums(self, tensor: str) -> None:
+        """Raise UserError unless every element is computed on the row or column of its port."""
+        computed = isl.Map.from_union_map(from_domain(self.computed, tensor))
+        if tensor not in self.departures:
+            return self._check_whole(tensor, computed)
+        ports = self.departures[tensor]
+        for side in SIDES:
+            here = on_side(ports, side, self.target)
+            astray = computed.intersect_domain(here.domain())
+            astray = astray.subtract(delivered(here, side, self.target))
+            if not astray.is_empty():
+                element = isl.Set.from_point(astray.domain().sample_point())
+                line = "column" if side in "NS" else "row"
+                raise UserError(
+                    f"{example_of(element)} is computed on "
+                    f"{example_of(astray.intersect_domain(element).range())}, but leaves to "
+                    f"{example_of(here.range_factor_domain().intersect_domain(element).range())}",
+                    self._span(tensor, "leaves"),
+                    f"what leaves on the {SIDES[side].word} is summed along the {line} of its port",
+                )
+        return None
+
+    def _check_whole(self, tensor: str, computed: isl.Map) -> None:
+        """Raise UserError if an output that stays in memory is spread over several PEs."""
+        if computed.is_single_valued():
+            return
+        twice = computed.lexmin().subtract(computed.lexmax()).domain()
+        element = isl.Set.from_point(twice.sample_point())
+        here = computed.intersect_domain(element)
+        raise UserError(
+            f"{example_of(element)} is summed on several PEs "
+            f"({example_of(here.lexmin().range())} and {example_of(here.lexmax().range())}) "
+            "and stays in their memory",
+            self.mapping.span("tensors", tensor),
+            f"say where {tensor} leaves, or place each of its elements on one PE",
+        )
+
+    def _span(self, tensor: str, key: str) -> Span:
+        return self.mapping.span("tensors", tensor, key)
+
+
+def peel(target: Rectangle, sides: typing.Collection[str]) -> Rectangle:
+    """Return the rectangle without its border on the given sides."""
+    return Rectangle(
+        left=target.left + ("W" in sides),
+        top=target.top + ("N" in sides),
+        right=target.right - ("E" in sides),
+        bottom=target.bottom - ("S" in sides),
+    )
+
+
+def delivered(order: isl.Map, side: str, target: Rectangle) -> isl.Map:
+    """Return { tensor[e] -> PE } of all PEs on the row or column of a port of a side."""
+    return behind_ports(order, side, target).range_factor_domain()
+
+
+def reindexed(lanes: isl.Map, order: isl.Map, turned: isl.Map) -> isl.Map:
+    """Return { t[e] -> [PE -> index[o, i - offset(lane)]] } for t[e] needed on a lane.
+
+    The offset is that of the fixed-size box hull of the inner indices that the lane needs.
+    """
+    needed = lanes.reverse().apply_range(order)
+    inner = order.dim(isl.dim_type.out) - 1
+    values = bind_domain(needed.project_out(isl.dim_type.out, 0, inner), ["PE_X"])
+    hull = box_hull(values.reset_tuple_id(), None, quasi_affine=True)
+    assert hull is not None, "the indices of a lane are bounded"
+    offset = offset_set(hull).unbind_params_insert_domain(isl.MultiId("[PE_X] -> { [PE_X] }"))
+    outer = "".join(f"o{k}, " for k in range(inner))
+    pair = f"[[lane] -> index[{outer}i]]"
+    swap = isl.Map(f"{{ {pair} -> [index[{outer}i] -> [lane]] }}")
+    keep = isl.Map.identity(order.range().get_space().map_from_set())
+    shift = isl.Map(f"{{ [index[{outer}i] -> [offset]] -> index[{outer}i - offset] }}")
+    index = swap.apply_range(keep.product(offset)).apply_range(shift)
+    port = isl.Map(f"{{ {pair} -> [lane, -1] }}").apply_range(turned.reverse())
+    return lanes.range_product(order).apply_range(port.range_product(index))
+
+
+def _onto_core(order: isl.Map, target: Rectangle, core: Rectangle) -> isl.Map:
+    """Return the order with every port moved inwards, from the target's side to the core's."""
+    moved = isl.Map.empty(order.get_space())
+    for side in SIDES:
+        step = turn(side, target).apply_range(turn(side, core).reverse())
+        moved = moved.union(relocated(on_side(order, side, target), step))
+    return moved.coalesce()
+
+
+def _moved(orders: dict[str, isl.Map], move: isl.Map) -> isl.UnionMap:
+    """Return the union of the orders with every PE moved."""
+    union = isl.UnionMap("{ }")
+    for order in orders.values():
+        union = union.union(isl.UnionMap.from_map(relocated(order, move)))
+    return union
