@@ -36,4 +36,5 @@ def run(inputs: Inputs) -> dict[str, str]:
     target = bounding_rectangle(isl.Set.from_union_set(placed["target"]))
     lair = inputs.objects("lair.isl")
     adaptation = Adaptation(inputs.mapping(), lair, placed["placement"], target)
+    adaptation.check()
     return {"adapted.isl": write_objects(HEADER, adaptation.objects())}

@@ -17,10 +17,13 @@ import islpy as isl
 
 from stages.diagnose import UserError, UserErrors
 from stages.lair.mapping_text import parse_map, parse_target
+from stages.lair.tiling import choose, fit, iterators_of
 from stages.poly.pieces import example_of, maps_of, sets_of
+from stages.poly.side import Rectangle
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
+    from stages.lair.adaptation import Lair
     from stages.lair.mapping import IslText, Mapping
     from stages.make.inputs import Inputs
 
@@ -34,63 +37,42 @@ DIRECTION = re.compile(r"\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)\s*")
 def run(inputs: Inputs) -> dict[str, str]:
     """Return placement.isl."""
     mapping = inputs.mapping()
-    instances = inputs.objects("lair.isl")["instances"]
+    lair = inputs.objects("lair.isl")
+    instances = lair["instances"]
     width, height = parse_target(mapping.target)
-    target = isl.Set(f"{{ PE[x, y] : 0 <= x < {width} and 0 <= y < {height} }}")
-    placement = _placement(mapping, instances, width, height)
-    check_placement(placement, instances, target, mapping)
+    rectangle = Rectangle(left=0, top=0, right=width - 1, bottom=height - 1)
+    target = rectangle.as_set()
+    placement = _placement(mapping, lair, rectangle)
+    if mapping.placement is not None:
+        check_placement(placement, instances, target, mapping)
     placement = placement.intersect_domain(instances)
     return {"placement.isl": write_objects(HEADER, {"target": target, "placement": placement})}
 
 
-def _placement(mapping: Mapping, instances: isl.UnionSet, width: int, height: int) -> isl.UnionMap:
-    """Return the placement given, or the one tiled from a direction `(j, i)`."""
+def _placement(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:
+    """Return the placement given, tiled from a direction `(j, i)`, or chosen."""
     text = mapping.placement
     if text is None:
-        raise UserError(
-            "layer.yaml gives no placement",
-            mapping.span(),
-            'say which PE runs each instance: `placement: "{ ff[i,j] -> PE[j//4, i//8] }"`, '
-            "or only the directions: `placement: (j, i)`",
-        )
+        return choose(mapping, lair, target)
     match = DIRECTION.fullmatch(text.text)
     if match is None:
         return parse_map(text)
-    return tile(instances, match.group(1), match.group(2), (width, height), text)
+    for iterator in filter(None, match.groups()):
+        _check_iterator(iterator, lair["instances"], text)
+    return fit((match.group(1), match.group(2)), mapping, lair, target)
 
 
-def tile(
-    instances: isl.UnionSet,
-    east: str,
-    south: str | None,
-    extent: tuple[int, int],
-    text: IslText,
-) -> isl.UnionMap:
-    """Return { S[i] -> PE[east // tile, south // tile] }, with the smallest tiles that fit."""
-    result = isl.UnionMap("{ }")
+def _check_iterator(iterator: str, instances: isl.UnionSet, text: IslText) -> None:
+    """Raise UserError if some statement has no such iterator."""
     for statement in sets_of(instances):
-        names = [
-            statement.get_dim_name(isl.dim_type.set, k) or ""
-            for k in range(statement.dim(isl.dim_type.set))
-        ]
-        x = _tiled(statement, names, east, extent[0], text)
-        y = _tiled(statement, names, south, extent[1], text) if south else "0"
-        pattern = f"{{ {statement.get_tuple_name()}[{', '.join(names)}] -> PE[{x}, {y}] }}"
-        result = result.union(isl.UnionMap(pattern))
-    return result
-
-
-def _tiled(statement: isl.Set, names: list[str], iterator: str, extent: int, text: IslText) -> str:
-    """Return `i // t` with t = ceil(size of i / extent)."""
-    if iterator not in names:
-        start = text.text.index(iterator)
-        raise UserError(
-            f"{statement.get_tuple_name()} has no iterator {iterator}",
-            text.span(start, start + len(iterator)),
-            f"its iterators are {', '.join(names)}",
-        )
-    size = statement.dim_max_val(names.index(iterator)).to_python() + 1
-    return f"{iterator} // {-(-size // extent)}"
+        names = iterators_of(statement)
+        if iterator not in names:
+            start = text.text.index(iterator)
+            raise UserError(
+                f"{statement.get_tuple_name()} has no iterator {iterator}",
+                text.span(start, start + len(iterator)),
+                f"its iterators are {', '.join(names)}",
+            )
 
 
 def check_placement(

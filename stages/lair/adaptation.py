@@ -28,10 +28,7 @@ class Adaptation:
     def __init__(
         self, mapping: Mapping, lair: Lair, placement: isl.UnionMap, target: Rectangle
     ) -> None:
-        """Read and check the ports; decide which sides are peeled off.
-
-        Raises UserError where data would have to turn a corner, or adapters have no room.
-        """
+        """Read the ports and decide which sides are peeled off. Raises UserError."""
         self.mapping, self.target = mapping, target
         self.tensors, self.placement = lair["tensors"], placement
         self.needed = lair["reads"].reverse().apply_range(placement)
@@ -41,9 +38,13 @@ class Adaptation:
         self.sources = self._ports("arrives", read)
         self.departures = self._ports("leaves", written)
         self.spread = {t: s for t in self.sources if (s := self._spread_side(t)) is not None}
+        self.written = written
+
+    def check(self) -> None:
+        """Raise UserError where adapters have no room, or data would have to turn a corner."""
         for tensor, side in self.spread.items():
             self._check_border(tensor, side)
-        for tensor in written:
+        for tensor in self.written:
             self._check_sums(tensor)
 
     def objects(self) -> dict[str, isl.UnionSet | isl.UnionMap | isl.Set]:

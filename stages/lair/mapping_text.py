@@ -28,6 +28,7 @@ def parse_map(text: IslText) -> isl.UnionMap:
     except isl.Error:
         raise _explain(text, isl.UnionMap) from None
     _check_end(text)
+    _check_constants(text, relation.get_space())
     return relation
 
 
@@ -38,6 +39,7 @@ def parse_set(text: IslText) -> isl.UnionSet:
     except isl.Error:
         raise _explain(text, isl.UnionSet) from None
     _check_end(text)
+    _check_constants(text, result.get_space())
     return result
 
 
@@ -51,7 +53,7 @@ def parse_target(text: IslText) -> tuple[int, int]:
     one = sets.get_at(0) if sets.n_set() == 1 else None
     if one is None or one.get_tuple_name() != "PE" or one.dim(isl.dim_type.set) != 2:
         raise UserError("target is not the size of a rectangle of PEs", span, hint)
-    if one.dim(isl.dim_type.param) or not one.is_singleton():
+    if not one.is_singleton():
         raise UserError("target is not one size", span, hint)
     width, height = (one.dim_max_val(k).to_python() for k in range(2))
     if width < 1 or height < 1:
@@ -75,6 +77,16 @@ def _check_rest(text: IslText, start: int) -> None:
         span = text.span(start + len(rest) - len(rest.lstrip()), start + len(rest.rstrip()))
         hint = "write one pair of braces, with `;` between its parts"
         raise UserError("isl: the text goes on after its closing brace", span, hint)
+
+
+def _check_constants(text: IslText, space: isl.Space) -> None:
+    """Raise UserError if a text has a symbolic constant: nothing gives it a value."""
+    if space.dim(isl.dim_type.param):
+        name = space.get_dim_name(isl.dim_type.param, 0)
+        found = re.search(rf"\b{name}\b", text.text)
+        span = text.span(*found.span()) if found else _whole(text)
+        hint = "write the number: sizes of the .lair have no names here"
+        raise UserError(f"isl: {name} is a symbolic constant, and has no value", span, hint)
 
 
 def _whole(text: IslText) -> Span:
