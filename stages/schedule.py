@@ -13,9 +13,9 @@ import typing
 
 import islpy as isl
 
-from stages.diagnose import UserError
 from stages.lair.mapping_text import parse_map
-from stages.poly.pieces import example_of, sets_of
+from stages.lair.relations import check_schedule
+from stages.poly.pieces import sets_of
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
@@ -54,10 +54,16 @@ def default_schedule(
     lexicographic = lexicographic.intersect_domain(statement).reset_tuple_id(isl.dim_type.out)
     for order in arrivals:
         at = reads.intersect_domain(statement).apply_range(order)
-        if not at.is_empty() and at.is_single_valued() and at.domain().is_equal(statement):
+        if _is_total_function(at, statement):
             time = isl.Map.from_union_map(at).flat_range_product(lexicographic)
             return isl.UnionMap.from_map(time.reset_tuple_id(isl.dim_type.out))
     return isl.UnionMap.from_map(lexicographic)
+
+
+def _is_total_function(at: isl.UnionMap, statement: isl.Set) -> bool:
+    """Say whether { S[i] -> index[...] }, all of one length, gives each instance one index."""
+    one_space = at.n_map() == 1
+    return one_space and at.is_single_valued() and at.domain().is_equal(statement)
 
 
 def _arrival_orders(mapping: Mapping) -> list[isl.UnionMap]:
@@ -73,17 +79,6 @@ def _given(mapping: Mapping, instances: isl.UnionSet) -> isl.UnionMap:
     """Return the schedule of layer.yaml, empty if there is none; check that it is a function."""
     if mapping.schedule is None:
         return isl.UnionMap("{ }")
-    span = mapping.span("schedule")
     schedule = parse_map(mapping.schedule)
-    unknown = schedule.domain().subtract(schedule.domain().intersect(instances.universe()))
-    if not unknown.is_empty():
-        raise UserError(f"schedule names {unknown}, which is no statement", span)
-    schedule = schedule.intersect_domain(instances)
-    named = instances.intersect(schedule.domain().universe())
-    if not named.is_subset(schedule.domain()):
-        raise UserError(
-            f"schedule gives no time to {example_of(named.subtract(schedule.domain()))}", span
-        )
-    if not schedule.is_single_valued():
-        raise UserError("schedule gives several times to one instance", span)
-    return schedule
+    check_schedule(schedule, instances, mapping.schedule)
+    return schedule.intersect_domain(instances)

@@ -19,6 +19,7 @@ from stages.lair.grammar import parse_expression
 from stages.lair.operation import Operation, operation_of
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.linear import linear_form
+from stages.poly.compression import keeps_order
 from stages.poly.local import Shape, at_this_pe, shape_of
 from stages.poly.pieces import maps_of, sets_of
 
@@ -125,10 +126,18 @@ class Decisions:
         elements = isl.Set.from_union_set(self.compressed[name])
         exact = exact_bounds(elements, known)
         if task["kind"] not in RUNS:
+            if task["kind"] != "initialise":
+                self._check_order(name, elements)
             return self._stream_shape(elements, exact)
         if f"{name}_vector" in self.hulls:
             return self._fixed_shape(name, elements, exact)
         return self._enumerated_shape(name, elements, exact)
+
+    def _check_order(self, name: str, elements: isl.Set) -> None:
+        """Raise NoVectorError unless the compression keeps the order of a stream's elements."""
+        compression = isl.Map.from_union_map(self.compressed[f"{name}_compression"])
+        if not keeps_order(compression, elements):
+            raise NoVectorError("the box has its elements in another order")
 
     def _stream_shape(self, elements: isl.Set, exact: ExactBounds) -> Task:
         sizes = fixed_size(exact, []) if exact.is_box else None

@@ -62,6 +62,14 @@ def compressed_access(access: isl.Map, compressed: Compressed) -> AccessRelation
     return AccessRelation(compressed.map.apply_range(access))
 
 
+def keeps_order(compression: isl.Map, elements: isl.Set) -> bool:
+    """Say whether `i << j` implies `compression(i) << compression(j)` for all i, j of the set."""
+    here = compression.intersect_domain(elements)
+    before = isl.Map.lex_lt(elements.space).intersect_domain(elements).intersect_range(elements)
+    images = here.reverse().apply_range(before).apply_range(here)
+    return images.is_subset(isl.Map.lex_lt(here.range().space))
+
+
 def _function(elements: isl.Set) -> isl.MultiAff:
     """Return `{ [y2] -> S[x] }` with (x, e) = U (y1, y2)."""
     dimensions = elements.dim(SET)

@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 from hypothesis import given
 
-from stages.poly.compression import compress, compressed_access
+from stages.poly.compression import compress, compressed_access, keeps_order
 from tests.poly.random_sets import sets
 
 TABLE = [
@@ -68,3 +68,19 @@ def test_access_goes_through_the_compression() -> None:
     compressed = compress(isl.Set("[n] -> { A[i, j] : i + j = n and 0 <= i <= 3 }"))
     access = compressed_access(isl.Map("{ A[i, j] -> y[2i] }"), compressed)
     assert access.is_equal(isl.Map("[n] -> { [i] -> y[2n - 2i] }"))
+
+
+@pytest.mark.parametrize(
+    ("compression", "kept"),
+    [
+        ("{ [i] -> index[i, 2i] }", True),
+        ("{ [i] -> index[-i, 0] }", False),
+        ("{ [i, j] -> index[j, i] }", False),
+        ("[p] -> { [i, j] -> index[p, i, j + p] }", True),
+    ],
+)
+def test_a_compression_keeps_the_order_of_elements_or_not(compression, kept):
+    relation = isl.Map(compression)
+    size = relation.dim(isl.dim_type.in_)
+    elements = isl.Set(f"{{ [{', '.join(['0:3'] * size)}] }}")
+    assert keeps_order(relation, elements) is kept

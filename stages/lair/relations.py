@@ -1,0 +1,160 @@
+"""Relations of instances, as layer.yaml gives them: the placement and the schedule, checked.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import islpy as isl
+
+from stages.diagnose import Span, UserError, UserErrors
+from stages.lair.isl_text import IslText
+from stages.lair.names import did_you_mean, plural
+from stages.poly.pieces import example_of, maps_of, sets_of
+
+LARGEST_TIME = 2**30
+"""Loops count in 32 bits, and may step once more beyond the last time."""
+
+
+def check_placement(
+    placement: isl.UnionMap, instances: isl.UnionSet, target: isl.Set, text: IslText
+) -> None:
+    """Raise UserErrors unless { S[i] -> PE[x, y] } is total, single-valued and in the target."""
+    _raise_all([*_check_tuples(placement, instances, text, "placement"), *_check_pes(placement, text)])
+    span, used = text.span(0, len(text.text)), placement.intersect_domain(instances)
+    found = [*_check_total(placement, instances, span), *_check_single(used, span)]
+    outside = used.subtract_range(isl.UnionSet.from_set(target))
+    if not outside.is_empty():
+        instance = _first(outside.domain())
+        place = example_of(outside.intersect_domain(instance).range())
+        width, height = (target.dim_max_val(k).to_python() + 1 for k in range(2))
+        found.append(UserError(
+            f"placement leaves the target: {example_of(instance)} runs on {place}", span,
+            f"the target is {width} by {height} PEs, from PE[0, 0]",
+        ))
+    _raise_all(found)
+
+
+def check_schedule(schedule: isl.UnionMap, instances: isl.UnionSet, text: IslText) -> None:
+    """Raise UserErrors unless { S[i] -> [time] } is a function on each statement that it names."""
+    _raise_all([*_check_tuples(schedule, instances, text, "schedule"), *_check_times(schedule, text)])
+    span, used = text.span(0, len(text.text)), schedule.intersect_domain(instances)
+    missing = instances.intersect(schedule.domain().universe()).subtract(used.domain())
+    found = []
+    if not missing.is_empty():
+        hint = "give a time to every instance of a statement, or to none"
+        found.append(UserError(f"schedule gives no time to {example_of(_first(missing))}", span, hint))
+    twice = _several(used)
+    if twice is not None:
+        instance, first, second = twice
+        message = f"schedule gives {instance} two times, {first} and {second}"
+        found.append(UserError(message, span, "each instance runs once"))
+    else:
+        found += _check_range(used, span)
+    _raise_all(found)
+
+
+def _raise_all(errors: list[UserError]) -> None:
+    if errors:
+        raise UserErrors(errors)
+
+
+def _check_tuples(
+    relation: isl.UnionMap, instances: isl.UnionSet, text: IslText, what: str
+) -> Iterator[UserError]:
+    """Yield an error for every domain tuple that is no statement."""
+    known = {s.get_tuple_name(): s.dim(isl.dim_type.set) for s in sets_of(instances)}
+    for m in maps_of(relation):
+        domain = m.domain()
+        name = domain.get_tuple_name() if domain.has_tuple_name() else ""
+        span = _name_span(text, name)
+        if name not in known:
+            shown, hint = name or _tuple_text(domain), did_you_mean(name, sorted(known), "statements")
+            yield UserError(f"{what} names {shown}, which is no statement of this node", span, hint)
+        elif known[name] != domain.dim(isl.dim_type.set):
+            given, wanted = domain.dim(isl.dim_type.set), plural(known[name], "iterator")
+            yield UserError(f"{name} has {wanted}, the {what} gives it {given}", span)
+
+
+def _name_span(text: IslText, name: str) -> Span:
+    """Return the place of a tuple's name, or that of all of the text."""
+    found = re.search(rf"\b{name}\b\s*\[", text.text) if name else None
+    if found is None:
+        return text.span(0, len(text.text.rstrip()))
+    return text.span(found.start(), found.start() + len(name))
+
+
+def _tuple_text(elements: isl.Set) -> str:
+    return str(elements.get_space()).strip("{ }")
+
+
+def _check_pes(placement: isl.UnionMap, text: IslText) -> Iterator[UserError]:
+    """Yield an error for every range tuple that is no PE[x, y]."""
+    for m in maps_of(placement):
+        pes = m.range()
+        name = pes.get_tuple_name() if pes.has_tuple_name() else ""
+        if (name, pes.dim(isl.dim_type.set)) != ("PE", 2):
+            message = f"placement gives {_tuple_text(pes)}, which is no PE[x, y]"
+            yield UserError(message, _name_span(text, name), "a PE has two coordinates")
+
+
+def _check_times(schedule: isl.UnionMap, text: IslText) -> Iterator[UserError]:
+    """Yield an error for every statement whose times are not tuples of one length."""
+    shapes: dict[str, set[str]] = {}
+    for m in maps_of(schedule):
+        name = m.domain().get_tuple_name() if m.domain().has_tuple_name() else ""
+        shapes.setdefault(name, set()).add(_tuple_text(m.range()))
+    for name, found in shapes.items():
+        if len(found) > 1 or any("->" in each for each in found):
+            message = f"schedule gives {name} the times {' and '.join(sorted(found))}"
+            hint = "all times of a statement have one form, [t0, t1, ...]"
+            yield UserError(message, _name_span(text, name), hint)
+
+
+def _check_total(
+    placement: isl.UnionMap, instances: isl.UnionSet, span: Span
+) -> Iterator[UserError]:
+    missing = instances.subtract(placement.domain())
+    if not missing.is_empty():
+        message = f"placement is not total: {example_of(_first(missing))} has no PE"
+        yield UserError(message, span, "every instance of every statement needs one PE")
+
+
+def _check_single(placement: isl.UnionMap, span: Span) -> Iterator[UserError]:
+    twice = _several(placement)
+    if twice is not None:
+        instance, first, second = twice
+        message = f"placement is not single-valued: {instance} runs on {first} and on {second}"
+        yield UserError(message, span, "each instance runs on one PE")
+
+
+def _check_range(schedule: isl.UnionMap, span: Span) -> Iterator[UserError]:
+    for times in sets_of(schedule.range()):
+        for k in range(times.dim(isl.dim_type.set)):
+            low, high = (f(k).to_python() for f in (times.dim_min_val, times.dim_max_val))
+            if low < -LARGEST_TIME or high > LARGEST_TIME:
+                message = f"schedule gives times from {low} to {high}"
+                yield UserError(message, span, f"times lie from -{LARGEST_TIME} to {LARGEST_TIME}")
+
+
+def _several(relation: isl.UnionMap) -> tuple[str, str, str] | None:
+    """Return an instance that a relation gives two values, and these; None if there is none.
+
+    The values may be without bounds: none is sought but by sampling.
+    """
+    if relation.is_single_valued():
+        return None
+    pairs = relation.range_product(relation)
+    different = pairs.range().unwrap().subtract(relation.range().identity())
+    instance = _first(pairs.intersect_range(different.wrap()).domain())
+    values = relation.intersect_domain(instance).range()
+    one = isl.UnionSet.from_point(values.sample_point())
+    return example_of(instance), *sorted((example_of(one), example_of(values.subtract(one))))
+
+
+def _first(instances: isl.UnionSet) -> isl.UnionSet:
+    """Return the lexicographically first instance of one statement; the set is bounded."""
+    return isl.UnionSet.from_set(sets_of(instances)[0].lexmin())
