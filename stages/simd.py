@@ -18,8 +18,8 @@ from stages.diagnose import UserError
 from stages.lair.grammar import parse_expression
 from stages.lair.operation import Operation, operation_of
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
-from stages.poly.linear import linear_form
 from stages.poly.compression import keeps_order
+from stages.poly.linear import linear_form
 from stages.poly.local import Shape, at_this_pe, shape_of
 from stages.poly.pieces import maps_of, sets_of
 
@@ -306,8 +306,9 @@ def _components(point: isl.Set) -> list[isl.PwAff]:
 
 def _value(function: isl.PwAff) -> int | str:
     """Return a constant as a number, another function as isl text."""
-    if function.is_cst():
-        return int(function.max_val().to_python())
+    least, greatest = function.min_val(), function.max_val()
+    if least.is_int() and least.eq(greatest):
+        return int(least.to_python())
     return str(function)
 
 

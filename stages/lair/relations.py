@@ -23,30 +23,31 @@ def check_placement(
     placement: isl.UnionMap, instances: isl.UnionSet, target: isl.Set, text: IslText
 ) -> None:
     """Raise UserErrors unless { S[i] -> PE[x, y] } is total, single-valued and in the target."""
-    _raise_all([*_check_tuples(placement, instances, text, "placement"), *_check_pes(placement, text)])
-    span, used = text.span(0, len(text.text)), placement.intersect_domain(instances)
+    tuples = _check_tuples(placement, instances, text, "placement")
+    _raise_all([*tuples, *_check_pes(placement, text)])
+    span, used = text.span(0, len(text.text.rstrip())), placement.intersect_domain(instances)
     found = [*_check_total(placement, instances, span), *_check_single(used, span)]
     outside = used.subtract_range(isl.UnionSet.from_set(target))
     if not outside.is_empty():
         instance = _first(outside.domain())
         place = example_of(outside.intersect_domain(instance).range())
+        message = f"placement leaves the target: {example_of(instance)} runs on {place}"
         width, height = (target.dim_max_val(k).to_python() + 1 for k in range(2))
-        found.append(UserError(
-            f"placement leaves the target: {example_of(instance)} runs on {place}", span,
-            f"the target is {width} by {height} PEs, from PE[0, 0]",
-        ))
+        found.append(UserError(message, span, f"the target is {width} by {height} PEs"))
     _raise_all(found)
 
 
 def check_schedule(schedule: isl.UnionMap, instances: isl.UnionSet, text: IslText) -> None:
     """Raise UserErrors unless { S[i] -> [time] } is a function on each statement that it names."""
-    _raise_all([*_check_tuples(schedule, instances, text, "schedule"), *_check_times(schedule, text)])
-    span, used = text.span(0, len(text.text)), schedule.intersect_domain(instances)
+    tuples = _check_tuples(schedule, instances, text, "schedule")
+    _raise_all([*tuples, *_check_times(schedule, text)])
+    span, used = text.span(0, len(text.text.rstrip())), schedule.intersect_domain(instances)
     missing = instances.intersect(schedule.domain().universe()).subtract(used.domain())
     found = []
     if not missing.is_empty():
+        message = f"schedule gives no time to {example_of(_first(missing))}"
         hint = "give a time to every instance of a statement, or to none"
-        found.append(UserError(f"schedule gives no time to {example_of(_first(missing))}", span, hint))
+        found.append(UserError(message, span, hint))
     twice = _several(used)
     if twice is not None:
         instance, first, second = twice
@@ -72,8 +73,8 @@ def _check_tuples(
         name = domain.get_tuple_name() if domain.has_tuple_name() else ""
         span = _name_span(text, name)
         if name not in known:
-            shown, hint = name or _tuple_text(domain), did_you_mean(name, sorted(known), "statements")
-            yield UserError(f"{what} names {shown}, which is no statement of this node", span, hint)
+            message = f"{what} names {name or _tuple_text(domain)}, which is no statement"
+            yield UserError(message, span, did_you_mean(name, sorted(known), "statements"))
         elif known[name] != domain.dim(isl.dim_type.set):
             given, wanted = domain.dim(isl.dim_type.set), plural(known[name], "iterator")
             yield UserError(f"{name} has {wanted}, the {what} gives it {given}", span)
@@ -152,7 +153,8 @@ def _several(relation: isl.UnionMap) -> tuple[str, str, str] | None:
     instance = _first(pairs.intersect_range(different.wrap()).domain())
     values = relation.intersect_domain(instance).range()
     one = isl.UnionSet.from_point(values.sample_point())
-    return example_of(instance), *sorted((example_of(one), example_of(values.subtract(one))))
+    first, second = sorted((example_of(one), example_of(values.subtract(one))))
+    return example_of(instance), first, second
 
 
 def _first(instances: isl.UnionSet) -> isl.UnionSet:
