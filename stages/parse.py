@@ -13,7 +13,9 @@ import typing
 
 import islpy as isl
 
+from stages.diagnose import UserErrors
 from stages.lair.layer import Layer, Statement, Tensor
+from stages.lair.mapping import check_tensors
 from stages.lair.tree import Access, Affine
 from stages.poly.text import write_objects
 
@@ -30,6 +32,9 @@ reads, writes: { statement[iterators] -> tensor[element] }, eq. (25), of any ins
 def run(inputs: Inputs) -> dict[str, str]:
     """Return lair.isl."""
     layer = inputs.lair()
+    errors = list(check_tensors(inputs.mapping(), layer))
+    if errors:
+        raise UserErrors(errors)
     return {"lair.isl": write_objects(HEADER, polyhedral_description(layer))}
 
 

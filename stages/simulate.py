@@ -16,6 +16,7 @@ import tempfile
 import typing
 from pathlib import Path
 
+import islpy as isl
 import numpy as np
 
 from stages.diagnose import UserError
@@ -188,12 +189,20 @@ def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
             found[name] = {
                 "by": decision["by"],
                 "why": decision["why"],
-                "sizes": decision.get("sizes", []),
+                "sizes": [extent(size) for size in decision.get("sizes", [])],
                 "calls": vector.calls,
                 "instances": loop.points,
                 "extra": vector.points - loop.points,
             }
     return found
+
+
+def extent(size: int | str) -> int | str:
+    """Return a size, or `1..3` for the isl text of one that is not the same everywhere."""
+    if isinstance(size, int):
+        return size
+    function = isl.PwAff(size)
+    return f"{function.min_val()}..{function.max_val()}"
 
 
 def _npy(array: np.ndarray) -> bytes:

@@ -77,8 +77,9 @@ class TensorMapping(_Strict):
 
     @model_validator(mode="after")
     def _check(self) -> TensorMapping:
-        if self.resident and self.arrives is not None:
-            raise PydanticCustomError("resident", "is resident and arrives")
+        for way in ("arrives", "leaves"):
+            if self.resident and getattr(self, way) is not None:
+                raise PydanticCustomError("resident", f"is resident and {way}")
         return self
 
 
@@ -194,7 +195,7 @@ def _explain(details: ErrorDetails, document: Document) -> UserError:
         hint = 'say how many PEs there are: `target: "{ PE[4, 5] }"`'
         return UserError(f"{name} is missing", span, hint)
     if kind == "resident":
-        hint = "a tensor is in memory from the start, or arrives"
+        hint = "a tensor stays in the memory of the PEs, or it arrives or leaves"
         return UserError(f"{path[-1]} {details['msg']}", span, hint)
     context = details.get("ctx", {})
     wanted = _WANTED[kind].format_map(context) if kind in _WANTED else details["msg"]
@@ -215,6 +216,8 @@ def check_tensors(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
     inputs = {tensor.name for tensor in layer.inputs}
     outputs = {tensor.name for tensor in layer.outputs}
     for name, tensor in mapping.tensors.items():
+        if tensor.sparse:
+            yield from _check_sparse(name, mapping, layer)
         place = mapping.key_span("tensors", name)
         if name not in inputs | outputs:
             hint = did_you_mean(name, layer.tensors, f"tensors of {layer.name}")
@@ -229,8 +232,20 @@ def check_tensors(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
             yield from _check_next(name, tensor.next, mapping, layer)
 
 
+def _check_sparse(name: str, mapping: Mapping, layer: Layer) -> Iterator[UserError]:
+    """Yield an error if a tensor that is no input, or has no 16-bit type, should be sparse."""
+    place = mapping.key_span("tensors", name, "sparse")
+    type_ = {tensor.name: tensor.type for tensor in layer.inputs}.get(name)
+    if type_ is None and name in layer.tensors:
+        hint = "zeros are left out of inputs only"
+        yield UserError(f"{name} is an output and cannot be sparse", place, hint)
+    elif type_ is not None and not type_.endswith("16"):
+        hint = "a sparse wavelet holds 16 bits of value and 16 of index: use float16 or int16"
+        yield UserError(f"{name} is sparse, and {type_}", place, hint)
+
+
 def _check_next(name: str, following: str, mapping: Mapping, layer: Layer) -> Iterator[UserError]:
-    """Yield an error unless `following` is an output of the kind of the input `name`."""
+    """Yield an error: `following` is no output of the kind of `name`, or it cannot be built yet."""
     span = mapping.span("tensors", name, "next")
     outputs = {tensor.name: tensor for tensor in layer.outputs}
     if following not in outputs:
@@ -241,3 +256,6 @@ def _check_next(name: str, following: str, mapping: Mapping, layer: Layer) -> It
         if (old.type, old.shape) != (new.type, new.shape):
             hint = "after an invocation the one takes the other's place"
             yield UserError(f"{following} has not the type and shape of {name}", span, hint)
+        else:
+            hint = f"leave `next` out: every invocation takes the same {name}"
+            yield UserError(f"{name} cannot become {following} in this version", span, hint)

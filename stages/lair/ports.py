@@ -5,6 +5,7 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2
 
 from __future__ import annotations
 
+import math
 import typing
 
 import islpy as isl
@@ -12,11 +13,18 @@ import islpy as isl
 from stages.diagnose import Span, UserError
 from stages.lair.mapping import Mapping
 from stages.lair.mapping_text import parse_map
+from stages.lair.relations import several_values
 from stages.poly.pieces import example_of, maps_of
 from stages.poly.side import SIDES, Rectangle, ports
 
 LARGEST_INDEX = 65535
 """A sparse wavelet holds an index of 16 bits."""
+
+LARGEST_NUMBER = 2**30
+"""Loops count in 32 bits, and may step once more beyond the last index."""
+
+MOST_SEQUENCES = 2**20
+"""Every sequence ends with a wavelet of its own, however empty it is."""
 
 Direction = typing.Literal["arrives", "leaves"]
 
@@ -27,19 +35,21 @@ def read_ports(
     """Return { tensor[element] -> [PE[x, y] -> index[i]] }; None if layer.yaml says nothing.
 
     Raises UserError if the relation is of another form, if a PE is not adjacent to the target,
-    or if two elements have one index at one PE.
+    or if not every element has one index of its own at a PE.
     """
     text = getattr(mapping.tensors.get(tensor), direction, None)
     if text is None:
         return None
-    span = mapping.span("tensors", tensor, direction)
+    span = text.span(0, len(text.text.rstrip()))
     relation = _typed(parse_map(text), tensor, direction, elements, span)
     relation = relation.intersect_domain(elements)
     _check_total(relation, elements, tensor, direction, span)
     _check_adjacent(relation, tensor, direction, target, span)
+    _check_once(relation, direction, span)
     _check_distinct(relation, direction, span)
+    _check_numbers(relation, f"{tensor} {direction}", span)
     if mapping.tensors[tensor].sparse:
-        _check_index(relation, tensor, span)
+        _check_sequences(relation, tensor, span)
     return relation
 
 
@@ -51,9 +61,14 @@ def _typed(
     maps = maps_of(union)
     if len(maps) == 1 and _is_port_map(maps[0], tensor, rank):
         return maps[0]
+    wrong = [m for m in maps if not _is_port_map(m, tensor, rank)]
     names = ", ".join(f"i{k}" for k in range(rank))
-    form = f"{{ {tensor}[{names}] -> [PE[x, y] -> index[...]] }}"
-    raise UserError(f"{tensor} {direction} as {union}", span, f"the form is {form}")
+    form = f"write {{ {tensor}[{names}] -> [PE[x, y] -> index[...]] }}"
+    if not maps:
+        raise UserError(f"{tensor} never {direction}", span, form)
+    given = " and ".join(str(m.get_space()).strip("{ }") for m in wrong or maps)
+    hint = form if wrong else "at all ports an index has the same number of dimensions"
+    raise UserError(f"{tensor} {direction} as {given}", span, hint)
 
 
 def _is_port_map(m: isl.Map, tensor: str, rank: int) -> bool:
@@ -73,7 +88,7 @@ def _is_port_map(m: isl.Map, tensor: str, rank: int) -> bool:
 def _check_total(
     relation: isl.Map, elements: isl.Set, tensor: str, direction: str, span: Span
 ) -> None:
-    missing = elements.subtract(relation.domain())
+    missing = elements.subtract(relation.domain()).lexmin()
     if not missing.is_empty():
         hint = f"say where every element of {tensor} {direction}"
         raise UserError(f"{example_of(missing)} never {direction}", span, hint)
@@ -96,11 +111,25 @@ def _check_adjacent(
         )
 
 
+def _check_once(relation: isl.Map, direction: str, span: Span) -> None:
+    twice = several_values(isl.UnionMap.from_map(relation.uncurry()))
+    if twice is None:
+        return
+    pair = isl.Set.from_union_set(twice[0]).unwrap()
+    verb = "arrives at" if direction == "arrives" else "leaves at"
+    raise UserError(
+        f"{example_of(pair.domain())} {verb} {example_of(pair.range())} "
+        f"with {twice[1]} and with {twice[2]}",
+        span,
+        "at one PE every element has one index",
+    )
+
+
 def _check_distinct(relation: isl.Map, direction: str, span: Span) -> None:
     if relation.is_injective():
         return
     twice = relation.reverse()
-    place = twice.lexmin().subtract(twice.lexmax()).domain()
+    place = twice.lexmin().subtract(twice.lexmax()).domain().lexmin()
     point = isl.Set.from_point(place.sample_point())
     first = example_of(twice.lexmin().intersect_domain(point).range())
     second = example_of(twice.lexmax().intersect_domain(point).range())
@@ -113,13 +142,35 @@ def _check_distinct(relation: isl.Map, direction: str, span: Span) -> None:
     )
 
 
-def _check_index(relation: isl.Map, tensor: str, span: Span) -> None:
+def _extents(relation: isl.Map) -> list[tuple[int, int]]:
+    """Return the least and the greatest index, per dimension."""
     index = relation.range_factor_range().range()
-    inner = index.dim(isl.dim_type.set) - 1
-    low, high = (f(inner).to_python() for f in (index.dim_min_val, index.dim_max_val))
+    return [
+        (index.dim_min_val(k).to_python(), index.dim_max_val(k).to_python())
+        for k in range(index.dim(isl.dim_type.set))
+    ]
+
+
+def _check_numbers(relation: isl.Map, what: str, span: Span) -> None:
+    for low, high in _extents(relation):
+        if low < -LARGEST_NUMBER or high > LARGEST_NUMBER:
+            hint = f"indices lie from -{LARGEST_NUMBER} to {LARGEST_NUMBER}"
+            raise UserError(f"{what} with indices {low} to {high}", span, hint)
+
+
+def _check_sequences(relation: isl.Map, tensor: str, span: Span) -> None:
+    """Raise UserError unless indices fit in a sparse wavelet, and sequences are not too many."""
+    *outer, (low, high) = _extents(relation)
     if low < 0 or high > LARGEST_INDEX:
         raise UserError(
             f"{tensor} is sparse and has indices {low} to {high}",
             span,
             f"a sparse wavelet holds an index from 0 to {LARGEST_INDEX}",
+        )
+    count = math.prod(last - first + 1 for first, last in outer)
+    if count > MOST_SEQUENCES:
+        raise UserError(
+            f"{tensor} is sparse and has {count} sequences, at most {MOST_SEQUENCES} are allowed",
+            span,
+            "outer indices span a box, and each of its points is a sequence: leave no gaps",
         )

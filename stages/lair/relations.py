@@ -48,10 +48,10 @@ def check_schedule(schedule: isl.UnionMap, instances: isl.UnionSet, text: IslTex
         message = f"schedule gives no time to {example_of(_first(missing))}"
         hint = "give a time to every instance of a statement, or to none"
         found.append(UserError(message, span, hint))
-    twice = _several(used)
+    twice = several_values(used)
     if twice is not None:
         instance, first, second = twice
-        message = f"schedule gives {instance} two times, {first} and {second}"
+        message = f"schedule gives {example_of(instance)} two times, {first} and {second}"
         found.append(UserError(message, span, "each instance runs once"))
     else:
         found += _check_range(used, span)
@@ -125,10 +125,10 @@ def _check_total(
 
 
 def _check_single(placement: isl.UnionMap, span: Span) -> Iterator[UserError]:
-    twice = _several(placement)
+    twice = several_values(placement)
     if twice is not None:
-        instance, first, second = twice
-        message = f"placement is not single-valued: {instance} runs on {first} and on {second}"
+        instance = example_of(twice[0])
+        message = f"placement is not single-valued: {instance} runs on {twice[1]} and on {twice[2]}"
         yield UserError(message, span, "each instance runs on one PE")
 
 
@@ -141,10 +141,10 @@ def _check_range(schedule: isl.UnionMap, span: Span) -> Iterator[UserError]:
                 yield UserError(message, span, f"times lie from -{LARGEST_TIME} to {LARGEST_TIME}")
 
 
-def _several(relation: isl.UnionMap) -> tuple[str, str, str] | None:
-    """Return an instance that a relation gives two values, and these; None if there is none.
+def several_values(relation: isl.UnionMap) -> tuple[isl.UnionSet, str, str] | None:
+    """Return the first point with two values in a relation, and these; None if there is none.
 
-    The values may be without bounds: none is sought but by sampling.
+    The domain must be bounded; the values need not be: they are found by sampling.
     """
     if relation.is_single_valued():
         return None
@@ -154,7 +154,7 @@ def _several(relation: isl.UnionMap) -> tuple[str, str, str] | None:
     values = relation.intersect_domain(instance).range()
     one = isl.UnionSet.from_point(values.sample_point())
     first, second = sorted((example_of(one), example_of(values.subtract(one))))
-    return example_of(instance), first, second
+    return instance, first, second
 
 
 def _first(instances: isl.UnionSet) -> isl.UnionSet:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 WAYS = {
-    "hull": "a vector instruction of the sizes of the box hull",
-    "exact": "a vector instruction of the exact bounds",
-    "enumerate": "one vector instruction for each size",
+    "hull": "a vector instruction {sizes} by the box hull",
+    "exact": "a vector instruction {sizes} by exact bounds",
+    "enumerate": "a vector instruction for each size {sizes}",
     "loops": "a loop",
 }
 
@@ -20,8 +20,12 @@ def summary(results: Mapping[str, Any]) -> str:
     and what binds; bytes per PE; and by what each task got its instruction.
     """
     lines = [_title(results), *_checks(results["check"]), _cycles(results), _bound(results)]
-    lines += [f"  memory  {results['memory']['bytes_per_pe']} bytes per PE", _fabric(results)]
-    return "\n".join([*lines, *_tasks(results["tasks"])]) + "\n"
+    return "\n".join([*lines, _memory(results), _fabric(results), *_tasks(results["tasks"])]) + "\n"
+
+
+def is_right(results: Mapping[str, Any]) -> bool:
+    """Say whether every output was right."""
+    return all(found["right"] for found in results["check"].values())
 
 
 def _title(results: Mapping[str, Any]) -> str:
@@ -38,11 +42,9 @@ def _checks(check: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 def _verdict(found: Mapping[str, Any]) -> str:
     """Return whether a tensor is right: bit for bit, or within the bound of its rounding."""
     error = found["max_abs_error"]
-    if error == 0:
-        return "right, bit for bit" if found["exact"] else "right, no error"
-    if found["exact"]:
+    if not found["right"]:
         return f"WRONG, by up to {error:g}"
-    return f"right within rounding, error at most {error:g}"
+    return "right, bit for bit" if found["exact"] else f"right, within rounding: {error:g} at most"
 
 
 def _cycles(results: Mapping[str, Any]) -> str:
@@ -58,6 +60,11 @@ def _bound(results: Mapping[str, Any]) -> str:
     return f"  bound   {bound['cycles']} cycles, by {bound['by']}"
 
 
+def _memory(results: Mapping[str, Any]) -> str:
+    memory = results["memory"]
+    return f"  memory  {memory['bytes_per_pe']} of {memory['of']} bytes on the fullest PE"
+
+
 def _fabric(results: Mapping[str, Any]) -> str:
     fabric = results["fabric"]
     return "  fabric  " + ", ".join(f"{fabric[word]} {word}" for word in fabric)
@@ -66,15 +73,12 @@ def _fabric(results: Mapping[str, Any]) -> str:
 def _tasks(tasks: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     width = max(map(len, tasks), default=0)
     for name, task in tasks.items():
-        yield f"  {name:<{width}}  {_way(task)}; {_count(task)}"
-
-
-def _way(task: Mapping[str, Any]) -> str:
-    by = task["by"]
-    sizes = task.get("sizes")
-    return f"{WAYS.get(by, by)}{f' {sizes}' if sizes else ''}"
+        sizes = f"[{', '.join(map(str, task['sizes']))}]"
+        way = WAYS[task["by"]].format(sizes=sizes)
+        why = f", for {task['why']}" if task["by"] == "loops" else ""
+        yield f"  {name:<{width}}  {way}{why}; {_count(task)}"
 
 
 def _count(task: Mapping[str, Any]) -> str:
-    extra = f" and {task['extra']} extra" if task.get("extra") else ""
+    extra = f" and {task['extra']} extra" if task["extra"] else ""
     return f"{task['calls']} calls, {task['instances']} instances{extra}"

@@ -100,13 +100,15 @@ def _summary_task(folder: LayerFolder) -> Task:
     }
 
 
-def _print_summary(folder: LayerFolder) -> None:
+def _print_summary(folder: LayerFolder) -> bool:
+    """Print the summary; a wrong value fails the task."""
     import json
 
-    from stages.make.summary import summary
+    from stages.make.summary import is_right, summary
 
     results = json.loads(file_of(folder, RESULTS).read_text(encoding="utf-8"))
     sys.stdout.write(summary(results))
+    return is_right(results)
 
 
 def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -> None:
