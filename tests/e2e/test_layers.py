@@ -70,7 +70,7 @@ def test_summary_says_what_a_person_asks(paper):
     found = results(paper, "fc")
     assert "right, bit for bit" in out
     assert f"{found['cycles']['simd']} with vector instructions" in out
-    assert f"{found['memory']['bytes_per_pe']} bytes per PE" in out
+    assert f"{found['memory']['bytes_per_pe']} of 49152 bytes" in out
 
 
 def test_a_comment_in_the_lair_runs_only_what_reads_it(paper):

@@ -12,9 +12,9 @@ SUMMARY = """small on ideal
   y       right, bit for bit
   cycles  2 with vector instructions, 4 with loops: 2.00 times as fast
   bound   1 cycles, by operations
-  memory  96 bytes per PE
+  memory  96 of 49152 bytes on the fullest PE
   fabric  3 wavelets, 4 hops, 0 stalls
-  on_x  a vector instruction of the sizes of the box hull [8]; 1 calls, 8 instances
+  on_x  a vector instruction [8] by the box hull; 1 calls, 8 instances
 """
 
 
@@ -37,6 +37,14 @@ def test_second_build_runs_nothing_but_the_summary(small):
     run = small.run()
     assert (run.code, run.ran, run.stayed) == (0, ["a:summary"], ALL)
     assert run.out.endswith(SUMMARY)
+
+
+def test_a_wrong_value_is_shown_and_exits_1(small):
+    stage = (small.modules / "stages/simulate.py").read_text()
+    (small.modules / "stages/simulate.py").write_text(stage.replace('"right": True', '"right": False'))
+    run = small.run("a")
+    assert run.code == 1
+    assert "  y       WRONG, by up to 0\n" in run.out
 
 
 def test_nothing_to_do_imports_no_stage_and_no_package(small):
