@@ -21,7 +21,7 @@ import numpy as np
 
 from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library
-from stages.fabric.driver import FabricRun, run_fabric
+from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.lair.data import generate, read_inputs
 from stages.lair.evaluate import evaluate
 from stages.lair.magnitude import is_exact, magnitude
@@ -92,10 +92,20 @@ def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> 
             library = build_library(programs, Path(folder), cache=inputs.scratch)
         except CompilerError as error:
             raise UserError(str(error)) from error
-        layout = inputs.yaml("build/layout.yaml")
-        return run_fabric(
-            library, layout, inputs.profile(), arrays, inputs.mapping().invocations, shapes=shapes
-        )
+        try:
+            return run_fabric(
+                library,
+                inputs.yaml("build/layout.yaml"),
+                inputs.profile(),
+                arrays,
+                inputs.mapping().invocations,
+                shapes=shapes,
+            )
+        except (FabricStuck, FabricFailure) as error:
+            hint = (
+                "the programs are at fault, not the layer: please report it with the layer folder"
+            )
+            raise UserError(f"the fabric stopped: {error}", hint=hint) from error
 
 
 def check(
