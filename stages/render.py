@@ -86,7 +86,7 @@ def check_machine(model: Model, programs: list[Program], profile: Profile, input
     if len(colours) > profile.colours:
         raise UserError(
             f"the routes need {len(colours)} colours, {profile.name} has {profile.colours}",
-            mapping.span("tensors"),
+            mapping.key_span("tensors"),
             "let fewer tensors arrive and leave apart",
         )
     size = (grid.right - grid.left + 1, grid.bottom - grid.top + 1)

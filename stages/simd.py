@@ -9,6 +9,7 @@ Ensures  a vector instruction runs all instances of its task, and besides them o
 
 from __future__ import annotations
 
+import math
 import typing
 
 import islpy as isl
@@ -36,6 +37,7 @@ READS = (
 )
 WRITES = ("simd.yaml",)
 RUNS = ("react", "compute")
+STREAMS = ("receive", "send", "hear", "spread")
 Task = dict[str, typing.Any]
 
 
@@ -67,7 +69,7 @@ class Decisions:
         self.by_tensor = at_this_pe(self.hulls["to_local"])
         self.shapes = {s.get_tuple_name(): shape_of(s) for s in sets_of(self.hulls["local"])}
         self.running = {n for n, t in self.graph["tasks"].items() if t["kind"] in RUNS}
-        self.free = self.profile.live_configurations
+        self.free: dict[str, int] = {}
 
     def of_all_tasks(self) -> dict[str, Task]:
         """Return the decision of every task but relays, which pass on single elements.
@@ -76,7 +78,7 @@ class Decisions:
         """
         found: dict[str, Task] = {}
         tasks = {n: t for n, t in self.graph["tasks"].items() if t["kind"] != "relay"}
-        for name in sorted(tasks, key=lambda n: tasks[n]["kind"] in (*RUNS, "store")):
+        for name in sorted(tasks, key=lambda n: tasks[n]["kind"] not in STREAMS):
             found[name] = self._decide(name, tasks[name])
         return {name: found[name] for name in tasks}
 
@@ -86,6 +88,8 @@ class Decisions:
         try:
             return decision | self._vector(name, task)
         except NoVectorError as reason:
+            if task["kind"] in STREAMS:
+                self._take_configurations(name, task, {})
             return decision | {"by": "loops", "why": str(reason)}
 
     def _guard(self, name: str) -> str | None:
@@ -102,7 +106,7 @@ class Decisions:
         shape = self._shape(name, task)
         self._check_rank(name, shape)
         operands = self._operands(name, task, operation, shape)
-        self._take_configurations(name, shape)
+        self._take_configurations(name, task, shape)
         described = {key: value for key, value in shape.items() if key not in ("box", "origin")}
         return {**described, "operation": operation.name, "operands": operands}
 
@@ -214,20 +218,27 @@ class Decisions:
                 raise UserError(text, self.mapping.span("simd"), "use `simd: {prefer: loops}`")
             raise NoVectorError(text)
 
-    def _take_configurations(self, name: str, shape: Task) -> None:
-        """Count the configurations of a task. Raises NoVectorError, or UserError if asked for."""
-        count = 1
-        for several in shape.get("several", []):
-            count *= several
-        if count > self.free:
+    def _take_configurations(self, name: str, task: Task, shape: Task) -> None:
+        """Count the configurations of a task. Raises NoVectorError, or UserError if it must have.
+
+        Adapters and computing PEs are different PEs, each with all configurations of a PE.
+        """
+        place = "adapter" if task["kind"] in ("hear", "spread") else "compute"
+        free = self.free.setdefault(place, self.profile.live_configurations)
+        count = math.prod(shape.get("several", []))
+        if count > free:
+            noun = "configuration" if count == 1 else "configurations"
             text = (
-                f"{name} needs {count} configurations of vector instructions, "
-                f"of {self.profile.live_configurations} on a PE {self.free} are free"
+                f"{name} needs {count} {noun} of vector instructions, "
+                f"of {self.profile.live_configurations} on a PE {free} are free"
             )
+            if task["kind"] in STREAMS:
+                hint = "let fewer tensors arrive and leave"
+                raise UserError(text, self.mapping.key_span("tensors"), hint)
             if self.prefer == "enumerate":
                 raise UserError(text, self.mapping.span("simd"), "use `simd: {prefer: loops}`")
             raise NoVectorError(text)
-        self.free -= count
+        self.free[place] = free - count
 
     def _operands(self, name: str, task: Task, operation: Operation, shape: Task) -> list[Task]:
         """Return the operands: local memory with a base and strides, an element, or a number."""

@@ -21,11 +21,19 @@ if TYPE_CHECKING:
 MAX_OPERATIONS = 10_000_000
 """What isl may spend on one statement before it is asked to be simpler; about a second."""
 
+DERIVED = tuple(
+    "north west south east source even odd taken adapters ports chain first known access "
+    "compression offset hull extra reads writes outside conflict vector minimum maximum sizes "
+    "identifiers packed count".split()
+)
+"""What stages append to the name of a tensor, as `x_taken` in routes.isl."""
+
 _LARGEST = {"int16": 2**15 - 1, "int32": 2**31 - 1}
 
 
 def check_layer(layer: Layer) -> Iterator[UserError]:
     """Yield everything that is wrong in a layer whose sizes are known."""
+    yield from _check_derived(layer)
     for statement in layer.statements:
         yield from _check_name(statement, layer)
         yield from check_types(statement, layer)
@@ -34,6 +42,18 @@ def check_layer(layer: Layer) -> Iterator[UserError]:
         yield from outside
         if not outside:
             yield from check_definition(statement, layer.tensors[statement.target.tensor])
+
+
+def _check_derived(layer: Layer) -> Iterator[UserError]:
+    """Yield an error for every tensor named as the compiler names what it makes of another."""
+    made = [*DERIVED, *(statement.name for statement in layer.statements)]
+    made += [f"{side}_{each}" for side in ("north", "west", "south", "east") for each in made]
+    for name in layer.tensors:
+        for each in made:
+            if f"{name}_{each}" in layer.tensors:
+                clash = layer.tensors[f"{name}_{each}"]
+                message = f"{clash.name} is also what the compiler calls a part of {name}"
+                yield UserError(message, clash.span, "rename one of them")
 
 
 def _check_name(statement: Statement, layer: Layer) -> Iterator[UserError]:

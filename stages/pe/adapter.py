@@ -112,7 +112,8 @@ class AdapterWriter:
 
         elements = self.model.instance_set(task)
         order = isl.Map.identity(elements.get_space().map_from_set()).intersect_domain(elements)
-        names = [f"t{k}" for k in range(elements.dim(isl.dim_type.set))]
+        dimensions = range(elements.dim(isl.dim_type.set))
+        names = [self.spelling.of(f"time {k}", f"t{k}") for k in dimensions]
         nest = loop_nest(order.reset_tuple_id(isl.dim_type.out), self.model.known(task), names)
         write_nest(body.block, nest, instance)
         self.program.add(body)

@@ -283,6 +283,10 @@ def _called(function: str, arguments: list[Expression], integral: bool) -> Expre
     return Expression(text=f"(int32_t){name}({', '.join(texts)})", operations=0)
 
 
+OURS = frozenset("unfinished restart complete pe_main n out in number0 number1 number2".split())
+"""What every program calls its own variables and functions."""
+
+
 class Names:
     """C identifiers for names of tensors and tasks: none of pe.h's, no two the same."""
 
@@ -292,7 +296,7 @@ class Names:
             r"\b([A-Za-z_]\w*)\(|#define (\w+)|struct (\w+)|\b([A-Z][A-Z0-9_]+)\b", pe_h
         )
         self._taken = {name for names in found for name in names if name} | KEYWORDS
-        self._taken |= {"float16", "wavelet", "task", "wavelet_task", "INFINITY", "NULL"}
+        self._taken |= {"float16", "wavelet", "task", "wavelet_task", "INFINITY", "NULL"} | OURS
 
     def new(self, name: str) -> str:
         """Return an identifier near a name, and take it."""

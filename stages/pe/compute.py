@@ -192,7 +192,8 @@ class ComputeWriter:
             for d in self.model.graph["departures"]
         ]
         parts += ["1"] * len(self._statements())
-        block.add(f"my->{self._field('unfinished')} = {total(parts)};")
+        self.program.hold("int32_t unfinished;")
+        block.add(f"my->unfinished = {total(parts)};")
         for name, arrival in self.model.graph["arrivals"].items():
             self._listen(self.program.when(block, self.model.pes(f"{name}_taken")), name, arrival)
         for statement in self._statements():

@@ -51,9 +51,10 @@ def unpack(program: Program, block: Block, task: str) -> None:
     """Append loops that bring what was received in order to where it belongs, if need be."""
     transfer = Transfer(program, task)
     if transfer.packed:
-        block.add("int n = 0;", "")
+        inner = block.nest("")
+        inner.add("int n = 0;", "")
         transfer_loops(
-            block, task, program.model, program.spelling, f"{{}} = my->{transfer.packed}[n++];"
+            inner, task, program.model, program.spelling, f"{{}} = my->{transfer.packed}[n++];"
         )
 
 
@@ -128,9 +129,10 @@ class Transfer:
         """Append loops that bring elements into the order in which they leave, if need be."""
         if self.packed:
             program = self.program
-            block.add("int n = 0;", "")
+            inner = block.nest("")
+            inner.add("int n = 0;", "")
             line = f"my->{self.packed}[n++] = {{}};"
-            transfer_loops(block, self.task, program.model, program.spelling, line)
+            transfer_loops(inner, self.task, program.model, program.spelling, line)
 
     def configure(self, operation: str, operands: str, pes: isl.Set) -> None:
         """Configure the instruction in main, on the given PEs."""

@@ -171,17 +171,17 @@ def statement_loops(
         inner.declare(dict(zip(iterators, at.arguments, strict=True)), lines)
         inner.add(counted, *lines)
 
-    names = _time_names(time, iterators)
+    names = _time_names(time, iterators, spelling)
     block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
     write_nest(block, loop_nest(time, model.known(name), names), instance)
 
 
-def _time_names(time: isl.Map, iterators: list[str]) -> list[str]:
+def _time_names(time: isl.Map, iterators: list[str], spelling: Spelling) -> list[str]:
     """Name each dimension of time: as the iterator that it equals, if there is one."""
     free, names = list(iterators), []
     for position in range(time.dim(isl.dim_type.out)):
         equal = [i for i in free if _equals(time, iterators.index(i), position)]
-        names.append(equal[0] if equal else f"t{position}")
+        names.append(equal[0] if equal else spelling.of(f"time {position}", f"t{position}"))
         free = [i for i in free if i not in equal[:1]]
     return names
 
