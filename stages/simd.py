@@ -108,7 +108,20 @@ class Decisions:
         operands = self._operands(name, task, operation, shape)
         self._take_configurations(name, task, shape)
         described = {key: value for key, value in shape.items() if key not in ("box", "origin")}
+        described["extents"] = self._extents(name, shape["sizes"])
         return {**described, "operation": operation.name, "operands": operands}
+
+    def _extents(self, name: str, sizes: list[int | str]) -> list[int | list[int]]:
+        """Return each size, or its least and greatest value where it is not the same everywhere."""
+        domain = isl.Set.from_union_set(self.compressed[name]).params()
+        found: list[int | list[int]] = []
+        for size in sizes:
+            if isinstance(size, int):
+                found.append(size)
+            else:
+                here = isl.PwAff(size).intersect_params(domain)
+                found.append([here.min_val().to_python(), here.max_val().to_python()])
+        return found
 
     def _operation(self, task: Task) -> Operation:
         if task["kind"] == "store":

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import tempfile
 import typing
 from pathlib import Path
 
-import islpy as isl
 import numpy as np
 
 from stages.diagnose import UserError
@@ -24,7 +24,7 @@ from stages.fabric.compiler import CompilerError, build_library
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.lair.data import generate, read_inputs
 from stages.lair.evaluate import evaluate
-from stages.lair.magnitude import is_exact, magnitude
+from stages.lair.magnitude import is_exact, magnitude, sum_of_absolutes
 from stages.pe.bound import Dependence, lower_bound
 
 if typing.TYPE_CHECKING:
@@ -52,11 +52,26 @@ Description = dict[str, typing.Any]
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the outputs and build/results.json."""
     layer = inputs.lair()
+    try:
+        return outcome(inputs, layer)
+    except MemoryError as error:
+        tensors = [*layer.inputs, *layer.outputs]
+        need = sum(np.dtype(t.type).itemsize * math.prod(t.shape) for t in tensors)
+        raise UserError(
+            f"the tensors have {need} bytes, and do not fit in the memory of this computer",
+            hint="make the sizes smaller",
+        ) from error
+
+
+def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
+    """Run both programs; return the outputs and build/results.json."""
     arrays = input_arrays(inputs, layer)
     exact = is_exact(layer, arrays)
     expected = evaluate(layer, arrays)
     runs = {variant: run_programs(inputs, variant, arrays, layer) for variant in VARIANTS}
     allowed = None if exact else magnitude(layer, arrays)
+    if not exact:
+        check_overflow(layer, arrays, [each.outputs for each in runs.values()], expected)
     checks = {
         tensor.name: worst(
             [
@@ -108,6 +123,41 @@ def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> 
             raise UserError(f"the fabric stopped: {error}", hint=hint) from error
 
 
+def check_overflow(
+    layer: Layer,
+    arrays: Arrays,
+    outputs: typing.Sequence[typing.Mapping[str, typing.Sequence[np.ndarray]]],
+    expected: Arrays,
+) -> None:
+    """Raise UserError where a sum is not finite in some order: then no value is the right one.
+
+    A value that is not finite in any order, as 1 / 0, is compared like others.
+    """
+    for statement in layer.statements:
+        name = statement.target.tensor
+        reference = expected[name]
+        if reference.dtype.kind != "f":
+            continue
+        for value in (value for each in outputs for value in each[name]):
+            same = (value == reference) | (np.isnan(value) & np.isnan(reference))
+            places = np.argwhere(~same & ~(np.isfinite(value) & np.isfinite(reference)))
+            if len(places):
+                with np.errstate(all="ignore"):
+                    sums = sum_of_absolutes(statement, layer, arrays)
+                _refuse_overflow(name, reference.dtype, places[0], sums)
+
+
+def _refuse_overflow(name: str, dtype: np.dtype, place: np.ndarray, sums: np.ndarray) -> None:
+    reached, limit = float(sums[tuple(place)]), float(np.finfo(dtype).max)
+    if not reached <= limit:
+        index = "".join(f"[{k}]" for k in place)
+        raise UserError(
+            f"{name}{index} overflows {dtype}: its terms reach {reached:.6g} together, "
+            f"{dtype} ends at {limit:.6g}",
+            hint="make the values of the inputs smaller",
+        )
+
+
 def check(
     values: typing.Sequence[np.ndarray], expected: np.ndarray, allowed: Arrays | None, name: str
 ) -> Description:
@@ -116,7 +166,8 @@ def check(
     Exact data must agree bit for bit (-0 equals 0); else each error must lie within the bound
     (n + 1) 2^-11 of the sum of absolute terms (float16; 2^-24 for float32).
     """
-    errors = [np.abs(v.astype(np.float64) - expected.astype(np.float64)) for v in values]
+    with np.errstate(invalid="ignore"):
+        errors = [np.abs(v.astype(np.float64) - expected.astype(np.float64)) for v in values]
     same = [np.array_equal(v, expected, equal_nan=v.dtype.kind == "f") for v in values]
     worst = max((float(np.nanmax(e, initial=0.0)) for e in errors), default=0.0)
     within = all(same)
@@ -199,7 +250,7 @@ def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
             found[name] = {
                 "by": decision["by"],
                 "why": decision["why"],
-                "sizes": [extent(size) for size in decision.get("sizes", [])],
+                "sizes": [extent(size) for size in decision.get("extents", [])],
                 "calls": vector.calls,
                 "instances": loop.points,
                 "extra": vector.points - loop.points,
@@ -207,12 +258,9 @@ def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
     return found
 
 
-def extent(size: int | str) -> int | str:
-    """Return a size, or `1..3` for the isl text of one that is not the same everywhere."""
-    if isinstance(size, int):
-        return size
-    function = isl.PwAff(size)
-    return f"{function.min_val()}..{function.max_val()}"
+def extent(sizes: int | list[int]) -> int | str:
+    """Return a size, or `1..3` for one that is not the same everywhere."""
+    return sizes if isinstance(sizes, int) else f"{sizes[0]}..{sizes[1]}"
 
 
 def _npy(array: np.ndarray) -> bytes:

@@ -228,7 +228,7 @@ def _scatter(machine: _Machine, layout: Mapping[str, Any], arrays: Mapping[str, 
         pes = np.flatnonzero(machine.role == number)
         for tensor in layout["roles"][name]["tensors"].values():
             if tensor.get("transfer") == "in":
-                array = np.ascontiguousarray(arrays[tensor["tensor"]])
+                array = np.asarray(arrays[tensor["tensor"]], order="C")
                 scatter(machine.memory[number], tensor, array, pes, machine.grid)
 
 

@@ -101,10 +101,16 @@ def _read(name: str) -> dict[str, Any]:
     try:
         figures = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
-        raise ValueError(f"{path} is not YAML: {error}") from error
+        raise ValueError(f"{path} is not YAML: {_said(error)}") from error
     if not isinstance(figures, dict):
         raise ValueError(f"{path} is not a mapping from figures to values")
     return figures
+
+
+def _said(error: yaml.YAMLError) -> str:
+    """Return what is wrong with a text, and in which line."""
+    mark = getattr(error, "problem_mark", None)
+    return f"line {mark.line + 1}: {error.problem}" if mark else str(error)  # type: ignore[attr-defined]
 
 
 def _plain(figure: Any) -> Any:

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 MAX_OPERATIONS = 10_000_000
 """What isl may spend on one statement before it is asked to be simpler; about a second."""
 
-DERIVED = tuple(
-    "north west south east source even odd taken adapters ports chain first known access "
-    "compression offset hull extra reads writes outside conflict vector minimum maximum sizes "
-    "identifiers packed count".split()
+DERIVED = (
+    *("north", "west", "south", "east", "source", "even", "odd"),
+    *("taken", "adapters", "ports", "chain", "first", "known", "access", "compression"),
+    *("offset", "hull", "extra", "reads", "writes", "outside", "conflict", "vector"),
+    *("minimum", "maximum", "sizes", "identifiers", "packed", "count"),
 )
 """What stages append to the name of a tensor, as `x_taken` in routes.isl."""
 

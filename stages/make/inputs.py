@@ -116,7 +116,8 @@ class Inputs:
         try:
             return load_profile(name, figures)
         except ValueError as error:
-            raise UserError(str(error), self.mapping().span("machine")) from error
+            said = str(error).replace(name, shown_path(Path(name)) if "/" in name else name)
+            raise UserError(said, self.mapping().span("machine")) from error
 
     def array(self, name: str) -> np.ndarray:
         """Return the array of a `.npy` file. Raises UserError where it is none."""
@@ -167,17 +168,21 @@ class Inputs:
         if len(names) == 1:
             return names[0]
         found = f"{len(names)} .lair files ({', '.join(names)})" if names else "no .lair file"
+        place = shown_path(self._folder.path)
         raise UserError(
-            f"{shown_path(self._folder.path)} holds {found}",
+            f"{'this folder' if place == '.' else place} holds {found}",
             hint=f"name the one to build in {LAYER}: `lair: NAME.lair`",
         )
 
     def _profile_name(self, given: str) -> str:
         """Return a profile's name, or the path of the file it names, which counts as read."""
         path = self._folder.path / given
-        if not given.endswith(".yaml") or not path.is_file():
+        if not given.endswith(".yaml"):
             return given
-        self._read(path)
+        if not path.is_file():
+            span, hint = self.mapping().span("machine"), "a path starts from the layer folder"
+            raise UserError(f"{given} does not exist", span, hint)
+        self._source(path, self._read(path))
         return str(path)
 
     def _check_lair(self, given: str, names: list[str]) -> None:

@@ -283,7 +283,10 @@ def _called(function: str, arguments: list[Expression], integral: bool) -> Expre
     return Expression(text=f"(int32_t){name}({', '.join(texts)})", operations=0)
 
 
-OURS = frozenset("unfinished restart complete pe_main n out in number0 number1 number2".split())
+OURS = frozenset(
+    ["complete", "restart", "pe_main", "unfinished", "n", "in", "out"]
+    + [f"number{k}" for k in range(3)]
+)
 """What every program calls its own variables and functions."""
 
 
