@@ -323,13 +323,14 @@ def _strides(coefficients: typing.Sequence[typing.Sequence[int]], shape: Shape) 
 
 
 def _components(point: isl.Set) -> list[isl.PwAff]:
-    """Return the functions f of [p] -> { [f(p)] }."""
+    """Return the functions f of [p] -> { [f(p)] }, rounded down off their domain."""
     function = isl.PwMultiAff.from_set(point)
-    return [function.get_pw_aff(k) for k in range(point.dim(isl.dim_type.set))]
+    return [function.get_pw_aff(k).floor() for k in range(point.dim(isl.dim_type.set))]
 
 
 def _value(function: isl.PwAff) -> int | str:
-    """Return a constant as a number, another function as isl text."""
+    """Return a constant as a number, another function as isl text; integral wherever it is used."""
+    function = function.floor()
     least, greatest = function.min_val(), function.max_val()
     if least.is_int() and least.eq(greatest):
         return int(least.to_python())
