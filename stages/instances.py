@@ -16,7 +16,16 @@ import islpy as isl
 
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.local import at_this_pe
-from stages.poly.order import at_index, at_pe, at_places, behind_ports, on_side, relocated, taken_by
+from stages.poly.order import (
+    at_index,
+    at_pe,
+    at_places,
+    behind_ports,
+    filtered,
+    heard,
+    on_side,
+    taken_by,
+)
 from stages.poly.pieces import from_domain, sets_of, to_range
 from stages.poly.side import bounding_rectangle
 from stages.poly.text import write_objects
@@ -108,16 +117,17 @@ class InstanceFinder:
         """{ index[new] : the element that reaches an adapter with index is sent on with new }."""
         stream = self.graph["arrivals"][task["arrival"]]
         sent = on_side(self._relation("arrivals", stream), stream["side"], self.core)
-        heard = self._heard(stream, sent)
-        renumbered = at_pe(sent).apply_range(at_pe(heard).reverse())
+        source = heard(self._relation("sources", stream), sent)
+        renumbered = at_pe(sent).apply_range(at_pe(source).reverse())
         names = index_names(renumbered.dim(isl.dim_type.out))
-        return {"": bind_range(renumbered, names), "_known": at_index(heard).params()}
+        known = at_index(self._filtered(stream["source"], source)).params()
+        return {"": bind_range(renumbered, names), "_known": known}
 
     def _hear(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
         stream = self.graph["arrivals"][task["arrival"]]
         sent = on_side(self._relation("arrivals", stream), stream["side"], self.core)
-        return self._source(stream, self._heard(stream, sent))
+        return self._source(stream, heard(self._relation("sources", stream), sent))
 
     def _spread(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : an adapter sends T[e] on with i }, and which T[e]."""
@@ -132,22 +142,21 @@ class InstanceFinder:
         adapters = order.range_factor_domain().range()
         return {"": at.domain(), "_known": bind_set(adapters, PE_NAMES), "_access": at}
 
-    def _heard(self, stream: dict[str, typing.Any], sent: isl.Map) -> isl.Map:
-        """Return { t[e] -> [adapter -> index] } of all that the adapter's port sends."""
-        source = self._relation("sources", stream)
-        feeds = source.range_factor_domain().reverse().apply_range(sent.range_factor_domain())
-        return relocated(source, feeds)
-
     def _arriving(self, name: str) -> tuple[isl.Set, isl.Set]:
         """Return [PE_X, PE_Y, index...] -> { t[e] } of what PEs take, and what arrives, eq. (15).
 
-        Whatever enters a row or column reaches all its PEs that take something.
+        What enters a row or column reaches all its PEs that take some of it, but for filters.
         """
         stream = self.graph["arrivals"][name]
         taken = isl.Map.from_union_map(self.routes[f"{name}_taken"])
         everywhere = behind_ports(self._relation("arrivals", stream), stream["side"], self.core)
-        known = at_index(at_places(everywhere, taken.range())).params()
-        return at_index(taken_by(everywhere, taken)), known
+        arriving = self._filtered(stream["colour"], at_places(everywhere, taken.range()))
+        return at_index(taken_by(everywhere, taken)), at_index(arriving).params()
+
+    def _filtered(self, colour: str, order: isl.Map) -> isl.Map:
+        """Return what the routers hand to their PEs of an order."""
+        interval = self.routes.get(f"{colour}_filter")
+        return order if interval is None else filtered(order, isl.Map.from_union_map(interval))
 
     def _relation(self, which: str, stream: dict[str, typing.Any]) -> isl.Map:
         return isl.Map.from_union_map(from_domain(self.adapted[which], stream["tensor"]))

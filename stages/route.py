@@ -19,7 +19,14 @@ from stages.lair.expressions import expression_text, is_zero_at
 from stages.lair.layer import Layer, Statement
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.flow import Routes, chain_routes, column_routes, spread_routes
-from stages.poly.order import behind_ports, on_side
+from stages.poly.order import (
+    at_places,
+    behind_ports,
+    heard,
+    index_filter,
+    on_side,
+    taken_by,
+)
 from stages.poly.pieces import from_domain
 from stages.poly.side import SIDES, bounding_rectangle, ports, turn
 from stages.poly.text import write_objects
@@ -32,11 +39,11 @@ READS = ("layer.yaml", "*.lair", "lair.isl", "adapted.isl")
 WRITES = ("tasks.yaml", "routes.isl")
 HEADER = """Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }.
 N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it;
-N_ports: where it enters.
+N_ports: where it enters; N_filter: the index from and up to which a router hands it to its PE.
 N_chain: PEs that sum departure N on its way out; N_first: those where it starts."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
-PARTS = ("_taken", "_adapters", "_ports", "_chain", "_first")
+PARTS = ("_filter", "_taken", "_adapters", "_ports", "_chain", "_first")
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -60,6 +67,7 @@ class TaskGraph:
         placement = adapted["placement"]
         self.needed = lair["reads"].reverse().apply_range(placement)
         self.computed = lair["writes"].reverse().apply_range(placement)
+        self.filters = dict.fromkeys(("adapter", "compute"), inputs.profile().filters)
         self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}
         self.arrivals = {n: a for t in self.layer.inputs for n, a in self._arrivals(t.name)}
         self.departures = {n: d for t in self.layer.outputs for n, d in self._departures(t.name)}
@@ -106,6 +114,8 @@ class TaskGraph:
             self.objects[f"{name}_adapters"] = lanes.apply(border).apply(turned.reverse())
         self._add(name, column_routes(lanes, side, turned, spread=bool(start)))
         self.objects[f"{name}_taken"] = taken
+        if self._is_sparse(tensor):
+            self._filter(name, side, taken, adapters)
         self.objects[f"{name}_ports"] = self._ports(source, side, taken, turned, adapters)
         outer = _outer_box(source)
         return {
@@ -117,6 +127,28 @@ class TaskGraph:
             "spread": adapters,
             "outer": outer,
         }
+
+    def _filter(self, name: str, side: str, taken: isl.Map, adapters: bool) -> None:
+        """Let routers drop what their PEs do not want, where an interval of the index tells it."""
+        tensor = taken.get_tuple_name(isl.dim_type.in_)
+        relation = _relation(self.adapted["arrivals"], tensor)
+        sources = _relation(self.adapted["sources"], tensor)
+        assert relation is not None and sources is not None, "the tensor arrives"
+        everywhere = behind_ports(relation, side, self.core)
+        arriving = at_places(everywhere, taken.range())
+        self._keep_filter(name, index_filter(arriving, taken_by(everywhere, taken)))
+        if adapters:
+            sent = on_side(relation, side, self.core)
+            source = heard(sources, sent)
+            wanted = taken_by(source, sent.range_factor_domain())
+            self._keep_filter(f"{name}_source", index_filter(source, wanted))
+
+    def _keep_filter(self, colour: str, interval: isl.Map | None) -> None:
+        """Keep a filter while a PE has one free; adapters and computing PEs are never the same."""
+        role = "adapter" if colour.endswith("_source") else "compute"
+        if interval is not None and self.filters[role] > 0:
+            self.filters[role] -= 1
+            self.objects[f"{colour}_filter"] = interval
 
     def _is_sparse(self, tensor: str) -> bool:
         given = self.mapping.tensors.get(tensor)

@@ -148,8 +148,9 @@ def check_overflow(
 
 
 def _refuse_overflow(name: str, dtype: np.dtype, place: np.ndarray, sums: np.ndarray) -> None:
-    reached, limit = float(sums[tuple(place)]), float(np.finfo(dtype).max)
-    if not reached <= limit:
+    reached = float(np.nan_to_num(sums[tuple(place)], nan=np.inf, posinf=np.inf))
+    limit = float(np.finfo(dtype).max)
+    if reached > limit:
         index = "".join(f"[{k}]" for k in place)
         raise UserError(
             f"{name}{index} overflows {dtype}: its terms reach {reached:.6g} together, "

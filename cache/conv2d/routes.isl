@@ -1,6 +1,6 @@
 # Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }.
 # N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it;
-# N_ports: where it enters.
+# N_ports: where it enters; N_filter: the index from and up to which a router hands it to its PE.
 # N_chain: PEs that sum departure N on its way out; N_first: those where it starts.
 
 x := {

@@ -11,7 +11,7 @@ init_y_access := { y[i2] -> y[i2' = i2] };
 
 relay_x := [PE_X, PE_Y, index] -> { index[-4PE_X + index] : PE_Y = -1 and 0 <= PE_X <= 3 and 4PE_X <= index <= 3 + 4PE_X };
 
-relay_x_known := [PE_X, PE_Y, index] -> { : PE_Y = -1 and 0 <= PE_X <= 3 and 0 <= index <= 15 };
+relay_x_known := [PE_X, PE_Y, index] -> { : PE_Y = -1 and 0 <= PE_X <= 3 and 4PE_X <= index <= 3 + 4PE_X };
 
 on_x := [PE_X, PE_Y, index] -> { ff[i, j = 4PE_X + index] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index <= 3 and 8PE_Y <= i <= 7 + 8PE_Y };
 

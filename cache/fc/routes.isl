@@ -1,6 +1,6 @@
 # Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }.
 # N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it;
-# N_ports: where it enters.
+# N_ports: where it enters; N_filter: the index from and up to which a router hands it to its PE.
 # N_chain: PEs that sum departure N on its way out; N_first: those where it starts.
 
 x_source := {
@@ -19,6 +19,8 @@ x := {
 };
 
 x_taken := { x[i0] -> PE[o0, o1] : 0 <= i0 <= 15 and -3 + i0 <= 4o0 <= i0 and 0 <= o1 <= 3 };
+
+x_source_filter := { PE[o0, -1] -> [4o0, 3 + 4o0] : 0 <= o0 <= 3 };
 
 x_ports := { PE[0, -2] };
 

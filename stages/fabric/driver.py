@@ -257,6 +257,7 @@ def _run(
         role=machine.role.ctypes.data,
         position_count=machine.colours.position_count.ctypes.data,
         routes=machine.colours.routes.ctypes.data,
+        filter=machine.colours.filters.ctypes.data,
         inlet=machine.inlets.inlets.ctypes.data,
         outlet=machine.outlets.ctypes.data,
         sent=machine.inlets.sent.ctypes.data,

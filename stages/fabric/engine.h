@@ -39,6 +39,11 @@ struct outlet {
     int64_t first, count;
 };
 
+/* The sparse elements that a router hands to its PE: those with an index in this interval. */
+struct filter {
+    int32_t least, greatest;
+};
+
 struct layout {
     struct machine machine;
     int32_t width, height, west, north;        /* the coordinates of PE 0 are (west, north) */
@@ -51,6 +56,7 @@ struct layout {
     const int64_t *memory_stride;              /* [roles], bytes */
     const int32_t *position_count;             /* [colour] */
     const uint8_t *routes;                     /* [position][colour][side][node], sides to go to */
+    const struct filter *filter;               /* [colour][node] */
     const struct inlet *inlet;
     const struct outlet *outlet;
     const uint32_t *sent;                      /* the data of the inlets, */

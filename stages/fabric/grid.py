@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints, bounding_box
 from stages.fabric.library import MAX_POSITIONS
-from stages.poly.bind import PE_NAMES, bind_set
-from stages.poly.evaluate import evaluate_set
+from stages.poly.bind import PE_NAMES, bind_domain, bind_set
+from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
 
 SIDES = ("N", "E", "S", "W", "ramp")
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0), "ramp": (0, 0)}
 """How far the neighbour on a side is, in x and y."""
+
+EVERY_INDEX = (0, 65535)
+"""What a router without filter hands to its PE."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +79,14 @@ class Colours:
     """The colours of a layout by number, and their routes.
 
     `routes` is [position][colour][side from][PE] and holds the sides to go to, bit 0 for north,
-    then east, south, west, ramp; `position_count` is [colour].
+    then east, south, west, ramp; `position_count` is [colour]. `filters` is [colour][PE] and
+    holds the least and the greatest index of the sparse elements that a router hands to its PE.
     """
 
     names: tuple[str, ...]
     position_count: NDArray[np.int32]
     routes: NDArray[np.uint8]
+    filters: NDArray[np.int32]
 
 
 def read_colours(colours: Mapping[str, Any], grid: Grid) -> Colours:
@@ -98,8 +103,23 @@ def read_colours(colours: Mapping[str, Any], grid: Grid) -> Colours:
     for number, texts in positions.items():
         for position, text in enumerate(texts):
             _add_routes(routes[position, number], text, grid)
+    filters = np.empty((len(names), grid.size, 2), dtype=np.int32)
+    filters[:] = EVERY_INDEX
+    for colour in colours.values():
+        if "filter" in colour:
+            _set_filter(filters[colour["number"]], colour["filter"], grid)
     flat = routes.reshape(*shape[:3], grid.size)
-    return Colours(names=names, position_count=count, routes=flat)
+    return Colours(names=names, position_count=count, routes=flat, filters=filters)
+
+
+def _set_filter(filters: NDArray[np.int32], text: str, grid: Grid) -> None:
+    """Set least and greatest index where `{ PE[x, y] -> [least, greatest] }` is defined."""
+    interval = isl.PwMultiAff.from_set(bind_domain(isl.Map(text), PE_NAMES))
+    x, y = coordinates(np.arange(grid.size, dtype=np.int64), grid)
+    for position in range(2):
+        bound = interval.get_pw_aff(position)
+        value, defined = evaluate_pw_aff(bound, {PE_NAMES[0]: x, PE_NAMES[1]: y})
+        filters[defined, position] = value[defined]
 
 
 def _names(colours: Mapping[str, Any]) -> tuple[str, ...]:

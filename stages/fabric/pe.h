@@ -105,6 +105,11 @@ static inline float relu(float x)
     return x < 0.0f ? 0.0f : x;
 }
 
+static inline float sigmoid(float x)
+{
+    return 1.0f / (1.0f + expf(-x));
+}
+
 /* ---- Wavelets -------------------------------------------------------------------------------- */
 
 /* 32 bits. Sparse: the value in the low half, its index in the high half. Dense: one element. */

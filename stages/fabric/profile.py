@@ -44,6 +44,7 @@ class Profile:
     instruction_queue: int
     colours: int
     positions: int
+    filters: int
     multicast: bool
     code_base: int
     code_task: int
@@ -68,6 +69,7 @@ _RANGES = {
     "ramp": (0, _ENGINE_LATENCY),
     "colours": (1, _ENGINE_COLOURS),
     "positions": (1, _ENGINE_POSITIONS),
+    "filters": (0, _MOST),
     "dimensions": (1, _ENGINE_DIMENSIONS),
 }
 

@@ -176,16 +176,32 @@ static void leave(struct engine *engine, struct channel *channel)
     }
 }
 
+/* The sides that the head has yet to go to; its own PE is none if the filter drops the element. */
+static unsigned sides_to_go(const struct engine *engine, const struct channel *channel)
+{
+    const struct layout *layout = engine->layout;
+    const int32_t slot = channel->node * layout->colours + channel->colour;
+    const struct parcel *head = &channel->queue.parcels[channel->queue.head];
+    const struct filter *filter =
+        &layout->filter[channel->colour * layout->width * layout->height + channel->node];
+    const int32_t index = (int32_t)(head->bits >> 16);
+    const unsigned out = channel->left ? channel->left : channel->out[engine->position[slot]];
+
+    if (!head->control && (index < filter->least || index > filter->greatest))
+        return out & ~(1u << RAMP);
+    return out;
+}
+
 /* Serve one channel; `used` holds the links that are taken in this cycle. */
 static bool serve(struct engine *engine, struct channel *channel, unsigned *used)
 {
     const int32_t slot = channel->node * engine->layout->colours + channel->colour;
-    const unsigned out = channel->out[engine->position[slot]];
-    const unsigned wanted = channel->left ? channel->left : out;
-    unsigned now;
+    unsigned wanted, now;
 
-    if (first_ready(&channel->queue, engine->now) == NULL || wanted == 0)
+    if (first_ready(&channel->queue, engine->now) == NULL
+        || channel->out[engine->position[slot]] == 0)
         return false;
+    wanted = sides_to_go(engine, channel);
     now = sides_to_serve(engine, channel, wanted, *used);
     if (now != wanted && (now != 0 || wanted & *used))
         wake(engine, ROUTERS, channel->node, engine->now + 1);
@@ -196,7 +212,7 @@ static bool serve(struct engine *engine, struct channel *channel, unsigned *used
     *used |= now;
     if (now == wanted)
         leave(engine, channel);
-    return now != 0;
+    return now != 0 || wanted == 0;
 }
 
 /* Every channel in turn, beginning after the one that was first served last time. */

@@ -60,24 +60,25 @@ def check_schedule(schedule: isl.UnionMap, instances: isl.UnionSet, text: IslTex
 
 def _raise_all(errors: list[UserError]) -> None:
     if errors:
-        raise UserErrors(errors)
+        raise UserErrors(sorted(errors, key=lambda each: each.span.start if each.span else 0))
 
 
 def _check_tuples(
     relation: isl.UnionMap, instances: isl.UnionSet, text: IslText, what: str
 ) -> Iterator[UserError]:
     """Yield an error for every domain tuple that is no statement."""
-    known = {s.get_tuple_name(): s.dim(isl.dim_type.set) for s in sets_of(instances)}
+    known = {s.get_tuple_name(): s.get_space() for s in sets_of(instances)}
     for m in maps_of(relation):
         domain = m.domain()
         name = domain.get_tuple_name() if domain.has_tuple_name() else ""
         span = _name_span(text, name)
         if name not in known:
-            message = f"{what} names {name or _tuple_text(domain)}, which is no statement"
+            message = f"{what} names {name or _text(domain.get_space())}, which is no statement"
             yield UserError(message, span, did_you_mean(name, sorted(known), "statements"))
-        elif known[name] != domain.dim(isl.dim_type.set):
-            given, wanted = domain.dim(isl.dim_type.set), plural(known[name], "iterator")
-            yield UserError(f"{name} has {wanted}, the {what} gives it {given}", span)
+        elif known[name].dim(isl.dim_type.set) != domain.dim(isl.dim_type.set):
+            wanted = plural(known[name].dim(isl.dim_type.set), "iterator")
+            message = f"{name} has {wanted}, the {what} gives it {domain.dim(isl.dim_type.set)}"
+            yield UserError(message, span, f"write {_text(known[name])}")
 
 
 def _name_span(text: IslText, name: str) -> Span:
@@ -88,8 +89,8 @@ def _name_span(text: IslText, name: str) -> Span:
     return text.span(found.start(), found.start() + len(name))
 
 
-def _tuple_text(elements: isl.Set) -> str:
-    return str(elements.get_space()).strip("{ }")
+def _text(space: isl.Space) -> str:
+    return str(space).strip("{ }")
 
 
 def _check_pes(placement: isl.UnionMap, text: IslText) -> Iterator[UserError]:
@@ -98,8 +99,8 @@ def _check_pes(placement: isl.UnionMap, text: IslText) -> Iterator[UserError]:
         pes = m.range()
         name = pes.get_tuple_name() if pes.has_tuple_name() else ""
         if (name, pes.dim(isl.dim_type.set)) != ("PE", 2):
-            message = f"placement gives {_tuple_text(pes)}, which is no PE[x, y]"
-            yield UserError(message, _name_span(text, name), "a PE has two coordinates")
+            message = f"placement gives {_text(pes.get_space())}, which is no PE"
+            yield UserError(message, _name_span(text, name), "write PE[x, y]")
 
 
 def _check_times(schedule: isl.UnionMap, text: IslText) -> Iterator[UserError]:
@@ -107,7 +108,7 @@ def _check_times(schedule: isl.UnionMap, text: IslText) -> Iterator[UserError]:
     shapes: dict[str, set[str]] = {}
     for m in maps_of(schedule):
         name = m.domain().get_tuple_name() if m.domain().has_tuple_name() else ""
-        shapes.setdefault(name, set()).add(_tuple_text(m.range()))
+        shapes.setdefault(name, set()).add(_text(m.range().get_space()))
     for name, found in shapes.items():
         if len(found) > 1 or any("->" in each for each in found):
             message = f"schedule gives {name} the times {' and '.join(sorted(found))}"

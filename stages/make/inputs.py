@@ -171,7 +171,7 @@ class Inputs:
         place = shown_path(self._folder.path)
         raise UserError(
             f"{'this folder' if place == '.' else place} holds {found}",
-            hint=f"name the one to build in {LAYER}: `lair: NAME.lair`",
+            hint=f"name the one to build in {LAYER}: `lair: NAME.lair`" if names else None,
         )
 
     def _profile_name(self, given: str) -> str:

@@ -153,7 +153,13 @@ def write_nest(block: Block, nest: Nest, instance: Callable[[Block, Instance], N
                 write_nest(block.nest("else"), nest.otherwise, instance)
         case _:
             for child in nest.children:
-                write_nest(block, child, instance)
+                write_nest(_scope(block, child), child, instance)
+
+
+def _scope(block: Block, child: Nest) -> Block:
+    """Return where one of several nests goes: into braces, if it may declare names of its own."""
+    declares = isinstance(child, Instance) or (isinstance(child, Loop) and child.condition is None)
+    return block.nest("") if declares else block
 
 
 def _looped(block: Block, nest: Loop) -> Block:

@@ -24,12 +24,18 @@ def layout_of(model: Model, programs: Sequence[Program], code: dict[str, int]) -
         "grid": str(model.grid.as_set()),
         "roles": {p.role: _role(model, p, code[p.role]) for p in programs},
         "colours": {
-            name: {"number": number, "routes": str(model.routes[name])}
-            for name, number in numbers.items()
+            name: _colour(model, name, number) for name, number in numbers.items()
         },
         "arrivals": {n: _arrival(model, n, a) for n, a in model.graph["arrivals"].items()},
         "departures": {n: _departure(model, n, d) for n, d in model.graph["departures"].items()},
     }
+
+
+def _colour(model: Model, name: str, number: int) -> Description:
+    described: Description = {"number": number, "routes": str(model.routes[name])}
+    if f"{name}_filter" in model.routes:
+        described["filter"] = str(model.routes[f"{name}_filter"])
+    return described
 
 
 def _role(model: Model, program: Program, code: int) -> Description:

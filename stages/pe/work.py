@@ -247,6 +247,6 @@ def most_elements(name: str, model: Model) -> int:
     elements = model.instance_set(name)
     extents = []
     for k in range(elements.dim(isl.dim_type.set)):
-        spread = elements.dim_max(k).sub(elements.dim_min(k)).max_val()
+        spread = elements.dim_max(k).sub(elements.dim_min(k)).floor().max_val()
         extents.append(spread.to_python() + 1)
     return prod(extents)

@@ -155,9 +155,14 @@ def _size_from(extent: isl.Set, bound: isl.PwAff) -> int | None:
 
 
 def _least(extent: isl.Set) -> Iterator[isl.PwAff]:
-    """Yield the least element for each value of the constants; it is piecewise quasi-affine."""
+    """Yield the least element for each value of the constants; it is piecewise quasi-affine.
+
+    It is simplified where one piece is left: simplified pieces may overlap outside their domain.
+    """
     if extent.dim_is_bounded(SET, 0):
-        yield extent.dim_min(0).gist(extent.params()).coalesce().floor()
+        least = extent.dim_min(0).coalesce()
+        simple = least.gist(extent.params()).coalesce()
+        yield (simple if simple.n_piece() == 1 else least).floor()
 
 
 def _checked(hull: BoxHull, elements: isl.Set) -> BoxHull:

@@ -58,6 +58,44 @@ def at_index(order: isl.Map) -> isl.Set:
     return bind_domain(by_index, index_names(by_index.dim(isl.dim_type.in_)))
 
 
+def heard(source: isl.Map, sent: isl.Map) -> isl.Map:
+    """Return the order, at each adapter, of all that its port sends.
+
+    `source` is the order at the ports, `sent` the one in which adapters send elements on: the
+    port of an adapter is the one at which these arrive.
+    """
+    feeds = source.range_factor_domain().reverse().apply_range(sent.range_factor_domain())
+    return relocated(source, feeds)
+
+
+def index_filter(arriving: isl.Map, wanted: isl.Map) -> isl.Map | None:
+    """Return { PE -> [least, greatest] }, the inner indices of the wanted elements of an order.
+
+    None if everything that arrives is wanted, or something else has an index between the two.
+    """
+    everything, some = arriving.range().unwrap(), wanted.range().unwrap()
+    if everything.is_subset(some):
+        return None
+    outer = some.dim(isl.dim_type.out) - 1
+    inner = some.project_out(isl.dim_type.out, 0, outer).reset_tuple_id(isl.dim_type.out)
+    interval = inner.lexmin().flat_range_product(inner.lexmax())
+    passing = everything.intersect(_between(interval, some))
+    return interval if passing.is_subset(some) else None
+
+
+def filtered(order: isl.Map, interval: isl.Map) -> isl.Map:
+    """Return the part of an order that a filter { PE -> [least, greatest] } lets pass."""
+    return order.intersect_range(_between(interval, order.range().unwrap()).wrap())
+
+
+def _between(interval: isl.Map, like: isl.Map) -> isl.Map:
+    """Return { PE -> index[o, i] : least <= i <= greatest } in the space of `like`."""
+    outer = "".join(f"o{k}, " for k in range(like.dim(isl.dim_type.out) - 1))
+    return interval.apply_range(
+        isl.Map(f"{{ [least, greatest] -> index[{outer}i] : least <= i <= greatest }}")
+    )
+
+
 def _pairs(order: isl.Map, pes: isl.Set) -> isl.Map:
     """Return { PE -> index } of the given PEs and any index of an order."""
     index = isl.Set.universe(order.range().unwrap().range().get_space())

@@ -139,7 +139,19 @@ layer.yaml:2:21: error: z has not the type and shape of w
                       ^
 hint: after an invocation the one takes the other's place
 """,
-    "tensors: {w: {next: y}, x: {sparse: true}, y: {leaves: '{}'}}": "",
+    "tensors: {w: {next: y}}": """\
+layer.yaml:2:21: error: w cannot become y in this version
+  tensors: {w: {next: y}}
+                      ^
+hint: leave `next` out: every invocation takes the same w
+""",
+    "tensors: {z: {sparse: true}}": """\
+layer.yaml:2:15: error: z is an output and cannot be sparse
+  tensors: {z: {sparse: true}}
+                ^^^^^^
+hint: zeros are left out of inputs only
+""",
+    "tensors: {x: {sparse: true}, y: {leaves: '{}'}, z: {resident: true}}": "",
 }
 
 

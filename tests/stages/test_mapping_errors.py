@@ -123,7 +123,7 @@ layer.yaml:2:24: error: tensors.x.arrives must be a text in isl syntax
 layer.yaml:3:6: error: x is resident and arrives
     x: {arrives: '{ x[i] -> PE[i] }', resident: true}
        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: a tensor is in memory from the start, or arrives
+hint: a tensor stays in the memory of the PEs, or it arrives or leaves
 """,
     ),
     "unknown_simd": (

@@ -176,10 +176,10 @@ hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
     "parameter": (
         '[n] -> { PE[n,2] }',
         """\
-layer.yaml:1:10: error: target is not one size
+layer.yaml:1:11: error: isl: n is a symbolic constant, and has no value
   target: "[n] -> { PE[n,2] }"
-           ^^^^^^^^^^^^^^^^^^
-hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
+            ^
+hint: write the number: sizes of the .lair have no names here
 """,
     ),
     "unbounded": (

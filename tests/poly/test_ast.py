@@ -1,0 +1,202 @@
+import ctypes
+import subprocess
+from pathlib import Path
+
+import islpy as isl
+import numpy as np
+import pytest
+
+from stages.fabric.compiler import FLAGS, HERE, c_compiler
+from stages.poly.ast import (
+    Branch,
+    Expression,
+    Instance,
+    Loop,
+    Nest,
+    c_condition,
+    c_expression,
+    held,
+    loop_nest,
+)
+from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
+
+ANY = "{ : }"
+FUNCTIONS = [
+    ("{ [(7)] }", ANY, "7", 0),
+    ("{ [(-7)] }", ANY, "-7", 0),
+    ("[n] -> { [(n)] }", ANY, "n", 0),
+    ("[n] -> { [(2n + 3)] }", ANY, "2 * n + 3", 2),
+    ("[n] -> { [(-n - 1)] }", ANY, "-n - 1", 2),
+    ("[n] -> { [(n // 3)] }", ANY, "floord(n, 3)", 1),
+    ("[n] -> { [(n // 3)] }", "[n] -> { : n >= 0 }", "n / 3", 1),
+    ("[n] -> { [(n mod 3)] }", "[n] -> { : n >= 0 }", "n % 3", 1),
+    ("[n] -> { [(n mod 3)] }", ANY, "n - 3 * floord(n, 3)", 3),
+    ("[n] -> { [(4 - 2*((n + 1) mod 2))] }", "[n] -> { : n >= 0 }", "-2 * ((n + 1) % 2) + 4", 5),
+    ("[n] -> { [(n)] : n > 0; [(-5)] : n <= 0 }", ANY, "(n <= 0) ? (-5) : n", 2),
+    ("[n] -> { [(n)] : n > 0; [(-5)] : n <= 0 }", "[n] -> { : n > 3 }", "n", 0),
+    (
+        "[n] -> { [(8)] : n = 0; [(2)] : n = 1; [(3)] : n = 2 }",
+        "[n] -> { : 0 <= n <= 2 }",
+        "(n == 0) ? 8 : ((n == 1) ? 2 : 3)",
+        4,
+    ),
+]
+CONDITIONS = [
+    ("[n] -> { : n > 0 }", ANY, "n >= 1", 1),
+    ("[n] -> { : false }", ANY, "0", 0),
+    ("[n, m] -> { : n > 0 and m mod 2 = 0 }", "[m] -> { : m >= 0 }", "n >= 1 && m % 2 == 0", 4),
+    ("[n] -> { : exists a : n = 3a + 1 }", ANY, "(n - 1) % 3 == 0", 3),
+    (
+        "[n, m] -> { : (n > 0 and m > 0) or (n < 0 and m < 0) }",
+        ANY,
+        "(n <= -1 && m <= -1) || (n >= 1 && m >= 1)",
+        7,
+    ),
+]
+
+
+@pytest.mark.parametrize(("function", "context", "text", "operations"), FUNCTIONS)
+def test_functions_as_c(function: str, context: str, text: str, operations: int) -> None:
+    found = c_expression(isl.PwAff(function), isl.Set(context))
+    assert (found.text, found.operations) == (text, operations)
+
+
+@pytest.mark.parametrize(("condition", "context", "text", "operations"), CONDITIONS)
+def test_conditions_as_c(condition: str, context: str, text: str, operations: int) -> None:
+    found = c_condition(isl.Set(condition), isl.Set(context))
+    assert found is not None
+    assert (found.text, found.operations) == (text, operations)
+
+
+def test_a_condition_that_always_holds_is_none() -> None:
+    assert c_condition(isl.Set("[n] -> { : n > 0 }"), isl.Set("[n] -> { : n > 3 }")) is None
+
+
+@pytest.mark.parametrize(
+    ("inner", "sign", "first", "expected"),
+    [
+        (None, "*", False, "a"),
+        ("+", "-", True, "a"),
+        ("+", "-", False, "(a)"),
+        ("-", "+", False, "(a)"),
+        ("*", "+", False, "a"),
+        ("*", "*", True, "(a)"),
+        ("/", "*", True, "(a)"),
+        ("%", "+", True, "(a)"),
+        ("&&", "||", False, "(a)"),
+        ("&&", "&&", False, "a"),
+        ("==", "&&", False, "a"),
+        ("%", "==", True, "a"),
+        ("?", "+", False, "(a)"),
+        ("-", "-", False, "(a)"),
+    ],
+)
+def test_operators_of_different_kinds_are_put_in_parentheses(
+    inner: str | None, sign: str, first: bool, expected: str
+) -> None:
+    assert held(Expression(text="a", operations=1, infix=inner), sign, first=first) == expected
+
+
+RANDOM = [
+    "[n, m] -> { [(n - 2*((m - 3) // 4) + (n mod 5))] }",
+    "[n, m] -> { [((n + m // 2) // 3 - (n - m) // 2)] }",
+    "[n, m] -> { [(-((n - m) mod 4) - (m - (-n)))] }",
+    "[n, m] -> { [(n // 2)] : (n + m) mod 3 = 1; [(m - n)] : (n + m) mod 3 = 2; [(-3 - n)] : "
+    "(n + m) mod 3 = 0 }",
+    "[n, m] -> { [(n)] : n > m and n > 2; [(m)] : n <= m and n > 2; [(2m - (n // 3))] : n <= 2 }",
+    "[n, m] -> { [(3*((n + 7) // 2) - 5*(-m // 3))] : n > m; [(n - m)] : n <= m }",
+]
+CONTEXTS = ["{ : }", "[n, m] -> { : n >= 0 and m >= 1 }", "[n, m] -> { : m <= 0 }"]
+SETS = [
+    "[n, m] -> { : n mod 3 = 1 and (m // 2) mod 2 = 0 }",
+    "[n, m] -> { : n = 3 or m = 2 or n + m <= -8 }",
+    "[n, m] -> { : exists a, b : n = 3a + 5b and 0 <= a <= b and m >= a }",
+    "[n, m] -> { : (n - m) mod 2 = 0 and not (n = m) }",
+]
+
+
+def _compiled(expressions: list[str], folder: Path) -> ctypes.CDLL:
+    """Compile functions f0, f1, ... of n and m, with the flags of PE programs."""
+    lines = [f"int f{k}(int n, int m) {{ (void)n; (void)m; return (int)({text}); }}"
+             for k, text in enumerate(expressions)]
+    source = folder / "expressions.c"
+    source.write_text("\n".join(['#include "pe.h"', *lines, ""]), encoding="utf-8")
+    library = folder / "expressions.so"
+    command = [*c_compiler(), *FLAGS, "-shared", f"-I{HERE}", str(source), "-o", str(library)]
+    subprocess.run(command, check=True)
+    return ctypes.CDLL(str(library))
+
+
+def _differ(function: object, expected: np.ndarray, inside: np.ndarray) -> list[tuple[int, int]]:
+    """Return the first few points (n, m) of -9 to 9 where a C function differs."""
+    points = [(int(n) - 9, int(m) - 9) for n, m in zip(*np.nonzero(inside), strict=True)]
+    wrong = [p for p in points if function(*p) != expected[p[0] + 9, p[1] + 9]]  # type: ignore[operator]
+    return wrong[:3]
+
+
+def test_c_has_the_value_of_the_function_or_condition_in_its_context(tmp_path: Path) -> None:
+    axis = np.arange(-9, 10)
+    grid = {"n": axis[:, None], "m": axis[None, :]}
+    cases = [(f, isl.Set(c)) for c in CONTEXTS for f in (*RANDOM, *SETS)]
+    texts, expected = [], []
+    for text, context in cases:
+        if text in RANDOM:
+            texts.append(c_expression(isl.PwAff(text), context).text)
+            expected.append(evaluate_pw_aff(isl.PwAff(text), grid)[0])
+        else:
+            condition = c_condition(isl.Set(text), context)
+            texts.append("1" if condition is None else condition.text)
+            expected.append(evaluate_set(isl.Set(text), grid))
+    library = _compiled(texts, tmp_path)
+    for k, (text, context) in enumerate(cases):
+        inside = np.broadcast_to(evaluate_set(context, grid), (19, 19))
+        assert (text, texts[k], _differ(library[f"f{k}"], expected[k], inside))[2] == []
+
+
+def _outline(nest: Nest) -> str:
+    """Return a nest on one line: loops as `i=0; i <= 3; 1 { ... }`."""
+    match nest:
+        case Instance():
+            return f"S({', '.join(a.text for a in nest.arguments)})"
+        case Loop(condition=None):
+            return f"{nest.iterator}={nest.start.text} {_outline(nest.body)}"
+        case Loop():
+            head = f"{nest.iterator}={nest.start.text}; {nest.condition.text}; {nest.step.text}"
+            return f"{head} {{ {_outline(nest.body)} }}"
+        case Branch():
+            other = f" else {_outline(nest.otherwise)}" if nest.otherwise else ""
+            return f"if {nest.condition.text} {{ {_outline(nest.then)} }}{other}"
+    return "; ".join(map(_outline, nest.children))
+
+
+@pytest.mark.parametrize(
+    ("schedule", "context", "outline"),
+    [
+        (
+            "{ S[i, j] -> [i, j] : 0 <= j <= i <= 3 }",
+            ANY,
+            "t0=0; t0 <= 3; 1 { t1=0; t1 <= t0; 1 { S(t0, t1) } }",
+        ),
+        ("{ S[i] -> [-i] : 0 <= i <= 3 }", ANY, "t0=-3; t0 <= 0; 1 { S(-t0) }"),
+        ("{ S[i] -> [i] : 0 <= i <= 8 and i mod 3 = 1 }", ANY, "t0=1; t0 <= 8; 3 { S(t0) }"),
+        (
+            "{ S[i, j] -> [j, i] : i = 2 and 0 <= j <= 2 }",
+            ANY,
+            "t0=0; t0 <= 2; 1 { t1=2 S(2, t0) }",
+        ),
+        ("[n] -> { S[i] -> [i] : i = n and n > 3 }", ANY, "if n >= 4 { t0=n S(n) }"),
+        (
+            "[n] -> { S[i] -> [i] : 0 <= i < n and (i < 2 or i > n - 3) }",
+            "[n] -> { : 0 <= n < 10 }",
+            "t0=0; t0 <= min(1, n - 1); 1 { S(t0) }; t0=max(2, n - 2); t0 < n; 1 { S(t0) }",
+        ),
+        ("{ S[] -> [] }", ANY, "S()"),
+        ("[n] -> { S[i] -> [i] : false }", ANY, ""),
+    ],
+)
+def test_loops_run_instances_in_the_order_of_their_times(
+    schedule: str, context: str, outline: str
+) -> None:
+    relation = isl.Map(schedule)
+    names = [f"t{k}" for k in range(relation.dim(isl.dim_type.out))]
+    assert _outline(loop_nest(relation, isl.Set(context), names)) == outline
