@@ -29,6 +29,15 @@ def test_sequences_end_one_by_one_even_if_empty(library, row, ideal):
     assert calls == [2 * 4, 2 * 3]
 
 
+def test_a_router_drops_elements_outside_its_filter_but_no_ends(library, row, ideal):
+    layout = tally(row)
+    layout["colours"]["x"]["filter"] = "{ PE[1, 0] -> [1, 3] }"
+    run = run_fabric(library, layout, ideal, {"x": X}, shapes=SHAPES)
+    passed = np.where((np.arange(8) >= 1) & (np.arange(8) <= 3), X, 0)
+    np.testing.assert_array_equal(run.outputs["z"][0], np.stack([X, passed]))
+    assert [counter.calls for counter in run.counters["tally"]] == [4 + 2, 2 * 3]
+
+
 def test_sequences_without_any_element_are_ended_too(library, row, ideal):
     order = ORDER.replace("0 <= i <= 2", "1 <= i <= 1")
     run = run_fabric(library, tally(row, order), ideal, {"x": X + 1}, shapes=SHAPES)

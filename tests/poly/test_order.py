@@ -6,6 +6,9 @@ from stages.poly.order import (
     at_pe,
     at_places,
     behind_ports,
+    filtered,
+    heard,
+    index_filter,
     on_side,
     relocated,
     taken_by,
@@ -78,3 +81,29 @@ def test_indices_are_named_from_the_outermost_and_the_innermost_is_index() -> No
         " x[index0, PE_Y] : PE_X = -1 and index = 7 and 0 <= index0 <= 3 and 0 <= PE_Y <= 1 }"
     )
     assert at_index(TWO_SIDES).is_equal(expected)
+
+
+ROW = isl.Map("{ x[i] -> [PE[x, 0] -> index[i]] : 0 <= i <= 15 and 0 <= x <= 3 }")
+
+
+def test_a_filter_lets_the_interval_pass_that_a_pe_wants() -> None:
+    wanted = taken_by(ROW, isl.Map("{ x[i] -> PE[i//4, 0] }"))
+    interval = index_filter(ROW, wanted)
+    expected = isl.Map("{ PE[x, 0] -> [4x, 4x + 3] : 0 <= x <= 3 }")
+    assert interval is not None and interval.is_equal(expected)
+    assert filtered(ROW, interval).is_equal(wanted)
+
+
+@pytest.mark.parametrize(
+    "wants",
+    ["{ x[i] -> PE[i mod 4, 0] }", "{ x[i] -> PE[x, 0] : i = 3 or i = 5 }", "{ x[i] -> PE[x, 0] }"],
+)
+def test_there_is_no_filter_where_no_interval_tells_or_all_is_wanted(wants: str) -> None:
+    assert index_filter(ROW, taken_by(ROW, isl.Map(wants))) is None
+
+
+def test_an_adapter_hears_all_that_its_port_sends() -> None:
+    source = isl.Map("{ x[i] -> [PE[9*(i//8), -2] -> index[i]] : 0 <= i <= 15 }")
+    sent = isl.Map("{ x[i] -> [PE[i//4, -1] -> index[i mod 4]] : 0 <= i <= 15 }")
+    expected = isl.Map("{ x[i] -> [PE[x, -1] -> index[i]] : 0 <= i <= 15 and x//2 = i//8 }")
+    assert heard(source, sent).is_equal(expected)

@@ -115,7 +115,7 @@ layer.yaml:2:20: error: isl: syntax error: unexpected '}'
 }
 
 
-@@pytest.mark.parametrize("case", TARGETS)
+@pytest.mark.parametrize("case", TARGETS)
 def test_target(layer: Any, case: str) -> None:
     target, expected = TARGETS[case]
     layer.edit("layer.yaml", '"{ PE[2, 3] }"', target)
