@@ -205,7 +205,7 @@ class Decisions:
             "least": [_value(least) for least in _components(offset)],
             "several": list(shape_of(hull)),
             "box": elements,
-            "origin": exact.minimum,
+            "origin": list(map(_first, range(len(exact.minimum)))),
         }
 
     def _without_box(self, name: str, exact: ExactBounds) -> str:
@@ -320,6 +320,11 @@ def _strides(coefficients: typing.Sequence[typing.Sequence[int]], shape: Shape) 
         steps.insert(0, steps[0] * size)
     columns = zip(*coefficients, strict=True)
     return [sum(c * s for c, s in zip(column, steps, strict=True)) for column in columns]
+
+
+def _first(dimension: int) -> isl.PwAff:
+    """Return the symbolic constant for the least value of a dimension, found at run time."""
+    return isl.PwAff(f"[first{dimension}] -> {{ [(first{dimension})] }}")
 
 
 def _components(point: isl.Set) -> list[isl.PwAff]:

@@ -10,6 +10,7 @@ import typing
 import islpy as isl
 
 from stages.diagnose import Span, UserError
+from stages.lair.isl_text import IslText
 from stages.lair.mapping import Mapping
 from stages.lair.ports import read_ports
 from stages.poly.bind import bind_domain
@@ -94,8 +95,8 @@ class Adaptation:
         if len(sides) == 1:
             return sides[0]
         raise UserError(
-            f"{example_of(missing.domain())} does not arrive on the row or column of "
-            f"{example_of(missing.range())}, and {tensor} arrives on {len(sides)} sides",
+            f"{example_of(missing.domain())} must be spread to {example_of(missing.range())}, "
+            f"but {tensor} arrives on {len(sides)} sides",
             self._span(tensor, "arrives"),
             "a tensor that adapters spread must arrive on one side",
         )
@@ -107,8 +108,8 @@ class Adaptation:
         if not used.is_empty():
             line = "row" if side in "NS" else "column"
             raise UserError(
-                f"{tensor} must be spread by adapters on the {SIDES[side].word} {line} of the "
-                f"target, where {example_of(used.domain())} runs",
+                f"adapters must spread {tensor} on the {SIDES[side].word} {line} of the target, "
+                f"where {example_of(used.domain())} runs",
                 self._span(tensor, "arrives"),
                 f"make the target one {line} larger and keep the placement off its "
                 f"{SIDES[side].word} {line}",
@@ -135,8 +136,8 @@ class Adaptation:
         stretches = above.intersect(below)
         if not stretches.reverse().is_single_valued():
             raise UserError(
-                f"{tensor} arrives at several PEs of the {SIDES[side].word}, and their elements "
-                "are needed on overlapping stretches of it",
+                f"{tensor} arrives at several PEs of the {SIDES[side].word}, "
+                "which feed overlapping stretches of it",
                 self._span(tensor, "arrives"),
                 "let it arrive at one PE, or at the PEs that need it",
             )
@@ -171,15 +172,20 @@ class Adaptation:
         element = isl.Set.from_point(twice.sample_point())
         here = computed.intersect_domain(element)
         raise UserError(
-            f"{example_of(element)} is summed on several PEs "
-            f"({example_of(here.lexmin().range())} and {example_of(here.lexmax().range())}) "
-            "and stays in their memory",
-            self.mapping.span("tensors", tensor),
+            f"{example_of(element)} is summed on {example_of(here.lexmin().range())} "
+            f"and {example_of(here.lexmax().range())}, and stays in their memory",
+            self._key(tensor),
             f"say where {tensor} leaves, or place each of its elements on one PE",
         )
 
     def _span(self, tensor: str, key: str) -> Span:
-        return self.mapping.span("tensors", tensor, key)
+        text: IslText = getattr(self.mapping.tensors[tensor], key)
+        return text.place
+
+    def _key(self, tensor: str) -> Span:
+        """Return the place of what layer.yaml says of a tensor, or of all tensors."""
+        path = ("tensors", tensor) if tensor in self.mapping.tensors else ("tensors",)
+        return self.mapping.key_span(*path)
 
 
 def peel(target: Rectangle, sides: typing.Collection[str]) -> Rectangle:

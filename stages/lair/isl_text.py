@@ -15,6 +15,11 @@ class IslText:
     source: Source = field(compare=False, repr=False)
     offsets: tuple[int, ...] = field(compare=False, repr=False)
 
+    @property
+    def place(self) -> Span:
+        """Where all of the text stands, without the white space at its end."""
+        return self.span(0, len(self.text.rstrip()))
+
     def span(self, start: int, end: int) -> Span:
         """Return where the characters `start` to `end` (exclusive) stand in the YAML file."""
         last = len(self.text)

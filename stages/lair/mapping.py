@@ -248,7 +248,10 @@ def _check_next(name: str, following: str, mapping: Mapping, layer: Layer) -> It
     """Yield an error: `following` is no output of the kind of `name`, or it cannot be built yet."""
     span = mapping.span("tensors", name, "next")
     outputs = {tensor.name: tensor for tensor in layer.outputs}
-    if following not in outputs:
+    if name in outputs:
+        hint = "an input becomes an output: `x: {next: y}`"
+        yield UserError(f"{name} is an output and has no next", span, hint)
+    elif following not in outputs:
         hint = did_you_mean(following, outputs, "outputs")
         yield UserError(f"{following} is no output", span, hint)
     elif name in layer.tensors:

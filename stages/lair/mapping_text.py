@@ -9,7 +9,7 @@ import tempfile
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError
+from stages.diagnose import UserError
 from stages.lair.isl_text import IslText
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]
@@ -49,7 +49,7 @@ def parse_target(text: IslText) -> tuple[int, int]:
     Raises UserError unless the text is one such pair, both sizes positive.
     """
     sets = parse_set(text).get_set_list()
-    span, hint = _whole(text), 'write `target: "{ PE[4, 5] }"`: four PEs wide, five high'
+    span, hint = text.place, 'write `target: "{ PE[4, 5] }"`: four PEs wide, five high'
     one = sets.get_at(0) if sets.n_set() == 1 else None
     if one is None or one.get_tuple_name() != "PE" or one.dim(isl.dim_type.set) != 2:
         raise UserError("target is not the size of a rectangle of PEs", span, hint)
@@ -84,13 +84,9 @@ def _check_constants(text: IslText, space: isl.Space) -> None:
     if space.dim(isl.dim_type.param):
         name = space.get_dim_name(isl.dim_type.param, 0)
         found = re.search(rf"\b{name}\b", text.text)
-        span = text.span(*found.span()) if found else _whole(text)
+        span = text.span(*found.span()) if found else text.place
         hint = "write the number: sizes of the .lair have no names here"
         raise UserError(f"isl: {name} is a symbolic constant, and has no value", span, hint)
-
-
-def _whole(text: IslText) -> Span:
-    return text.span(0, len(text.text.rstrip()))
 
 
 def _explain(text: IslText, kind: Kind) -> UserError:
@@ -98,7 +94,7 @@ def _explain(text: IslText, kind: Kind) -> UserError:
     said = _what_isl_says(text.text, kind)
     place = _PLACE.search(said)
     if place is None:
-        return UserError(_other(text, kind), _whole(text), None)
+        return UserError(_other(text, kind), text.place, None)
     cause = _CAUSE.search(said[: place.start()])
     got = _GOT.fullmatch(place[4] or "")
     token = got[1] if got else ""

@@ -40,7 +40,7 @@ def read_ports(
     text = getattr(mapping.tensors.get(tensor), direction, None)
     if text is None:
         return None
-    span = text.span(0, len(text.text.rstrip()))
+    span = text.place
     relation = _typed(parse_map(text), tensor, direction, elements, span)
     relation = relation.intersect_domain(elements)
     _check_total(relation, elements, tensor, direction, span)
@@ -66,9 +66,12 @@ def _typed(
     form = f"write {{ {tensor}[{names}] -> [PE[x, y] -> index[...]] }}"
     if not maps:
         raise UserError(f"{tensor} never {direction}", span, form)
-    given = " and ".join(str(m.get_space()).strip("{ }") for m in wrong or maps)
-    hint = form if wrong else "at all ports an index has the same number of dimensions"
-    raise UserError(f"{tensor} {direction} as {given}", span, hint)
+    if wrong:
+        given = " and ".join(str(m.get_space()).strip("{ }") for m in wrong)
+        raise UserError(f"{tensor} {direction} as {given}", span, form)
+    lengths = " and ".join(sorted(str(m.range_factor_range().dim(isl.dim_type.out)) for m in maps))
+    hint = "at all ports an index has the same number of dimensions"
+    raise UserError(f"{tensor} {direction} with indices of {lengths} dimensions", span, hint)
 
 
 def _is_port_map(m: isl.Map, tensor: str, rank: int) -> bool:

@@ -25,7 +25,7 @@ def check_placement(
     """Raise UserErrors unless { S[i] -> PE[x, y] } is total, single-valued and in the target."""
     tuples = _check_tuples(placement, instances, text, "placement")
     _raise_all([*tuples, *_check_pes(placement, text)])
-    span, used = text.span(0, len(text.text.rstrip())), placement.intersect_domain(instances)
+    span, used = text.place, placement.intersect_domain(instances)
     found = [*_check_total(placement, instances, span), *_check_single(used, span)]
     outside = used.subtract_range(isl.UnionSet.from_set(target))
     if not outside.is_empty():
@@ -41,7 +41,7 @@ def check_schedule(schedule: isl.UnionMap, instances: isl.UnionSet, text: IslTex
     """Raise UserErrors unless { S[i] -> [time] } is a function on each statement that it names."""
     tuples = _check_tuples(schedule, instances, text, "schedule")
     _raise_all([*tuples, *_check_times(schedule, text)])
-    span, used = text.span(0, len(text.text.rstrip())), schedule.intersect_domain(instances)
+    span, used = text.place, schedule.intersect_domain(instances)
     missing = instances.intersect(schedule.domain().universe()).subtract(used.domain())
     found = []
     if not missing.is_empty():
@@ -85,7 +85,7 @@ def _name_span(text: IslText, name: str) -> Span:
     """Return the place of a tuple's name, or that of all of the text."""
     found = re.search(rf"\b{name}\b\s*\[", text.text) if name else None
     if found is None:
-        return text.span(0, len(text.text.rstrip()))
+        return text.place
     return text.span(found.start(), found.start() + len(name))
 
 

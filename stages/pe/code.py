@@ -7,6 +7,7 @@ cycles never depend on the compiler of the host.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -289,9 +290,13 @@ def _called(function: str, arguments: list[Expression], integral: bool) -> Expre
     return Expression(text=f"(int32_t){name}({', '.join(texts)})", operations=0)
 
 
+WIDTH = 96
+"""Columns of a line within a function, which is indented by four."""
+
 OURS = frozenset(
     ["complete", "restart", "pe_main", "unfinished", "n", "in", "out"]
     + [f"number{k}" for k in range(3)]
+    + [f"{end}{k}" for end in ("first", "last") for k in range(4)]
 )
 """What every program calls its own variables and functions."""
 
@@ -318,6 +323,19 @@ class Names:
 def read_names(pe_h: Path) -> Names:
     """Return the names that a program may still use."""
     return Names(pe_h.read_text(encoding="utf-8"))
+
+
+def wrapped(line: str) -> list[str]:
+    """Return a line of C of a function, broken after operators and commas to fit in 100 columns."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(
+        line,
+        width=WIDTH,
+        initial_indent="",
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [""]
 
 
 def words(lines: Sequence[str]) -> set[str]:

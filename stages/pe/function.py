@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stages.pe.code import Block, words
+from stages.pe.code import Block, words, wrapped
 
 PARAMETERS = {
     "task": "struct pe *pe",
@@ -44,11 +44,12 @@ class Body:
         unused = [f"(void){p};" for p in ("pe", "w") if p not in words([*lines, *declared])]
         unused = [u for u in unused if self.kind != "task" or "(void)w" not in u]
         gap = [""] if declared and lines else []
+        whole = [*unused, *declared, *gap, *lines]
         return Function(
             name=self.name,
             comment=self.comment,
             parameters=PARAMETERS[self.kind],
-            lines=(*unused, *declared, *gap, *lines),
+            lines=tuple(part for line in whole for part in wrapped(line)),
             calls=frozenset(words(lines)),
         )
 

@@ -33,6 +33,7 @@ class Model:
     adapted: Description
     routes: Description
     instances: Description
+    compressed: Description
     hulls: Description
 
     @property
@@ -119,6 +120,7 @@ def read_model(inputs: Inputs) -> Model:
         adapted=inputs.objects("adapted.isl"),
         routes=inputs.objects("routes.isl"),
         instances=inputs.objects("instances.isl"),
+        compressed=inputs.objects("compressions.isl"),
         hulls=inputs.objects("hulls.isl"),
     )
 

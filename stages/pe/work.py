@@ -27,7 +27,7 @@ from stages.pe.code import (
     write_nest,
 )
 from stages.pe.model import Description, Model, holds, value
-from stages.poly.ast import Expression, Instance, c_expression, held, loop_nest
+from stages.poly.ast import Instance, c_expression, held, interval, loop_nest
 from stages.poly.bind import bind_domain, bind_set
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
@@ -72,17 +72,33 @@ def vector_call(
         domain = isl.Set(guard)
         block = block.when(holds(domain, context))
         context = context.intersect(domain)
+    selection = _select(block, name, model, context) if "several" in decision else ""
     operands = [
         operand_text(o, k, block, context, elements) for k, o in enumerate(decision["operands"])
     ]
     operands += ["NULL"] * (3 - len(operands))
-    configured = f"my->{spelling.of(name)}"
-    for size, (_, least) in zip(decision["sizes"], _several(decision), strict=False):
-        chosen, start = value(size, context), value(least, context)
-        configured += f"[{difference(chosen, start)}]"
-        block.charge(scalar=chosen.operations + start.operations + 1)
+    configured = f"my->{spelling.of(name)}{selection}"
     block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
     block.add(f"vector_run(pe, &{configured}, {', '.join(operands)});")
+
+
+def _select(block: Block, name: str, model: Model, context: isl.Set) -> str:
+    """Declare the least value of each dimension; return the subscripts of the size's configuration.
+
+    The size is last - first + 1, and configurations count from the least size.
+    """
+    elements = isl.Set.from_union_set(model.compressed[name])
+    subscripts = ""
+    for k, (_, least) in enumerate(_several(model.simd[name])):
+        after = elements.dim(isl.dim_type.set) - k - 1
+        values = elements.project_out(isl.dim_type.set, k + 1, after)
+        first, last = interval(values.project_out(isl.dim_type.set, 0, k), context)
+        start = value(least, context)
+        block.charge(scalar=first.operations + last.operations + start.operations + 2)
+        block.add(f"const int first{k} = {first.text};", f"const int last{k} = {last.text};")
+        one = "" if start.text == "1" else f" + 1 - {held(start, '-')}"
+        subscripts += f"[last{k} - first{k}{one}]"
+    return subscripts
 
 
 def operand_text(
@@ -128,13 +144,6 @@ def configuration(name: str, model: Model, spelling: Spelling, context: isl.Set)
         f"          {', '.join(operands)});",
     )
     return outermost.text()
-
-
-def difference(minuend: Expression, subtrahend: Expression) -> str:
-    """Return `minuend - subtrahend` as C."""
-    if subtrahend.text == "0":
-        return minuend.text
-    return f"{held(minuend, '-', first=True)} - {held(subtrahend, '-')}"
 
 
 def _several(decision: Description) -> list[tuple[int, int | str]]:

@@ -108,6 +108,26 @@ def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> 
     return _nest(build.node_from_schedule_map(isl.UnionMap.from_map(schedule)))
 
 
+def interval(values: isl.Set, context: isl.Set) -> tuple[Expression, Expression]:
+    """Return the least and the greatest of `[p] -> { [v] }` as C, for a set that is not empty.
+
+    As the bounds of a loop over the set, which isl writes with `max` and `min`; where that takes
+    several loops, as the set's piecewise minimum and maximum.
+    """
+    identity = isl.Map.identity(values.space.map_from_set()).intersect_domain(values)
+    build = isl.AstBuild.from_context(context)
+    node = build.node_from_schedule_map(isl.UnionMap.from_map(identity))
+    if node.get_type() == Kind.for_:
+        if node.for_is_degenerate():
+            return (_expression(node.for_get_init()),) * 2
+        condition = node.for_get_cond()
+        simple = condition.get_op_type() == Op.le and node.for_get_inc().to_C_str() == "1"
+        if simple and node.for_get_body().get_type() == Kind.user:
+            return _expression(node.for_get_init()), _expression(condition.get_op_arg(1))
+    known = values.intersect_params(context)
+    return c_expression(known.dim_min(0), context), c_expression(known.dim_max(0), context)
+
+
 def _ids(names: Sequence[str]) -> isl.IdList:
     result = isl.IdList.alloc(isl.DEFAULT_CONTEXT, len(names))
     for name in names:

@@ -1,5 +1,6 @@
 import pytest
 
+from stages.lair.grammar import parse_expression
 from stages.lair.operation import Operation, operation_of
 from tests.stages.built import build
 
@@ -37,14 +38,7 @@ CASES = [
 @pytest.mark.parametrize(("statement", "expected"), CASES)
 def test_statements_that_are_one_vector_operation(statement, expected):
     target, op, expr = statement.split(" ", 2)
-    parsed = parse(expr)
-    assert operation_of(target, op, parsed) == expected
-
-
-def parse(expr):
-    from stages.lair.grammar import parse_expression
-
-    return parse_expression(expr)
+    assert operation_of(target, op, parse_expression(expr)) == expected
 
 
 def test_condition_1_a_statement_of_two_operations_is_a_loop():

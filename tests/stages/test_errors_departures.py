@@ -1,0 +1,137 @@
+"""Errors in how tensors leave: the whole text of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+LEAVES = '{leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }"}'
+
+DEPARTURES = {
+    "another_tensor": (
+        '{leaves: "{ x[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }"}',
+        """\
+layer.yaml:6:16: error: y leaves as x[i] -> [PE[o0, o1] -> index[o2]]
+    y: {leaves: "{ x[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }"}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: write { y[i0] -> [PE[x, y] -> index[...]] }
+""",
+    ),
+    "not_all": (
+        '{leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] : i != 3 }"}',
+        """\
+layer.yaml:6:16: error: y[3] never leaves
+    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] : i != 3 }"}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: say where every element of y leaves
+""",
+    ),
+    "not_adjacent": (
+        '{leaves: "{ y[i] -> [PE[2, 5] -> index[i]] }"}',
+        """\
+layer.yaml:6:16: error: y leaves to PE[2, 5], which is not adjacent to the target
+    y: {leaves: "{ y[i] -> [PE[2, 5] -> index[i]] }"}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: the target is PE[0:1, 0:2]; external PEs stand one step outside it
+""",
+    ),
+    "another_row": (
+        '{leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}',
+        """\
+layer.yaml:6:16: error: y[0] is computed on PE[0, 1], but leaves to PE[2, 0]
+    y: {leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: what leaves on the east is summed along the row of its port
+""",
+    ),
+    "another_column": (
+        '{leaves: "{ y[i] -> [PE[i//4, -1] -> index[i mod 4]] }"}',
+        """\
+layer.yaml:6:16: error: y[4] is computed on PE[0, 2], but leaves to PE[1, -1]
+    y: {leaves: "{ y[i] -> [PE[i//4, -1] -> index[i mod 4]] }"}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: what leaves on the north is summed along the column of its port
+""",
+    ),
+    "two_indices": (
+        '{leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i]]; y[0] -> [PE[2,1] -> index[9]] }"}',
+        """\
+layer.yaml:6:16: error: y[0] leaves at PE[2, 1] with index[0] and with index[9]
+    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i]]; y[0] -> [PE[2,1] -> index[9]] }"}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: at one PE every element has one index
+""",
+    ),
+    "two_elements_at_one_index": (
+        '{leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[0]] }"}',
+        """\
+layer.yaml:6:16: error: y[0] and y[3] both leave at PE[2, 1] with index[0]
+    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[0]] }"}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: at one PE every element has its own index
+""",
+    ),
+    "resident": (
+        "{resident: true}",
+        """\
+layer.yaml:6:3: error: y[0] is summed on PE[0, 1] and PE[1, 1], and stays in their memory
+    y: {resident: true}
+    ^
+hint: say where y leaves, or place each of its elements on one PE
+""",
+    ),
+    "resident_and_leaves": (
+        '{leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }", resident: true}',
+        """\
+layer.yaml:6:6: error: y is resident and leaves
+    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }", resident: true}
+       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: a tensor stays in the memory of the PEs, or it arrives or leaves
+""",
+    ),
+    "sparse": (
+        '{leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }", sparse: true}',
+        """\
+layer.yaml:6:66: error: y is an output and cannot be sparse
+    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }", sparse: true}
+                                                                   ^^^^^^
+hint: zeros are left out of inputs only
+""",
+    ),
+    "arrives": (
+        '{arrives: "{ y[i] -> [PE[0, -1] -> index[i]] }"}',
+        """\
+layer.yaml:6:3: error: y is an output and cannot arrive
+    y: {arrives: "{ y[i] -> [PE[0, -1] -> index[i]] }"}
+    ^
+hint: outputs leave
+""",
+    ),
+    "next": (
+        "{next: y}",
+        """\
+layer.yaml:6:13: error: y is an output and has no next
+    y: {next: y}
+              ^
+hint: an input becomes an output: `x: {next: y}`
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DEPARTURES)
+def test_departure(layer: Any, case: str) -> None:
+    tensor, expected = DEPARTURES[case]
+    layer.edit("layer.yaml", LEAVES, tensor)
+    assert layer.error() == expected
+
+
+def test_output_that_nothing_is_said_of(layer: Any) -> None:
+    layer.edit("layer.yaml", f"  y: {LEAVES}\n", "")
+    assert layer.error() == """\
+layer.yaml:4:1: error: y[0] is summed on PE[0, 1] and PE[1, 1], and stays in their memory
+  tensors:
+  ^^^^^^^
+hint: say where y leaves, or place each of its elements on one PE
+"""
