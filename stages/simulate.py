@@ -100,7 +100,8 @@ def input_arrays(inputs: Inputs, layer: Layer) -> Arrays:
 
 def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> FabricRun:
     """Compile one variant of the programs, and run it."""
-    programs = [inputs.path(name) for name in inputs.names(f"build/{variant}/pe_*.c")]
+    layout = inputs.yaml("build/layout.yaml")
+    programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout["roles"]]
     shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -110,7 +111,7 @@ def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> 
         try:
             return run_fabric(
                 library,
-                inputs.yaml("build/layout.yaml"),
+                layout,
                 inputs.profile(),
                 arrays,
                 inputs.mapping().invocations,

@@ -132,3 +132,13 @@ def test_an_edited_intermediate_is_repaired(paper):
     paper.write("cache/edited/allocations.isl", good + "# a line by hand\n")
     assert paper.build("edited") == ["edited:allocate"]
     assert paper.read("cache/edited/allocations.isl") == good
+
+
+def test_a_stray_program_in_build_is_no_part_of_the_layer(paper):
+    paper.copy(paper.root / "projects/fc", "projects/stray")
+    paper.build("stray")
+    expected = results(paper, "stray")
+    paper.write("projects/stray/build/simd/pe_old.c", "this is no C\n")
+    paper.write("projects/stray/layer.yaml", paper.read("projects/stray/layer.yaml") + "# more\n")
+    paper.build("stray")
+    assert results(paper, "stray") == expected
