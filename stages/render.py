@@ -107,24 +107,20 @@ def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
     need = program.data + code
     if need <= profile.memory:
         return
-    largest = sorted(program.locals, key=lambda local: -local.bytes)
+    largest = sorted(program.locals, key=lambda local: -local.bytes)[:3]
     parts = ", ".join(f"{local.name} {local.bytes}" for local in largest)
     stored = [
         t
         for t, described in program.model.graph["tensors"].items()
         if described["kept"] == "stored" and inputs.mapping().tensors[t].sparse
     ]
-    hint = "spread the layer over more PEs"
+    remedy = "spread the layer over more PEs"
     if stored:
-        hint = (
-            f"{stored[0]} is sparse but its zeros matter, so that it must be stored: "
-            "store less of it per PE, or let statements react to it"
-        )
+        remedy = f"the zeros of {stored[0]} matter, so that it is stored"
     raise UserError(
-        f"a PE with role {program.role} needs {need} bytes ({parts}, code {code}), "
-        f"{inputs.profile().name} has {profile.memory}",
+        f"a PE of role {program.role} needs {need} bytes, {profile.name} has {profile.memory}",
         inputs.mapping().span("target"),
-        hint,
+        f"code {code}, {parts}; {remedy}",
     )
 
 

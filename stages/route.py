@@ -27,7 +27,7 @@ from stages.poly.order import (
     on_side,
     taken_by,
 )
-from stages.poly.pieces import from_domain
+from stages.poly.pieces import from_domain, to_range
 from stages.poly.side import SIDES, bounding_rectangle, ports, turn
 from stages.poly.text import write_objects
 
@@ -64,9 +64,9 @@ class TaskGraph:
         self.adapted = {name: obj for name, obj in adapted.items()}
         self.grid = bounding_rectangle(isl.Set.from_union_set(adapted["grid"]))
         self.core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
-        placement = adapted["placement"]
-        self.needed = lair["reads"].reverse().apply_range(placement)
-        self.computed = lair["writes"].reverse().apply_range(placement)
+        self.reads, self.placement = lair["reads"], adapted["placement"]
+        self.needed = lair["reads"].reverse().apply_range(self.placement)
+        self.computed = lair["writes"].reverse().apply_range(self.placement)
         self.filters = dict.fromkeys(("adapter", "compute"), inputs.profile().filters)
         self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}
         self.arrivals = {n: a for t in self.layer.inputs for n, a in self._arrivals(t.name)}
@@ -227,6 +227,12 @@ class TaskGraph:
         stored = any(not self._reacts(s, name) for s in self._readers(name))
         return {**described, "kept": "stored" if stored else "never"}
 
+    def _read_by(self, statement: Statement, tensor: str) -> isl.Map:
+        """Return { tensor[e] -> PE } of the PEs on which a statement reads an element."""
+        reads = from_domain(self.reads, statement.name)
+        needed = to_range(reads, tensor).reverse().apply_range(self.placement)
+        return isl.Map.from_union_map(needed)
+
     def _readers(self, tensor: str) -> list[Statement]:
         return [s for s in self.layer.statements if any(a.tensor == tensor for a in s.reads)]
 
@@ -274,7 +280,12 @@ class TaskGraph:
                 yield f"init_{tensor}", {"kind": "initialise", "tensor": tensor, "value": "0"}
             kind = "store" if sparse else "receive"
             yield f"{kind}_{name}", {"kind": kind, "arrival": name}
-        reacting = [s for s in self._readers(tensor) if self._reacts(s, tensor)]
+        taken = typing.cast(isl.Map, self.objects[f"{name}_taken"])
+        reacting = [
+            s
+            for s in self._readers(tensor)
+            if self._reacts(s, tensor) and not self._read_by(s, tensor).is_disjoint(taken)
+        ]
         for statement in reacting:
             task = f"on_{name}" if len(reacting) == 1 else f"on_{name}_{statement.name}"
             yield task, {"kind": "react", "arrival": name, **_statement(statement)}

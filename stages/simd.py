@@ -221,13 +221,16 @@ class Decisions:
         return f"{hull}, and the exact bounds are " + ("not fixed" if exact.is_box else "no box")
 
     def _check_rank(self, name: str, shape: Task) -> None:
-        """Raise NoVectorError unless there are 1 to 4 dimensions, UserError if they are wanted."""
+        """Raise NoVectorError unless a vector instruction has so many dimensions.
+
+        That is a UserError where layer.yaml wants an instruction for the statement of the task.
+        """
         rank, most = len(shape["sizes"]), self.profile.dimensions
         if rank == 0 and name in self.running:
             raise NoVectorError("there is a single instance")
         if rank > most:
             text = f"{name} needs {rank} dimensions, a vector instruction has {most}"
-            if self.prefer in ("hull", "exact", "enumerate"):
+            if self.prefer in ("hull", "exact", "enumerate") and name in self.running:
                 raise UserError(text, self.mapping.span("simd"), "use `simd: {prefer: loops}`")
             raise NoVectorError(text)
 
@@ -243,7 +246,7 @@ class Decisions:
             noun = "configuration" if count == 1 else "configurations"
             text = (
                 f"{name} needs {count} {noun} of vector instructions, "
-                f"of {self.profile.live_configurations} on a PE {free} are free"
+                f"{free} of {self.profile.live_configurations} are free"
             )
             if task["kind"] in STREAMS:
                 hint = "let fewer tensors arrive and leave"
@@ -299,7 +302,8 @@ class Decisions:
             "local": _range_name(local),
             "type": self._type(_range_name(access)),
             "base": [_value(b) for b in base],
-            "strides": _strides(form.coefficients, self.shapes[_range_name(local)]),
+            "strides": _strides(form.coefficients, self.shapes[_range_name(local)])
+            or [0] * len(shape["sizes"]),
         }
 
 

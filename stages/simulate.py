@@ -1,7 +1,7 @@
 """Run the programs on the simulated fabric, and compare what they give with the reference.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 6
-Reads    layer.yaml, *.lair, inputs/*.npy, lair.isl, adapted.isl, tasks.yaml, simd.yaml,
+Reads    layer.yaml, *.lair, inputs/*.npy, lair.isl, adapted.isl, tasks.yaml, routes.isl, simd.yaml,
          build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c
 Writes   build/outputs/*.npy, build/results.json
 Assumes  one layout serves both programs (render).
@@ -25,7 +25,7 @@ from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabr
 from stages.lair.data import generate, read_inputs
 from stages.lair.evaluate import evaluate
 from stages.lair.magnitude import is_exact, magnitude, sum_of_absolutes
-from stages.pe.bound import Dependence, lower_bound
+from stages.pe.bound import lower_bound, read_dependences
 
 if typing.TYPE_CHECKING:
     from stages.lair.layer import Layer
@@ -38,6 +38,7 @@ READS = (
     "lair.isl",
     "adapted.isl",
     "tasks.yaml",
+    "routes.isl",
     "simd.yaml",
     "build/layout.yaml",
     "build/simd/pe_*.c",
@@ -203,7 +204,7 @@ def describe(
         "main_cycles": {"simd": simd.main_cycles, "loops": loops.main_cycles},
         "speedup": round(loops.cycles / max(1, simd.cycles), 3),
         "bound": lower_bound(
-            Dependence.read(inputs),
+            read_dependences(inputs),
             layer,
             profile,
             loops,

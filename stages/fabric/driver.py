@@ -62,10 +62,14 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """External PEs, and how many wavelets each sends or takes in one invocation: arrays [port]."""
+    """External PEs, and how many wavelets each sends or takes in one invocation: arrays [port].
+
+    `colour` is the number of the colour of what is sent; what is taken has none, -1.
+    """
 
     x: NDArray[np.int64]
     y: NDArray[np.int64]
+    colour: NDArray[np.int64]
     wavelets: NDArray[np.int64]
 
 
@@ -361,13 +365,16 @@ def _result(
 
 
 def _ports(records: Array, grid: Grid) -> Ports:
-    """Return the external PEs of inlets or outlets, those at one place together."""
+    """Return the external PEs of inlets or outlets."""
     x, y = coordinates(records["node"].astype(np.int64), grid)
-    steps = np.array([STEPS[side] for side in SIDES], dtype=np.int64).reshape(-1, 2)
-    places = np.stack([x, y], axis=-1) + steps[records["side"]]
-    found, where = np.unique(places, axis=0, return_inverse=True)
-    wavelets = np.bincount(where.reshape(-1), weights=records["count"], minlength=len(found))
-    return Ports(x=found[:, 0], y=found[:, 1], wavelets=wavelets.astype(np.int64))
+    steps = np.array([STEPS[side] for side in SIDES], dtype=np.int64)[records["side"]]
+    colour = records["colour"] if "colour" in (records.dtype.names or ()) else np.full(len(x), -1)
+    return Ports(
+        x=x + steps[:, 0],
+        y=y + steps[:, 1],
+        colour=colour.astype(np.int64),
+        wavelets=records["count"].astype(np.int64),
+    )
 
 
 def _counts(machine: _Machine, number: int) -> list[Count]:

@@ -5,7 +5,7 @@ Reads    stages/fabric/profiles/<name>.yaml, or a file of the same form
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +15,14 @@ import yaml
 
 PROFILES = Path(__file__).parent / "profiles"
 TYPES = ("float16", "float32", "int16", "int32")
+
+
+class ProfileError(ValueError):
+    """Something is wrong in a profile: under the key `figure`, if it is in one figure."""
+
+    def __init__(self, message: str, figure: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.figure, self.hint = message, figure, hint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +58,12 @@ class Profile:
     code_task: int
 
     def __post_init__(self) -> None:
-        """Check what the engine relies on; ValueError names the figure and its value."""
+        """Check what the engine relies on; ProfileError names the figure and its value."""
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not low <= value <= high:
-                raise ValueError(f"profile {self.name}: {name} is {value}, not {low} to {high}")
+                message = f"profile {self.name}: {name} is {value}, not {low} to {high}"
+                raise ProfileError(message, name)
 
 
 _ENGINE_COLOURS, _ENGINE_POSITIONS, _ENGINE_LATENCY, _ENGINE_DIMENSIONS = 32, 4, 1000, 4
@@ -78,16 +87,14 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
     """Return a profile by its name or the path of its file, with some figures replaced.
 
     `overrides` gives plain values by key; `lanes` may be a number, for every type, or a mapping
-    from some types. Raises ValueError, with the known names or keys and the nearest one.
+    from some types. Raises ProfileError.
     """
     figures = {key: _plain(value) for key, value in _read(name).items()}
     known = [field.name for field in fields(Profile) if field.name != "name"]
     changed = dict(overrides or {})
-    for key in changed:
-        if key not in known:
-            raise ValueError(_unknown("figure", key, known))
+    _check_known("figure", changed, known)
     if "lanes" in changed:
-        changed["lanes"] = _merge_lanes(figures["lanes"], changed["lanes"])
+        changed["lanes"] = _merge_lanes(figures.get("lanes", {}), changed["lanes"])
     return _checked(Path(name).stem, figures | changed, known)
 
 
@@ -99,13 +106,14 @@ def profile_names() -> list[str]:
 def _read(name: str) -> dict[str, Any]:
     path = PROFILES / f"{name}.yaml" if name in profile_names() else Path(name)
     if not path.is_file():
-        raise ValueError(_unknown("profile", name, profile_names()))
+        hint = _nearest("profile", name, profile_names())
+        raise ProfileError(f"unknown profile {name}", hint=hint)
     try:
         figures = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
-        raise ValueError(f"{path} is not YAML: {_said(error)}") from error
+        raise ProfileError(f"{path} is not YAML: {_said(error)}") from error
     if not isinstance(figures, dict):
-        raise ValueError(f"{path} is not a mapping from figures to values")
+        raise ProfileError(f"{path} is not a mapping from figures to values")
     return figures
 
 
@@ -127,43 +135,43 @@ def _plain(figure: Any) -> Any:
 def _merge_lanes(lanes: Mapping[str, int], changed: Any) -> dict[str, int]:
     if not isinstance(changed, Mapping):
         return dict.fromkeys(TYPES, changed)
-    for key in changed:
-        if key not in TYPES:
-            raise ValueError(_unknown("type", key, TYPES))
+    _check_known("type", changed, TYPES, "lanes")
     return {**lanes, **changed}
 
 
 def _checked(name: str, figures: dict[str, Any], known: list[str]) -> Profile:
-    for key in figures:
-        if key not in known:
-            raise ValueError(_unknown("figure", key, known))
+    _check_known("figure", figures, known)
     missing = [key for key in known if key not in figures]
     if missing:
-        raise ValueError(f"profile {name} lacks {', '.join(missing)}")
+        raise ProfileError(f"profile {name} lacks {', '.join(missing)}")
     special: dict[str, Any] = {
         "grid": _grid(name, figures["grid"]),
         "lanes": _lanes(name, figures["lanes"]),
     }
     if not isinstance(figures["multicast"], bool):
-        raise ValueError(f"profile {name}: multicast is {figures['multicast']}, not true or false")
+        message = f"profile {name}: multicast is {figures['multicast']}, not true or false"
+        raise ProfileError(message, "multicast")
     plain = {key: figures[key] for key in known if key not in special and key != "multicast"}
     for key, value in plain.items():
         if not _is_int(value):
-            raise ValueError(f"profile {name}: {key} is {value}, not a whole number")
+            raise ProfileError(f"profile {name}: {key} is {value}, not a whole number", key)
     return Profile(name=name, multicast=figures["multicast"], **special, **plain)
 
 
 def _grid(name: str, value: Any) -> tuple[int, int]:
     if not isinstance(value, list | tuple) or len(value) != 2 or not all(map(_positive, value)):
-        raise ValueError(f"profile {name}: grid is {value}, not [columns, rows]")
+        raise ProfileError(f"profile {name}: grid is {value}, not [columns, rows]", "grid")
     return (value[0], value[1])
 
 
 def _lanes(name: str, value: Any) -> Mapping[str, int]:
     if not isinstance(value, Mapping) or set(value) != set(TYPES):
-        raise ValueError(f"profile {name}: lanes is {value}, not a number for each of {TYPES}")
-    if not all(map(_positive, value.values())):
-        raise ValueError(f"profile {name}: lanes is {dict(value)}, not positive")
+        message = f"profile {name}: lanes is {value}, not a number for each type"
+        raise ProfileError(message, "lanes", f"types: {', '.join(TYPES)}")
+    for type_, lanes in value.items():
+        if not _positive(lanes):
+            message = f"profile {name}: lanes of {type_} is {lanes}, not a positive whole number"
+            raise ProfileError(message, "lanes")
     return dict(value)
 
 
@@ -175,7 +183,15 @@ def _positive(value: Any) -> bool:
     return _is_int(value) and value > 0
 
 
-def _unknown(what: str, name: str, known: list[str] | tuple[str, ...]) -> str:
+def _check_known(
+    what: str, given: Iterable[str], known: Sequence[str], figure: str | None = None
+) -> None:
+    for key in given:
+        if key not in known:
+            raise ProfileError(f"unknown {what} {key}", figure or key, _nearest(what, key, known))
+
+
+def _nearest(what: str, name: str, known: Sequence[str]) -> str:
+    """Return the hint for an unknown name: the nearest known one, else all."""
     nearest = get_close_matches(str(name), known, n=1)
-    hint = f"; did you mean {nearest[0]}?" if nearest else ""
-    return f"unknown {what} {name}: known are {', '.join(known)}{hint}"
+    return f"did you mean {nearest[0]}?" if nearest else f"{what}s: {', '.join(known)}"

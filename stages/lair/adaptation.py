@@ -137,7 +137,7 @@ class Adaptation:
         if not stretches.reverse().is_single_valued():
             raise UserError(
                 f"{tensor} arrives at several PEs of the {SIDES[side].word}, "
-                "which feed overlapping stretches of it",
+                "which feed stretches that overlap",
                 self._span(tensor, "arrives"),
                 "let it arrive at one PE, or at the PEs that need it",
             )

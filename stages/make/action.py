@@ -104,7 +104,8 @@ def write_outputs(
         for name in _stale(folder, declared, outputs):
             file_of(folder, name).unlink()
     except OSError as error:
-        place = shown_path(Path(error.filename2 or error.filename))
+        path = Path(error.filename2 or error.filename)
+        place = shown_path(path.parent if path.suffix == ".tmp" else path)
         raise UserError(f"cannot write {place}: {error.strerror}") from error
     return {str(path): digest(content) for path, content in files.items()}
 

@@ -108,16 +108,17 @@ class Inputs:
 
         Raises UserError where layer.yaml names none that is known, or figures that are none.
         """
-        from stages.fabric.profile import load_profile
+        from stages.fabric.profile import ProfileError, load_profile
 
         given = self.mapping().machine
         figures = {"profile": given} if isinstance(given, str) else dict(given)
         name = self._profile_name(str(figures.pop("profile")))
         try:
             return load_profile(name, figures)
-        except ValueError as error:
-            said = str(error).replace(name, shown_path(Path(name)) if "/" in name else name)
-            raise UserError(said, self.mapping().span("machine")) from error
+        except ProfileError as error:
+            said = error.message.replace(name, shown_path(Path(name)) if "/" in name else name)
+            span = self.mapping().key_span("machine", error.figure or "")
+            raise UserError(said, span, error.hint) from error
 
     def array(self, name: str) -> np.ndarray:
         """Return the array of a `.npy` file. Raises UserError where it is none."""

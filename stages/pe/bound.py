@@ -1,13 +1,14 @@
 """A lower bound on the cycles of a layer: for its placement, its arrivals and its data.
 
 It is the greatest of: the operations of the busiest PE, over the lanes of a vector instruction; the
-wavelets of the busiest port; and for each output port the arrival of the last wavelet it depends
-on, its way through the fabric, and one operation.
+wavelets of the busiest port; and for each output port the arrival of the last wavelet it needs,
+its way through the fabric, and one operation.
 """
 
 from __future__ import annotations
 
 import typing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -18,48 +19,88 @@ from stages.fabric.profile import Profile
 from stages.lair.layer import Layer
 from stages.poly.bind import bind_set
 from stages.poly.evaluate import evaluate_set
-from stages.poly.side import SIDES, bounding_rectangle, turn
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
 
+Description = Mapping[str, typing.Any]
+LANES = {
+    "N": "{ PE[x, y] -> PE[x, v] }",
+    "S": "{ PE[x, y] -> PE[x, v] }",
+    "W": "{ PE[x, y] -> PE[u, y] }",
+    "E": "{ PE[x, y] -> PE[u, y] }",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependence:
-    """{ [PE -> PE'] : an element that leaves to PE' depends on one that arrives from PE }."""
+    """Which departure ports need which ports of one stream, and which need its last element.
 
-    pairs: isl.Set
+    `needs` and `needs_last` are { [PE[x, y] -> PE[u, v]] }: what leaves to PE[u, v] depends on
+    what arrives from PE[x, y]. The end of a sparse stream is needed wherever the stream is.
+    """
 
-    @staticmethod
-    def read(inputs: Inputs) -> Dependence:
-        """Return the dependence of a layer's ports, the departures on the border of the grid."""
-        lair, adapted = inputs.objects("lair.isl"), inputs.objects("adapted.isl")
-        instances = adapted["placement"].domain()
-        through = lair["reads"].intersect_domain(instances).reverse().apply_range(lair["writes"])
-        sources = adapted["sources"].range_factor_domain()
-        departures = adapted["departures"].range_factor_domain()
-        ports = sources.reverse().apply_range(through).apply_range(departures)
-        if ports.is_empty():
-            return Dependence(pairs=isl.Set("{ [PE[x, y] -> PE[u, v]] : false }"))
-        grid = bounding_rectangle(isl.Set.from_union_set(adapted["grid"]))
-        core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
-        outwards = isl.Map("{ PE[x, y] -> PE[u, v] : false }")
-        for side in SIDES:
-            beside = isl.Map.from_domain_and_range(_external(side, core), _external(side, grid))
-            move = turn(side, core).apply_range(turn(side, grid).reverse())
-            outwards = outwards.union(move.intersect(beside))
-        whole = isl.Map.from_union_map(ports).apply_range(outwards)
-        return Dependence(pairs=whole.wrap())
+    colour: int
+    needs: isl.Set
+    needs_last: isl.Set
 
 
-def _external(side: str, rectangle: typing.Any) -> isl.Set:
-    from stages.poly.side import ports
+def read_dependences(inputs: Inputs) -> list[Dependence]:
+    """Return the dependence of each stream of a layer."""
+    layout, routes = inputs.yaml("build/layout.yaml"), inputs.objects("routes.isl")
+    lair, placement = inputs.objects("lair.isl"), inputs.objects("adapted.isl")["placement"]
+    leaves = isl.UnionMap("{ }")
+    for departure in layout["departures"].values():
+        order = isl.Map(departure["order"])
+        leaves = leaves.union(isl.UnionMap.from_map(order.range_factor_domain()))
+    out = lair["writes"].apply_range(leaves)
+    spread = {n: a["spread"] for n, a in inputs.yaml("tasks.yaml")["arrivals"].items()}
+    return [
+        stream_dependence(
+            layout["colours"][arrival["colour"]]["number"],
+            arrival,
+            spread[name],
+            lair["reads"].intersect(placement.apply_range(routes[f"{name}_taken"].reverse())),
+            placement,
+            out,
+        )
+        for name, arrival in layout["arrivals"].items()
+    ]
 
-    return ports(side, rectangle)
+
+def stream_dependence(
+    colour: int,
+    arrival: Description,
+    spread: bool,
+    reads: isl.UnionMap,
+    placement: isl.UnionMap,
+    out: isl.UnionMap,
+) -> Dependence:
+    """Return a stream's dependence; `reads` is { S[i] -> t[e] : PE of S[i] takes t[e] from it }.
+
+    Without adapters a PE takes elements from the port on its row or column.
+    """
+    order = isl.Map(arrival["order"])
+    ports = reads.apply_range(isl.UnionMap.from_map(order))
+    if not spread:
+        lane = placement.apply_range(isl.UnionMap(LANES[arrival["side"]]))
+        ports = ports.intersect_range_factor_domain(lane)
+    needs = ports.reverse().apply_range(out)
+    last = isl.UnionSet.from_set(order.range().unwrap().lexmax().wrap())
+    ends = needs if arrival["sparse"] else needs.intersect_domain(last)
+    return Dependence(colour=colour, needs=_port_pairs(needs), needs_last=_port_pairs(ends))
+
+
+def _port_pairs(needs: isl.UnionMap) -> isl.Set:
+    """Return { [PE -> PE'] } of { [PE -> index] -> PE' }."""
+    if needs.is_empty():
+        return isl.Set("{ [PE[x, y] -> PE[u, v]] : false }")
+    pairs = isl.Map.from_union_map(needs).curry().range_factor_range()
+    return pairs.wrap()
 
 
 def lower_bound(
-    dependence: Dependence,
+    dependences: Sequence[Dependence],
     layer: Layer,
     profile: Profile,
     loops: FabricRun,
@@ -74,25 +115,33 @@ def lower_bound(
     lanes = max(profile.lanes[t.type] for t in layer.outputs)
     candidates = {
         "operations": -(-busiest // lanes),
-        "ports": invocations
-        * max(int(p.wavelets.max(initial=0)) for p in (loops.entering, loops.leaving)),
-        "latency": latency(dependence, profile, loops.entering, loops.leaving),
+        "ports": invocations * max(map(busiest_place, (loops.entering, loops.leaving))),
+        "latency": max((latency(d, profile, loops) for d in dependences), default=0),
     }
     by = max(candidates, key=lambda key: candidates[key])
     return {"cycles": candidates[by], "by": by}
 
 
-def latency(dependence: Dependence, profile: Profile, entering: Ports, leaving: Ports) -> int:
+def busiest_place(ports: Ports) -> int:
+    """Return the most wavelets over one external link, all its colours together."""
+    _, where = np.unique(np.stack([ports.x, ports.y]), axis=1, return_inverse=True)
+    return int(np.bincount(where.reshape(-1), weights=ports.wavelets).max(initial=0))
+
+
+def latency(dependence: Dependence, profile: Profile, run: FabricRun) -> int:
     """Return the greatest, over ports that depend on each other, of last arrival + way + 1.
 
     A port sends a wavelet per cycle from cycle 0; the way is one hop per step and two ramps.
     """
-    if not entering.x.size or not leaving.x.size:
+    here = run.entering.colour == dependence.colour
+    if not here.any() or not run.leaving.x.size:
         return 0
-    x, y = entering.x[:, None], entering.y[:, None]
-    u, v = leaving.x[None, :], leaving.y[None, :]
-    flat = dependence.pairs.flatten()
-    inside = evaluate_set(bind_set(flat, ["a", "b", "c", "d"]), {"a": x, "b": y, "c": u, "d": v})
-    steps = np.abs(x - u) + np.abs(y - v)
-    cycles = entering.wavelets[:, None] - 1 + steps * profile.hop + 2 * profile.ramp + 1
-    return int(np.where(inside, cycles, 0).max(initial=0))
+    x, y, wavelets = (
+        a[here][:, None] for a in (run.entering.x, run.entering.y, run.entering.wavelets)
+    )
+    u, v = run.leaving.x[None, :], run.leaving.y[None, :]
+    way = (np.abs(x - u) + np.abs(y - v)) * profile.hop + 2 * profile.ramp + 1
+    places = {"a": x, "b": y, "c": u, "d": v}
+    needs = evaluate_set(bind_set(dependence.needs.flatten(), list(places)), places)
+    last = evaluate_set(bind_set(dependence.needs_last.flatten(), list(places)), places)
+    return int(np.where(needs, way + np.where(last, wavelets - 1, 0), 0).max(initial=0))

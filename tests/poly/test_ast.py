@@ -16,6 +16,7 @@ from stages.poly.ast import (
     c_condition,
     c_expression,
     held,
+    interval,
     loop_nest,
 )
 from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
@@ -37,7 +38,7 @@ FUNCTIONS = [
     (
         "[n] -> { [(8)] : n = 0; [(2)] : n = 1; [(3)] : n = 2 }",
         "[n] -> { : 0 <= n <= 2 }",
-        "(n == 0) ? 8 : ((n == 1) ? 2 : 3)",
+        "(n == 1) ? 2 : ((n == 2) ? 3 : 8)",
         4,
     ),
 ]
@@ -116,8 +117,8 @@ SETS = [
 
 
 def _compiled(expressions: list[str], folder: Path) -> ctypes.CDLL:
-    """Compile functions f0, f1, ... of n and m, with the flags of PE programs."""
-    lines = [f"int f{k}(int n, int m) {{ (void)n; (void)m; return (int)({text}); }}"
+    """Compile functions at0, at1, ... of n and m, with the flags of PE programs."""
+    lines = [f"int at{k}(int n, int m) {{ (void)n; (void)m; return (int)({text}); }}"
              for k, text in enumerate(expressions)]
     source = folder / "expressions.c"
     source.write_text("\n".join(['#include "pe.h"', *lines, ""]), encoding="utf-8")
@@ -150,7 +151,7 @@ def test_c_has_the_value_of_the_function_or_condition_in_its_context(tmp_path: P
     library = _compiled(texts, tmp_path)
     for k, (text, context) in enumerate(cases):
         inside = np.broadcast_to(evaluate_set(context, grid), (19, 19))
-        assert (text, texts[k], _differ(library[f"f{k}"], expected[k], inside))[2] == []
+        assert (text, texts[k], _differ(library[f"at{k}"], expected[k], inside))[2] == []
 
 
 def _outline(nest: Nest) -> str:
@@ -182,13 +183,18 @@ def _outline(nest: Nest) -> str:
         (
             "{ S[i, j] -> [j, i] : i = 2 and 0 <= j <= 2 }",
             ANY,
-            "t0=0; t0 <= 2; 1 { t1=2 S(2, t0) }",
+            "t0=0; t0 <= 2; 1 { S(2, t0) }",
         ),
-        ("[n] -> { S[i] -> [i] : i = n and n > 3 }", ANY, "if n >= 4 { t0=n S(n) }"),
+        ("[n] -> { S[i] -> [i] : i = n and n > 3 }", ANY, "if n >= 4 { S(n) }"),
         (
             "[n] -> { S[i] -> [i] : 0 <= i < n and (i < 2 or i > n - 3) }",
             "[n] -> { : 0 <= n < 10 }",
             "t0=0; t0 <= min(1, n - 1); 1 { S(t0) }; t0=max(2, n - 2); t0 < n; 1 { S(t0) }",
+        ),
+        (
+            "[n] -> { S[i] -> [i] : i >= 0 and i >= n - 5 and 6i <= n }",
+            "[n] -> { : 0 <= n <= 9 }",
+            "if n <= 6 { t0=(n <= 5) ? 0 : 1 S(t0) }",
         ),
         ("{ S[] -> [] }", ANY, "S()"),
         ("[n] -> { S[i] -> [i] : false }", ANY, ""),
@@ -200,3 +206,19 @@ def test_loops_run_instances_in_the_order_of_their_times(
     relation = isl.Map(schedule)
     names = [f"t{k}" for k in range(relation.dim(isl.dim_type.out))]
     assert _outline(loop_nest(relation, isl.Set(context), names)) == outline
+
+
+@pytest.mark.parametrize(
+    ("values", "context", "least", "greatest"),
+    [
+        ("{ [i] : 2 <= i <= 5 }", ANY, "2", "5"),
+        ("[n] -> { [i] : 0 <= i <= 13 and n - 2 <= i <= n }", ANY, "max(0, n - 2)", "min(13, n)"),
+        ("[n] -> { [i] : i = n + 1 }", ANY, "n + 1", "n + 1"),
+        ("[n] -> { [i] : n <= i <= n + 3 and (i - n) mod 2 = 0 }", ANY, "n", "n + 2"),
+    ],
+)
+def test_the_ends_of_an_interval_read_as_the_bounds_of_a_loop(
+    values: str, context: str, least: str, greatest: str
+) -> None:
+    first, last = interval(isl.Set(values), isl.Set(context))
+    assert (first.text, last.text) == (least, greatest)

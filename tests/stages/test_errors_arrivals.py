@@ -210,7 +210,7 @@ hint: make the target one column larger and keep the placement off its west colu
     "ports_that_cross": (
         '{arrives: "{ x[i] -> [PE[1 - i mod 2, -1] -> index[i]] }"}',
         """\
-layer.yaml:5:17: error: x arrives at several PEs of the north, which feed overlapping stretches of it
+layer.yaml:5:17: error: x arrives at several PEs of the north, which feed stretches that overlap
     x: {arrives: "{ x[i] -> [PE[1 - i mod 2, -1] -> index[i]] }"}
                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: let it arrive at one PE, or at the PEs that need it
