@@ -14,9 +14,9 @@ import typing
 from pathlib import Path
 
 import jinja2
-import yaml
 
 from stages.diagnose import UserError
+from stages.lair.yaml_text import write_document
 from stages.pe.adapter import adapter_programs
 from stages.pe.compute import compute_program
 from stages.pe.layout import layout_of
@@ -41,6 +41,13 @@ READS = (
     "simd.yaml",
 )
 WRITES = ("build/simd/pe_*.c", "build/loops/pe_*.c", "build/layout.yaml")
+HEADER = """The fabric that the programs run on, in build/simd and in build/loops alike.
+grid: all PEs. roles: at which PEs a program runs, its counters, its memory in bytes; the size of the
+code is an estimate. tensors: type, shape and byte address of local tensors; map: the element of the
+global tensor that a local one is, if it is put there before the start (in) or read at the end (out).
+colours: number and routes, { [PE[x, y] -> from side[]] -> to side[] }; filter: the least and the
+greatest index that a router hands to its PE.
+arrivals, departures: at which external PE, and in what order, a tensor enters and leaves."""
 TEMPLATES = Path(__file__).parent.parent / "templates"
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
@@ -55,9 +62,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         texts |= {f"build/{variant}/pe_{p.role}.c": program_text(p, described) for p in programs}
     code = {p.role: code_bytes(p, profile) for p in programs}
     layout = layout_of(model, programs, code)
-    texts["build/layout.yaml"] = yaml.safe_dump(
-        layout, sort_keys=False, default_flow_style=None, width=100
-    )
+    texts["build/layout.yaml"] = write_document(HEADER, layout)
     return texts
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import typing
 
 import islpy as isl
-import yaml
 
 from stages.lair.expressions import expression_text, is_zero_at
 from stages.lair.layer import Layer, Statement
+from stages.lair.yaml_text import write_document
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.flow import Routes, chain_routes, column_routes, spread_routes
 from stages.poly.order import (
@@ -41,6 +41,14 @@ HEADER = """Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to sid
 N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it;
 N_ports: where it enters; N_filter: the index from and up to which a router hands it to its PE.
 N_chain: PEs that sum departure N on its way out; N_first: those where it starts."""
+TASKS_HEADER = """The task graph (Sec. 4.2).
+tensors: kept: resident (in memory from the start), stored (as it arrives), result, or never.
+arrivals: the streams that enter on a side. source: the colour at the port; colour: the one that PEs
+listen to, another one where adapters spread the stream. outer: least and greatest outer indices.
+departures: the streams that leave, summed by `by` along a row or column. colours: a PE sends on the
+first if its depth from the side is even, parity, else on the second.
+tasks: initialise, react (to a sparse element), store (one), receive (a dense stream), compute (on
+memory), send; of adapters: relay (sparse elements), hear and spread (a dense stream)."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 PARTS = ("_filter", "_taken", "_adapters", "_ports", "_chain", "_first")
@@ -49,7 +57,7 @@ PARTS = ("_filter", "_taken", "_adapters", "_ports", "_chain", "_first")
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tasks.yaml and routes.isl."""
     graph = TaskGraph(inputs)
-    text = yaml.safe_dump(graph.tasks(), sort_keys=False, default_flow_style=None, width=100)
+    text = write_document(TASKS_HEADER, graph.tasks())
     return {"tasks.yaml": text, "routes.isl": write_objects(HEADER, graph.objects)}
 
 

@@ -13,11 +13,11 @@ import math
 import typing
 
 import islpy as isl
-import yaml
 
 from stages.diagnose import UserError
 from stages.lair.grammar import parse_expression
 from stages.lair.operation import Operation, operation_of
+from stages.lair.yaml_text import write_document
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.compression import keeps_order
 from stages.poly.linear import linear_form
@@ -36,6 +36,13 @@ READS = (
     "sizes.isl",
 )
 WRITES = ("simd.yaml",)
+HEADER = """How each task gets its vector instruction, and why (Sec. 5).
+by: hull, exact or enumerate, from hulls.isl and sizes.isl; or loops, which isl generates.
+guard: the symbolic constants for which there are instances; null: all that occur.
+sizes, extents: the sizes of the instruction, and from where to where they go if they differ.
+least, several: with enumerate, the least size and how many there are, a configuration each.
+operation: d op a, b; operands: d, a, b. Element [i] of a local tensor is at base + strides * i,
+base an index of the tensor, strides in elements; first0, ... are the least instances."""
 RUNS = ("react", "compute")
 STREAMS = ("receive", "send", "hear", "spread")
 Task = dict[str, typing.Any]
@@ -49,7 +56,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     """Return simd.yaml."""
     decisions = Decisions(inputs).of_all_tasks()
     return {
-        "simd.yaml": yaml.safe_dump(decisions, sort_keys=False, default_flow_style=None, width=100)
+        "simd.yaml": write_document(HEADER, decisions)
     }
 
 

@@ -56,11 +56,11 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     try:
         return outcome(inputs, layer)
     except MemoryError as error:
-        tensors = [*layer.inputs, *layer.outputs]
+        tensors = [*layer.inputs, *layer.outputs * inputs.mapping().invocations]
         need = sum(np.dtype(t.type).itemsize * math.prod(t.shape) for t in tensors)
         raise UserError(
             f"the tensors have {need} bytes, and do not fit in the memory of this computer",
-            hint="make the sizes smaller",
+            hint="make the sizes smaller, or run fewer invocations",
         ) from error
 
 

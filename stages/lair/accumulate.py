@@ -91,15 +91,22 @@ def value(expr: Expr, read: Read) -> Array:
         case Access():
             return read(expr)
         case Unary():
-            return np.negative(value(expr.operand, read))
+            return _wrapped(np.negative(value(expr.operand, read)))
         case Binary(op="/"):
             return quotient(value(expr.left, read), value(expr.right, read))
         case Binary():
-            return _OPERATORS[expr.op](value(expr.left, read), value(expr.right, read))
+            return _wrapped(_OPERATORS[expr.op](value(expr.left, read), value(expr.right, read)))
         case Call():
             return apply(expr.function, *(value(argument, read) for argument in expr.arguments))
         case Reference():
             raise AssertionError("a layer's expressions hold accesses only")
+
+
+def _wrapped(values: Array) -> Array:
+    """Return integers as every operation of a program leaves them: wrapped to int32."""
+    if np.issubdtype(values.dtype, np.integer):
+        return np.asarray(values.astype(np.int32).astype(np.int64))
+    return values
 
 
 def quotient(left: Array, right: Array) -> Array:

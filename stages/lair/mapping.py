@@ -110,7 +110,7 @@ class Mapping(_Strict):
     schedule: Isl | None = None
     tensors: dict[str, TensorMapping] = {}
     simd: Simd = Simd()
-    invocations: int = Field(default=1, ge=1)
+    invocations: int = Field(default=1, ge=1, le=2**20)
     data: Data = Data()
 
     _document: Document = PrivateAttr()

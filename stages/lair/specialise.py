@@ -19,6 +19,9 @@ from stages.lair.tree import Access, Affine
 
 __all__ = ["Access", "Affine", "Layer", "Statement", "Tensor", "specialise"]
 
+LARGEST_SIZE = 2**30
+"""Programs count in 32 bits, and may step once more beyond the last element."""
+
 Locate = Callable[..., Span | None]
 
 
@@ -172,8 +175,9 @@ class _Builder:
 
     def _size(self, size: tree.Expr, sizes: Mapping[str, int]) -> int:
         value = affine_of(size, sizes).constant
-        if value <= 0:
-            error = UserError(f"this size is {value}", size.span, "sizes are positive")
+        if not 0 < value <= LARGEST_SIZE:
+            hint = "sizes are positive" if value <= 0 else f"sizes go up to {LARGEST_SIZE}"
+            error = UserError(f"this size is {value}", size.span, hint)
             self.errors += [error] if error.span not in [e.span for e in self.errors] else []
         return value
 

@@ -25,19 +25,20 @@ def choose(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:
     names = sorted(set.intersection(*map(set, map(iterators_of, sets_of(lair["instances"])))))
     pairs = [(e, s) for e in (*names, None) for s in (*names, None) if e is None or e != s]
     found: list[tuple[int, int, isl.UnionMap]] = []
-    refused = None
+    refused: list[UserError] = []
     for order, direction in enumerate(pairs):
         try:
             placement = fit(direction, mapping, lair, target)
             Adaptation(mapping, lair, placement, target).check()
         except UserError as error:
-            refused = error
+            refused.append(error)
         else:
             found.append((_busiest(direction, lair["instances"], placement), order, placement))
     if not found:
-        assert refused is not None, "there is always the pair without directions"
-        refused.hint = f"{refused.hint or ''}; or give a placement".lstrip("; ")
-        raise refused
+        last = refused[-1]
+        if any(each.message != last.message for each in refused):
+            last.hint = f"{last.hint or ''}; or give a placement".lstrip("; ")
+        raise last
     return min(found, key=lambda each: each[:2])[2]
 
 

@@ -127,3 +127,10 @@ def _offsets(text: str, node: yaml.ScalarNode, value: str) -> tuple[int, ...]:
         if not character.isspace() or following in (" ", "\t") or following == character:
             position += 1
     return (*result, min(position, end))
+
+
+def write_document(header: str, value: Any) -> str:
+    """Return YAML text for people: the header as comments, then keys in the order given."""
+    comments = "".join(f"# {line}".rstrip() + "\n" for line in header.splitlines())
+    body = yaml.safe_dump(value, sort_keys=False, default_flow_style=None, width=100)
+    return f"{comments}\n{body}"

@@ -7,10 +7,8 @@ cycles never depend on the compiler of the host.
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 from stages.poly.ast import Branch, Expression, Instance, Loop, Nest, held
@@ -28,54 +26,6 @@ FLOAT_CALLS = {
     "log": "logf",
     "sigmoid": "sigmoid",
 }
-KEYWORDS = frozenset(
-    [
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "element",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-        "pe",
-        "my",
-        "w",
-        "value",
-        "PE_X",
-        "PE_Y",
-        "memory",
-        "program",
-        "main",
-    ]
-)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -293,49 +243,28 @@ def _called(function: str, arguments: list[Expression], integral: bool) -> Expre
 WIDTH = 96
 """Columns of a line within a function, which is indented by four."""
 
-OURS = frozenset(
-    ["complete", "restart", "pe_main", "unfinished", "n", "in", "out"]
-    + [f"number{k}" for k in range(3)]
-    + [f"{end}{k}" for end in ("first", "last") for k in range(4)]
-)
-"""What every program calls its own variables and functions."""
-
-
-class Names:
-    """C identifiers for names of tensors and tasks: none of pe.h's, no two the same."""
-
-    def __init__(self, pe_h: str) -> None:
-        """Take what pe.h defines."""
-        found = re.findall(
-            r"\b([A-Za-z_]\w*)\(|#define (\w+)|struct (\w+)|\b([A-Z][A-Z0-9_]+)\b", pe_h
-        )
-        self._taken = {name for names in found for name in names if name} | KEYWORDS
-        self._taken |= {"float16", "wavelet", "task", "wavelet_task", "INFINITY", "NULL"} | OURS
-
-    def new(self, name: str) -> str:
-        """Return an identifier near a name, and take it."""
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
-
-
-def read_names(pe_h: Path) -> Names:
-    """Return the names that a program may still use."""
-    return Names(pe_h.read_text(encoding="utf-8"))
-
 
 def wrapped(line: str) -> list[str]:
-    """Return a line of C of a function, broken after operators and commas to fit in 100 columns."""
+    """Return a line of C of a function, broken to fit in its columns, further lines indented.
+
+    It is broken after a comma or a semicolon or before a logical operator if there is one, else
+    before a sum or a difference.
+    """
     indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.wrap(
-        line,
-        width=WIDTH,
-        initial_indent="",
-        subsequent_indent=f"{indent}    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    ) or [""]
+    found: list[str] = []
+    while len(line) > WIDTH and (at := _break(line, len(indent) + 8)) > 0:
+        found.append(line[:at].rstrip())
+        line = f"{indent}    {line[at:].lstrip()}"
+    return [*found, line]
+
+
+def _break(line: str, least: int) -> int:
+    """Return where to break a line, 0 if there is no place."""
+    for breaks in (r"(?<=[,;]) | (?=&&|\|\||\? |: )", r" (?=[-+] )", " "):
+        places = [m.end() for m in re.finditer(breaks, line) if least < m.end() <= WIDTH]
+        if places:
+            return places[-1]
+    return 0
 
 
 def words(lines: Sequence[str]) -> set[str]:

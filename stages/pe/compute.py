@@ -10,6 +10,8 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 3, 4.2
 
 from __future__ import annotations
 
+import re
+
 import islpy as isl
 
 from stages.pe.code import C_TYPES, Block, literal
@@ -197,7 +199,7 @@ class ComputeWriter:
         for name, arrival in self.model.graph["arrivals"].items():
             self._listen(self.program.when(block, self.model.pes(f"{name}_taken")), name, arrival)
         for statement in self._statements():
-            if self._streams_of(statement) != "1":
+            if not re.fullmatch(r"(.* \+ )?[1-9]\d*", self._streams_of(statement)):
                 inner = block.nest(f"if (my->{self.spelling.of(f'waiting_{statement}')} == 0)")
                 inner.add(f"activate(pe, {self.spelling.of(f'finish_{statement}')});")
         self.program.add(body)
@@ -241,10 +243,11 @@ class ComputeWriter:
 
 
 def total(parts: list[str]) -> str:
-    """Return the sum of C expressions, its ones and zeros added up."""
+    """Return the sum of C expressions that are 0 or 1, equal ones counted."""
     ones = parts.count("1")
-    others = [p for p in parts if p not in ("0", "1")]
-    return " + ".join([*others, *([str(ones)] if ones or not others else [])])
+    others = [part for part in dict.fromkeys(parts) if part not in ("0", "1")]
+    counted = [p if parts.count(p) == 1 else f"{parts.count(p)} * {p}" for p in others]
+    return " + ".join([*counted, *([str(ones)] if ones or not others else [])])
 
 
 def _formula(task: Description) -> str:

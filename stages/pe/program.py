@@ -9,9 +9,10 @@ from typing import Any
 
 import islpy as isl
 
-from stages.pe.code import BYTES, C_TYPES, Block, read_names
+from stages.pe.code import BYTES, C_TYPES, Block
 from stages.pe.function import Body, Function
 from stages.pe.model import Model, holds
+from stages.pe.names import read_names
 from stages.pe.work import Spelling, configuration
 
 PE_H = Path(__file__).parent.parent / "fabric" / "pe.h"

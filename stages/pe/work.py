@@ -16,7 +16,6 @@ from stages.lair.tree import Expr
 from stages.pe.code import (
     C_TYPES,
     Block,
-    Names,
     Operands,
     combined,
     literal,
@@ -27,6 +26,7 @@ from stages.pe.code import (
     write_nest,
 )
 from stages.pe.model import Description, Model, holds, value
+from stages.pe.names import Names
 from stages.poly.ast import Instance, c_expression, held, interval, loop_nest
 from stages.poly.bind import bind_domain, bind_set
 
@@ -203,7 +203,7 @@ def _equals(time: isl.Map, iterator: int, position: int) -> bool:
 
 def memory_text(access: isl.Map, names: list[str], context: isl.Set) -> str:
     """Return `my->T_local[l]` of { instance -> T_local[l] }, the instance by its names."""
-    element = isl.PwMultiAff.from_set(bind_domain(access, names).intersect_params(context))
+    element = isl.PwMultiAff.from_set(bind_domain(access, names))
     positions = range(access.dim(isl.dim_type.out))
     indices = [c_expression(element.get_pw_aff(k), context).text for k in positions]
     local = access.get_tuple_name(isl.dim_type.out)

@@ -85,10 +85,14 @@ Nest = Instance | Loop | Branch | Series
 
 
 def c_expression(function: isl.PwAff, context: isl.Set) -> Expression:
-    """Return `[p] -> { [f(p)] }` as C over the names of the symbolic constants."""
+    """Return `[p] -> { [f(p)] }` as C over the names of the symbolic constants.
+
+    Of several ways to simplify the function in the context, the one with the fewest operations.
+    """
     build = isl.AstBuild.from_context(context)
-    known = function.intersect_params(context) if function.dim(isl.dim_type.in_) == 0 else function
-    return _expression(build.expr_from_pw_aff(known.gist(context).coalesce()))
+    ways = [function.intersect_params(context).gist(context), function.gist(context), function]
+    found = [_expression(build.expr_from_pw_aff(way.coalesce())) for way in ways]
+    return min(found, key=lambda expression: expression.operations)
 
 
 def c_condition(condition: isl.Set, context: isl.Set) -> Expression | None:
@@ -172,8 +176,26 @@ def _expression(expr: isl.AstExpr) -> Expression:
         return Expression(text=str(value), operations=0, infix="-" if value < 0 else None)
     if kind == ExprKind.id:
         return Expression(text=expr.get_id().get_name(), operations=0)
+    if expr.get_op_type() == Op.add:
+        taken = _taken_away(expr.get_op_arg(0))
+        if taken is not None and _taken_away(expr.get_op_arg(1)) is None:
+            return _operation(Op.sub, [_expression(expr.get_op_arg(1)), taken])
     arguments = [_expression(expr.get_op_arg(k)) for k in range(expr.get_op_n_arg())]
     return _operation(expr.get_op_type(), arguments)
+
+
+def _taken_away(expr: isl.AstExpr) -> Expression | None:
+    """Return e of `-e`, and `n * e` of `-n * e`; None of other expressions."""
+    if expr.get_type() != ExprKind.op:
+        return None
+    if expr.get_op_type() == Op.minus:
+        return _expression(expr.get_op_arg(0))
+    if expr.get_op_type() != Op.mul or expr.get_op_arg(0).get_type() != ExprKind.int:
+        return None
+    factor, rest = expr.get_op_arg(0).get_val().to_python(), _expression(expr.get_op_arg(1))
+    if factor >= 0:
+        return None
+    return _operation(Op.mul, [Expression(text=str(-factor), operations=0), rest])
 
 
 def _operation(op: Any, arguments: list[Expression]) -> Expression:

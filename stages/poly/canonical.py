@@ -21,7 +21,9 @@ OUTER_INDEX = re.compile(r"index(\d+)")
 MOST_MERGED = 12
 """Disjuncts of larger sets are only coalesced and tightened: merging looks at all pairs."""
 MOST_OPERATIONS = 1_000_000
-"""isl's own unit; less than a second."""
+"""isl's own unit; less than a second, but for large coefficients."""
+MOST_FOR_DIVISIONS = 50_000
+"""What finding the divisions of one set may take; existentials that need more stay as they are."""
 
 
 def canonical(elements: isl.Set) -> isl.Set:
@@ -30,19 +32,28 @@ def canonical(elements: isl.Set) -> isl.Set:
     Where that takes more than `MOST_OPERATIONS`, the set is only coalesced.
     Ensures that the result is equal to the set.
     """
-    plain = _plain(elements.drop_unused_params())
+    ordered = _ordered(elements.drop_unused_params())
+    try:
+        with limited(MOST_FOR_DIVISIONS):
+            plain = _plain(ordered.compute_divs())
+    except TooManyOperations:
+        return ordered
     try:
         with limited(MOST_OPERATIONS):
-            return _rebuild(_plain(_drop_free_params(plain)))
+            return _rebuild(_plain(_ordered(_drop_free_params(plain)).compute_divs()))
     except TooManyOperations:
         return plain
 
 
-def _plain(elements: isl.Set) -> isl.Set:
-    """Return the same set, coalesced, its symbolic constants in order and divisions known."""
+def _ordered(elements: isl.Set) -> isl.Set:
+    """Return the same set, its symbolic constants in order."""
     names = ", ".join(sort_names(elements.get_var_names_not_none(PARAM)))
-    ordered = elements.align_params(isl.Set(f"[{names}] -> {{ : }}").space)
-    return ordered.compute_divs().detect_equalities().coalesce().remove_redundancies()
+    return elements.align_params(isl.Set(f"[{names}] -> {{ : }}").space)
+
+
+def _plain(elements: isl.Set) -> isl.Set:
+    """Return the same set, coalesced."""
+    return elements.detect_equalities().coalesce().remove_redundancies()
 
 
 def _rebuild(plain: isl.Set) -> isl.Set:

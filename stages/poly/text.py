@@ -15,7 +15,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from stages.poly.bind import PARAM
-from stages.poly.canonical import MOST_OPERATIONS, canonical, sort_names
+from stages.poly.canonical import canonical, sort_names
 from stages.poly.quota import TooManyOperations, limited
 
 Union: TypeAlias = isl.UnionSet | isl.UnionMap
@@ -25,6 +25,8 @@ IslObject: TypeAlias = Single | Union
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 STATEMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:=([^;{]*\{[^}]*\})\s*;")
 COMMENT = re.compile(r"#[^\n]*")
+MOST_FOR_CHECK = 100_000
+"""What checking one text may take, in isl's own unit."""
 
 
 def write_objects(header: str, objects: Mapping[str, IslObject]) -> str:
@@ -85,7 +87,7 @@ def _canonical(union: Union) -> str:
 
 def _check(text: str, union: Union) -> None:
     """Assert that the text gives an equal object, unless isl needs long to tell."""
-    with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+    with contextlib.suppress(TooManyOperations), limited(MOST_FOR_CHECK):
         if not _equal(_parse(text, 1), union):
             raise AssertionError(f"{text} is not {union}")
 

@@ -120,7 +120,6 @@ def test_a_layer_without_lair_is_a_user_error(layer):
         Inputs(layer, BOTH).lair()
     assert str(raised.value) == (
         f"error: {shown_path(layer.path)} holds no .lair file\n"
-        "hint: name the one to build in layer.yaml: `lair: NAME.lair`\n"
     )
 
 
@@ -155,10 +154,10 @@ def test_an_unknown_machine_is_a_user_error(layer):
     with pytest.raises(UserError) as raised:
         Inputs(layer, BOTH).profile()
     assert str(raised.value) == (
-        f"{shown_path(layer.path / 'layer.yaml')}:2:10: error: unknown profile wse9: "
-        "known are ideal, paper, wse1, wse2, wse3; did you mean wse3?\n"
+        f"{shown_path(layer.path / 'layer.yaml')}:2:10: error: unknown profile wse9\n"
         "  machine: wse9\n"
         "           ^^^^\n"
+        "hint: did you mean wse3?\n"
     )
 
 

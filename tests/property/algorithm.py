@@ -8,7 +8,7 @@ NAMES = ("i", "j", "k", "l")
 MOST_INSTANCES = 320
 TYPES = {
     ("float16",): 70, ("float32",): 9, ("int16",): 6, ("int32",): 5,
-    ("float16", "float32"): 7, ("int16", "int32"): 3,
+    ("float16", "float32"): 7, ("int16", "int32"): 3, ("float16", "int16"): 2,
 }
 
 
@@ -56,12 +56,17 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Algorithm:
-    """A node: types and shapes by tensor, and one statement an output."""
+    """A node: types and shapes by tensor, and one statement an output.
+
+    Its text has a type parameter T for all tensors, and N for all sizes equal to the first one,
+    if it is generic.
+    """
 
     types: dict[str, str]
     shapes: dict[str, tuple[int, ...]]
     inputs: tuple[str, ...]
     statements: tuple[Statement, ...]
+    generic: bool
 
     def name_of(self, statement):
         """Return the tuple name of a statement's instances."""
@@ -70,50 +75,71 @@ class Algorithm:
     @property
     def text(self):
         outputs = [s.target.tensor for s in self.statements]
-        head = f"lair layer(): {self._declared(self.inputs)} -> {self._declared(outputs)}"
-        return "\n".join([head, "{", *map(_statement_text, self.statements), "}"]) + "\n"
+        params = "<T=float16>(N)" if self.generic else "()"
+        head = f"lair layer{params}: {self._declared(self.inputs)} -> {self._declared(outputs)}"
+        return "\n".join([head, "{", *map(self._statement, self.statements), "}"]) + "\n"
+
+    @property
+    def arguments(self):
+        """Return what layer.yaml must say of the parameters."""
+        if not self.generic:
+            return {}
+        return {"sizes": {"N": self._size}, "types": {"T": next(iter(self.types.values()))}}
+
+    @property
+    def _size(self):
+        return next(iter(self.statements[0].sizes.values()))
+
+    def _spelled(self, size):
+        return "N" if self.generic and size == self._size else str(size)
 
     def _declared(self, tensors):
-        sizes = {t: "".join(f"[{s}]" for s in self.shapes[t]) for t in tensors}
-        return ", ".join(f"{self.types[t]} {t}{sizes[t]}" for t in tensors)
+        types = {t: "T" if self.generic else self.types[t] for t in tensors}
+        sizes = {t: "".join(f"[{self._spelled(s)}]" for s in self.shapes[t]) for t in tensors}
+        return ", ".join(f"{types[t]} {t}{sizes[t]}" for t in tensors)
 
-
-def _statement_text(statement):
-    accesses = {read.tensor: read.text for read in statement.reads}
-    expression = statement.expression.format_map(accesses)
-    names, sizes = ", ".join(statement.sizes), ", ".join(map(str, statement.sizes.values()))
-    return (
-        f"  all ({names}) in ({sizes})\n"
-        f"    {statement.target.text} {statement.op} {expression}"
-    )
+    def _statement(self, statement):
+        accesses = {read.tensor: read.text for read in statement.reads}
+        expression = statement.expression.format_map(accesses)
+        sizes = ", ".join(map(self._spelled, statement.sizes.values()))
+        return (
+            f"  all ({', '.join(statement.sizes)}) in ({sizes})\n"
+            f"    {statement.target.text} {statement.op} {expression}"
+        )
 
 
 def random_algorithm(rng: random.Random):
     """Return a node of one to three statements that share up to three inputs."""
     count = rng.choices((1, 2, 3), (75, 20, 5))[0]
     inputs = [f"x{k}" for k in range(rng.choices((1, 2, 3), (25, 55, 20))[0])]
-    statements = tuple(_random_statement(rng, f"y{k}", inputs) for k in range(count))
-    used = [t for t in inputs if any(t == a.tensor for s in statements for a in s.reads)]
+    group = rng.choices(list(TYPES), list(TYPES.values()))[0]
+    exact = any(t.startswith("int") for t in group) or rng.random() < 0.9
+    statements = tuple(_random_statement(rng, f"y{k}", inputs, exact) for k in range(count))
+    read = {a.tensor for s in statements for a in s.reads}
+    used = [t for t in inputs if t in read] or inputs[:1]
     ranks = {a.tensor: len(a.rows) for s in reversed(statements) for a in s.reads}
     statements = tuple(_with_ranks(rng, s, ranks) for s in statements)
-    group = rng.choices(list(TYPES), list(TYPES.values()))[0]
     tensors = [*used, *(s.target.tensor for s in statements)]
+    if rng.random() < 0.03 and len(used) < len(inputs):
+        tensors, used = [*tensors, "unread"], [*used, "unread"]
     return Algorithm(
         types={t: rng.choice(group) for t in tensors},
         shapes={t: _shape(rng, t, statements) for t in tensors},
         inputs=tuple(used), statements=statements,
+        generic=len(group) == 1 and rng.random() < 0.08,
     )
 
 
-def _random_statement(rng, target, inputs):
+def _random_statement(rng, target, inputs, exact):
     sizes = _random_sizes(rng)
     rows, op = _random_target(rng, sizes)
-    most = min(len(inputs), 3)
-    tensors = rng.sample(inputs, rng.randint(1, most))
+    tensors = rng.sample(inputs, rng.randint(1, len(inputs)))
+    if rng.random() < 0.02:
+        tensors = []
     reads = tuple(_random_read(rng, t, sizes) for t in tensors)
     return Statement(
         sizes=sizes, target=Access(tensor=target, rows=rows), op=op, reads=reads,
-        expression=_random_expression(rng, tensors, op),
+        expression=_random_expression(rng, tensors, exact or op == "*="),
     )
 
 
@@ -201,6 +227,8 @@ def _from_zero(rng, row, sizes):
 def _shape(rng, tensor, statements):
     """Return the least shape that holds all accesses, now and then with room to spare."""
     accesses = [(a, s) for s in statements for a in (*s.reads, s.target) if a.tensor == tensor]
+    if not accesses:
+        return tuple(rng.sample(range(1, 6), rng.randint(1, 2)))
     shape = []
     for rows in itertools.zip_longest(*(a.rows for a, _ in accesses)):
         ends = [row.extent(s.sizes)[1] for row, (_, s) in zip(rows, accesses, strict=True)]
@@ -209,31 +237,31 @@ def _shape(rng, tensor, statements):
     return tuple(shape)
 
 
-def _random_expression(rng, tensors, op):
+ONE = (
+    "{0}", "{0}", "2 * {0}", "-{0}", "{0} + 1", "{0} * {0}", "3 - {0}", "-(2 - {0}) * 3", "1 + -{0}",
+)
+TWO = ("{0} * {1}",) * 9 + (
+    "{0} + {1}", "{0} - {1}", "max({0}, {1})", "2 * {0} * {1}", "{0} * {1} + 1",
+    "{0} * ({1} - 1)", "min({0}, {1}) + {0}", "{0} * -{1}", "-({0} + {1})",
+)
+THREE = (
+    "{0} * {1} + {2}", "{0} * {1} * {2}", "{0} * ({1} + {2})", "{0} + {1} - {2}",
+    "max({0} * {1}, {2})", "{0} * {1} - 2 * {2}", "{0} - ({1} - {2})",
+)
+WRAPPED = {"{}": 85, "relu({})": 7, "abs({})": 5}
+ROUNDED = ("exp({} / 8)", "sqrt(abs({}))", "tanh({})", "{} / 4", "0.5 * {}", "{} / (1 + abs({}))")
+
+
+def _random_expression(rng, tensors, exact):
     """Return an expression in which each tensor stands as `{tensor}`."""
-    terms = [f"{{{t}}}" for t in tensors]
-    wrapped = [_wrapped(rng, t) for t in terms]
-    if len(terms) == 1:
-        one = ("{0}", "{0}", "2 * {0}", "-{0}", "{0} + 1", "{0} * {0}", "3 - {0}")
-        return _filled(rng.choice(one), wrapped)
-    if len(terms) == 2:
-        two = ("{0} * {1}",) * 9 + (
-            "{0} + {1}", "{0} - {1}", "max({0}, {1})", "2 * {0} * {1}", "{0} * {1} + 1",
-            "{0} * ({1} - 1)", "min({0}, {1}) + {0}",
-        )
-        return _filled(rng.choice(two), wrapped)
-    three = (
-        "{0} * {1} + {2}", "{0} * {1} * {2}", "{0} * ({1} + {2})", "{0} + {1} - {2}",
-        "max({0} * {1}, {2})", "{0} * {1} - 2 * {2}",
-    )
-    return _filled(rng.choice(three), wrapped)
+    wrapped = [_wrapped(rng, f"{{{t}}}") for t in tensors]
+    if not exact:
+        wrapped = [rng.choice(ROUNDED).replace("{}", t) for t in wrapped]
+    pattern = rng.choice({0: ("2", "-3"), 1: ONE, 2: TWO, 3: THREE}[len(tensors)])
+    for position, term in enumerate(wrapped):
+        pattern = pattern.replace(f"{{{position}}}", term)
+    return pattern
 
 
 def _wrapped(rng, term):
-    return rng.choices((term, f"relu({term})", f"abs({term})"), (86, 8, 6))[0]
-
-
-def _filled(pattern, terms):
-    for position, term in enumerate(terms):
-        pattern = pattern.replace(f"{{{position}}}", term)
-    return pattern
+    return rng.choices(list(WRAPPED), list(WRAPPED.values()))[0].format(term)

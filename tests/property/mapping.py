@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import islpy as isl
 import yaml
 
-from tests.property.orders import elements_of, order_map, per_port, random_order, with_ports
+from tests.property.orders import elements_of, order_map, per_port
 
 MOST_PES = 4
 MACHINES = ("wse2", "ideal", "paper", "wse1", "wse3")
@@ -35,18 +35,11 @@ class RandomMapping:
 
     def __init__(self, rng: random.Random, algorithm):
         self.rng, self.algorithm = rng, algorithm
-        self.free = {side: int(rng.random() < 0.22) for side in "NSWE"}
-        coordinates = [self._coordinates(s) for s in algorithm.statements]
-        extent = [max(pair[axis][1] for pair in coordinates) for axis in (0, 1)]
-        idle = [rng.choices((0, 1), (88, 12))[0] for _ in "xy"]
-        self.target = Rectangle(
-            width=extent[0] + idle[0] + self.free["W"] + self.free["E"],
-            height=extent[1] + idle[1] + self.free["N"] + self.free["S"],
-        )
-        self.placements = [
-            self._placement(s, [text for text, _ in pair])
-            for s, pair in zip(algorithm.statements, coordinates, strict=True)
-        ]
+        self.direction = ""
+        if len(algorithm.statements) == 1 and rng.random() < 0.06:
+            self._place_by_direction(algorithm.statements[0])
+        else:
+            self._place()
         self.tensors = {}
         for tensor in algorithm.inputs:
             self._arrive(tensor)
@@ -57,9 +50,10 @@ class RandomMapping:
         """Return layer.yaml."""
         rng = self.rng
         content = {
+            **self.algorithm.arguments,
             "machine": rng.choices(MACHINES, (40, 15, 25, 10, 10))[0],
             "target": f"{{ PE[{self.target.width}, {self.target.height}] }}",
-            "placement": "{ " + "; ".join(p.strip("{} ") for p in self.placements) + " }",
+            "placement": self.direction or "{ " + "; ".join(p.strip("{} ") for p in self.placements) + " }",
             "tensors": self.tensors,
             "invocations": rng.choices((1, 2, 3), (60, 25, 15))[0],
             "data": {"seed": rng.randrange(100), "density": rng.choices((0.5, 0.25, 0.9, 0.0), (50, 25, 20, 5))[0]},
@@ -70,6 +64,33 @@ class RandomMapping:
         if rng.random() < 0.1:
             content["schedule"] = self._schedule(rng.choice(self.algorithm.statements))
         return yaml.safe_dump(content, sort_keys=False, width=10000)
+
+    def _place(self):
+        """Choose the target and the placements, with free borders for adapters here and there."""
+        rng, statements = self.rng, self.algorithm.statements
+        self.free = {side: int(rng.random() < 0.22) for side in "NSWE"}
+        coordinates = [self._coordinates(s) for s in statements]
+        extent = [max(pair[axis][1] for pair in coordinates) for axis in (0, 1)]
+        idle = [rng.choices((0, 1), (88, 12))[0] for _ in "xy"]
+        self.target = Rectangle(
+            width=extent[0] + idle[0] + self.free["W"] + self.free["E"],
+            height=extent[1] + idle[1] + self.free["N"] + self.free["S"],
+        )
+        self.placements = [
+            self._placement(s, pair) for s, pair in zip(statements, coordinates, strict=True)
+        ]
+
+    def _place_by_direction(self, statement):
+        """Tile the target from one or two iterators."""
+        rng, names = self.rng, list(statement.sizes)
+        chosen = rng.sample(names, min(len(names), rng.randint(1, 2)))
+        extents = [rng.randint(1, MOST_PES) for _ in chosen] + [1]
+        tiles = [-(-statement.sizes[n] // e) for n, e in zip(chosen, extents, strict=False)]
+        texts = [f"{n}//{t}" for n, t in zip(chosen, tiles, strict=True)] + ["0"]
+        self.free = dict.fromkeys("NSWE", 0)
+        self.target = Rectangle(width=extents[0], height=extents[1])
+        self.placements = [self._placement(statement, [(text, 0) for text in texts[:2]])]
+        self.direction = f"({', '.join(chosen)})"
 
     def _coordinates(self, statement):
         """Return two functions of the instances that sums to a side, or none at all, allow."""
@@ -82,13 +103,19 @@ class RandomMapping:
         rng.shuffle(pair)
         return pair
 
-    def _placement(self, statement, texts):
-        head = f"{self.algorithm.name_of(statement)}[{', '.join(statement.sizes)}]"
-        x, y = (
-            f"{text} + {free}" if free else text
-            for text, free in zip(texts, (self.free["W"], self.free["N"]), strict=True)
-        )
-        return f"{{ {head} -> PE[{x}, {y}] }}"
+    def _placement(self, statement, pair):
+        """Return one map, or two that split the instances and mirror a part of them."""
+        rng, names = self.rng, list(statement.sizes)
+        head = f"{self.algorithm.name_of(statement)}[{', '.join(names)}]"
+        free = self.free["W"], self.free["N"]
+        x, y = (f"{text} + {f}" if f else text for (text, _), f in zip(pair, free, strict=True))
+        whole = f"{head} -> PE[{x}, {y}]"
+        if rng.random() < 0.93 or not all(extent for _, extent in pair):
+            return f"{{ {whole} }}"
+        name = rng.choice(names)
+        cut = rng.randint(0, statement.sizes[name])
+        mirrored = f"{pair[0][1] - 1 + free[0]} - ({pair[0][0]})"
+        return f"{{ {whole} : {name} < {cut}; {head} -> PE[{mirrored}, {y}] : {name} >= {cut} }}"
 
     def _schedule(self, statement):
         """Return times in which iterators are interchanged and reversed."""
@@ -102,12 +129,12 @@ class RandomMapping:
     def _needed(self, tensor):
         """Return { tensor[e] -> PE[x, y] } of the PEs that read an element."""
         found = isl.Map.empty(order_map(tensor, self._shape(tensor), [("0", 1)]).get_space())
-        found = None
+        found = found.apply_range(isl.Map("{ index[i] -> PE[x, y] }"))
         for statement, placement in zip(self.algorithm.statements, self.placements, strict=True):
             for read in statement.reads:
                 if read.tensor == tensor:
                     used = self._access(statement, read).reverse().apply_range(isl.Map(placement))
-                    found = used if found is None else found.union(used)
+                    found = found.union(used)
         return found
 
     def _access(self, statement, access):
@@ -205,26 +232,25 @@ def _coordinate(rng, statement, names):
     if not names or rng.random() < 0.12:
         first = rng.choices((0, 1), (85, 15))[0]
         return str(first), first + 1
-    name = rng.choice(names)
+    name, other = rng.choice(names), rng.choice(names)
     size = statement.sizes[name]
     tile = rng.randint(-(-size // MOST_PES), size)
     count = -(-size // tile)
-    kind = rng.random()
-    if kind < 0.5:
-        return f"{name}//{tile}", count
-    if kind < 0.62:
-        modulus = rng.randint(1, min(size, MOST_PES))
-        return f"{name} mod {modulus}", modulus
-    if kind < 0.74:
-        small, modulus = rng.randint(1, size), rng.randint(1, MOST_PES)
-        return f"({name}//{small}) mod {modulus}", modulus
-    if kind < 0.86:
-        return f"{count - 1} - {name}//{tile}", count
-    if kind < 0.92:
-        return f"2*({name}//{tile})", 2 * count - 1
-    other = rng.choice(names)
-    step = -(-statement.sizes[other] // 2)
-    return f"{name}//{tile} + {count}*({other}//{step})", count * 2
+    small, modulus = rng.randint(1, size), rng.randint(1, MOST_PES)
+    least = min(size, modulus)
+    half = -(-statement.sizes[other] // 2)
+    skewed = (size + statement.sizes[other] - 2) // 3 + 1
+    forms = {
+        (f"{name}//{tile}", count): 50,
+        (f"{name} mod {least}", least): 12,
+        (f"({name}//{small}) mod {modulus}", modulus): 12,
+        (f"{count - 1} - {name}//{tile}", count): 12,
+        (f"2*({name}//{tile})", 2 * count - 1): 6,
+        (f"{name}//{tile} + {count}*({other}//{half})", count * 2): 5,
+        (f"({name} + {other}) mod {modulus}", modulus): 3,
+        (f"({name} + {other})//3", skewed): 2,
+    }
+    return rng.choices(list(forms), list(forms.values()))[0]
 
 
 def _along(computed, side):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from stages import PIPELINE
 from stages.diagnose import UserError, UserErrors
 from stages.make.action import run_stage
+from stages.make.folders import open_folder
 
 LAIR = """lair ff<T=float16>(M, N):
   T W[M][N], T x[N] -> T y[M]
@@ -29,7 +29,7 @@ tensors:
 
 
 class LayerFolder:
-    """A layer folder in which the user stands."""
+    """A layer folder of a workspace, in which the user stands."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -58,15 +58,23 @@ class LayerFolder:
         return ""
 
     def _written(self) -> dict[Path, bytes]:
-        folders = (self.path / "cache", self.path / "build")
+        folders = (open_folder(self.path).cache, self.path / "build")
         files = (p for folder in folders for p in folder.rglob("*") if p.is_file())
         return {p: p.read_bytes() for p in files}
 
 
+@pytest.fixture(scope="session")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the projects of one workspace, which keeps the engine compiled."""
+    folder = tmp_path_factory.mktemp("workspace") / "projects"
+    folder.mkdir()
+    return folder
+
+
 @pytest.fixture
-def layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LayerFolder]:
-    """Yield a layer folder outside of a workspace, the current directory."""
-    folder = tmp_path / "layer"
+def layer(projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LayerFolder:
+    """Return a layer folder of the workspace; it is the current directory."""
+    folder = projects / tmp_path.name
     folder.mkdir()
     monkeypatch.chdir(folder)
-    yield LayerFolder(folder)
+    return LayerFolder(folder)

@@ -121,7 +121,7 @@ def test_tensors_larger_than_the_memory_of_the_computer(
     monkeypatch.setattr("stages.simulate.generate", fail)
     assert layer.error() == """\
 error: the tensors have 160 bytes, and do not fit in the memory of this computer
-hint: make the sizes smaller
+hint: make the sizes smaller, or run fewer invocations
 """
 
 

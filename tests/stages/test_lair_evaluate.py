@@ -257,3 +257,11 @@ def test_sums_rounded_at_every_step_are_within_the_magnitude(seed: int) -> None:
         stepwise = (stepwise.astype(np.float32) + product).astype(np.float16)
     error = np.abs(stepwise.astype(float) - evaluate(layer, inputs)["y"].astype(float))
     assert (error <= magnitude(layer, inputs)["y"]).all()
+
+
+def test_integers_wrap_at_every_operation_as_in_the_programs() -> None:
+    text = """lair a(): int32 x[2], int32 b[2] -> int32 y[2]
+      { all (i) in (2) y[i] = max(x[i] + b[i], 0) }"""
+    layer = specialise(parse_lair(Source(path="a.lair", text=text)), None, {}, {})
+    inputs = {"x": np.array([2**31 - 1, 3], "i4"), "b": np.array([5, 4], "i4")}
+    assert evaluate(layer, inputs)["y"].tolist() == [0, 7]

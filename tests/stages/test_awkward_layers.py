@@ -1,0 +1,86 @@
+"""Layers that are unusual in names, ranks or orders: they build, and the values agree."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+ONE_PE = 'target: "{ PE[1, 1] }"\n'
+MAP = "lair f(): float16 x[8] -> float16 y[8] { all (i) in (8) y[i] = x[i] }\n"
+
+LAYERS = {
+    "scalars_that_stay": (
+        "lair f(): float16 x[8], float16 s -> float16 y { all (i) in (8) y += s * x[i] }\n",
+        ONE_PE,
+    ),
+    "scalars_that_move": (
+        "lair f(): float16 x[8], float16 s -> float16 y { all (i) in (8) y += s * x[i] }\n",
+        ONE_PE + 'tensors:\n  s: {arrives: "{ s[] -> [PE[0, -1] -> index[0]] }", sparse: true}\n'
+        '  y: {leaves: "{ y[] -> [PE[1, 0] -> index[0]] }"}\n',
+    ),
+    "input_that_nobody_reads": (
+        "lair f(): float16 x[3] -> float16 y[8] { all (i) in (8) y[i] = 2 }\n",
+        ONE_PE + 'tensors: {x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}}\n',
+    ),
+    "sizes_of_one": (
+        "lair f(): float16 x[1][8][1] -> float16 y[1][8]\n"
+        "{ all (a, i, b) in (1, 8, 1) y[a][i] += x[a][i][b] }\n",
+        ONE_PE,
+    ),
+    "names_of_programs": (
+        "lair copy(): float16 unfinished[8], float16 end[8] -> float16 restart[8]\n"
+        "{ all (n) in (8) restart[n] += 2 * unfinished[n] + unfinished[n] * end[n] }\n",
+        ONE_PE + 'tensors:\n  unfinished: {sparse: true,\n'
+        '    arrives: "{ unfinished[i] -> [PE[0, -1] -> index[i]] }"}\n',
+    ),
+    "names_of_time": (
+        "lair f(): float16 x[4][4] -> float16 y[4][4]\n"
+        "{ all (t1, t0) in (4, 4) y[t1][t0] = x[t0][t1] * x[t0][t1] + 1 }\n",
+        ONE_PE + 'schedule: "{ f[a, b] -> [a + b, a - b, a] }"\nsimd: {prefer: loops}\n',
+    ),
+    "names_that_differ_in_case": (
+        "lair f(): float16 x[8], float16 X[8] -> float16 y[8]\n"
+        "{ all (i) in (8) y[i] += x[i] * X[i] }\n",
+        ONE_PE + "tensors:\n"
+        '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}\n'
+        '  X: {arrives: "{ X[i] -> [PE[-1, 0] -> index[i]] }", sparse: true}\n',
+    ),
+    "order_without_strides_is_spread": (
+        MAP,
+        'target: "{ PE[2, 2] }"\nplacement: "{ f[i] -> PE[i//4, 1] }"\n'
+        'tensors: {x: {arrives: "{ x[i] -> [PE[0, -1] -> index[(3*i) mod 8]] }"}}\n',
+    ),
+    "indices_with_gaps": (
+        MAP,
+        ONE_PE + 'tensors: {x: {arrives: "{ x[i] -> [PE[0, -1] -> index[-100000*i]] }"}}\n',
+    ),
+    "output_that_leaves_at_two_places": (
+        MAP,
+        ONE_PE + 'tensors: {y: {leaves: "{ y[i] -> [PE[0, -1] -> index[i]]; '
+        'y[i] -> [PE[-1, 0] -> index[i]] }"}}\n',
+    ),
+    "streams_take_all_configurations": (
+        MAP,
+        ONE_PE + "machine: {profile: wse2, live_configurations: 1}\n"
+        'tensors: {y: {leaves: "{ y[i] -> [PE[0, -1] -> index[i]] }"}}\n',
+    ),
+    "every_function": (
+        "lair f(): float32 x[8] -> float32 y[8]\n"
+        "{ all (i) in (8)\n"
+        "  y[i] = sigmoid(x[i]) + tanh(x[i]) + exp(x[i]) + sqrt(abs(x[i])) + log(exp(x[i]))\n"
+        "       + relu(x[i]) * max(x[i], -1) - min(x[i], 1) }\n",
+        ONE_PE + "data: {kind: reals}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LAYERS)
+def test_layer_is_right(layer: Any, case: str) -> None:
+    lair, mapping = LAYERS[case]
+    layer.write("ff.lair", lair)
+    layer.write("layer.yaml", mapping)
+    assert layer.error() == ""
+    checks = json.loads((layer.path / "build/results.json").read_text())["check"]
+    assert checks and all(check["right"] for check in checks.values())
