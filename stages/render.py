@@ -42,9 +42,9 @@ READS = (
 )
 WRITES = ("build/simd/pe_*.c", "build/loops/pe_*.c", "build/layout.yaml")
 HEADER = """The fabric that the programs run on, in build/simd and in build/loops alike.
-grid: all PEs. roles: at which PEs a program runs, its counters, its memory in bytes; the size of the
-code is an estimate. tensors: type, shape and byte address of local tensors; map: the element of the
-global tensor that a local one is, if it is put there before the start (in) or read at the end (out).
+grid: all PEs. roles: at which PEs a program runs, its counters, its memory in bytes; code is an
+estimate. tensors: type, shape and byte address of local tensors; map: which element of the global
+tensor a local one is, if it is put there before the start (in) or read at the end (out).
 colours: number and routes, { [PE[x, y] -> from side[]] -> to side[] }; filter: the least and the
 greatest index that a router hands to its PE.
 arrivals, departures: at which external PE, and in what order, a tensor enters and leaves."""

@@ -108,7 +108,7 @@ def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> 
         try:
             library = build_library(programs, Path(folder), cache=inputs.scratch)
         except CompilerError as error:
-            raise UserError(str(error)) from error
+            raise UserError(str(error), hint=error.hint) from error
         try:
             return run_fabric(
                 library,

@@ -21,7 +21,11 @@ SANITIZE = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 class CompilerError(Exception):
-    """There is no C compiler, or it rejected a program; the text says which and what to do."""
+    """There is no C compiler, or it rejected a program; the text says which."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 def c_compiler() -> list[str]:
@@ -39,8 +43,8 @@ def c_compiler() -> list[str]:
     if find_spec("ziglang") is not None:
         return [sys.executable, "-m", "ziglang", "cc"]
     raise CompilerError(
-        "no C compiler: neither $CC, cc, gcc nor clang is there\n"
-        "hint: install one, or the wheel that brings one: pip install ziglang"
+        "no C compiler: neither $CC, cc, gcc nor clang is there",
+        "install one, or the wheel that brings one: pip install ziglang",
     )
 
 
@@ -90,6 +94,11 @@ def _run(command: list[str]) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise CompilerError(f"the C compiler {command[0]} does not start: {error}") from error
+        raise CompilerError(
+            f"the C compiler {command[0]} does not start: {error}", "name another one in $CC"
+        ) from error
     if done.returncode != 0:
-        raise CompilerError(f"{shlex.join(command)} failed:\n{done.stderr}{done.stdout}")
+        raise CompilerError(
+            f"{shlex.join(command)} failed:\n{done.stderr}{done.stdout}",
+            "if $CC is a C11 compiler, the program is at fault: please report it with the layer",
+        )

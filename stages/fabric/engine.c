@@ -132,6 +132,9 @@ static void run_mains(struct engine *engine)
         wake(engine, SOURCES, i, 0);
 }
 
+/* What the driver takes for the size of its own structure. */
+const size_t fabric_layout_size = sizeof(struct layout);
+
 /* Run the layout from cycle 0 on, until nothing moves any more.
  *
  * Complete means: every PE with a program completed all its invocations and every outlet has all

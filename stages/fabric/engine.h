@@ -71,6 +71,7 @@ struct outcome {
     char report[REPORT_SIZE];
 };
 
+extern const size_t fabric_layout_size;
 int fabric_run(const struct layout *layout, struct outcome *outcome);
 float fabric_f32(uint16_t bits);
 uint16_t fabric_f16(float value);

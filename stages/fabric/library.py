@@ -106,6 +106,8 @@ def opened(path: Path) -> Iterator[ctypes.CDLL]:
     library = ctypes.CDLL(str(path.resolve()))
     library.fabric_run.argtypes = [POINTER(Layout), POINTER(Outcome)]
     library.fabric_run.restype = c_int32
+    expected = c_size_t.in_dll(library, "fabric_layout_size").value
+    assert expected == ctypes.sizeof(Layout), "engine.h and library.py describe two layouts"
     try:
         yield library
     finally:

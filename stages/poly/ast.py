@@ -107,9 +107,34 @@ def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> 
     """Return loops that run the instances { S[i] -> [time] } in the order of their times.
 
     `iterators` names the dimensions of time; the context bounds the symbolic constants.
+    isl leaves out instances of some strided schedules; where it does, every dimension of time
+    gets a single loop.
+    Ensures that the loops run all instances.
     """
-    build = isl.AstBuild.from_context(context).set_iterators(_ids(iterators))
-    return _nest(build.node_from_schedule_map(isl.UnionMap.from_map(schedule)))
+    times = ", ".join(f"t{k}" for k in range(schedule.dim(isl.dim_type.out)))
+    wanted = isl.UnionSet.from_set(schedule.domain().intersect_params(context))
+    for options in ("{ }", f"{{ [{times}] -> atomic[t] }}"):
+        build = isl.AstBuild.from_context(context).set_iterators(_ids(iterators))
+        node, run = _generated(build.set_options(isl.UnionMap(options)), schedule)
+        if run.intersect_params(context).is_equal(wanted):
+            return _nest(node)
+    raise AssertionError(f"isl's loops do not run all instances of {schedule}")
+
+
+def _generated(build: isl.AstBuild, schedule: isl.Map) -> tuple[isl.AstNode, isl.UnionSet]:
+    """Return the loops for { S[i] -> [time] }, and the instances that reach a loop's body."""
+    reached: list[isl.UnionSet] = []
+
+    def at_leaf(node: isl.AstNode, leaf: isl.AstBuild) -> isl.AstNode:
+        reached.append(leaf.get_schedule().domain())
+        return node
+
+    watched, _ = build.set_at_each_domain(at_leaf)
+    node = watched.node_from_schedule_map(isl.UnionMap.from_map(schedule))
+    run = isl.UnionSet("{ }")
+    for instances in reached:
+        run = run.union(instances)
+    return node, run
 
 
 def interval(values: isl.Set, context: isl.Set) -> tuple[Expression, Expression]:

@@ -140,6 +140,7 @@ def test_c_compiler_that_does_not_start(layer: Any, monkeypatch: pytest.MonkeyPa
     assert layer.error() == (
         "error: the C compiler /nowhere/cc does not start: "
         "[Errno 2] No such file or directory: '/nowhere/cc'\n"
+        "hint: name another one in $CC\n"
     )
 
 
