@@ -12,6 +12,8 @@ from typing import Any
 
 import islpy as isl
 
+from stages.poly.bind import bind_domain, bind_set
+
 Op: Any = isl.ast_expr_op_type
 Kind: Any = isl.ast_node_type
 ExprKind: Any = isl.ast_expr_type
@@ -107,18 +109,51 @@ def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> 
     """Return loops that run the instances { S[i] -> [time] } in the order of their times.
 
     `iterators` names the dimensions of time; the context bounds the symbolic constants.
-    isl leaves out instances of some strided schedules; where it does, every dimension of time
-    gets a single loop.
+    isl leaves out instances of some strided schedules, as { S[i, k] -> [i, k] : i + 2k = n // 4 };
+    where it does, loops over a box of times ask for each whether it has an instance.
     Ensures that the loops run all instances.
     """
-    times = ", ".join(f"t{k}" for k in range(schedule.dim(isl.dim_type.out)))
     wanted = isl.UnionSet.from_set(schedule.domain().intersect_params(context))
-    for options in ("{ }", f"{{ [{times}] -> atomic[t] }}"):
-        build = isl.AstBuild.from_context(context).set_iterators(_ids(iterators))
-        node, run = _generated(build.set_options(isl.UnionMap(options)), schedule)
-        if run.intersect_params(context).is_equal(wanted):
-            return _nest(node)
-    raise AssertionError(f"isl's loops do not run all instances of {schedule}")
+    build = isl.AstBuild.from_context(context).set_iterators(_ids(iterators))
+    node, run = _generated(build, schedule)
+    if run.intersect_params(context).is_equal(wanted):
+        return _nest(node)
+    return _guarded(schedule.intersect_params(context), context, iterators)
+
+
+def _guarded(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> Nest:
+    """Return loops over the box around all times: `if (time has an instance) instance`."""
+    times = schedule.range()
+    bounds = {
+        name: (times.dim_min_val(k).to_python(), times.dim_max_val(k).to_python())
+        for k, name in enumerate(iterators)
+    }
+    limits = " and ".join(f"{low} <= {name} <= {high}" for name, (low, high) in bounds.items())
+    box = context.intersect(isl.Set(f"[{', '.join(iterators)}] -> {{ : {limits} }}"))
+    inside = bind_set(times, iterators)
+    instance = isl.PwMultiAff.from_set(bind_domain(schedule.reverse(), iterators))
+    arguments = range(instance.dim(isl.dim_type.out))
+    nest: Nest = Instance(
+        arguments=tuple(c_expression(instance.get_pw_aff(k), inside) for k in arguments)
+    )
+    condition = c_condition(inside, box)
+    if condition is not None:
+        nest = Branch(condition=condition, then=nest, otherwise=None)
+    for name, (low, high) in reversed(bounds.items()):
+        nest = _counted(name, low, high, nest)
+    return nest
+
+
+def _counted(iterator: str, low: int, high: int, body: Nest) -> Loop:
+    """Return the loop from `low` to `high`."""
+    within = Expression(text=f"{iterator} <= {high}", operations=1, infix="<=")
+    return Loop(
+        iterator=iterator, start=_number(low), condition=within, step=_number(1), body=body
+    )
+
+
+def _number(value: int) -> Expression:
+    return Expression(text=str(value), operations=0, infix="-" if value < 0 else None)
 
 
 def _generated(build: isl.AstBuild, schedule: isl.Map) -> tuple[isl.AstNode, isl.UnionSet]:
@@ -145,8 +180,9 @@ def interval(values: isl.Set, context: isl.Set) -> tuple[Expression, Expression]
     """
     identity = isl.Map.identity(values.space.map_from_set()).intersect_domain(values)
     build = isl.AstBuild.from_context(context)
-    node = build.node_from_schedule_map(isl.UnionMap.from_map(identity))
-    if node.get_type() == Kind.for_:
+    node, run = _generated(build, identity)
+    whole = isl.UnionSet.from_set(values).intersect_params(context)
+    if run.intersect_params(context).is_equal(whole) and node.get_type() == Kind.for_:
         if node.for_is_degenerate():
             return (_expression(node.for_get_init()),) * 2
         condition = node.for_get_cond()
@@ -197,8 +233,7 @@ def _loop(node: isl.AstNode) -> Loop:
 def _expression(expr: isl.AstExpr) -> Expression:
     kind = expr.get_type()
     if kind == ExprKind.int:
-        value = expr.get_val().to_python()
-        return Expression(text=str(value), operations=0, infix="-" if value < 0 else None)
+        return _number(expr.get_val().to_python())
     if kind == ExprKind.id:
         return Expression(text=expr.get_id().get_name(), operations=0)
     if expr.get_op_type() == Op.add:

@@ -24,7 +24,11 @@ from tests.stages.built import build
             "{ T_local[l] : 0 <= l <= 3 }",
             "{ [PE[x, y] -> T[i]] -> T_local[i] }",
         ),
-        ("{ PE[x, y] -> T[] : 0 <= x <= 3 }", "{ T_local[] }", "{ [PE[x, y] -> T[]] -> T_local[] }"),
+        (
+            "{ PE[x, y] -> T[] : 0 <= x <= 3 }",
+            "{ T_local[] }",
+            "{ [PE[x, y] -> T[]] -> T_local[] }",
+        ),
     ],
 )
 def test_eqs_7_to_9_local_memory_is_the_box_hull_of_what_a_pe_accesses(accessed, local, to_local):

@@ -99,8 +99,12 @@ def test_sizes_are_enumerated_where_extra_instances_would_write_what_others_use(
 @pytest.mark.parametrize(
     ("prefer", "by", "why", "sizes"),
     [
-        ("hull", "hull", "a fixed-size box hull holds the instances, and extra ones that do no harm",
-         [3]),
+        (
+            "hull",
+            "hull",
+            "a fixed-size box hull holds the instances, and extra ones that do no harm",
+            [3],
+        ),
         ("loops", "loops", "layer.yaml prefers loops", None),
     ],
 )

@@ -132,7 +132,9 @@ def test_outputs_that_stay_are_read_back_from_the_pes():
     assert results["fabric"] == {"wavelets": 0, "hops": 0, "stalls": 0}
 
 
-COPY = "lair n(): float16 x[4][6] -> float16 y[4][6]\n{ all (i, j) in (4, 6) y[i][j] = 2 * x[i][j] }"
+COPY = """lair n(): float16 x[4][6] -> float16 y[4][6]
+{ all (i, j) in (4, 6) y[i][j] = 2 * x[i][j] }
+"""
 ORDERS = {
     "diagonal": "i + j, i",
     "blocks of three, the last one ragged": "j//4, i, j mod 4",
