@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric import library as engine
+from stages.fabric.check import faults
 from stages.fabric.elements import DTYPES, Bools
 from stages.fabric.grid import (
     SIDES,
@@ -133,12 +134,13 @@ def run_fabric(
     `arrays` holds every tensor that arrives or is resident before the start, by name. `shapes`
     gives the shapes of outputs; by default the smallest that hold what the layout names.
 
-    Raises FabricStuck, FabricFailure, or ValueError where the layout contradicts itself or the
-    arrays.
+    Raises FabricFailure before the run where routes are at fault, ValueError where the layout
+    contradicts itself or the arrays; FabricStuck and FabricFailure during it.
     """
     _check_arrays(layout, arrays)
     with engine.opened(library) as opened:
         machine = _machine(opened, layout, arrays, invocations, shapes or {})
+        _check_routes(machine, layout)
         _scatter(machine, layout, arrays)
         outcome = _run(opened, machine, profile, invocations, cycle_limit)
         outputs = _outputs(machine, layout, invocations, shapes or {})
@@ -153,6 +155,14 @@ def _check_arrays(layout: Mapping[str, Any], arrays: Mapping[str, Array]) -> Non
             raise ValueError(f"tensor {name} is missing")
         if arrays[name].dtype != dtype:
             raise ValueError(f"tensor {name} is {arrays[name].dtype}, not {dtype}")
+
+
+def _check_routes(machine: _Machine, layout: Mapping[str, Any]) -> None:
+    """Raise FabricFailure with the first faults of the routes, if they have any."""
+    colours, inlets = machine.colours, machine.inlets.inlets
+    found = faults(layout, machine.grid, colours, inlets, machine.outlets)
+    if found:
+        raise FabricFailure("; ".join(found[:5]))
 
 
 def _residents(layout: Mapping[str, Any], transfer: str) -> list[Mapping[str, Any]]:

@@ -132,7 +132,7 @@ class AdapterWriter:
         self.program.add(body)
 
     def _listen(self, restart: Body, name: str, arrival: Description) -> None:
-        colour = self.program.colour(arrival["source"])
+        colour = self.program.listen(arrival["source"])
         block = self.program.when(restart.block, self.model.pes(f"{name}_adapters"))
         for k, (low, _) in enumerate(arrival["outer"]):
             block.add(f"my->{self.spelling.of(f'{name}_index{k}')} = {low};")

@@ -233,7 +233,7 @@ class ComputeWriter:
     def _main(self) -> None:
         for name, arrival in self.model.graph["arrivals"].items():
             if arrival["sparse"]:
-                colour = self.program.colour(arrival["colour"])
+                colour = self.program.listen(arrival["colour"])
                 self.program.main.block.add(
                     f"on_data(pe, {colour}, {self.spelling.of(f'on_{name}')});",
                     f"on_control(pe, {colour}, {self.spelling.of(f'end_{name}')});",

@@ -42,6 +42,7 @@ def _role(model: Model, program: Program, code: int) -> Description:
     return {
         "at": str(_as_pes(program.pes)),
         "counters": program.counters,
+        "listens": program.listens,
         "memory": {"data": program.data, "code": code},
         "tensors": {local.name: _tensor(model, program, local) for local in program.locals},
     }

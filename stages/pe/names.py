@@ -21,10 +21,11 @@ OURS = frozenset(
 TYPEDEFS = frozenset(["float16", "task", "wavelet", "wavelet_task"])
 
 LIBRARY = re.compile(
-    r"[a-z]\w*_t|offsetof|(FP|M|MATH)_\w+|HUGE_VAL[FL]?|INFINITY|NAN|NULL"
+    r"[a-z]\w*_t|offsetof|FP_(NAN|INFINITE|ZERO|SUBNORMAL|NORMAL|ILOGB(0|NAN)|FAST_FMA[FL]?)"
+    r"|MATH_ERR(NO|EXCEPT)|HUGE_VAL[FL]?|INFINITY|NAN|NULL"
     r"|(U?INT\w*|PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT)_(MAX|MIN|C)"
 )
-"""Types and macros of the headers that pe.h includes."""
+"""Types and macros of the headers that pe.h includes; none of them ends in an underscore."""
 
 DEFINED = re.compile(r"\b([A-Za-z_]\w*)\(|#define (\w+)|struct (\w+)|\b([A-Z][A-Z0-9_]+)\b")
 """Functions, macros, structures and enumerators where pe.h defines or uses them."""

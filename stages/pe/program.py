@@ -51,6 +51,7 @@ class Program:
     fields: list[str] = field(default_factory=list)
     counters: list[str] = field(default_factory=list)
     colours: list[str] = field(default_factory=list)
+    listens: list[str] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     main: Body = field(
         default_factory=lambda: Body(name="pe_main", comment="Configure, then start.")
@@ -109,6 +110,12 @@ class Program:
         if name not in self.colours:
             self.colours.append(name)
         return self.spelling.colour(name)
+
+    def listen(self, name: str) -> str:
+        """Return the enumerator of a colour whose wavelets the program takes."""
+        if name not in self.listens:
+            self.listens.append(name)
+        return self.colour(name)
 
     def add(self, body: Body) -> None:
         """Append a finished function."""

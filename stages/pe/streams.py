@@ -43,7 +43,7 @@ def receive(program: Program, block: Block, task: str, colour: str, then: str) -
     transfer = Transfer(program, task)
     transfer.configure("COPY", "{memory}, {fabric}, NO_OPERAND", program.model.known(task))
     where = transfer.where(block)
-    listen = program.colour(colour)
+    listen = program.listen(colour)
     block.add(f"stream_receive(pe, {transfer.vector}, {listen}, {where}, {then});")
 
 
@@ -90,7 +90,7 @@ def send_sum(
 
 def _alternating(program: Program, departure: Description) -> dict[str, str]:
     """Return the declarations of a PE's outgoing and incoming colours, by its depth's parity."""
-    even, odd = (program.colour(c) for c in departure["colours"])
+    even, odd = (program.listen(c) for c in departure["colours"])
     depth = isl.PwAff(departure["parity"]).intersect_domain(program.pes)
     if depth.max_val().eq(depth.min_val()):
         out, into = (even, odd) if depth.max_val().is_zero() else (odd, even)

@@ -40,8 +40,8 @@ def test_second_build_runs_nothing_but_the_summary(small):
 
 
 def test_a_wrong_value_is_shown_and_exits_1(small):
-    stage = (small.modules / "stages/simulate.py").read_text()
-    (small.modules / "stages/simulate.py").write_text(stage.replace('"right": True', '"right": False'))
+    stage = small.modules / "stages/simulate.py"
+    stage.write_text(stage.read_text().replace('"right": True', '"right": False'))
     run = small.run("a")
     assert run.code == 1
     assert "  y       WRONG, by up to 0\n" in run.out

@@ -53,15 +53,15 @@ def test_cycle_limit_is_reported(library, row, ideal):
 FAILURES = [
     (
         {"x": "{ [PE[x, 0] -> N[]] -> E[] : x <= 2 }", "z": "{ }"},
-        "the route of x at PE[0, 0] goes on to the east, where nothing takes it",
+        "colour x leaves PE[0, 0] on side E and ends nowhere",
     ),
     (
         {"x": "{ [PE[x, 0] -> N[]] -> ramp[] : x <= 1 }", "z": "{ }"},
-        "x arrives beside PE[2, 0], where no route takes it",
+        "colour x enters PE[2, 0] from N, and has no route",
     ),
     (
         {"x": "{ [PE[x, 0] -> N[]] -> ramp[] : 1 <= x <= 2 }", "z": "{ }"},
-        "x arrives beside PE[0, 0], where no route takes it",
+        "colour x enters PE[0, 0] from N, and has no route",
     ),
 ]
 

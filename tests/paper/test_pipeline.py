@@ -1,4 +1,4 @@
-"""The paper's layers through the stages: what adapters change, Section 4.2, and what simd decides."""
+"""The paper's layers through the stages: what adapters change (Sec. 4.2), what simd decides."""
 
 import shutil
 from pathlib import Path

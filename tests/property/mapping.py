@@ -9,6 +9,7 @@ import yaml
 from tests.property.orders import elements_of, order_map, per_port
 
 MOST_PES = 4
+DENSITIES = (0.5, 0.25, 0.9, 0.0), (50, 25, 20, 5)
 MACHINES = ("wse2", "ideal", "paper", "wse1", "wse3")
 
 
@@ -53,10 +54,10 @@ class RandomMapping:
             **self.algorithm.arguments,
             "machine": rng.choices(MACHINES, (40, 15, 25, 10, 10))[0],
             "target": f"{{ PE[{self.target.width}, {self.target.height}] }}",
-            "placement": self.direction or "{ " + "; ".join(p.strip("{} ") for p in self.placements) + " }",
+            "placement": self.direction or union(self.placements),
             "tensors": self.tensors,
             "invocations": rng.choices((1, 2, 3), (60, 25, 15))[0],
-            "data": {"seed": rng.randrange(100), "density": rng.choices((0.5, 0.25, 0.9, 0.0), (50, 25, 20, 5))[0]},
+            "data": {"seed": rng.randrange(100), "density": rng.choices(*DENSITIES)[0]},
         }
         prefer = rng.choice((None, None, "hull", "exact", "enumerate", "loops"))
         if prefer:
@@ -98,7 +99,8 @@ class RandomMapping:
         outer = [row.terms[0][0] for row in statement.target.rows if len(row.terms) == 1]
         inner = [name for name in statement.sizes if name not in outer]
         first = _coordinate(rng, statement, outer)
-        second = _coordinate(rng, statement, rng.choice((outer, inner, inner, list(statement.sizes))))
+        names = rng.choice((outer, inner, inner, list(statement.sizes)))
+        second = _coordinate(rng, statement, names)
         pair = [first, second]
         rng.shuffle(pair)
         return pair
@@ -156,7 +158,8 @@ class RandomMapping:
             if rng.random() < 0.3:
                 self.tensors[tensor] = {"resident": True}
             return
-        ports = self._spread(tensor, rng.choice(borders)) if kind == "spread" else self._straight(tensor)
+        spread = kind == "spread"
+        ports = self._spread(tensor, rng.choice(borders)) if spread else self._straight(tensor)
         order = per_port(rng, ports, tensor, self._shape(tensor))
         self.tensors[tensor] = {"arrives": str(order.coalesce())}
         if rng.random() < (0.6 if self.algorithm.types[tensor].endswith("16") else 0.03):
@@ -182,7 +185,8 @@ class RandomMapping:
             return self._where_needed(tensor, elements, side)
         other = rng.choice([s for s in "NSWE" if s != side])
         if kind == "both" or not shape:
-            return self._everywhere(elements, side).union(self._where_needed(tensor, elements, other))
+            needed = self._where_needed(tensor, elements, other)
+            return self._everywhere(elements, side).union(needed)
         first, second = halves(rng, tensor, shape)
         return self._everywhere(elements.intersect(first), side).union(
             self._everywhere(elements.intersect(second), other)
@@ -194,9 +198,10 @@ class RandomMapping:
         return isl.Map.from_domain_and_range(elements, ports)
 
     def _where_needed(self, tensor, elements, side):
-        """Return the port of each row or column that needs an element; the first for the others."""
+        """Return the port of each row or column that needs an element, else the first one."""
         step = "PE[lane, y]" if side in "NS" else "PE[x, lane]"
-        ports = self._needed(tensor).apply_range(isl.Map(f"{{ {step} -> {self.target.port(side)} }}"))
+        outwards = isl.Map(f"{{ {step} -> {self.target.port(side)} }}")
+        ports = self._needed(tensor).apply_range(outwards)
         idle = elements.subtract(ports.domain())
         return ports.union(isl.Map.from_domain_and_range(
             idle, isl.Set(f"{{ {self.target.port(side)} : lane = 0 }}")
@@ -251,6 +256,11 @@ def _coordinate(rng, statement, names):
         (f"({name} + {other})//3", skewed): 2,
     }
     return rng.choices(list(forms), list(forms.values()))[0]
+
+
+def union(texts):
+    """Return the union of isl maps, all of them without symbolic constants."""
+    return "{ " + "; ".join(text.strip("{} ") for text in texts) + " }"
 
 
 def _along(computed, side):

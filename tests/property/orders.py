@@ -11,7 +11,8 @@ def element_names(shape):
 
 def random_order(rng: random.Random, shape):
     """Return the indices of an injective order, as isl text in the names of the elements."""
-    parts = [_dimension(rng, name, size) for name, size in zip(element_names(shape), shape, strict=True)]
+    sizes = zip(element_names(shape), shape, strict=True)
+    parts = [_dimension(rng, name, size) for name, size in sizes]
     if rng.random() < 0.35:
         rng.shuffle(parts)
     indices = [part for pieces in parts for part in pieces]
@@ -72,7 +73,8 @@ def per_port(rng: random.Random, ports: isl.Map, tensor, shape):
         text, size = indices[position]
         if size > 1:
             modulus = rng.randint(1, size)
-            local = [*indices[:position], (f"({text}) mod {modulus}", modulus), *indices[position + 1:]]
+            local = list(indices)
+            local[position] = (f"({text}) mod {modulus}", modulus)
             found = with_ports(ports, order_map(tensor, shape, local))
             if found.is_injective():
                 return found

@@ -27,7 +27,11 @@ def results(programs):
         "top": "small", "machine": "ideal", "invocations": 1,
         "cycles": {"simd": programs, "loops": 2 * programs}, "speedup": 2.0,
         "bound": {"cycles": 1, "by": "operations"},
-        "tasks": {"on_x": {"by": "hull", "why": "", "sizes": [8], "calls": 1, "instances": 8, "extra": 0}},
+        "tasks": {
+            "on_x": {
+                "by": "hull", "why": "", "sizes": [8], "calls": 1, "instances": 8, "extra": 0,
+            }
+        },
         "check": {"y": {"exact": True, "right": True, "max_abs_error": 0.0}},
         "memory": {"bytes_per_pe": 96, "of": 49152},
         "fabric": {"wavelets": 3, "hops": 4, "stalls": 0},

@@ -1,0 +1,158 @@
+"""What must hold of the texts of any layer, whatever the layer is. Each check asserts."""
+
+from dataclasses import dataclass
+
+import islpy as isl
+import yaml
+
+from stages.make.folders import open_folder
+from stages.poly.bind import PE_NAMES
+from stages.poly.pieces import maps_of, named_set, sets_of
+from stages.poly.text import read_objects
+
+RUNS = ("react", "compute")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """The objects of the stages' texts, and the tasks."""
+
+    graph: dict
+    objects: dict
+
+    def tasks(self, *kinds):
+        return {n: t for n, t in self.graph["tasks"].items() if not kinds or t["kind"] in kinds}
+
+    def set_of(self, file, name):
+        """Return the set, or the first map as a set of pairs, of a name in a file."""
+        return isl.Set.from_union_set(self.objects[file][name])
+
+    def known(self, task):
+        return self.set_of("instances", f"{task}_known")
+
+
+def read_texts(folder):
+    """Read what the stages wrote for a layer folder."""
+    cache = open_folder(folder).cache
+    objects = {p.stem: read_objects(p.read_text(encoding="utf-8")) for p in cache.glob("*.isl")}
+    return Texts(graph=yaml.safe_load((cache / "tasks.yaml").read_text("utf-8")), objects=objects)
+
+
+def check_invariants(folder):
+    """Assert all that must hold of a built layer."""
+    texts = read_texts(folder)
+    every_instance_has_a_time(texts)
+    every_instance_runs_once(texts)
+    allocations_are_injective(texts)
+    for task in texts.tasks():
+        if f"{task}_compression" in texts.objects["compressions"]:
+            compression_is_a_bijection(texts, task)
+    for task in texts.tasks(*RUNS):
+        if f"{task}_hull" in texts.objects["hulls"]:
+            hull_contains_the_instances(texts, task)
+            chosen_hull_does_no_harm(texts, task)
+
+
+def every_instance_has_a_time(texts):
+    schedule = texts.objects["schedule"]["schedule"]
+    assert schedule.is_single_valued()
+    assert schedule.domain().is_equal(texts.objects["lair"]["instances"])
+
+
+def every_instance_runs_once(texts):
+    """One PE, one task and one index: together the tasks run all instances, each of them once."""
+    placement = texts.objects["adapted"]["placement"]
+    ran = isl.UnionSet("{ }")
+    for name in texts.tasks(*RUNS):
+        instances = texts.set_of("instances", name)
+        at = invoked(instances.intersect_params(texts.known(name)))
+        assert invoked(instances).is_equal(at), f"{name} is not known where it runs"
+        assert at.reverse().is_single_valued(), f"{name} runs an instance twice"
+        here = isl.UnionMap.from_map(placed(instances))
+        assert here.is_subset(placement), f"{name} runs an instance on another PE"
+        one = isl.UnionSet.from_set(at.range())
+        assert one.intersect(ran).is_empty(), f"{name} runs what another task runs"
+        ran = ran.union(one)
+    assert ran.is_equal(texts.objects["lair"]["instances"])
+
+
+def invoked(elements):
+    """Return { [symbolic constants] -> element } of [p] -> { element }."""
+    names = elements.get_var_names_not_none(isl.dim_type.param)
+    listed = ", ".join(names)
+    constants = isl.MultiId(f"[{listed}] -> {{ [{listed}] }}")
+    return elements.unbind_params_insert_domain(constants)
+
+
+def placed(elements):
+    """Return { element -> PE } of [PE_X, PE_Y, index...] -> { element }."""
+    for name in elements.get_var_names_not_none(isl.dim_type.param):
+        if name not in PE_NAMES:
+            position = elements.find_dim_by_name(isl.dim_type.param, name)
+            elements = elements.project_out(isl.dim_type.param, position, 1)
+    pe = isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")
+    return elements.unbind_params_insert_domain(pe).reverse()
+
+
+def allocations_are_injective(texts):
+    """Two elements that a PE keeps never share an element of local memory, which is inside."""
+    for name in ("allocations", "hulls"):
+        accessed = texts.objects["allocations"]["accessed"]
+        for to_local in maps_of(texts.objects[name]["to_local"]):
+            kept = [m.wrap() for m in maps_of(accessed) if same_space(m.wrap(), to_local.domain())]
+            used = to_local.intersect_domain(kept[0])
+            assert kept[0].is_subset(to_local.domain()), f"{to_local} leaves elements out"
+            pe = used.domain().unwrap().domain_map().intersect_domain(used.domain())
+            assert pe.range_product(used).is_injective(), f"{to_local} puts two elements in one"
+            local = named_set(texts.objects[name]["local"], used.get_tuple_name(isl.dim_type.out))
+            assert used.range().is_subset(local), f"{to_local} leaves local memory"
+
+
+def same_space(left, right):
+    return left.get_space().drop_all_params().is_equal(right.get_space().drop_all_params())
+
+
+def compression_is_a_bijection(texts, task):
+    compressed = texts.set_of("compressions", task)
+    relation = isl.Map.from_union_map(texts.objects["compressions"][f"{task}_compression"])
+    relation = relation.intersect_domain(compressed)
+    assert relation.is_single_valued() and relation.is_injective(), task
+    known = texts.known(task)
+    instances = texts.set_of("instances", task).intersect_params(known)
+    assert relation.range().intersect_params(known).is_equal(instances), task
+
+
+def hull_contains_the_instances(texts, task):
+    known = texts.known(task)
+    compressed = texts.set_of("compressions", task).intersect_params(known)
+    assert compressed.is_subset(texts.set_of("hulls", f"{task}_hull")), task
+
+
+def chosen_hull_does_no_harm(texts, task):
+    """Extra instances stay in local memory, and write no element that anybody uses."""
+    hulls = texts.objects["hulls"]
+    vector = hulls.get(f"{task}_vector")
+    if vector is None or sets_of(vector)[0].get_tuple_name() != "hull":
+        return
+    known = texts.known(task)
+    whole = texts.set_of("hulls", f"{task}_hull").intersect_params(known)
+    proper = texts.set_of("compressions", task)
+    extra = whole.subtract(proper)
+    for access in maps_of(texts.objects["compressions"][f"{task}_access"]):
+        tensor = access.get_tuple_name(isl.dim_type.out)
+        if arrives_with(texts, task, tensor):
+            continue
+        touched = placed(extra.apply(access)).reverse()
+        local = isl.UnionMap.from_map(touched).wrap().apply(hulls["to_local"])
+        assert local.is_subset(hulls["local"]), f"{task} leaves local memory of {tensor}"
+        if tensor == texts.tasks()[task]["target"]:
+            used = texts.objects["allocations"]["accessed"]
+            both = isl.UnionMap.from_map(touched).intersect(used)
+            assert both.is_empty(), f"extra instances of {task} write {both}"
+
+
+def arrives_with(texts, task, tensor):
+    """Say whether a task reacts to elements of a tensor, which then needs no memory."""
+    described = texts.tasks()[task]
+    arrivals = texts.graph["arrivals"]
+    return described["kind"] == "react" and arrivals[described["arrival"]]["tensor"] == tensor
