@@ -139,17 +139,16 @@ def literal(value: float | str, type_: str) -> str:
     """Return a number, inf and -inf included, as an element of a type."""
     number = float(value)
     if type_ in ("int16", "int32"):
-        most = 2 ** (8 * BYTES[type_] - 1) - 1
-        whole = (
-            most
-            if number == float("inf")
-            else -most - 1
-            if number == -float("inf")
-            else int(number)
-        )
-        return str(whole) if whole > -(2**31) else "INT32_MIN"
+        return _integer(number, BYTES[type_])
     text = {float("inf"): "INFINITY", -float("inf"): "-INFINITY"}.get(number, f"{_float(number)}")
     return f"f16({text})" if type_ == "float16" else text
+
+
+def _integer(number: float, size: int) -> str:
+    """Return the integer of `size` bytes that is nearest to a number, which may be infinite."""
+    most = 2 ** (8 * size - 1) - 1
+    whole = int(min(max(number, -most - 1), most))
+    return "INT32_MIN" if whole == -(2**31) else str(whole)
 
 
 def _float(number: float) -> str:
