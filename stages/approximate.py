@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES, bind_domain
+from stages.lair.tasks import RUNS
+from stages.poly.bind import PE_NAMES, bind_domain, index_constants
 from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, fixed_size
 from stages.poly.box_hull import BoxHull, as_set, box, box_hull, offset_set
 from stages.poly.interference import accessed_by, extend_allocation, extra_instances
@@ -35,7 +36,6 @@ T_reads, T_writes: the elements of local memory that these read and write, eqs. 
 T_outside, T_conflict: those of them that do not exist, or that somebody else uses.
 T_minimum, T_maximum: exact bounds. T_vector: the box chosen, hull[size] or exact[size], if any.
 local, to_local: the allocation with room for what extra instances write."""
-RUNS = ("react", "compute")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,8 @@ class Approximator:
             tensor = access.get_tuple_name(isl.dim_type.out)
             if tensor == self._arriving(task):
                 continue
-            touched = accessed_by(access.apply_range(self.by_tensor[tensor]), extra, _free(extra))
+            local = access.apply_range(self.by_tensor[tensor])
+            touched = accessed_by(local, extra, index_constants(extra))
             if tensor == task["target"]:
                 writes = touched
             else:
@@ -177,7 +178,7 @@ def choose_box(
     """
     if prefer in ("loops", "enumerate"):
         return None
-    sizes = fixed_size(exact, _free(compressed)) if exact.is_box else None
+    sizes = fixed_size(exact, index_constants(compressed)) if exact.is_box else None
     harmless = approximation is not None and approximation.harmless
     if approximation is None or not harmless:
         return _exact_box(compressed, sizes)
@@ -208,15 +209,6 @@ def _described(approximation: Approximation, compressed: isl.Set) -> dict[str, t
         "outside": approximation.outside,
         "conflict": approximation.conflict,
     }
-
-
-def _free(elements: isl.Set) -> list[str]:
-    """Return the index symbolic constants of a set."""
-    names = (
-        elements.get_dim_name(isl.dim_type.param, k)
-        for k in range(elements.dim(isl.dim_type.param))
-    )
-    return [name for name in names if name and name not in PE_NAMES]
 
 
 def _joined(size: Shape, shift: Shape, other: Shape, other_shift: Shape) -> tuple[Shape, Shape]:

@@ -13,7 +13,8 @@ import typing
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES
+from stages.lair.tasks import RUNS
+from stages.poly.bind import index_constants
 from stages.poly.bounds import exact_bounds
 from stages.poly.box_hull import box, offset_set
 from stages.poly.enumeration import enumerate_sizes
@@ -27,7 +28,6 @@ WRITES = ("sizes.isl",)
 HEADER = """Size enumeration (Sec. 5.4), per task T that has no box of fixed size.
 T_sizes: [PE_X, PE_Y] -> { [size] }, index projected out, eq. (42); T_offset: their offset.
 T_identifiers: { [size - offset] }, eq. (43), one SIMD configuration each; T_hull: their box."""
-RUNS = ("react", "compute")
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -46,9 +46,8 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 def sizes_of(compressed: isl.Set, known: isl.Set) -> dict[str, isl.Set]:
     """Return sizes, offset, identifiers and their box; empty if the set is no box."""
-    names = compressed.get_var_names_not_none(isl.dim_type.param)
     bounds = exact_bounds(compressed, known)
-    enumeration = enumerate_sizes(bounds, [n for n in names if n not in PE_NAMES])
+    enumeration = enumerate_sizes(bounds, index_constants(compressed))
     if enumeration is None:
         return {}
     return {

@@ -114,18 +114,16 @@ class TaskGraph:
         turned = turn(side, self.grid)
         lanes = taken.range().apply(turned)
         adapters = self._spreads(side, source, taken)
-        start = 1 if adapters else 0
         if adapters:
             feeds = _feeds(source, taken, turned)
             self._add(f"{name}_source", spread_routes(feeds, side, turned))
             border = isl.Map("{ [lane, depth] -> [lane, 0] }")
             self.objects[f"{name}_adapters"] = lanes.apply(border).apply(turned.reverse())
-        self._add(name, column_routes(lanes, side, turned, spread=bool(start)))
+        self._add(name, column_routes(lanes, side, turned, spread=adapters))
         self.objects[f"{name}_taken"] = taken
         if self._is_sparse(tensor):
             self._filter(name, side, taken, adapters)
         self.objects[f"{name}_ports"] = self._ports(source, side, taken, turned, adapters)
-        outer = _outer_box(source)
         return {
             "tensor": tensor,
             "side": side,
@@ -133,7 +131,7 @@ class TaskGraph:
             "colour": name,
             "source": f"{name}_source" if adapters else name,
             "spread": adapters,
-            "outer": outer,
+            "outer": _outer_box(source),
         }
 
     def _filter(self, name: str, side: str, taken: isl.Map, adapters: bool) -> None:

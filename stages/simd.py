@@ -17,6 +17,7 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.lair.grammar import parse_expression
 from stages.lair.operation import Operation, operation_of
+from stages.lair.tasks import RUNS, STREAMS
 from stages.lair.yaml_text import write_document
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.compression import keeps_order
@@ -43,8 +44,6 @@ sizes, extents: the sizes of the instruction, and from where to where they go if
 least, several: with enumerate, the least size and how many there are, a configuration each.
 operation: d op a, b; operands: d, a, b. Element [i] of a local tensor is at base + strides * i,
 base an index of the tensor, strides in elements; first0, ... are the least instances."""
-RUNS = ("react", "compute")
-STREAMS = ("receive", "send", "hear", "spread")
 Task = dict[str, typing.Any]
 
 

@@ -16,7 +16,7 @@ from stages.pe.function import Body
 from stages.pe.model import Description, Model
 from stages.pe.program import Program
 from stages.pe.streams import odometer, outer_indices, receive, send, unpack
-from stages.poly.ast import Instance, loop_nest
+from stages.poly.ast import Instance, element_loops
 from stages.poly.side import SIDES
 
 
@@ -111,11 +111,9 @@ class AdapterWriter:
             )
 
         elements = self.model.instance_set(task)
-        order = isl.Map.identity(elements.get_space().map_from_set()).intersect_domain(elements)
         dimensions = range(elements.dim(isl.dim_type.set))
         names = [self.spelling.of(f"time {k}", f"t{k}") for k in dimensions]
-        nest = loop_nest(order.reset_tuple_id(isl.dim_type.out), self.model.known(task), names)
-        write_nest(body.block, nest, instance)
+        write_nest(body.block, element_loops(elements, self.model.known(task), names), instance)
         self.program.add(body)
 
     def _end(self, name: str, arrival: Description) -> None:

@@ -10,8 +10,6 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 3, 4.2
 
 from __future__ import annotations
 
-import re
-
 import islpy as isl
 
 from stages.pe.code import C_TYPES, Block, literal
@@ -188,7 +186,8 @@ class ComputeWriter:
         for name in self.model.of_kind("initialise"):
             block.add(f"{self.spelling.of(name)}(pe);")
         for statement in self._statements():
-            block.add(f"my->{self._field(f'waiting_{statement}')} = {self._streams_of(statement)};")
+            streams = total(self._streams_of(statement))
+            block.add(f"my->{self._field(f'waiting_{statement}')} = {streams};")
         parts = [
             self.program.number(self.model.pes(f"{d}_chain"))
             for d in self.model.graph["departures"]
@@ -199,7 +198,7 @@ class ComputeWriter:
         for name, arrival in self.model.graph["arrivals"].items():
             self._listen(self.program.when(block, self.model.pes(f"{name}_taken")), name, arrival)
         for statement in self._statements():
-            if not re.fullmatch(r"(.* \+ )?[1-9]\d*", self._streams_of(statement)):
+            if "1" not in self._streams_of(statement):
                 inner = block.nest(f"if (my->{self.spelling.of(f'waiting_{statement}')} == 0)")
                 inner.add(f"activate(pe, {self.spelling.of(f'finish_{statement}')});")
         self.program.add(body)
@@ -209,14 +208,13 @@ class ComputeWriter:
         self.program.hold(f"int32_t {spelled};")
         return spelled
 
-    def _streams_of(self, statement: str) -> str:
-        """Return how many streams a statement waits for on this PE, as C."""
-        parts = [
+    def _streams_of(self, statement: str) -> list[str]:
+        """Return, as C, whether a statement waits on this PE for each of the streams it reads."""
+        return [
             self.program.number(self.model.pes(f"{name}_taken"))
             for name, arrival in self.model.graph["arrivals"].items()
             if statement in self._readers(arrival["tensor"])
         ]
-        return total(parts)
 
     def _listen(self, block: Block, name: str, arrival: Description) -> None:
         """Append what makes a PE take a stream again."""

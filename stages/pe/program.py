@@ -14,6 +14,7 @@ from stages.pe.function import Body, Function
 from stages.pe.model import Model, holds
 from stages.pe.names import read_names
 from stages.pe.work import Spelling, configuration
+from stages.poly.bind import index_constants, project_names
 
 PE_H = Path(__file__).parent.parent / "fabric" / "pe.h"
 
@@ -91,12 +92,7 @@ class Program:
 
     def pes_of(self, known: isl.Set) -> isl.Set:
         """Return the PEs for which symbolic constants are known, the others projected out."""
-        names = [n for n in known.get_var_names_not_none(isl.dim_type.param) if n[:3] != "PE_"]
-        for name in names:
-            known = known.project_out(
-                isl.dim_type.param, known.find_dim_by_name(isl.dim_type.param, name), 1
-            )
-        return known
+        return project_names(known, index_constants(known))
 
     def number(self, pes: isl.Set) -> str:
         """Return 1 on the given PEs and 0 on the others of the role, as C."""

@@ -27,7 +27,7 @@ from stages.pe.code import (
 )
 from stages.pe.model import Description, Model, holds, value
 from stages.pe.names import Names
-from stages.poly.ast import Instance, c_expression, held, interval, loop_nest
+from stages.poly.ast import Instance, c_expression, element_loops, held, interval, loop_nest
 from stages.poly.bind import bind_domain, bind_set
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
@@ -94,10 +94,13 @@ def _select(block: Block, name: str, model: Model, context: isl.Set) -> str:
         values = elements.project_out(isl.dim_type.set, k + 1, after)
         first, last = interval(values.project_out(isl.dim_type.set, 0, k), context)
         start = value(least, context)
-        block.charge(scalar=first.operations + last.operations + start.operations + 2)
         block.add(f"const int first{k} = {first.text};", f"const int last{k} = {last.text};")
-        one = "" if start.text == "1" else f" + 1 - {held(start, '-')}"
-        subscripts += f"[last{k} - first{k}{one}]"
+        subscript = f"last{k} - first{k}"
+        block.charge(scalar=first.operations + last.operations + 1)
+        if start.text != "1":
+            subscript += f" + 1 - {held(start, '-')}"
+            block.charge(scalar=start.operations + 2)
+        subscripts += f"[{subscript}]"
     return subscripts
 
 
@@ -237,8 +240,8 @@ def transfer_loops(
     elements = model.instance_set(name)
     names = [spelling.own(f"i{k}") for k in range(elements.dim(isl.dim_type.set))]
     access = next(iter(model.accesses(name).values()))
-    order = isl.Map.identity(elements.get_space().map_from_set()).intersect_domain(elements)
-    context = bind_set(elements, names).intersect(model.known(name))
+    known = model.known(name)
+    context = bind_set(elements, names).intersect(known)
 
     def instance(inner: Block, at: Instance) -> None:
         text = line.format(memory_text(access, names, context))
@@ -246,9 +249,7 @@ def transfer_loops(
         inner.declare(dict(zip(names, at.arguments, strict=True)), [text])
         inner.add(*counted, text)
 
-    write_nest(
-        block, loop_nest(order.reset_tuple_id(isl.dim_type.out), model.known(name), names), instance
-    )
+    write_nest(block, element_loops(elements, known, names), instance)
 
 
 def most_elements(name: str, model: Model) -> int:

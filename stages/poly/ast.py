@@ -121,6 +121,17 @@ def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> 
     return _guarded(schedule.intersect_params(context), context, iterators)
 
 
+def element_loops(elements: isl.Set, context: isl.Set, iterators: Sequence[str]) -> Nest:
+    """Return loops that run the elements of a set in lexicographic order."""
+    return loop_nest(_lexicographic(elements), context, iterators)
+
+
+def _lexicographic(elements: isl.Set) -> isl.Map:
+    """Return { S[i] -> [i] } for the elements of a set."""
+    order = isl.Map.identity(elements.get_space().map_from_set()).intersect_domain(elements)
+    return order.reset_tuple_id(isl.dim_type.out)
+
+
 def _guarded(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> Nest:
     """Return loops over the box around all times: `if (time has an instance) instance`."""
     times = schedule.range()
@@ -178,9 +189,8 @@ def interval(values: isl.Set, context: isl.Set) -> tuple[Expression, Expression]
     As the bounds of a loop over the set, which isl writes with `max` and `min`; where that takes
     several loops, as the set's piecewise minimum and maximum.
     """
-    identity = isl.Map.identity(values.space.map_from_set()).intersect_domain(values)
     build = isl.AstBuild.from_context(context)
-    node, run = _generated(build, identity)
+    node, run = _generated(build, _lexicographic(values))
     whole = isl.UnionSet.from_set(values).intersect_params(context)
     if run.intersect_params(context).is_equal(whole) and node.get_type() == Kind.for_:
         if node.for_is_degenerate():

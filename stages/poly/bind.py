@@ -26,6 +26,11 @@ def index_names(n: int) -> list[str]:
     return [*(f"index{i}" for i in range(n - 1)), "index"][-n:] if n else []
 
 
+def index_constants(obj: isl.Set | isl.Map) -> list[str]:
+    """Return the symbolic constants of a set or map but those of the PE, in their order."""
+    return [name for name in obj.get_var_names_not_none(PARAM) if name not in PE_NAMES]
+
+
 def bind_range(relation: isl.Map, names: Sequence[str]) -> isl.Set:
     """Return `{ a : (a -> names) in relation }`, the range removed.
 

@@ -15,6 +15,7 @@ from stages.poly.ast import (
     Nest,
     c_condition,
     c_expression,
+    element_loops,
     held,
     interval,
     loop_nest,
@@ -222,3 +223,9 @@ def test_the_ends_of_an_interval_read_as_the_bounds_of_a_loop(
 ) -> None:
     first, last = interval(isl.Set(values), isl.Set(context))
     assert (first.text, last.text) == (least, greatest)
+
+
+def test_elements_are_run_in_lexicographic_order() -> None:
+    elements = isl.Set("{ T[i, j] : 0 <= i <= 1 and i <= j <= 2 }")
+    found = _outline(element_loops(elements, isl.Set(ANY), ["i", "j"]))
+    assert found == "i=0; i <= 1; 1 { j=i; j <= 2; 1 { S(i, j) } }"

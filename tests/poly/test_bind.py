@@ -5,6 +5,7 @@ from stages.poly.bind import (
     bind_domain,
     bind_range,
     bind_set,
+    index_constants,
     index_names,
     project_names,
     unbind_domain,
@@ -67,3 +68,8 @@ def test_projecting_names_out_keeps_what_holds_for_some_value() -> None:
 def test_projecting_names_out_of_a_map() -> None:
     relation = isl.Map("[index] -> { [i] -> [i + index] : 0 <= index <= 1 }")
     assert project_names(relation, ["index"]).is_equal(isl.Map("{ [i] -> [i:i + 1] }"))
+
+
+def test_index_constants_are_those_that_are_no_coordinates_of_a_pe() -> None:
+    elements = isl.Set("[PE_X, index0, PE_Y, index] -> { [i] : i = index + index0 + PE_X + PE_Y }")
+    assert index_constants(elements) == ["index0", "index"]

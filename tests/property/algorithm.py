@@ -113,7 +113,7 @@ def random_algorithm(rng: random.Random):
     count = rng.choices((1, 2, 3), (75, 20, 5))[0]
     inputs = [f"x{k}" for k in range(rng.choices((1, 2, 3), (25, 55, 20))[0])]
     group = rng.choices(list(TYPES), list(TYPES.values()))[0]
-    exact = any(t.startswith("int") for t in group) or rng.random() < 0.9
+    exact = any(t.startswith("int") for t in group) or rng.random() < 0.95
     statements = tuple(_random_statement(rng, f"y{k}", inputs, exact) for k in range(count))
     read = {a.tensor for s in statements for a in s.reads}
     used = [t for t in inputs if t in read] or inputs[:1]

@@ -9,6 +9,7 @@ import yaml
 from tests.property.orders import elements_of, order_map, per_port
 
 MOST_PES = 4
+OPPOSITE = dict(zip("NSWE", "SNEW", strict=True))
 DENSITIES = (0.5, 0.25, 0.9, 0.0), (50, 25, 20, 5)
 MACHINES = ("wse2", "ideal", "paper", "wse1", "wse3")
 
@@ -36,8 +37,8 @@ class RandomMapping:
 
     def __init__(self, rng: random.Random, algorithm):
         self.rng, self.algorithm = rng, algorithm
-        self.direction = ""
-        if len(algorithm.statements) == 1 and rng.random() < 0.06:
+        self.direction, self.fitted = "", False
+        if len(algorithm.statements) == 1 and rng.random() < 0.08:
             self._place_by_direction(algorithm.statements[0])
         else:
             self._place()
@@ -62,6 +63,8 @@ class RandomMapping:
         prefer = rng.choice((None, None, "hull", "exact", "enumerate", "loops"))
         if prefer:
             content["simd"] = {"prefer": prefer}
+        if self.direction and rng.random() < 0.3:
+            del content["placement"]
         if rng.random() < 0.1:
             content["schedule"] = self._schedule(rng.choice(self.algorithm.statements))
         return yaml.safe_dump(content, sort_keys=False, width=10000)
@@ -82,14 +85,16 @@ class RandomMapping:
         ]
 
     def _place_by_direction(self, statement):
-        """Tile the target from one or two iterators."""
+        """Tile the target from one or two iterators; now and then around borders for adapters."""
         rng, names = self.rng, list(statement.sizes)
         chosen = rng.sample(names, min(len(names), rng.randint(1, 2)))
         extents = [rng.randint(1, MOST_PES) for _ in chosen] + [1]
         tiles = [-(-statement.sizes[n] // e) for n, e in zip(chosen, extents, strict=False)]
         texts = [f"{n}//{t}" for n, t in zip(chosen, tiles, strict=True)] + ["0"]
-        self.free = dict.fromkeys("NSWE", 0)
-        self.target = Rectangle(width=extents[0], height=extents[1])
+        self.fitted = rng.random() < 0.4
+        self.free = dict.fromkeys("NSWE", int(self.fitted))
+        room = int(self.fitted)
+        self.target = Rectangle(width=extents[0] + room, height=extents[1] + room)
         self.placements = [self._placement(statement, [(text, 0) for text in texts[:2]])]
         self.direction = f"({', '.join(chosen)})"
 
@@ -209,26 +214,27 @@ class RandomMapping:
 
     def _leave(self, statement, placement):
         """Let an output leave where its sums can, or stay in memory where it is whole."""
-        rng, target = self.rng, statement.target
-        tensor = target.tensor
-        computed = self._access(statement, target).reverse().apply_range(placement)
+        rng, shape = self.rng, self._shape(statement.target.tensor)
+        computed = self._access(statement, statement.target).reverse().apply_range(placement)
         sides = [s for s in "NSWE" if _along(computed, s).is_single_valued()]
         whole = computed.is_single_valued()
-        if (whole and rng.random() < 0.35) or (not sides and rng.random() < 0.9):
+        stays = (whole and rng.random() < 0.35) or (not sides and rng.random() < 0.9)
+        if stays or self.fitted:
             return
-        chosen = rng.choice(sides or "NSWE")
-        lanes = _along(computed, chosen)
-        ports = lanes.apply_range(isl.Map(f"{{ [lane] -> {self.target.port(chosen)} }}"))
-        opposite = dict(zip("NSWE", "SNEW", strict=True))[chosen]
-        others = sides if whole else [opposite]
-        if self._shape(tensor) and rng.random() < 0.25:
-            first, second = halves(rng, tensor, self._shape(tensor))
-            other = rng.choice(others)
-            beyond = isl.Map(f"{{ [lane] -> {self.target.port(other)} }}")
-            far = _along(computed, other).apply_range(beyond)
-            ports = ports.intersect_domain(first).union(far.intersect_domain(second))
-        order = per_port(rng, ports, tensor, self._shape(tensor))
-        self.tensors[tensor] = {"leaves": str(order.coalesce())}
+        side = rng.choice(sides or "NSWE")
+        ports = self._outwards(computed, side)
+        if shape and rng.random() < 0.25:
+            other = rng.choice(sides if whole else OPPOSITE[side])
+            first, second = halves(rng, statement.target.tensor, shape)
+            beyond = self._outwards(computed, other).intersect_domain(second)
+            ports = ports.intersect_domain(first).union(beyond)
+        order = per_port(rng, ports, statement.target.tensor, shape)
+        self.tensors[statement.target.tensor] = {"leaves": str(order.coalesce())}
+
+    def _outwards(self, computed, side):
+        """Return { tensor[e] -> PE } of the port on a side for each element computed."""
+        step = isl.Map(f"{{ [lane] -> {self.target.port(side)} }}")
+        return _along(computed, side).apply_range(step)
 
 
 def _coordinate(rng, statement, names):

@@ -69,3 +69,12 @@ def _layer(lair, mapping, copy):
 def build(lair, mapping, last, copy=0):
     """Return a layer built up to the stage `last`; `copy` tells equal layers apart."""
     return _layer(lair, mapping, copy).through(last)
+
+
+def function(program, name):
+    """Return the lines of one function of a program, without the indentation of its body."""
+    lines = program.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith(f"static void {name}("))
+    while lines[start] != "{":
+        start += 1
+    return [line[4:] for line in lines[start + 1 : lines.index("}", start)]]

@@ -19,6 +19,7 @@ from tests.stages.built import MV, build
         ([1, 2.5], [1, 2], [0, 0.25], False, 0.5),
         ([np.inf, 2], [np.inf, 2.25], [0, 0.25], True, 0.25),
         ([np.nan, 2], [1, 2], [9, 9], False, 0.0),
+        ([np.nan, 2], [np.nan, 2.25], [9, 0.25], True, 0.25),
     ],
 )
 def test_values_are_exact_or_within_the_bound(values, expected, allowed, right, error):

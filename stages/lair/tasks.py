@@ -1,0 +1,9 @@
+"""The kinds of tasks that tasks.yaml names."""
+
+from __future__ import annotations
+
+RUNS = ("react", "compute")
+"""Tasks that run a statement: on an element that arrives, or when all is there."""
+
+STREAMS = ("receive", "send", "hear", "spread")
+"""Tasks that move a whole stream between the fabric and memory."""

@@ -1,0 +1,155 @@
+import re
+
+import pytest
+
+from tests.stages.built import MV, build, function
+
+CONV = """lair C(): float16 x[9], float16 W[3] -> float16 y[7]
+{ all (w, r) in (7, 3) y[w] += x[w + r] * W[r] }
+"""
+STREAM = (
+    'target: "{{ PE[1, 1] }}"\nplacement: "{{ C[w, r] -> PE[0, 0] }}"\ntensors:\n'
+    '  x: {{arrives: "{{ x[w] -> [PE[0, -1] -> index[w]] }}", sparse: true}}\n'
+    "simd: {{prefer: {}}}\n"
+)
+
+
+def reaction(prefer, variant="simd"):
+    return build(CONV, STREAM.format(prefer), "render").program(f"{variant}/pe_compute.c")
+
+
+def test_a_hull_is_one_instruction_at_its_offset():
+    program = reaction("hull")
+    assert function(program, "on_x")[-3:] == [
+        "CHARGE(pe, 0, 1, 2);",
+        "COUNT_CALL(pe, ON_X);",
+        "vector_run(pe, &my->on_x, &my->y_local[index + 2], &x, &my->W_local[0]);",
+    ]
+    assert function(program, "pe_main")[4:6] == [
+        "configure(pe, &my->on_x, ON_X, MAC, SIZES(3),",
+        "          FLOAT16_OPERAND(-1), FLOAT16_OPERAND(0), FLOAT16_OPERAND(1));",
+    ]
+
+
+def test_enumerated_sizes_have_a_configuration_each():
+    program = reaction("enumerate")
+    assert "    struct vector on_x[3];  /* y += x * W */" in program.splitlines()
+    assert function(program, "pe_main")[4:8] == [
+        "for (int s0 = 0; s0 < 3; s0 += 1) {",
+        "    configure(pe, &my->on_x[s0], ON_X, MAC, SIZES(1 + s0),",
+        "              FLOAT16_OPERAND(-1), FLOAT16_OPERAND(0), FLOAT16_OPERAND(1));",
+        "}",
+    ]
+
+
+def test_the_size_is_chosen_by_its_ends_and_charged_as_printed():
+    assert function(reaction("enumerate"), "on_x")[4:] == [
+        "CHARGE(pe, 0, 5, 2);",
+        "const int first0 = max(0, index - 6);",
+        "const int last0 = min(2, index);",
+        "COUNT_CALL(pe, ON_X);",
+        "vector_run(pe, &my->on_x[last0 - first0], &my->y_local[index - first0], &x,",
+        "    &my->W_local[first0]);",
+    ]
+
+
+def test_loops_run_the_statement_element_by_element():
+    assert function(reaction("hull", "loops"), "on_x")[4:] == [
+        "CHARGE(pe, 0, 3, 0);",
+        "COUNT_CALL(pe, ON_X);",
+        "for (int w_ = max(0, index - 2); w_ <= min(6, index); w_ += 1) {",
+        "    CHARGE(pe, 1, 1, 2);",
+        "    COUNT_INSTANCES(pe, ON_X, 1);",
+        "    float16 *const element = &my->y_local[w_ + 2];",
+        "    *element = f16(f32(*element) + f32(x) * f32(my->W_local[index - w_]));",
+        "}",
+    ]
+
+
+SUM = "lair n(): {0} a[4][4], {0} b[4] -> {0} y[4]\n{{ all (i, j) in (4, 4) y[i] {1} {2} }}"
+RESIDENT = ('target: "{ PE[1, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] }"\n'
+            "simd: {prefer: loops}\n")
+
+
+@pytest.mark.parametrize(
+    ("op", "expression", "scalar"),
+    [
+        ("+=", "a[i][j] * b[j]", 1),
+        ("+=", "a[i][j]", 1),
+        ("+=", "a[i][j] + b[j]", 2),
+        ("+=", "a[i][j] * b[j] * 2", 3),
+        ("max=", "a[i][j] * b[j]", 2),
+        ("*=", "relu(a[i][j])", 2),
+    ],
+)
+def test_scalar_operations_of_an_instance_and_a_multiply_add_is_one(op, expression, scalar):
+    lair = SUM.format("float32", op, expression)
+    program = build(lair, RESIDENT, "render").program("loops/pe_compute.c")
+    addresses = len(set(re.findall(r"[aby]\[", "y[" + expression)))
+    charges = [line.strip() for line in function(program, "compute_n") if "CHARGE" in line]
+    assert charges[-1] == f"CHARGE(pe, 1, {scalar}, {addresses});"
+
+
+@pytest.mark.parametrize(
+    ("type_", "statement"),
+    [
+        ("float16", "*element = f16(f32(*element)"
+                    " + f32(my->a_local[i][j]) * f32(my->b_local[j]));"),
+        ("float32", "*element = *element + my->a_local[i][j] * my->b_local[j];"),
+        ("int16", "*element = (int32_t)((uint32_t)*element + (uint32_t)(int32_t)("
+                  "(uint32_t)my->a_local[i][j] * (uint32_t)my->b_local[j]));"),
+    ],
+)
+def test_a_statement_reads_as_c_of_its_type(type_, statement):
+    lair = SUM.format(type_, "+=", "a[i][j] * b[j]")
+    program = build(lair, RESIDENT, "render").program("loops/pe_compute.c")
+    found = " ".join(line.strip() for line in function(program, "compute_n"))
+    assert statement in found
+
+
+@pytest.mark.parametrize(
+    ("op", "type_", "initial"),
+    [
+        ("+=", "float16", "f16(0.0f)"),
+        ("*=", "float32", "1.0f"),
+        ("max=", "float16", "f16(-INFINITY)"),
+        ("min=", "float32", "INFINITY"),
+        ("max=", "int16", "-32768"),
+        ("min=", "int32", "2147483647"),
+        ("max=", "int32", "INT32_MIN"),
+    ],
+)
+def test_reductions_start_at_the_neutral_element_of_their_type(op, type_, initial):
+    lair = SUM.format(type_, op, "a[i][j]")
+    program = build(lair, RESIDENT, "render").program("loops/pe_compute.c")
+    assert f"= {initial};" in "\n".join(function(program, "init_y"))
+    results = build(lair, RESIDENT, "simulate").results()
+    assert results["check"]["y"]["right"]
+
+
+def test_the_guard_is_asked_before_the_instruction_and_charged():
+    mapping = (
+        'target: "{ PE[1, 1] }"\nplacement: "{ mv[i, j] -> PE[0, 0] }"\ntensors:\n'
+        '  x: {arrives: "{ x[j] -> [PE[0, -1] -> index[j]] }", sparse: true}\n'
+    )
+    lair = MV.replace("T x[N]", "T x[12]").replace("x[j]", "x[2*j]")
+    body = function(build(lair, mapping, "render").program("simd/pe_compute.c"), "on_x")
+    assert body[4:] == [
+        "CHARGE(pe, 0, 2, 0);",
+        "if (index % 2 == 0) {",
+        "    CHARGE(pe, 0, 1, 2);",
+        "    COUNT_CALL(pe, ON_X);",
+        "    vector_run(pe, &my->on_x, &my->y_local[0], &my->W_local[0][index / 2], &x);",
+        "}",
+    ]
+
+
+def test_programs_do_not_grow_with_the_grid():
+    def text(n):
+        mapping = (f'target: "{{ PE[{n}, {n}] }}"\n'
+                   f'placement: "{{ mv[i, j] -> PE[j//4, i//4] }}"\ntensors:\n'
+                   f'  y: {{leaves: "{{ y[i] -> [PE[{n}, i//4] -> index[i mod 4]] }}"}}\n')
+        lair = MV.replace("M=8", f"M={4 * n}").replace("N=6", f"N={4 * n}")
+        return build(lair, mapping, "render").program("simd/pe_compute.c")
+
+    assert text(4).count("\n") == text(64).count("\n")

@@ -1,0 +1,58 @@
+"""The reference of random nodes, against their statements run point by point in Python."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from stages.diagnose import Source
+from stages.lair.data import generate
+from stages.lair.evaluate import evaluate
+from stages.lair.grammar import parse_lair
+from stages.lair.specialise import specialise
+from tests.property.algorithm import random_algorithm
+
+FUNCTIONS = {"relu": lambda x: max(x, 0), "abs": abs, "max": max, "min": min}
+COMBINE = {
+    "=": lambda old, new: new, "+=": lambda old, new: old + new, "*=": lambda old, new: old * new,
+    "max=": max, "min=": min,
+}
+START = {"=": 0, "+=": 0, "*=": 1, "max=": -np.inf, "min=": np.inf}
+
+
+def value_at(rows, point):
+    """Return the element that an access names at a point."""
+    return tuple(row.constant + sum(c * point[name] for name, c in row.terms) for row in rows)
+
+
+def point_by_point(algorithm, statement, inputs):
+    """Return the target of a statement, its instances run one after the other."""
+    result = np.full(algorithm.shapes[statement.target.tensor], START[statement.op])
+    values = [f"{read.tensor}_" for read in statement.reads]
+    placeholders = {read.tensor: name for read, name in zip(statement.reads, values, strict=True)}
+    code = compile(statement.expression.format_map(placeholders), "expression", "eval")
+    for numbers in itertools.product(*map(range, statement.sizes.values())):
+        point = dict(zip(statement.sizes, numbers, strict=True))
+        read = {
+            f"{access.tensor}_": float(inputs[access.tensor][value_at(access.rows, point)])
+            for access in statement.reads
+        }
+        at = value_at(statement.target.rows, point)
+        result[at] = COMBINE[statement.op](result[at], eval(code, FUNCTIONS | read))
+    return result
+
+
+@pytest.mark.parametrize("seed", range(1000, 1120))
+def test_the_reference_is_what_the_statements_say(seed):
+    algorithm = random_algorithm(random.Random(seed))
+    if len({t.startswith("int") for t in algorithm.types.values()}) > 1:
+        return
+    given = algorithm.arguments
+    file = parse_lair(Source(path="layer.lair", text=algorithm.text))
+    layer = specialise(file, None, given.get("sizes", {}), given.get("types", {}))
+    inputs, exact = generate(layer, seed, "integers", 0.5, set())
+    found = evaluate(layer, inputs)
+    for statement in algorithm.statements if exact else ():
+        expected = point_by_point(algorithm, statement, inputs)
+        assert np.array_equal(found[statement.target.tensor], expected)
