@@ -142,8 +142,8 @@ def check_overflow(
         if reference.dtype.kind != "f":
             continue
         for value in (value for each in outputs for value in each[name]):
-            same = (value == reference) | (np.isnan(value) & np.isnan(reference))
-            places = np.argwhere(~same & ~(np.isfinite(value) & np.isfinite(reference)))
+            finite = np.isfinite(value) & np.isfinite(reference)
+            places = np.argwhere(~agree(value, reference) & ~finite)
             if len(places):
                 with np.errstate(all="ignore"):
                     sums = sum_of_absolutes(statement, layer, arrays)
@@ -172,15 +172,21 @@ def check(
     """
     with np.errstate(invalid="ignore"):
         errors = [np.abs(v.astype(np.float64) - expected.astype(np.float64)) for v in values]
-    same = [np.array_equal(v, expected, equal_nan=v.dtype.kind == "f") for v in values]
+    right = [agree(v, expected) for v in values]
     largest = max((float(np.nanmax(e, initial=0.0)) for e in errors), default=0.0)
-    within = all(same)
-    if allowed is not None and not within:
-        within = all(
-            bool(np.all((e <= allowed[name]) | (v == expected) | (np.isnan(v) & np.isnan(expected))))
-            for e, v in zip(errors, values, strict=True)
-        )
-    return {"exact": allowed is None, "right": within, "max_abs_error": largest}
+    if allowed is not None:
+        right = [r | (e <= allowed[name]) for r, e in zip(right, errors, strict=True)]
+    return {
+        "exact": allowed is None,
+        "right": all(bool(r.all()) for r in right),
+        "max_abs_error": largest,
+    }
+
+
+def agree(values: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Return where two arrays hold the same: -0 is 0, and NaN is NaN."""
+    same: np.ndarray = (values == expected) | (np.isnan(values) & np.isnan(expected))
+    return same
 
 
 def worst(checks: typing.Sequence[Description]) -> Description:

@@ -85,16 +85,7 @@ def _held(model: Model, program: Program, tensor: str) -> isl.Map:
         computed = written.apply_range(model.adapted["placement"])
         which = which.intersect(isl.Map.from_union_map(computed).reverse())
     relation = to_local.intersect_domain(which.wrap()).intersect_range(local)
-    place = relation.curry()
-    return place.range_reverse().uncurry() if hasattr(place, "range_reverse") else _turned(relation)
-
-
-def _turned(relation: isl.Map) -> isl.Map:
-    """Return { [A -> C] -> B } of { [A -> B] -> C }."""
-    graph = relation.wrap().unwrap()
-    first = graph.domain().unwrap().domain_map()
-    second = graph.domain().unwrap().range_map()
-    return first.range_product(graph).reverse().apply_range(second)
+    return relation.curry().range_reverse().uncurry()
 
 
 def _arrival(model: Model, name: str, arrival: Description) -> Description:

@@ -85,14 +85,16 @@ class Model:
         """Return [PE_X, PE_Y, index...] -> { instance } of a task."""
         return isl.Set.from_union_set(self.instances[task])
 
+    def elements(self, task: str) -> dict[str, isl.Map]:
+        """Return, by tensor, { instance -> T[e] } of a task's accesses to tensors in memory."""
+        accesses = maps_of(self.instances[f"{task}_access"])
+        named = {m.get_tuple_name(isl.dim_type.out): m for m in accesses}
+        return {tensor: m for tensor, m in named.items() if tensor in self.to_local}
+
     def accesses(self, task: str) -> dict[str, isl.Map]:
         """Return, by tensor, { instance -> T_local[l] } of a task's accesses to memory."""
-        found = {}
-        for access in maps_of(self.instances[f"{task}_access"]):
-            tensor = access.get_tuple_name(isl.dim_type.out)
-            if tensor in self.to_local:
-                found[tensor] = access.apply_range(self.to_local[tensor])
-        return found
+        elements = self.elements(task)
+        return {tensor: m.apply_range(self.to_local[tensor]) for tensor, m in elements.items()}
 
     def time_of(self, statement: str) -> isl.Map:
         """Return { S[i] -> [time] }, in which no two instances have one time."""

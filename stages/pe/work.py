@@ -23,11 +23,20 @@ from stages.pe.code import (
     operations_of,
     store,
     value_of,
+    words,
     write_nest,
 )
 from stages.pe.model import Description, Model, holds, value
 from stages.pe.names import Names
-from stages.poly.ast import Instance, c_expression, element_loops, held, interval, loop_nest
+from stages.poly.ast import (
+    Expression,
+    Instance,
+    c_expression,
+    element_loops,
+    held,
+    interval,
+    loop_nest,
+)
 from stages.poly.bind import bind_domain, bind_set
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
@@ -206,9 +215,12 @@ def _equals(time: isl.Map, iterator: int, position: int) -> bool:
 
 def memory_text(access: isl.Map, names: list[str], context: isl.Set) -> str:
     """Return `my->T_local[l]` of { instance -> T_local[l] }, the instance by its names."""
-    element = isl.PwMultiAff.from_set(bind_domain(access, names))
-    positions = range(access.dim(isl.dim_type.out))
-    indices = [c_expression(element.get_pw_aff(k), context).text for k in positions]
+    element = bind_domain(access, names)
+    ways = [isl.PwMultiAff.from_set(e) for e in (element.gist_params(context), element)]
+    indices = [
+        min((c_expression(w.get_pw_aff(k), context) for w in ways), key=lambda e: e.operations).text
+        for k in range(access.dim(isl.dim_type.out))
+    ]
     local = access.get_tuple_name(isl.dim_type.out)
     return f"my->{local}{''.join(f'[{i}]' for i in indices)}"
 
@@ -235,21 +247,40 @@ def _scalar_operations(op: str, expr: Expr) -> int:
 def transfer_loops(
     block: Block, name: str, model: Model, spelling: Spelling, line: str, *, counts: bool = False
 ) -> None:
-    """Append loops over a task's instances in lexicographic order; `line` has {} for memory."""
+    """Append loops over a task's instances in lexicographic order; `line` has {} for memory.
+
+    The instance gives the element, and the element its place in memory: two short expressions.
+    """
     counted = [f"COUNT_INSTANCES(pe, {spelling.counter(name)}, 1);"] if counts else []
-    elements = model.instance_set(name)
-    names = [spelling.own(f"i{k}") for k in range(elements.dim(isl.dim_type.set))]
-    access = next(iter(model.accesses(name).values()))
-    known = model.known(name)
-    context = bind_set(elements, names).intersect(known)
+    instances, known = model.instance_set(name), model.known(name)
+    names = [spelling.own(f"i{k}") for k in range(instances.dim(isl.dim_type.set))]
+    tensor, access = next(iter(model.elements(name).items()))
+    found = element_expressions(access, names, bind_set(instances, names).intersect(known))
+    elements = [
+        e.text
+        if e.text in names and e.text not in [f.text for f in found[:k]]
+        else spelling.own(f"e{k}")
+        for k, e in enumerate(found)
+    ]
+    context = bind_set(instances.apply(access), elements).intersect(known)
+    text = line.format(memory_text(model.to_local[tensor], elements, context))
 
     def instance(inner: Block, at: Instance) -> None:
-        text = line.format(memory_text(access, names, context))
         inner.charge(scalar=1, address=1)
-        inner.declare(dict(zip(names, at.arguments, strict=True)), [text])
+        used = words([text])
+        needed = [text, *(e.text for n, e in zip(elements, found, strict=True) if n in used)]
+        inner.declare(dict(zip(names, at.arguments, strict=True)), needed)
+        inner.declare(dict(zip(elements, found, strict=True)), [text])
         inner.add(*counted, text)
 
-    write_nest(block, element_loops(elements, known, names), instance)
+    write_nest(block, element_loops(instances, known, names), instance)
+
+
+def element_expressions(access: isl.Map, names: list[str], context: isl.Set) -> list[Expression]:
+    """Return the element of { instance -> T[e] } as C, the instance by its names."""
+    element = isl.PwMultiAff.from_set(bind_domain(access, names))
+    positions = range(access.dim(isl.dim_type.out))
+    return [c_expression(element.get_pw_aff(k), context) for k in positions]
 
 
 def most_elements(name: str, model: Model) -> int:
