@@ -181,7 +181,7 @@ def statement_loops(
     counted = f"COUNT_INSTANCES(pe, {spelling.counter(name)}, 1);"
 
     def instance(inner: Block, at: Instance) -> None:
-        context = bind_set(model.instance_set(name), iterators).intersect(model.known(name))
+        context = bind_set(_reaching(at, name, model), iterators).intersect(model.known(name))
         text = {t: memory_text(a, iterators, context) for t, a in accesses.items()}
         inner.charge(
             scalar=_scalar_operations(task["op"], expr), address=len(set(text) - set(elements))
@@ -255,25 +255,36 @@ def transfer_loops(
     instances, known = model.instance_set(name), model.known(name)
     names = [spelling.own(f"i{k}") for k in range(instances.dim(isl.dim_type.set))]
     tensor, access = next(iter(model.elements(name).items()))
-    found = element_expressions(access, names, bind_set(instances, names).intersect(known))
-    elements = [
-        e.text
-        if e.text in names and e.text not in [f.text for f in found[:k]]
-        else spelling.own(f"e{k}")
-        for k, e in enumerate(found)
-    ]
-    context = bind_set(instances.apply(access), elements).intersect(known)
-    text = line.format(memory_text(model.to_local[tensor], elements, context))
 
     def instance(inner: Block, at: Instance) -> None:
-        inner.charge(scalar=1, address=1)
+        here = _reaching(at, name, model)
+        found = element_expressions(access, names, bind_set(here, names).intersect(known))
+        elements = _element_names(found, names, spelling)
+        context = bind_set(here.apply(access), elements).intersect(known)
+        text = line.format(memory_text(model.to_local[tensor], elements, context))
         used = words([text])
         needed = [text, *(e.text for n, e in zip(elements, found, strict=True) if n in used)]
+        inner.charge(scalar=1, address=1)
         inner.declare(dict(zip(names, at.arguments, strict=True)), needed)
         inner.declare(dict(zip(elements, found, strict=True)), [text])
         inner.add(*counted, text)
 
     write_nest(block, element_loops(instances, known, names), instance)
+
+
+def _reaching(at: Instance, name: str, model: Model) -> isl.Set:
+    """Return the instances of a task that reach a place in its loops."""
+    whole = model.instance_set(name)
+    return whole if at.instances is None else whole.intersect(at.instances)
+
+
+def _element_names(found: list[Expression], names: list[str], spelling: Spelling) -> list[str]:
+    """Return a name for each dimension of an element: the instance's own where they are equal."""
+    texts = [e.text for e in found]
+    return [
+        text if text in names and text not in texts[:k] else spelling.own(f"e{k}")
+        for k, text in enumerate(texts)
+    ]
 
 
 def element_expressions(access: isl.Map, names: list[str], context: isl.Set) -> list[Expression]:

@@ -7,13 +7,14 @@ of different kinds are put in parentheses, for compilers warn where these are mi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import islpy as isl
 
 from stages.poly.bind import bind_domain, bind_set
 
+Leaves = dict[str, isl.UnionSet]
 Op: Any = isl.ast_expr_op_type
 Kind: Any = isl.ast_node_type
 ExprKind: Any = isl.ast_expr_type
@@ -51,9 +52,14 @@ class Expression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """The execution of one instance, its dimensions as expressions."""
+    """The execution of one instance, its dimensions as expressions.
+
+    `instances` holds those that reach this place, for any values of the loops around it; None if
+    these may be all.
+    """
 
     arguments: tuple[Expression, ...]
+    instances: isl.Set | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +121,9 @@ def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> 
     """
     wanted = isl.UnionSet.from_set(schedule.domain().intersect_params(context))
     build = isl.AstBuild.from_context(context).set_iterators(_ids(iterators))
-    node, run = _generated(build, schedule)
-    if run.intersect_params(context).is_equal(wanted):
-        return _nest(node)
+    node, leaves = _generated(build, schedule)
+    if _union(leaves).intersect_params(context).is_equal(wanted):
+        return _nest(node, leaves)
     return _guarded(schedule.intersect_params(context), context, iterators)
 
 
@@ -167,20 +173,27 @@ def _number(value: int) -> Expression:
     return Expression(text=str(value), operations=0, infix="-" if value < 0 else None)
 
 
-def _generated(build: isl.AstBuild, schedule: isl.Map) -> tuple[isl.AstNode, isl.UnionSet]:
-    """Return the loops for { S[i] -> [time] }, and the instances that reach a loop's body."""
-    reached: list[isl.UnionSet] = []
+def _generated(build: isl.AstBuild, schedule: isl.Map) -> tuple[isl.AstNode, Leaves]:
+    """Return the loops for { S[i] -> [time] }, and the instances that reach each loop body.
+
+    A body is annotated with its name among the leaves.
+    """
+    leaves: Leaves = {}
 
     def at_leaf(node: isl.AstNode, leaf: isl.AstBuild) -> isl.AstNode:
-        reached.append(leaf.get_schedule().domain())
-        return node
+        name = f"leaf{len(leaves)}"
+        leaves[name] = leaf.get_schedule().domain()
+        return node.set_annotation(isl.Id.read_from_str(isl.DEFAULT_CONTEXT, name))
 
     watched, _ = build.set_at_each_domain(at_leaf)
-    node = watched.node_from_schedule_map(isl.UnionMap.from_map(schedule))
+    return watched.node_from_schedule_map(isl.UnionMap.from_map(schedule)), leaves
+
+
+def _union(leaves: Leaves) -> isl.UnionSet:
     run = isl.UnionSet("{ }")
-    for instances in reached:
+    for instances in leaves.values():
         run = run.union(instances)
-    return node, run
+    return run
 
 
 def interval(values: isl.Set, context: isl.Set) -> tuple[Expression, Expression]:
@@ -190,9 +203,9 @@ def interval(values: isl.Set, context: isl.Set) -> tuple[Expression, Expression]
     several loops, as the set's piecewise minimum and maximum.
     """
     build = isl.AstBuild.from_context(context)
-    node, run = _generated(build, _lexicographic(values))
+    node, leaves = _generated(build, _lexicographic(values))
     whole = isl.UnionSet.from_set(values).intersect_params(context)
-    if run.intersect_params(context).is_equal(whole) and node.get_type() == Kind.for_:
+    if _union(leaves).intersect_params(context).is_equal(whole) and node.get_type() == Kind.for_:
         if node.for_is_degenerate():
             return (_expression(node.for_get_init()),) * 2
         condition = node.for_get_cond()
@@ -210,33 +223,37 @@ def _ids(names: Sequence[str]) -> isl.IdList:
     return result
 
 
-def _nest(node: isl.AstNode) -> Nest:
+def _nest(node: isl.AstNode, leaves: Leaves) -> Nest:
     kind = node.get_type()
     if kind == Kind.for_:
-        return _loop(node)
+        return _loop(node, leaves)
     if kind == Kind.if_:
         return Branch(
             condition=_expression(node.if_get_cond()),
-            then=_nest(node.if_get_then_node()),
-            otherwise=_nest(node.if_get_else_node()) if node.if_has_else_node() else None,
+            then=_nest(node.if_get_then_node(), leaves),
+            otherwise=_nest(node.if_get_else_node(), leaves) if node.if_has_else_node() else None,
         )
     if kind == Kind.block:
         children = node.block_get_children()
         listed = [children.get_at(k) for k in range(children.n_ast_node())]
-        return Series(children=tuple(map(_nest, listed)))
+        return Series(children=tuple(_nest(child, leaves) for child in listed))
     call = node.user_get_expr()
     arguments = range(1, call.op_get_n_arg())
-    return Instance(arguments=tuple(_expression(call.op_get_arg(k)) for k in arguments))
+    reaching = leaves[node.get_annotation().get_name()]
+    return Instance(
+        arguments=tuple(_expression(call.op_get_arg(k)) for k in arguments),
+        instances=isl.Set.from_union_set(reaching),
+    )
 
 
-def _loop(node: isl.AstNode) -> Loop:
+def _loop(node: isl.AstNode, leaves: Leaves) -> Loop:
     once = node.for_is_degenerate()
     return Loop(
         iterator=node.for_get_iterator().get_id().get_name(),
         start=_expression(node.for_get_init()),
         condition=None if once else _expression(node.for_get_cond()),
         step=Expression(text="1", operations=0) if once else _expression(node.for_get_inc()),
-        body=_nest(node.for_get_body()),
+        body=_nest(node.for_get_body(), leaves),
     )
 
 
