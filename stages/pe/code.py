@@ -82,7 +82,8 @@ class Block:
                 found.append(line)
             else:
                 head = f"{found.pop()} else" if line.head == "else" else line.head
-                found += [f"{head} {{".lstrip(), *(f"    {inner}".rstrip() for inner in line.text()), "}"]
+                inside = [f"    {inner}".rstrip() for inner in line.text()]
+                found += [f"{head} {{".lstrip(), *inside, "}"]
         return found
 
 

@@ -91,7 +91,7 @@ def send_sum(
 def _alternating(program: Program, departure: Description) -> dict[str, str]:
     """Return the declarations of a PE's outgoing and incoming colours, by its depth's parity."""
     even, odd = (program.listen(c) for c in departure["colours"])
-    depth = isl.PwAff(departure["parity"]).intersect_domain(program.pes)
+    depth = isl.PwAff(departure["parity"]).intersect_domain(program.pes).floor()
     if depth.max_val().eq(depth.min_val()):
         out, into = (even, odd) if depth.max_val().is_zero() else (odd, even)
         return {"out": f"const int out = {out};", "in": f"const int in = {into};"}

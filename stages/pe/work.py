@@ -215,14 +215,9 @@ def _equals(time: isl.Map, iterator: int, position: int) -> bool:
 
 def memory_text(access: isl.Map, names: list[str], context: isl.Set) -> str:
     """Return `my->T_local[l]` of { instance -> T_local[l] }, the instance by its names."""
-    element = bind_domain(access, names)
-    ways = [isl.PwMultiAff.from_set(e) for e in (element.gist_params(context), element)]
-    indices = [
-        min((c_expression(w.get_pw_aff(k), context) for w in ways), key=lambda e: e.operations).text
-        for k in range(access.dim(isl.dim_type.out))
-    ]
+    indices = element_expressions(access, names, context)
     local = access.get_tuple_name(isl.dim_type.out)
-    return f"my->{local}{''.join(f'[{i}]' for i in indices)}"
+    return f"my->{local}{''.join(f'[{i.text}]' for i in indices)}"
 
 
 def assignment(target: str, op: str, expr: Expr, operands: Operands) -> list[str]:

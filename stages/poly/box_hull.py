@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
+from stages.poly.detached import detached
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 
@@ -128,7 +129,8 @@ def _constant_bounds(extent: isl.Set) -> Iterator[isl.PwAff]:
 def _affine_bounds(extent: isl.Set) -> Iterator[isl.PwAff]:
     """Yield l for every constraint x >= l or x = l of the simple hull, l affine in constants."""
     for elements in (extent, extent.remove_divs()):
-        hull = elements.detect_equalities().coalesce().remove_unknown_divs().simple_hull()
+        apart = detached(elements).detect_equalities()
+        hull = apart.coalesce().remove_unknown_divs().simple_hull()
         for constraint in hull.get_constraints():
             if _is_plain_bound(constraint):
                 bound = constraint.get_bound(SET, 0)
