@@ -76,7 +76,7 @@ def _canonical(union: Union) -> str:
     Reading forgets how an object was constructed. Where texts alternate, the least one is taken.
     The text is compared with an object that shares nothing with the given one: see `detached`.
     """
-    apart = type(union)(str(union))
+    apart = type(union)(str(union.drop_unused_params().reset_user()))
     seen: list[str] = []
     text = _print(union.reset_user())
     while text not in seen:
