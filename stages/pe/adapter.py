@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.pe.code import C_TYPES, Block, write_nest
+from stages.pe.code import Block, write_nest
 from stages.pe.compute import total
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
 from stages.pe.program import Program
-from stages.pe.streams import odometer, outer_indices, receive, send, unpack
+from stages.pe.streams import complete_task, data_task, odometer, receive, send, unpack
 from stages.poly.ast import Instance, element_loops
 from stages.poly.side import SIDES
 
@@ -61,7 +61,7 @@ class AdapterWriter:
 
     def write(self, spread: dict[str, Description]) -> None:
         """Write all functions, each before those that call it where that is possible."""
-        self._complete()
+        self.program.add(complete_task("One stream of this invocation is complete."))
         restart = Body(name="restart", comment="Start an invocation.")
         counted = [self.program.number(self.model.pes(f"{n}_adapters")) for n in spread]
         self.program.hold("int32_t unfinished;")
@@ -77,28 +77,13 @@ class AdapterWriter:
         self.program.main.block.add("restart(pe);")
         self.program.add(self.program.main)
 
-    def _complete(self) -> None:
-        body = Body(name="complete", comment="One stream of this invocation is complete.")
-        inner = body.block.nest("if (--my->unfinished == 0 && invocation_done(pe))")
-        inner.add("restart(pe);")
-        self.program.add(body)
-
     def _relay(self, name: str, arrival: Description) -> None:
         """Write the data task that sends an element on, if the lane needs it."""
         tensor, task = arrival["tensor"], f"relay_{name}"
         type_ = self.model.graph["tensors"][tensor]["type"]
-        variable = self.spelling.own(tensor)
+        comment = f"Send an element of {tensor} on."
+        body, variable = data_task(self.program, name, arrival, comment)
         self.program.count(task)
-        body = Body(
-            name=self.spelling.of(f"on_{name}"),
-            comment=f"Send an element of {tensor} on.",
-            kind="data",
-            locals=outer_indices(self.program, name, arrival)
-            | {
-                "index": "const int index = wavelet_index(w);",
-                variable: f"const {C_TYPES[type_]} {variable} = wavelet_{type_}(w);",
-            },
-        )
         sent = "send_sparse" if type_ == "float16" else f"send_sparse_{type_}"
         colour = self.program.colour(arrival["colour"])
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.pe.code import C_TYPES, Block, literal
+from stages.pe.code import Block, literal
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
 from stages.pe.program import Program
-from stages.pe.streams import odometer, outer_indices, receive, send_sum, unpack
+from stages.pe.streams import complete_task, data_task, odometer, receive, send_sum, unpack
 from stages.pe.work import statement_loops, transfer_loops, vector_call
 from stages.poly.bind import PE_NAMES, bind_set
 
@@ -57,7 +57,7 @@ class ComputeWriter:
             self._work(name, f"Initialise {self.model.tasks[name]['tensor']}.")
         for name, task in self.model.of_kind("compute").items():
             self._work(name, _formula(task))
-        self._complete()
+        self.program.add(complete_task("One part of this invocation is complete."))
         for name in self.model.graph["departures"]:
             self._send(name)
         for statement in self._statements():
@@ -93,12 +93,6 @@ class ComputeWriter:
             transfer_loops(block, name, self.model, self.spelling, line, counts=True)
         else:
             statement_loops(block, name, self.model, self.spelling, elements)
-
-    def _complete(self) -> None:
-        body = Body(name="complete", comment="One part of this invocation is complete.")
-        inner = body.block.nest("if (--my->unfinished == 0 && invocation_done(pe))")
-        inner.add("restart(pe);")
-        self.program.add(body)
 
     def _send(self, departure: str) -> None:
         """Write the task that adds this PE's part to what leaves."""
@@ -145,18 +139,8 @@ class ComputeWriter:
     def _react(self, name: str, arrival: Description) -> None:
         """Write the data task of a sparse stream."""
         tensor = arrival["tensor"]
-        type_ = self.model.graph["tensors"][tensor]["type"]
-        variable = self.spelling.own(tensor)
-        body = Body(
-            name=self.spelling.of(f"on_{name}", f"on_{name}"),
-            comment=f"React to an element of {tensor}.",
-            kind="data",
-            locals=outer_indices(self.program, name, arrival)
-            | {
-                "index": "const int index = wavelet_index(w);",
-                variable: f"const {C_TYPES[type_]} {variable} = wavelet_{type_}(w);",
-            },
-        )
+        comment = f"React to an element of {tensor}."
+        body, variable = data_task(self.program, name, arrival, comment)
         for task in self.model.of_kind("store", arrival=name):
             self.program.count(task)
             body.block.add(f"COUNT_CALL(pe, {self.spelling.counter(task)});")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.pe.code import Block
+from stages.pe.code import C_TYPES, Block
 from stages.pe.function import Body
 from stages.pe.model import Description, holds, value
 from stages.pe.program import Program
@@ -23,6 +23,29 @@ def outer_indices(program: Program, name: str, arrival: Description) -> dict[str
         field = program.spelling.of(f"{name}_index{k}")
         declared[f"index{k}"] = f"const int index{k} = my->{field};"
     return declared
+
+
+def data_task(
+    program: Program, name: str, arrival: Description, comment: str
+) -> tuple[Body, str]:
+    """Return the data task of a sparse stream, and the C variable of the element that arrived."""
+    tensor = arrival["tensor"]
+    type_ = program.model.graph["tensors"][tensor]["type"]
+    variable = program.spelling.own(tensor)
+    declared = outer_indices(program, name, arrival) | {
+        "index": "const int index = wavelet_index(w);",
+        variable: f"const {C_TYPES[type_]} {variable} = wavelet_{type_}(w);",
+    }
+    task = program.spelling.of(f"on_{name}")
+    return Body(name=task, comment=comment, kind="data", locals=declared), variable
+
+
+def complete_task(comment: str) -> Body:
+    """Return the task that ends an invocation once all its parts are complete."""
+    body = Body(name="complete", comment=comment)
+    inner = body.block.nest("if (--my->unfinished == 0 && invocation_done(pe))")
+    inner.add("restart(pe);")
+    return body
 
 
 def odometer(program: Program, block: Block, name: str, arrival: Description) -> None:

@@ -108,7 +108,8 @@ def c_condition(condition: isl.Set, context: isl.Set) -> Expression | None:
     if context.is_subset(condition):
         return None
     build = isl.AstBuild.from_context(context)
-    return _expression(build.expr_from_set(condition.gist(context).coalesce()))
+    simple = condition.gist(context).compute_divs().coalesce()
+    return _expression(build.expr_from_set(simple))
 
 
 def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> Nest:
@@ -186,7 +187,8 @@ def _generated(build: isl.AstBuild, schedule: isl.Map) -> tuple[isl.AstNode, Lea
         return node.set_annotation(isl.Id.read_from_str(isl.DEFAULT_CONTEXT, name))
 
     watched, _ = build.set_at_each_domain(at_leaf)
-    return watched.node_from_schedule_map(isl.UnionMap.from_map(schedule)), leaves
+    known = isl.UnionMap.from_map(schedule.compute_divs())
+    return watched.node_from_schedule_map(known), leaves
 
 
 def _union(leaves: Leaves) -> isl.UnionSet:
