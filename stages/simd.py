@@ -125,7 +125,7 @@ class Decisions:
             if isinstance(size, int):
                 found.append(size)
             else:
-                here = isl.PwAff(size).intersect_params(domain)
+                here = isl.PwAff(size).intersect_params(domain).floor()
                 found.append([here.min_val().to_python(), here.max_val().to_python()])
         return found
 
