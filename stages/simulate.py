@@ -173,7 +173,8 @@ def check(
     with np.errstate(invalid="ignore"):
         errors = [np.abs(v.astype(np.float64) - expected.astype(np.float64)) for v in values]
     right = [agree(v, expected) for v in values]
-    largest = max((float(np.nanmax(e, initial=0.0)) for e in errors), default=0.0)
+    finite = (np.nan_to_num(e, posinf=np.inf) for e in errors)
+    largest = max((float(e.max(initial=0)) for e in finite), default=0.0)
     if allowed is not None:
         right = [r | (e <= allowed[name]) for r, e in zip(right, errors, strict=True)]
     return {
