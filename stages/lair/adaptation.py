@@ -38,22 +38,24 @@ class Adaptation:
         read = [t for t in (s.get_tuple_name() for s in sets_of(self.tensors)) if t not in written]
         self.sources = self._ports("arrives", read)
         self.departures = self._ports("leaves", written)
-        self.spread = {t: s for t in self.sources if (s := self._spread_side(t)) is not None}
+        self.spread = {t: self._spread_from(t) for t in self.sources}
+        self.peeled = {side for spread in self.spread.values() for side in spread}
         self.written = written
 
     def check(self) -> None:
         """Raise UserError where adapters have no room, or data would have to turn a corner."""
-        for tensor, side in self.spread.items():
-            self._check_border(tensor, side)
+        for tensor, spread in self.spread.items():
+            for side in spread:
+                self._check_border(tensor, side)
         for tensor in self.written:
             self._check_sums(tensor)
 
     def objects(self) -> dict[str, isl.UnionSet | isl.UnionMap | isl.Set]:
         """Return the objects of adapted.isl, in coordinates that start at the computing PEs."""
-        core = peel(self.target, set(self.spread.values()))
+        core = peel(self.target, self.peeled)
         move = isl.Map(f"{{ PE[x, y] -> PE[x - ({core.left}), y - ({core.top})] }}")
         arrivals = {t: self._arrival(t, core) for t in self.sources}
-        departures = {t: _onto_core(d, self.target, core) for t, d in self.departures.items()}
+        departures = {t: self._onto(core, d, SIDES) for t, d in self.departures.items()}
         return {
             "target": core.as_set().apply(move),
             "grid": self.target.as_set().apply(move),
@@ -81,30 +83,54 @@ class Adaptation:
             return isl.Map(f"{{ {tensor}[] -> PE[x, y] : false }}")
         return isl.Map.from_union_map(used)
 
-    def _spread_side(self, tensor: str) -> str | None:
-        """Return the side whose border must spread the tensor; None if it flows straight."""
-        needed = self._needed(tensor)
-        if needed.is_empty():
-            return None
-        sides = [s for s in SIDES if not on_side(self.sources[tensor], s, self.target).is_empty()]
-        missing = needed
+    def _spread_from(self, tensor: str) -> dict[str, isl.Map]:
+        """Return, by side, what its border must spread: { tensor[e] -> PE }, none where all flows.
+
+        Of the sides of an element that must be spread, one where no instance is in the way spreads
+        it; a side that spreads brings nothing straight, so that what it brought is looked at again.
+        """
+        here = {s: on_side(self.sources[tensor], s, self.target) for s in SIDES}
+        sides = sorted((s for s in SIDES if not here[s].is_empty()), key=self._is_in_the_way)
+        spread: dict[str, isl.Map] = {}
+        if self._needed(tensor).is_empty():
+            return spread
+        missing = self._not_delivered(tensor, sides)
+        while not missing.is_empty():
+            side = self._side_of(missing, here, [s for s in sides if s not in spread])
+            spread[side] = missing
+            missing = self._not_delivered(tensor, [s for s in sides if s not in spread])
+            for chosen in spread:
+                spread[chosen] = missing.intersect_domain(here[chosen].domain())
+                missing = missing.subtract(spread[chosen])
+        return spread
+
+    def _side_of(self, missing: isl.Map, here: dict[str, isl.Map], sides: list[str]) -> str:
+        """Return the first side at which all missing elements arrive, else some of them."""
+        wanted = missing.domain()
+        for side in sides:
+            if wanted.is_subset(here[side].domain()):
+                return side
+        return next(s for s in sides if not wanted.is_disjoint(here[s].domain()))
+
+    def _not_delivered(self, tensor: str, sides: list[str]) -> isl.Map:
+        """Return what flows to no PE that needs it from the given sides: { tensor[e] -> PE }."""
+        missing = self._needed(tensor)
         for side in sides:
             missing = missing.subtract(delivered(self.sources[tensor], side, self.target))
-        if missing.is_empty():
-            return None
-        if len(sides) == 1:
-            return sides[0]
-        raise UserError(
-            f"{example_of(missing.domain())} must be spread to {example_of(missing.range())}, "
-            f"but {tensor} arrives on {len(sides)} sides",
-            self._span(tensor, "arrives"),
-            "a tensor that adapters spread must arrive on one side",
-        )
+        return missing
+
+    def _border(self, side: str) -> isl.Set:
+        """Return { PE[x, y] } of the row or column of the target on a side."""
+        return isl.Set("{ [lane, 0] }").apply(turn(side, self.target).reverse())
+
+    def _is_in_the_way(self, side: str) -> bool:
+        """Say whether instances run where the adapters of a side must stand."""
+        border = isl.UnionSet.from_set(self._border(side))
+        return not self.placement.range().is_disjoint(border)
 
     def _check_border(self, tensor: str, side: str) -> None:
         """Raise UserError if instances run where the adapters of a tensor must stand."""
-        border = isl.Set("{ [lane, 0] }").apply(turn(side, self.target).reverse())
-        used = self.placement.intersect_range(isl.UnionSet.from_set(border))
+        used = self.placement.intersect_range(isl.UnionSet.from_set(self._border(side)))
         if not used.is_empty():
             line = "row" if side in "NS" else "column"
             raise UserError(
@@ -117,18 +143,29 @@ class Adaptation:
 
     def _arrival(self, tensor: str, core: Rectangle) -> isl.Map:
         """Return how a tensor reaches the computing PEs, as eq. (5), re-indexed where spread."""
-        side = self.spread.get(tensor)
-        if side is None:
-            return _onto_core(self.sources[tensor], self.target, core)
-        lanes = self._needed(tensor).apply_range(turn(side, self.target))
-        lanes = lanes.project_out(isl.dim_type.out, 1, 1)
-        self._check_feeds(tensor, side, lanes)
-        order = self.sources[tensor].range_factor_range()
-        return reindexed(lanes, order, turn(side, core))
+        source, spread = self.sources[tensor], self.spread[tensor]
+        straight = [s for s in SIDES if s not in spread]
+        arrival = self._onto(core, source, straight)
+        for side, missing in spread.items():
+            here = on_side(source, side, self.target)
+            lanes = missing.apply_range(turn(side, self.target))
+            lanes = lanes.project_out(isl.dim_type.out, 1, 1)
+            self._check_feeds(tensor, side, here, lanes)
+            order = here.range_factor_range()
+            arrival = arrival.union(reindexed(lanes, order, turn(side, core)))
+        return arrival
 
-    def _check_feeds(self, tensor: str, side: str, lanes: isl.Map) -> None:
+    def _onto(self, core: Rectangle, order: isl.Map, sides: typing.Iterable[str]) -> isl.Map:
+        """Return the order at some sides, every port moved from the target's side to the core's."""
+        moved = isl.Map.empty(order.get_space())
+        for side in sides:
+            step = turn(side, self.target).apply_range(turn(side, core).reverse())
+            moved = moved.union(relocated(on_side(order, side, self.target), step))
+        return moved.coalesce()
+
+    def _check_feeds(self, tensor: str, side: str, here: isl.Map, lanes: isl.Map) -> None:
         """Raise UserError unless ports of a spread tensor feed separate stretches of the border."""
-        port = self.sources[tensor].range_factor_domain().apply_range(turn(side, self.target))
+        port = here.range_factor_domain().apply_range(turn(side, self.target))
         feeds = port.project_out(isl.dim_type.out, 1, 1).reverse().apply_range(lanes)
         reach = feeds.union(isl.Map.identity(feeds.get_space()).intersect_domain(feeds.domain()))
         above = reach.apply_range(isl.Map("{ [l] -> [m] : m <= l }"))
@@ -222,15 +259,6 @@ def reindexed(lanes: isl.Map, order: isl.Map, turned: isl.Map) -> isl.Map:
     index = swap.apply_range(keep.product(offset)).apply_range(shift)
     port = isl.Map(f"{{ {pair} -> [lane, -1] }}").apply_range(turned.reverse())
     return lanes.range_product(order).apply_range(port.range_product(index))
-
-
-def _onto_core(order: isl.Map, target: Rectangle, core: Rectangle) -> isl.Map:
-    """Return the order with every port moved inwards, from the target's side to the core's."""
-    moved = isl.Map.empty(order.get_space())
-    for side in SIDES:
-        step = turn(side, target).apply_range(turn(side, core).reverse())
-        moved = moved.union(relocated(on_side(order, side, target), step))
-    return moved.coalesce()
 
 
 def _moved(orders: dict[str, isl.Map], move: isl.Map) -> isl.UnionMap:

@@ -54,7 +54,7 @@ def fit(direction: Direction, mapping: Mapping, lair: Lair, target: Rectangle) -
                 "make it larger",
             )
         placement = tile(lair["instances"], direction, core)
-        needed = set(Adaptation(mapping, lair, placement, target).spread.values())
+        needed = Adaptation(mapping, lair, placement, target).peeled
         if needed <= sides:
             return placement
         sides |= needed

@@ -105,6 +105,47 @@ def test_a_tensor_that_is_spread_from_several_ports_has_stretches_of_its_own():
     assert arrivals.is_equal(isl.UnionMap(expected))
 
 
+LEAVES = '  y: {leaves: "{ y[i] -> [PE[X, 1 + i//4] -> index[i mod 4]] }"}\n'
+FOUR = (
+    "{ x[i] -> [PE[0, -1] -> index[i]] : i < 2; x[i] -> [PE[-1, 3] -> index[i]] : i = 2; "
+    "x[i] -> [PE[0, 4] -> index[i]] : 3 <= i <= 4; x[i] -> [PE[4, 2] -> index[i]] : i = 5 }"
+)
+
+
+def test_a_tensor_is_spread_on_every_side_where_some_of_it_arrives():
+    tensors = f'  x: {{arrives: "{FOUR}"}}\n' + LEAVES.replace("X", "4")
+    found = adapted("{ PE[4, 4] }", "{ mv[i, j] -> PE[1 + j//3, 1 + i//4] }", tensors)
+    assert found["grid"].is_equal(isl.UnionSet("{ PE[-1:2, -1:2] }"))
+    expected = (
+        "{ x[i] -> [PE[0, -1] -> index[i]] : 0 <= i < 2; x[2] -> [PE[-1, y] -> index[0]] : "
+        "0 <= y <= 1; x[i] -> [PE[1, 2] -> index[i - 3]] : 3 <= i <= 4; "
+        "x[5] -> [PE[2, y] -> index[0]] : 0 <= y <= 1 }"
+    )
+    assert found["arrivals"].is_equal(isl.UnionMap(expected))
+
+
+def test_what_flows_straight_from_another_side_is_not_spread():
+    tensors = (
+        '  x: {arrives: "{ x[i] -> [PE[1 + i//3, 3] -> index[i mod 3]] : i < 4; '
+        'x[i] -> [PE[0, -1] -> index[i]] : i >= 2 }"}\n' + LEAVES.replace("X", "3")
+    )
+    found = adapted("{ PE[3, 3] }", "{ mv[i, j] -> PE[1 + j//3, 1 + i//4] }", tensors)
+    expected = (
+        "{ x[i] -> [PE[1 + i//3, 2] -> index[i mod 3]] : 0 <= i < 4; "
+        "x[i] -> [PE[2, -1] -> index[i - 4]] : 4 <= i <= 5 }"
+    )
+    assert found["arrivals"].is_equal(isl.UnionMap(expected))
+
+
+def test_of_two_sides_one_where_no_instance_runs_spreads():
+    tensors = (
+        '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]]; x[i] -> [PE[-1, 0] -> index[i]] }"}\n'
+        + LEAVES.replace("X", "3").replace("1 + ", "")
+    )
+    found = adapted("{ PE[3, 2] }", "{ mv[i, j] -> PE[1 + j//3, i//4] }", tensors)
+    assert found["grid"].is_equal(isl.UnionSet("{ PE[-1:1, 0:1] }"))
+
+
 def test_unread_inputs_arrive_nowhere():
     lair = ("lair n(): float16 x[4], float16 z[4] -> float16 y[4] "
             "{ all (i) in (4) y[i] = x[i] }")

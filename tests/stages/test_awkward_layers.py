@@ -8,6 +8,12 @@ from typing import Any
 import pytest
 
 ONE_PE = 'target: "{ PE[1, 1] }"\n'
+MV = ("lair mv(): float16 W[12][10], float16 x[10] -> float16 y[12]\n"
+      "{ all (i, j) in (12, 10) y[i] += W[i][j] * x[j] }\n")
+INSIDE = (
+    'target: "{ PE[6, 6] }"\nplacement: "{ mv[i,j] -> PE[1 + j//3, 1 + i//4] }"\n'
+    'tensors:\n  y: {leaves: "{ y[i] -> [PE[6, 1 + i//4] -> index[i mod 4]] }"}\n'
+)
 MAP = "lair f(): float16 x[8] -> float16 y[8] { all (i) in (8) y[i] = x[i] }\n"
 
 LAYERS = {
@@ -51,6 +57,17 @@ LAYERS = {
         MAP,
         'target: "{ PE[2, 2] }"\nplacement: "{ f[i] -> PE[i//4, 1] }"\n'
         'tensors: {x: {arrives: "{ x[i] -> [PE[0, -1] -> index[(3*i) mod 8]] }"}}\n',
+    ),
+    "spread_on_four_sides": (
+        MV,
+        INSIDE + '  x: {sparse: true, arrives: "{ x[j] -> [PE[0, -1] -> index[j]] : j < 3; '
+        "x[j] -> [PE[-1, 4] -> index[9 - j]] : 3 <= j < 6; "
+        'x[j] -> [PE[6, 0] -> index[j]] : 6 <= j < 8; x[j] -> [PE[2, 6] -> index[j]] : j > 7 }"}\n',
+    ),
+    "straight_on_one_side_and_spread_on_another": (
+        MV,
+        INSIDE + '  x: {arrives: "{ x[j] -> [PE[1 + j//3, -1] -> index[j mod 3]] : j < 6; '
+        'x[j] -> [PE[-1, 0] -> index[j]] : j >= 3 }"}\n',
     ),
     "indices_with_gaps": (
         MAP,

@@ -219,10 +219,10 @@ hint: let it arrive at one PE, or at the PEs that need it
     "two_sides": (
         '{arrives: "{ x[i=0:3] -> [PE[0,-1] -> index[i]]; x[i=4:7] -> [PE[2,1] -> index[i]] }"}',
         """\
-layer.yaml:5:17: error: x[4] must be spread to PE[1, 2], but x arrives on 2 sides
+layer.yaml:5:17: error: adapters must spread x on the east column of the target, where ff[0, 4] runs
     x: {arrives: "{ x[i=0:3] -> [PE[0,-1] -> index[i]]; x[i=4:7] -> [PE[2,1] -> index[i]] }"}
                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: a tensor that adapters spread must arrive on one side
+hint: make the target one column larger and keep the placement off its east column
 """,
     ),
     "set": (
