@@ -12,6 +12,6 @@ placement := { ff[i, j] -> PE[o0, o1] : 0 <= i <= 31 and 0 <= j <= 15 and -3 + j
 
 sources := { x[i] -> [PE[0, -2] -> index[i]] : 0 <= i <= 15 };
 
-arrivals := { x[i0] -> [PE[o0, -1] -> index[i0 - 4o0]] : 0 <= i0 <= 15 and -3 + i0 <= 4o0 <= i0 };
+arrivals := { x[i] -> [PE[o0, -1] -> index[i - 4o0]] : 0 <= i <= 15 and -3 + i <= 4o0 <= i };
 
 departures := { y[i] -> [PE[4, o1] -> index[i - 8o1]] : 0 <= i <= 31 and -7 + i <= 8o1 <= i };
