@@ -62,7 +62,7 @@ def _rebuild(plain: isl.Set) -> isl.Set:
     if len(parts) <= MOST_MERGED:
         parts = [_relax(part, plain) for part in _merge(parts, plain)]
     tight = _union([_tighten(part) for part in parts], plain)
-    return _drop_free_params(tight).coalesce().remove_redundancies()
+    return tight.drop_unused_params().coalesce().remove_redundancies()
 
 
 def sort_names(names: Iterable[str]) -> list[str]:
@@ -128,13 +128,22 @@ def _relax(part: isl.Set, whole: isl.Set) -> isl.Set:
     if len(known) != 1:
         return part
     constraints = sorted(known[0].get_constraints(), key=_roundabout)
-    result = part
-    for constraint in list(constraints):
-        rest = [other for other in constraints if other is not constraint]
-        relaxed = isl.Set.universe(part.space).add_constraints(rest)
-        if relaxed.is_subset(whole):
-            constraints, result = rest, relaxed
-    return result
+    kept: list[isl.Constraint] = []
+    needed = universe = isl.Set.universe(part.space)
+    for constraint, later in zip(constraints, _later(constraints, universe), strict=True):
+        if not needed.intersect(later).is_subset(whole):
+            kept.append(constraint)
+            needed = needed.add_constraint(constraint)
+    return part if len(kept) == len(constraints) else universe.add_constraints(kept)
+
+
+def _later(constraints: list[isl.Constraint], universe: isl.Set) -> list[isl.Set]:
+    """Return, for each constraint, the conjunction of those that come after it."""
+    found: list[isl.Set] = []
+    for constraint in reversed(constraints):
+        found.append(universe)
+        universe = universe.add_constraint(constraint)
+    return found[::-1]
 
 
 def _roundabout(constraint: isl.Constraint) -> tuple[bool, str]:

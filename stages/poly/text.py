@@ -165,9 +165,12 @@ def _statements(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _parse(expression: str, line: int) -> Union:
-    """Return the isl object; raise ValueError with the line if isl refuses the expression."""
-    kinds: tuple[type[Union], ...] = (isl.UnionSet, isl.UnionMap)
-    for kind in kinds:
+    """Return the isl object; raise ValueError with the line if isl refuses the expression.
+
+    What has an arrow is tried as a relation first; it may be a set of pairs.
+    """
+    kinds: list[type[Union]] = [isl.UnionSet, isl.UnionMap]
+    for kind in reversed(kinds) if "->" in expression.partition("{")[2] else kinds:
         with contextlib.suppress(isl.Error):
             return kind(expression)
     raise ValueError(f"line {line}: isl cannot read {expression.strip()!r}")
