@@ -69,11 +69,11 @@ def accessed_elements(inputs: Inputs) -> isl.UnionMap:
     for name, tensor in tasks["tensors"].items():
         if tensor["kept"] in kept:
             result = result.union(from_domain(kept[tensor["kept"]], name))
-    for name, stream in (tasks["arrivals"] | tasks["departures"]).items():
-        if not stream.get("sparse", False):
-            result = result.union(passing(stream, name, adapted, routes))
-            if stream.get("spread", False):
-                result = result.union(heard(stream, name, adapted, routes))
+    dense = {name: a for name, a in tasks["arrivals"].items() if not a["sparse"]}
+    for name, stream in (dense | tasks["departures"]).items():
+        result = result.union(passing(stream, name, adapted, routes))
+        if stream.get("spread", False):
+            result = result.union(heard(stream, name, adapted, routes))
     return result.reverse().coalesce()
 
 
@@ -83,7 +83,7 @@ def passing(
     adapted: dict[str, typing.Any],
     routes: dict[str, typing.Any],
 ) -> isl.UnionMap:
-    """Return { tensor[e] -> PE } of the elements of a dense stream that pass through a PE."""
+    """Return { tensor[e] -> PE } of the elements of a stream that a PE receives or sums."""
     arriving = "spread" in stream
     relation = isl.Map.from_union_map(
         from_domain(adapted["arrivals" if arriving else "departures"], stream["tensor"])

@@ -22,6 +22,7 @@ from stages.poly.order import (
     at_places,
     behind_ports,
     filtered,
+    fixed_outer,
     heard,
     on_side,
     taken_by,
@@ -103,6 +104,19 @@ class InstanceFinder:
         stream = self.graph["departures"][task["departure"]]
         members = self.routes[f"{task['departure']}_chain"]
         return self._stream("departures", stream, members)
+
+    def _pack(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ index[i] : T[e] leaves the port of PE with outer indices and i }, and which T[e]."""
+        stream = self.graph["departures"][task["departure"]]
+        pes = isl.Set.from_union_set(self.routes[f"{task['departure']}_last"])
+        order = self._relation("departures", stream)
+        at = at_pe(at_places(behind_ports(order, stream["side"], self.core), pes))
+        outer = index_names(at.dim(isl.dim_type.in_))[:-1]
+        at = fixed_outer(at, outer)
+        known = bind_set(pes, PE_NAMES)
+        for name, (low, high) in zip(outer, stream["outer"], strict=True):
+            known = known.intersect(isl.Set(f"[{name}] -> {{ : {low} <= {name} <= {high} }}"))
+        return {"": at.domain(), "_known": known, "_access": at}
 
     def _compute(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ S[i] : placed on PE }, eq. (11)."""

@@ -10,6 +10,7 @@ Ensures  the programs need no more memory and colours than a PE has; one layout 
 
 from __future__ import annotations
 
+import functools
 import typing
 from pathlib import Path
 
@@ -47,7 +48,8 @@ estimate. tensors: type, shape and byte address of local tensors; map: which ele
 tensor a local one is, if it is put there before the start (in) or read at the end (out).
 colours: number and routes, { [PE[x, y] -> from side[]] -> to side[] }; filter: the least and the
 greatest index that a router hands to its PE.
-arrivals, departures: at which external PE, and in what order, a tensor enters and leaves."""
+arrivals, departures: at which external PE, and in what order, a tensor enters and leaves; where it
+is sparse, outer is the box of outer indices, each of them a sequence with an end."""
 TEMPLATES = Path(__file__).parent.parent / "templates"
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
@@ -57,32 +59,30 @@ def run(inputs: Inputs) -> dict[str, str]:
     model, profile = read_model(inputs), inputs.profile()
     texts: dict[str, str] = {}
     for variant, described in VARIANTS.items():
-        programs = _programs(model, variant == "simd")
+        programs = _programs(model, profile, variant == "simd")
         check_machine(model, programs, profile, inputs)
         texts |= {f"build/{variant}/pe_{p.role}.c": program_text(p, described) for p in programs}
-    code = {p.role: code_bytes(p, profile) for p in programs}
-    layout = layout_of(model, programs, code)
-    texts["build/layout.yaml"] = write_document(HEADER, layout)
+    texts["build/layout.yaml"] = write_document(HEADER, layout_of(model, programs))
     return texts
 
 
 def program_text(program: Program, variant: str) -> str:
     """Return the C text of a program."""
+    return _template().render(
+        program=program.context(), layer=program.model.layer.name, variant=variant
+    )
+
+
+@functools.cache
+def _template() -> jinja2.Template:
+    """Return the spelling of a program, which is read and compiled once."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         autoescape=False,
     )
-    template = environment.get_template("pe.c.j2")
-    return template.render(
-        program=program.context(), layer=program.model.layer.name, variant=variant
-    )
-
-
-def code_bytes(program: Program, profile: Profile) -> int:
-    """Return an estimate of a program's code, in bytes: a base, and a share for each function."""
-    return profile.code_base + profile.code_task * len(program.functions)
+    return environment.get_template("pe.c.j2")
 
 
 def check_machine(model: Model, programs: list[Program], profile: Profile, inputs: Inputs) -> None:
@@ -108,7 +108,7 @@ def check_machine(model: Model, programs: list[Program], profile: Profile, input
 
 def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
     """Raise UserError if a program and its data do not fit in the memory of a PE."""
-    code = code_bytes(program, profile)
+    code = program.code
     need = program.data + code
     if need <= profile.memory:
         return
@@ -129,5 +129,6 @@ def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
     )
 
 
-def _programs(model: Model, vectors: bool) -> list[Program]:
-    return [compute_program(model, vectors), *adapter_programs(model, vectors)]
+def _programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
+    adapters = adapter_programs(model, profile, vectors)
+    return [compute_program(model, profile, vectors), *adapters]

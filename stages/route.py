@@ -49,16 +49,25 @@ departures: the streams that leave, summed by `by` along a row or column. colour
 first if its depth from the side is even, parity, else on the second.
 tasks: initialise, react (to a sparse element), store (one), receive (a dense stream), compute (on
 memory), send; of adapters: relay (sparse elements), hear and spread (a dense stream)."""
+SPARSE_HEADER = """
+N_last: PEs that send the whole sums of a sparse departure N to their ports."""
+SPARSE_TASKS_HEADER = """
+pack (what is not zero in a sequence of a sparse departure, with its index)."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
-PARTS = ("_filter", "_taken", "_adapters", "_ports", "_chain", "_first")
+PARTS = ("_filter", "_taken", "_adapters", "_ports", "_chain", "_first", "_last")
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tasks.yaml and routes.isl."""
     graph = TaskGraph(inputs)
-    text = write_document(TASKS_HEADER, graph.tasks())
-    return {"tasks.yaml": text, "routes.isl": write_objects(HEADER, graph.objects)}
+    header, tasks_header = HEADER, TASKS_HEADER
+    if any("sparse" in departure for departure in graph.departures.values()):
+        header, tasks_header = header + SPARSE_HEADER, tasks_header + SPARSE_TASKS_HEADER
+    return {
+        "tasks.yaml": write_document(tasks_header, graph.tasks()),
+        "routes.isl": write_objects(header, graph.objects),
+    }
 
 
 class TaskGraph:
@@ -198,13 +207,19 @@ class TaskGraph:
         self.objects[f"{name}_chain"] = chain.members
         self.objects[f"{name}_first"] = chain.starts
         statement = self._writer(tensor)
-        return {
+        described: dict[str, object] = {
             "tensor": tensor,
             "side": side,
             "colours": [f"{name}_even", f"{name}_odd"],
             "by": COMBINE[statement.op],
             "parity": _parity(turned),
         }
+        if self._is_sparse(tensor):
+            order = _relation(self.adapted["departures"], tensor)
+            assert order is not None, "the tensor leaves"
+            self.objects[f"{name}_last"] = chain.ends
+            described |= {"sparse": True, "outer": _outer_box(order)}
+        return described
 
     def _is_peeled(self, side: str) -> bool:
         return {
@@ -271,8 +286,10 @@ class TaskGraph:
         for statement in self.layer.statements:
             if not any(self._reacts(statement, t) for t in self._arriving(statement)):
                 yield f"compute_{statement.name}", {"kind": "compute", **_statement(statement)}
-        for name in self.departures:
+        for name, departure in self.departures.items():
             yield f"send_{name}", {"kind": "send", "departure": name}
+            if "sparse" in departure:
+                yield f"pack_{name}", {"kind": "pack", "departure": name}
 
     def _arrival_tasks(
         self, name: str, tensor: str

@@ -132,6 +132,8 @@ class Decisions:
     def _operation(self, task: Task) -> Operation:
         if task["kind"] == "store":
             raise NoVectorError("a single element is stored")
+        if task["kind"] == "pack":
+            raise NoVectorError("zeros are left out")
         if task["kind"] == "send":
             by = self.graph["departures"][task["departure"]]["by"]
             return Operation(name=by.upper(), a="", b=None)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "engine.h"
+#include "guard.h"
 
 static void *zeros(struct engine *engine, int64_t count, size_t size)
 {
@@ -165,7 +166,7 @@ static void number_outlets(struct engine *engine)
     for (int32_t i = 0; i < layout->outlets; i += 1) {
         const struct outlet *outlet = &layout->outlet[i];
 
-        engine->expected += outlet->count;
+        engine->expected += outlet->ends > 0 ? outlet->ends : outlet->count;
         for (int colour = 0; colour < layout->colours; colour += 1)
             if (outlet->colours >> colour & 1)
                 engine->outlet_of[slot_of(engine, outlet->node, outlet->side, colour)] = i;
@@ -202,11 +203,13 @@ static bool give_memory(struct engine *engine)
     if (given == NULL)
         return false;
     for (int32_t i = 0; i < engine->size; i += 1) {
-        const int32_t role = engine->node[i].role;
+        struct node *node = &engine->node[i];
 
-        if (role >= 0)
-            engine->node[i].pe.memory = (char *)layout->memory[role]
-                                      + layout->memory_stride[role] * given[role]++;
+        if (node->role < 0)
+            continue;
+        node->pe.memory = (char *)layout->memory[node->role]
+                        + layout->memory_stride[node->role] * given[node->role]++;
+        close_memory(node);
     }
     free(given);
     return true;
@@ -250,6 +253,7 @@ static void make_tables(struct engine *engine)
     engine->source = zeros(engine, layout->inlets, sizeof *engine->source);
     engine->inlet_count = zeros(engine, layout->inlets, sizeof *engine->inlet_count);
     engine->outlet_count = zeros(engine, layout->outlets, sizeof *engine->outlet_count);
+    engine->outlet_ends = zeros(engine, layout->outlets, sizeof *engine->outlet_ends);
     for (int actor = 0; actor < ACTORS; actor += 1) {
         engine->clock.asked[actor] = filled(engine, actors[actor], sizeof(int64_t), 0xff);
         engine->clock.looked_at[actor] = filled(engine, actors[actor], sizeof(int64_t), 0xff);
@@ -278,9 +282,14 @@ bool build(struct engine *engine)
 void release(struct engine *engine)
 {
     for (int32_t i = 0; engine->node != NULL && i < engine->size; i += 1) {
+        if (engine->node[i].pe.memory != NULL)
+            return_memory(&engine->node[i]);
         free(engine->node[i].instruction);
         free(engine->node[i].activation);
     }
+    for (int64_t i = 0; engine->intakes != NULL
+         && i < (int64_t)engine->size * engine->layout->colours; i += 1)
+        free(engine->intakes[i].room);
     for (int actor = 0; actor < ACTORS; actor += 1) {
         free(engine->clock.asked[actor]);
         free(engine->clock.looked_at[actor]);
@@ -290,6 +299,7 @@ void release(struct engine *engine)
     free(engine->parcels);
     free(engine->channel);
     free(engine->outlet_count);
+    free(engine->outlet_ends);
     free(engine->inlet_count);
     free(engine->source);
     free(engine->position);

@@ -17,7 +17,6 @@ from pathlib import Path
 HERE = Path(__file__).parent
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-strict-aliasing"]
 FLAGS += ["-O2", "-fPIC"]
-SANITIZE = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 class CompilerError(Exception):
@@ -48,9 +47,7 @@ def c_compiler() -> list[str]:
     )
 
 
-def build_library(
-    programs: Sequence[Path], out_dir: Path, sanitize: bool = False, cache: Path | None = None
-) -> Path:
+def build_library(programs: Sequence[Path], out_dir: Path, cache: Path | None = None) -> Path:
     """Compile the engine and the programs into `out_dir`/fabric.so, and return its path.
 
     With `cache`, a folder, the engine is compiled once for each compiler and kept there.
@@ -59,7 +56,7 @@ def build_library(
     out_dir.mkdir(parents=True, exist_ok=True)
     library = out_dir / "fabric.so"
     library.unlink(missing_ok=True)
-    command = [*c_compiler(), *FLAGS, *(SANITIZE if sanitize else [])]
+    command = [*c_compiler(), *FLAGS]
     engine = engine_sources() if cache is None else _compiled_engine(command, cache)
     sources = map(str, [*engine, *programs])
     _run([*command, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])

@@ -20,11 +20,8 @@ from stages.fabric import library as engine
 from stages.fabric.check import faults
 from stages.fabric.elements import DTYPES, Bools
 from stages.fabric.grid import (
-    SIDES,
-    STEPS,
     Colours,
     Grid,
-    coordinates,
     read_colours,
     read_grid,
     read_roles,
@@ -32,13 +29,18 @@ from stages.fabric.grid import (
 from stages.fabric.ports import (
     Departure,
     Inlets,
+    Ports,
     departing_shape,
+    entering_ports,
+    leaving_ports,
     read_arrivals,
     read_departure,
     take_departed,
 )
 from stages.fabric.profile import Profile
-from stages.fabric.resident import gather, resident_shape, scatter
+from stages.fabric.progress import reported
+from stages.fabric.resident import gather, resident_shape, residents, scatter
+from stages.fabric.sequences import Received, read_received, sequence_fault
 
 Array = NDArray[Any]
 CYCLE_LIMIT = 10**9
@@ -62,34 +64,22 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
-    """External PEs, and how many wavelets each sends or takes in one invocation: arrays [port].
-
-    `colour` is the number of the colour of what is sent; what is taken has none, -1.
-    """
-
-    x: NDArray[np.int64]
-    y: NDArray[np.int64]
-    colour: NDArray[np.int64]
-    wavelets: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FabricRun:
     """What a run gave.
 
     `outputs` has an array per invocation of each tensor that leaves, and one array, from after the
     last invocation, of each resident tensor. `cycles` is the cycle of the last output wavelet, or
     of the last invocation's end where nothing leaves; `main_cycles` the longest `main` before
-    cycle 0; `busy_cycles` the most that a PE spent in tasks. `injected` and `delivered` count
-    wavelets, `hops` links that they took, `stalls` cycles in which the head of a router's queue
-    waited. `counters` lists the counters of each role by number, `memory` its bytes per PE.
+    cycle 0; `usage` [PE] what the cycles of each went into: `struct usage` of engine.h. `injected`
+    and `delivered` count wavelets, `hops` links that they took, `stalls` cycles in which the head
+    of a router's queue waited. `counters` lists the counters of each role by number, `memory` its
+    bytes per PE.
     """
 
     outputs: Mapping[str, Sequence[Array]]
     cycles: int
     main_cycles: int
-    busy_cycles: int
+    usage: Array
     injected: int
     delivered: int
     hops: int
@@ -115,8 +105,9 @@ class _Machine:
     departures: list[Departure]
     outlets: Array
     received: NDArray[np.uint32]
+    received_kind: NDArray[np.uint8]
     counters: NDArray[np.int64]
-    busy: NDArray[np.int64]
+    usage: Array
 
 
 def run_fabric(
@@ -144,11 +135,11 @@ def run_fabric(
         _scatter(machine, layout, arrays)
         outcome = _run(opened, machine, profile, invocations, cycle_limit)
         outputs = _outputs(machine, layout, invocations, shapes or {})
-        return _result(machine, layout, outcome, outputs)
+        return _result(machine, layout, outcome, outputs, invocations)
 
 
 def _check_arrays(layout: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    wanted = [*layout["arrivals"].values(), *_residents(layout, "in")]
+    wanted = [*layout["arrivals"].values(), *residents(layout, "in")]
     for stream in wanted:
         name, dtype = stream["tensor"], DTYPES[stream["type"]]
         if name not in arrays:
@@ -163,15 +154,6 @@ def _check_routes(machine: _Machine, layout: Mapping[str, Any]) -> None:
     found = faults(layout, machine.grid, colours, inlets, machine.outlets)
     if found:
         raise FabricFailure("; ".join(found[:5]))
-
-
-def _residents(layout: Mapping[str, Any], transfer: str) -> list[Mapping[str, Any]]:
-    return [
-        tensor
-        for role in layout["roles"].values()
-        for tensor in role["tensors"].values()
-        if tensor.get("transfer") == transfer
-    ]
 
 
 def _machine(
@@ -203,8 +185,9 @@ def _machine(
         departures=departures,
         outlets=outlets,
         received=np.zeros(int(outlets["count"].sum()), dtype=np.uint32),
+        received_kind=np.zeros(int(outlets["count"].sum()), dtype=np.uint8),
         counters=np.zeros((grid.size, counters, 2), dtype=np.int64),
-        busy=np.zeros(grid.size, dtype=np.int64),
+        usage=np.zeros(grid.size, engine.USAGE),
     )
 
 
@@ -220,6 +203,7 @@ def _outlets(departures: Sequence[Departure], invocations: int) -> Array:
         [np.zeros(0, engine.OUTLET), *(departure.outlets for departure in departures)]
     )
     outlets["count"] *= invocations
+    outlets["ends"] *= invocations
     outlets["first"] = np.cumsum(outlets["count"]) - outlets["count"]
     return outlets
 
@@ -232,7 +216,7 @@ def _shape(
         return tuple(shapes[tensor])
     named = [
         *(departing_shape(d) for d in layout["departures"].values() if d["tensor"] == tensor),
-        *(resident_shape(t) for t in _residents(layout, "out") if t["tensor"] == tensor),
+        *(resident_shape(t) for t in residents(layout, "out") if t["tensor"] == tensor),
     ]
     return tuple(max(extents) for extents in zip(*named, strict=True))
 
@@ -277,11 +261,17 @@ def _run(
         sent=machine.inlets.sent.ctypes.data,
         sent_control=machine.inlets.control.ctypes.data,
         received=machine.received.ctypes.data,
+        received_kind=machine.received_kind.ctypes.data,
         counter=machine.counters.ctypes.data,
-        busy=machine.busy.ctypes.data,
+        usage=machine.usage.ctypes.data,
     )
+    return _completed(opened, layout)
+
+
+def _completed(opened: ctypes.CDLL, layout: engine.Layout) -> engine.Outcome:
     outcome = engine.Outcome()
-    status = opened.fabric_run(ctypes.byref(layout), ctypes.byref(outcome))
+    with reported(outcome):
+        status = opened.fabric_run(ctypes.byref(layout), ctypes.byref(outcome))
     if status in (engine.STUCK, engine.OUT_OF_CYCLES):
         raise FabricStuck(outcome.report.decode())
     if status != engine.COMPLETE:
@@ -296,30 +286,56 @@ def _outputs(
     shapes: Mapping[str, tuple[int, ...]],
 ) -> dict[str, list[Array]]:
     leaving = {departure.tensor: departure.dtype for departure in machine.departures}
+    departed = _departures(machine, invocations)
     outputs = {
         name: [
-            _departed(machine, name, dtype, _shape(layout, name, shapes), i)
+            _departed(departed, name, dtype, _shape(layout, name, shapes), i)
             for i in range(invocations)
         ]
         for name, dtype in leaving.items()
     }
-    resident = {t["tensor"]: DTYPES[t["type"]] for t in _residents(layout, "out")}
+    resident = {t["tensor"]: DTYPES[t["type"]] for t in residents(layout, "out")}
     for name, dtype in resident.items():
         outputs[name] = [_gathered(machine, layout, name, dtype, _shape(layout, name, shapes))]
     return outputs
 
 
-def _departed(
-    machine: _Machine, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], invocation: int
-) -> Array:
-    array, found = np.zeros(shape, dtype), np.zeros(shape, dtype=np.bool_)
-    outlet = 0
+def _departures(machine: _Machine, invocations: int) -> list[tuple[Departure, Array | Received]]:
+    """Return every departure and what it received. Raises FabricFailure where that is wrong."""
+    found, outlet = [], 0
     for departure in machine.departures:
         outlets = machine.outlets[outlet : outlet + len(departure.outlets)]
         outlet += len(departure.outlets)
-        if departure.tensor == name and len(outlets):
-            first = int(outlets["first"][0])
-            received = machine.received[first : first + int(outlets["count"].sum())]
+        first = int(outlets["first"].min()) if len(outlets) else 0
+        here = slice(first, first + int(outlets["count"].sum()))
+        found.append((departure, _received(machine, departure, outlets, here, invocations)))
+    return found
+
+
+def _received(
+    machine: _Machine, departure: Departure, outlets: Array, here: slice, invocations: int
+) -> Array | Received:
+    received, sequences = machine.received[here], departure.sequences
+    if sequences is None:
+        return received
+    kinds = machine.received_kind[here]
+    got = read_received(sequences, outlets, received, kinds, invocations)
+    wrong = sequence_fault(sequences, got, outlets["node"], machine.grid)
+    if wrong:
+        raise FabricFailure(wrong)
+    return got
+
+
+def _departed(
+    departures: Sequence[tuple[Departure, Array | Received]],
+    name: str,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    invocation: int,
+) -> Array:
+    array, found = np.zeros(shape, dtype), np.zeros(shape, dtype=np.bool_)
+    for departure, received in departures:
+        if departure.tensor == name:
             take_departed(departure, received, invocation, array, found)
     return _whole(name, array, found)
 
@@ -352,13 +368,14 @@ def _result(
     layout: Mapping[str, Any],
     outcome: engine.Outcome,
     outputs: Mapping[str, Sequence[Array]],
+    invocations: int,
 ) -> FabricRun:
     memories = {name: role["memory"] for name, role in layout["roles"].items()}
     return FabricRun(
         outputs=outputs,
         cycles=outcome.cycles,
         main_cycles=outcome.main_cycles,
-        busy_cycles=int(machine.busy.max(initial=0)),
+        usage=machine.usage,
         injected=outcome.injected,
         delivered=outcome.delivered,
         hops=outcome.hops,
@@ -366,24 +383,10 @@ def _result(
         tasks=outcome.tasks,
         counters={name: _counts(machine, i) for i, name in enumerate(machine.roles)},
         memory={name: memory["data"] + memory["code"] for name, memory in memories.items()},
-        entering=_ports(machine.inlets.inlets, machine.grid),
-        leaving=_ports(
-            np.concatenate([np.zeros(0, engine.OUTLET), *(d.outlets for d in machine.departures)]),
-            machine.grid,
+        entering=entering_ports(machine.inlets.inlets, machine.grid),
+        leaving=leaving_ports(
+            machine.outlets, machine.received_kind, invocations, machine.grid
         ),
-    )
-
-
-def _ports(records: Array, grid: Grid) -> Ports:
-    """Return the external PEs of inlets or outlets."""
-    x, y = coordinates(records["node"].astype(np.int64), grid)
-    steps = np.array([STEPS[side] for side in SIDES], dtype=np.int64)[records["side"]]
-    colour = records["colour"] if "colour" in (records.dtype.names or ()) else np.full(len(x), -1)
-    return Ports(
-        x=x + steps[:, 0],
-        y=y + steps[:, 1],
-        colour=colour.astype(np.int64),
-        wavelets=records["count"].astype(np.int64),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from stages.poly.bind import PARAM, bind_domain
 from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
+from stages.poly.quota import TooManyOperations, limited
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -21,6 +23,9 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "int32": np.dtype("<i4"),
 }
 """The types of tensors, as NumPy has them."""
+
+MOST_OPERATIONS = 10_000
+"""How many operations isl may spend on making a function simple."""
 
 
 def element_numbers(
@@ -93,10 +98,22 @@ def _shape_box(relation: isl.Map, shape: Sequence[int]) -> isl.Set:
     return box
 
 
+def _simplified(function: isl.PwAff, domain: isl.Set) -> isl.PwAff | None:
+    """Return the function as simple as its domain allows.
+
+    None where isl needs long for that, or makes it rational.
+    """
+    with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+        simple = function.gist(domain)
+        if all(aff.get_denominator_val().is_one() for _, aff in simple.get_pieces()):
+            return simple
+    return None
+
+
 def _coordinate(function: isl.PwAff, domain: isl.Set, values: Mapping[str, Ints]) -> Ints:
     """Return the function's values on its domain, in the smallest shape that tells them apart."""
-    simple = function.gist(domain)
-    if any(not aff.get_denominator_val().is_one() for _, aff in simple.get_pieces()):
+    simple = _simplified(function, domain)
+    if simple is None:
         return evaluate_pw_aff(function, values)[0]
     ones = (1,) * len(next(iter(values.values())).shape)
     used = {

@@ -116,6 +116,7 @@ static void run_clock(struct engine *engine)
         look_at(engine, NODES, step_node);
         look_at(engine, ROUTERS, step_router);
         engine->now += 1;
+        engine->outcome->now = engine->now;
     }
 }
 

@@ -32,16 +32,26 @@ struct inlet {
     int64_t first, count;
 };
 
-/* An external PE: takes `count` elements of any of the colours, and keeps them from `first` on. */
+/* An external PE: takes `count` elements of any of the colours, and keeps them from `first` on.
+ * One of a sparse tensor takes `ends` sequences: at most `count` wavelets, their ends included. */
 struct outlet {
     int32_t node, side;
     uint32_t colours;
-    int64_t first, count;
+    int64_t first, count, ends;
 };
+
+enum received { NOTHING, ELEMENT, END };
 
 /* The sparse elements that a router hands to its PE: those with an index in this interval. */
 struct filter {
     int32_t least, greatest;
+};
+
+/* Cycles of a PE after `main`: in tasks, and, of these, those in which lanes compute the points of
+ * vector instructions. The last task with such an instruction ends at `last`, after `until_last`
+ * busy cycles. */
+struct usage {
+    int64_t busy, lanes, points, until_last, last;
 };
 
 struct layout {
@@ -62,11 +72,13 @@ struct layout {
     const uint32_t *sent;                      /* the data of the inlets, */
     const uint8_t *sent_control;               /* and which of it are control wavelets */
     uint32_t *received;
+    uint8_t *received_kind;                    /* enum received */
     struct counter *counter;                   /* [node][counters] */
-    int64_t *busy;                             /* [node], cycles spent in tasks */
+    struct usage *usage;                       /* [node] */
 };
 
 struct outcome {
+    int64_t now;                               /* the cycle that the run has come to */
     int64_t cycles, main_cycles, injected, delivered, hops, stalls, tasks;
     char report[REPORT_SIZE];
 };
@@ -121,6 +133,7 @@ struct channel {                               /* what came into a router on one
 struct intake {                                /* what came down the ramp on one colour */
     struct queue queue;
     wavelet_task *data, *control;
+    struct parcel *room;                       /* the queue's parcels, if the program gave room */
     bool blocked;
 };
 
@@ -148,6 +161,7 @@ struct node {
     struct engine *engine;
     int32_t id, role, invocations, configurations, last_out;
     int64_t started, busy_until;
+    bool computes;                             /* the running task has a vector instruction */
     struct intake *intake;                     /* [colour] */
     struct instruction *instruction;           /* in program order */
     int32_t instructions, instruction_space;
@@ -179,7 +193,7 @@ struct engine {
     struct outcome *outcome;
     int64_t now, last_done;
     int32_t size, channels, sources, running;  /* running: PEs with invocations to complete */
-    int64_t expected;                          /* output wavelets still to come */
+    int64_t expected;                          /* output elements, or ends, still to come */
     enum status status;
     bool running_mains;
     struct clock clock;
@@ -189,7 +203,7 @@ struct engine {
     int32_t *channel_of;                       /* [node][side][colour], -1: no route */
     int32_t *first_channel, *turn;             /* [node + 1]; whose turn it is in a router */
     uint8_t *position;                         /* [node][colour] */
-    int64_t *outlet_count;
+    int64_t *outlet_count, *outlet_ends;
     int32_t *outlet_of;                        /* [node][side][colour] of external links, -1 */
     struct source *source;
     int64_t *inlet_count;
@@ -228,5 +242,6 @@ int64_t points(const struct sizes *sizes);
 uint32_t element_to_fabric(enum element type, const void *element);
 void element_from_fabric(enum element type, uint32_t bits, void *element);
 void apply(const struct vector *v, void *d, const void *a, const void *b);
+bool is_inside(const struct node *node, const struct vector *v, int k, const char *base);
 
 #endif

@@ -23,9 +23,13 @@ INLET = np.dtype(
     align=True,
 )
 OUTLET = np.dtype(
-    [("node", "i4"), ("side", "i4"), ("colours", "u4"), ("first", "i8"), ("count", "i8")],
+    [
+        *(("node", "i4"), ("side", "i4"), ("colours", "u4")),
+        *(("first", "i8"), ("count", "i8"), ("ends", "i8")),
+    ],
     align=True,
 )
+USAGE = np.dtype([(name, "i8") for name in ("busy", "lanes", "points", "until_last", "last")])
 
 
 class Program(Structure):
@@ -65,7 +69,7 @@ class Layout(Structure):
         ("memory", POINTER(c_void_p)),
         *((name, c_void_p) for name in ("memory_stride", "position_count", "routes", "filter")),
         *((name, c_void_p) for name in ("inlet", "outlet", "sent", "sent_control")),
-        *((name, c_void_p) for name in ("received", "counter", "busy")),
+        *((name, c_void_p) for name in ("received", "received_kind", "counter", "usage")),
     ]
 
 
@@ -73,8 +77,8 @@ class Outcome(Structure):
     """What a run gives, as `struct outcome`."""
 
     _fields_: ClassVar[Sequence[Any]] = [
-        *((name, c_int64) for name in ("cycles", "main_cycles", "injected", "delivered")),
-        *((name, c_int64) for name in ("hops", "stalls", "tasks")),
+        *((name, c_int64) for name in ("now", "cycles", "main_cycles", "injected")),
+        *((name, c_int64) for name in ("delivered", "hops", "stalls", "tasks")),
         ("report", c_char * REPORT_SIZE),
     ]
 

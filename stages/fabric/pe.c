@@ -1,5 +1,8 @@
 /* PEs: what a program may call, and which task runs when. */
+#include <stdlib.h>
+
 #include "engine.h"
+#include "guard.h"
 
 static struct node *node_of(struct pe *pe)
 {
@@ -44,6 +47,40 @@ void configure(struct pe *pe, struct vector *v, int counter, enum operation oper
     pe->charge += node->engine->layout->machine.configuration;
     check_configurations(node);
     check_division(node, v);
+}
+
+static bool can_give_room(struct node *node, int colour, const void *room, int64_t bytes)
+{
+    const struct layout *layout = node->engine->layout;
+    const int64_t first = (const char *)room - (const char *)node->pe.memory;
+
+    if (!is_colour(node, colour))
+        return false;
+    if (!node->engine->running_mains || node->intake[colour].room != NULL)
+        fail(node->engine, "PE[%d, %d] gives room to %s twice, or after main", node->pe.x,
+             node->pe.y, layout->colour_names[colour]);
+    else if (first < 0 || bytes < 0
+             || first + bytes > (int64_t)layout->programs[node->role]->memory)
+        fail(node->engine, "PE[%d, %d] gives %s room that is not in its memory", node->pe.x,
+             node->pe.y, layout->colour_names[colour]);
+    return node->engine->status == COMPLETE;
+}
+
+/* The engine keeps the wavelets itself: each also has the cycle from which it can be taken. */
+void give_room(struct pe *pe, int colour, int32_t (*room)[2], int32_t capacity)
+{
+    struct node *node = node_of(pe);
+    struct engine *engine = node->engine;
+    struct intake *intake;
+
+    if (!can_give_room(node, colour, room, capacity * (int64_t)sizeof *room))
+        return;
+    intake = &node->intake[colour];
+    intake->queue.capacity += capacity;
+    intake->room = calloc((size_t)intake->queue.capacity, sizeof *intake->room);
+    intake->queue.parcels = intake->room;
+    if (intake->room == NULL)
+        fail(engine, "out of memory for %d wavelets that wait", intake->queue.capacity);
 }
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
@@ -126,7 +163,9 @@ int64_t present(const struct node *node)
 
 static void begin(struct node *node)
 {
+    open_memory(node);
     node->pe.charge = 0;
+    node->computes = false;
     node->started = node->engine->now + node->engine->layout->machine.dispatch;
 }
 
@@ -134,10 +173,16 @@ static void begin(struct node *node)
 static void finish(struct node *node)
 {
     struct engine *engine = node->engine;
+    struct usage *usage = &engine->layout->usage[node->id];
     const int64_t end = node->started + node->pe.charge;
 
+    close_memory(node);
     node->busy_until = end > engine->now ? end : engine->now + 1;
-    engine->layout->busy[node->id] += node->busy_until - engine->now;
+    usage->busy += node->busy_until - engine->now;
+    if (node->computes) {
+        usage->until_last = usage->busy;
+        usage->last = node->busy_until;
+    }
     engine->outcome->tasks += 1;
     wake(engine, NODES, node->id, node->busy_until);
 }
@@ -205,7 +250,9 @@ void run_main(struct node *node)
 {
     struct engine *engine = node->engine;
 
+    open_memory(node);
     engine->layout->programs[node->role]->main(&node->pe);
+    close_memory(node);
     if (node->pe.charge > engine->outcome->main_cycles)
         engine->outcome->main_cycles = node->pe.charge;
 }

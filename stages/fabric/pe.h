@@ -152,6 +152,22 @@ static inline int32_t wavelet_int32(wavelet w)
     return value;
 }
 
+static inline wavelet sparse_bits(uint16_t bits, int index)
+{
+    return (wavelet){ (uint32_t)(uint16_t)index << 16 | bits };
+}
+
+/* A sparse wavelet as a stream sends it from memory. */
+static inline int32_t sparse_float16(float16 value, int index)
+{
+    return wavelet_int32(sparse_bits(value.bits, index));
+}
+
+static inline int32_t sparse_int16(int16_t value, int index)
+{
+    return wavelet_int32(sparse_bits((uint16_t)value, index));
+}
+
 /* ---- The PE ---------------------------------------------------------------------------------- */
 
 struct costs {
@@ -259,22 +275,22 @@ void send_end(struct pe *pe, int colour);
  * the first position follows the last. */
 void send_advance(struct pe *pe, int colour);
 
-static inline void send_sparse_bits(struct pe *pe, int colour, uint16_t bits, int index)
-{
-    send_wavelet(pe, colour, (wavelet){ (uint32_t)(uint16_t)index << 16 | bits });
-}
-
 static inline void send_sparse(struct pe *pe, int colour, float16 value, int index)
 {
-    send_sparse_bits(pe, colour, value.bits, index);
+    send_wavelet(pe, colour, sparse_bits(value.bits, index));
 }
 
 static inline void send_sparse_int16(struct pe *pe, int colour, int16_t value, int index)
 {
-    send_sparse_bits(pe, colour, (uint16_t)value, index);
+    send_wavelet(pe, colour, sparse_bits((uint16_t)value, index));
 }
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
+
+/* Let up to `capacity` more wavelets of the colour wait, in memory that the program keeps for them:
+ * two words each, the bits and whether it is a control wavelet. One a cycle goes in, without a
+ * task, in order. Only in `main`, once a colour. */
+void give_room(struct pe *pe, int colour, int32_t (*room)[2], int32_t capacity);
 
 /* From now on each wavelet of the colour that no stream receives starts the task. */
 void on_data(struct pe *pe, int colour, wavelet_task *reaction);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +20,9 @@ from stages.fabric.elements import (
     open_mesh,
     tensor_shape,
 )
-from stages.fabric.grid import SIDES, Grid
+from stages.fabric.grid import SIDES, STEPS, Grid, coordinates
 from stages.fabric.library import INLET, OUTLET
+from stages.fabric.sequences import Received, Sequences, take_sequences
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.evaluate import evaluate_set
 
@@ -45,14 +47,29 @@ class Inlets:
 class Departure:
     """What the external PEs of one departure expect.
 
-    `outlets` has one record per external PE, its `count` for one invocation; `numbers` are the
-    C-order numbers of the elements in the order of arrival, PE after PE.
+    `outlets` has one record per external PE, its `count` and `ends` for one invocation; `numbers`
+    are the C-order numbers of the elements in the order of arrival, PE after PE. `sequences` are
+    those of a sparse tensor, else None.
     """
 
     tensor: str
     dtype: np.dtype[Any]
     outlets: Array
     numbers: Ints
+    sequences: Sequences | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """External PEs, and how many wavelets each sends or takes in one invocation: arrays [port].
+
+    `colour` is the number of the colour of what is sent; what is taken has none, -1.
+    """
+
+    x: NDArray[np.int64]
+    y: NDArray[np.int64]
+    colour: NDArray[np.int64]
+    wavelets: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,18 +106,31 @@ def read_departure(
 ) -> Departure:
     """Return what the external PEs of a departure expect of a tensor of this shape."""
     order = isl.Map(departure["order"])
-    points = _points(order, departure["side"], shape, _index_box(order), grid)
+    box, sparse = _index_box(order), departure.get("sparse", False)
+    if sparse:
+        box = _sequences(box, departure["outer"], departure["order"])
+    points = _points(order, departure["side"], shape, box, grid)
     outlets = np.zeros(len(points.nodes), dtype=OUTLET)
     outlets["node"], outlets["side"] = points.nodes, SIDES.index(departure["side"])
     outlets["colours"] = sum(1 << colours.index(name) for name in departure["colours"])
     outlets["count"] = points.inside.reshape(len(points.nodes), -1).sum(axis=1)
+    if sparse:
+        outlets["ends"] = math.prod(points.inside.shape[1:-1])
+        outlets["count"] += outlets["ends"]
     outlets["first"] = np.cumsum(outlets["count"]) - outlets["count"]
     return Departure(
         tensor=departure["tensor"],
         dtype=DTYPES[departure["type"]],
         outlets=outlets,
         numbers=points.numbers[points.inside],
+        sequences=_expected_sequences(points, box[-1][0]) if sparse else None,
     )
+
+
+def _expected_sequences(points: _Points, least: int) -> Sequences:
+    ports, *outer, inner = points.inside.shape
+    numbers = np.where(points.inside, points.numbers, -1)
+    return Sequences(numbers=numbers.reshape(ports, math.prod(outer), inner), least=least)
 
 
 def departing_shape(departure: Mapping[str, Any]) -> tuple[int, ...]:
@@ -109,19 +139,41 @@ def departing_shape(departure: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def take_departed(
-    departure: Departure, received: Array, invocation: int, array: Array, found: Bools
+    departure: Departure, received: Array | Received, invocation: int, array: Array, found: Bools
 ) -> None:
     """Copy what one invocation sent into `array`, and mark in `found` what came.
 
-    `received` is [invocation][element] per external PE, one PE after the other; the outlets'
-    `first` and `count` are those of one invocation, `first` relative to this departure.
+    Of a dense tensor, `received` is [invocation][element] per external PE, one PE after the other;
+    the outlets' `first` and `count` are those of one invocation, `first` relative to the departure.
     """
+    if isinstance(received, Received):
+        assert departure.sequences is not None, "only a sparse tensor leaves in sequences"
+        take_sequences(departure.sequences, received, invocation, array, found)
+        return
     count = departure.outlets["count"]
     all_before = departure.outlets["first"] * (received.size // max(1, len(departure.numbers)))
     within = np.arange(len(departure.numbers)) - np.repeat(departure.outlets["first"], count)
     at = np.repeat(all_before + invocation * count, count) + within
     array.reshape(-1)[departure.numbers] = _elements(received[at], departure.dtype)
     found.reshape(-1)[departure.numbers] = True
+
+
+def entering_ports(inlets: Array, grid: Grid) -> Ports:
+    """Return the external PEs of inlets."""
+    return _external(inlets, inlets["colour"].astype(np.int64), inlets["count"], grid)
+
+
+def leaving_ports(outlets: Array, kinds: Array, invocations: int, grid: Grid) -> Ports:
+    """Return the external PEs of outlets for all invocations; `kinds` is what they received."""
+    came = np.concatenate([[0], np.cumsum(kinds != 0)])
+    wavelets = came[outlets["first"] + outlets["count"]] - came[outlets["first"]]
+    return _external(outlets, np.full(len(outlets), -1), wavelets // invocations, grid)
+
+
+def _external(records: Array, colour: Ints, wavelets: Ints, grid: Grid) -> Ports:
+    x, y = coordinates(records["node"].astype(np.int64), grid)
+    steps = np.array([STEPS[side] for side in SIDES], dtype=np.int64)[records["side"]]
+    return Ports(x=x + steps[:, 0], y=y + steps[:, 1], colour=colour, wavelets=wavelets)
 
 
 def _read_arrival(

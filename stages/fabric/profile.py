@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -109,12 +110,18 @@ def _read(name: str) -> dict[str, Any]:
         hint = _nearest("profile", name, profile_names())
         raise ProfileError(f"unknown profile {name}", hint=hint)
     try:
-        figures = yaml.safe_load(path.read_text(encoding="utf-8"))
+        figures = _parsed(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise ProfileError(f"{path} is not YAML: {_said(error)}") from error
     if not isinstance(figures, dict):
         raise ProfileError(f"{path} is not a mapping from figures to values")
     return figures
+
+
+@lru_cache
+def _parsed(text: str) -> Any:
+    """Return the data of a YAML text: most stages of a layer ask for the same profile."""
+    return yaml.safe_load(text)
 
 
 def _said(error: yaml.YAMLError) -> str:

@@ -123,11 +123,13 @@ static void report_outlet(struct report *report, int32_t i)
 {
     const struct outlet *outlet = &report->engine->layout->outlet[i];
     const struct pe *pe = &report->engine->node[outlet->node].pe;
-    const int64_t got = report->engine->outlet_count[i];
+    const bool sparse = outlet->ends > 0;
+    const int64_t wanted = sparse ? outlet->ends : outlet->count;
+    const int64_t got = sparse ? report->engine->outlet_ends[i] : report->engine->outlet_count[i];
 
-    if (got < outlet->count)
-        line(report, "  the external PE beside PE[%d, %d] got %lld of %lld elements\n", pe->x,
-             pe->y, (long long)got, (long long)outlet->count);
+    if (got < wanted)
+        line(report, "  the external PE beside PE[%d, %d] got %lld of %lld %s\n", pe->x, pe->y,
+             (long long)got, (long long)wanted, sparse ? "sequences" : "elements");
 }
 
 /* ---- The whole fabric ------------------------------------------------------------------------ */
@@ -138,7 +140,7 @@ void report_stuck(struct engine *engine)
     const bool late = engine->status == OUT_OF_CYCLES;
 
     engine->status = late ? OUT_OF_CYCLES : STUCK;
-    line(&report, "%s after cycle %lld: %d PEs are not done, %lld output elements are missing\n",
+    line(&report, "%s after cycle %lld: %d PEs are not done, %lld output wavelets are missing\n",
          late ? "the cycle limit was reached" : "the fabric can no longer move",
          (long long)(late ? engine->now : engine->now - 1), engine->running,
          (long long)engine->expected);

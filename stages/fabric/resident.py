@@ -41,6 +41,16 @@ def gather(
         marks[at] = True
 
 
+def residents(layout: Mapping[str, Any], transfer: str) -> list[Mapping[str, Any]]:
+    """Return the tensors of all roles that are put into memory (in), or read from it (out)."""
+    return [
+        tensor
+        for role in layout["roles"].values()
+        for tensor in role["tensors"].values()
+        if tensor.get("transfer") == transfer
+    ]
+
+
 def resident_shape(tensor: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the smallest shape that holds what the layout's map names."""
     return tensor_shape(isl.Map(tensor["map"]).range())

@@ -84,17 +84,21 @@ static void deliver_outside(struct engine *engine, int32_t i, struct parcel parc
 {
     const struct outlet *outlet = &engine->layout->outlet[i];
     const int64_t got = engine->outlet_count[i];
+    const bool sparse = outlet->ends > 0;
 
-    if (parcel.control)
+    if (parcel.control && !sparse)
         return;
-    if (got == outlet->count) {
-        fail(engine, "more than %lld elements left to the external PE beside PE[%d, %d]",
-             (long long)got, engine->node[outlet->node].pe.x, engine->node[outlet->node].pe.y);
+    if (got == outlet->count || (sparse && engine->outlet_ends[i] == outlet->ends)) {
+        fail(engine, "more than %lld %s left to the external PE beside PE[%d, %d]",
+             (long long)got, sparse ? "elements and ends of sequences" : "elements",
+             engine->node[outlet->node].pe.x, engine->node[outlet->node].pe.y);
         return;
     }
     engine->layout->received[outlet->first + got] = parcel.bits;
+    engine->layout->received_kind[outlet->first + got] = parcel.control ? END : ELEMENT;
     engine->outlet_count[i] += 1;
-    engine->expected -= 1;
+    engine->outlet_ends[i] += parcel.control;
+    engine->expected -= !sparse || parcel.control;
     engine->outcome->delivered += 1;
     engine->outcome->cycles = engine->now + engine->layout->machine.hop;
 }

@@ -1,5 +1,6 @@
 /* Instructions with a fabric operand: queued in program order, moving one element a cycle. */
 #include "engine.h"
+#include "guard.h"
 
 /* ---- What a program calls -------------------------------------------------------------------- */
 
@@ -47,6 +48,9 @@ static void issue(struct node *node, struct instruction instruction)
     wake(engine, NODES, node->id, instruction.start);
 }
 
+/* The operand in memory of each kind of stream. */
+static const int memory_operand[] = { [SEND] = 1, [RECEIVE] = 0, [COMBINE] = 2 };
+
 static void issue_stream(struct node *node, enum kind kind, const struct vector *v, int in,
                          int out, const void *base, task *then)
 {
@@ -56,6 +60,8 @@ static void issue_stream(struct node *node, enum kind kind, const struct vector 
         .total = points(&v->sizes), .then = then,
     };
 
+    if (instruction.total > 0 && !is_inside(node, v, memory_operand[kind], base))
+        return;
     if (v->counter != NO_COUNTER)
         node->pe.counters[v->counter].points += instruction.total;
     issue(node, instruction);
@@ -169,6 +175,7 @@ static void move_element(struct node *node, struct instruction *instruction)
     const struct vector *v = &instruction->vector;
     uint32_t bits = instruction->bits, element = 0;
 
+    open_memory(node);
     if (instruction->in >= 0)
         bits = take(node, instruction->in).bits;
     if (instruction->kind == RECEIVE) {
@@ -178,6 +185,7 @@ static void move_element(struct node *node, struct instruction *instruction)
         leave_for_router(node, instruction,
                          instruction->kind == WAVELET ? bits : computed(instruction, bits));
     }
+    close_memory(node);
     advance(instruction);
 }
 

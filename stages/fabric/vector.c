@@ -233,16 +233,64 @@ static void run_dimensions(const struct vector *v, int dimension, char *const ba
     }
 }
 
+/* Whether all elements of operand k lie in the PE's memory. A number has no strides and may lie in
+ * a register; nothing is written there. */
+bool is_inside(const struct node *node, const struct vector *v, int k, const char *base)
+{
+    const struct program *program = node->engine->layout->programs[node->role];
+    const struct operand *operand = &v->operand[k];
+    const ptrdiff_t size = (ptrdiff_t)element_size(operand->type);
+    const char *memory = node->pe.memory;
+    ptrdiff_t least = base - memory, greatest = least + size;
+    bool is_number = k > 0;
+
+    for (int i = 0; i < v->sizes.rank; i += 1) {
+        const ptrdiff_t reach = (ptrdiff_t)operand->stride[i] * (v->sizes.size[i] - 1) * size;
+
+        is_number &= operand->stride[i] == 0;
+        *(reach < 0 ? &least : &greatest) += reach;
+    }
+    if (is_number || (least >= 0 && greatest <= (ptrdiff_t)program->memory))
+        return true;
+    fail(node->engine, "PE[%d, %d] touches bytes %td to %td of its memory, which has %zu",
+         node->pe.x, node->pe.y, least, greatest - 1, program->memory);
+    return false;
+}
+
+static bool are_inside(const struct node *node, const struct vector *v, char *const base[3])
+{
+    const int operands = v->operation == COPY ? 2 : 3;
+
+    for (int k = 0; k < operands; k += 1)
+        if (!is_inside(node, v, k, base[k]))
+            return false;
+    return true;
+}
+
+static void count_usage(struct node *node, int64_t count, int64_t cycles)
+{
+    struct usage *usage = &node->engine->layout->usage[node->id];
+
+    if (node->engine->running_mains)
+        return;
+    node->computes = true;
+    usage->points += count;
+    usage->lanes += cycles;
+}
+
 void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b)
 {
-    const struct machine *machine = &((struct node *)pe)->engine->layout->machine;
+    struct node *node = (struct node *)pe;
+    const struct machine *machine = &node->engine->layout->machine;
     const int64_t count = points(&v->sizes), lanes = machine->lanes[v->operand[0].type];
+    const int64_t cycles = (count + lanes - 1) / lanes;
     const void *right = v->operation == COPY ? a : b;
     char *const base[3] = { d, (char *)(uintptr_t)a, (char *)(uintptr_t)right };
 
-    pe->charge += machine->start_up + (count + lanes - 1) / lanes;
+    pe->charge += machine->start_up + cycles;
+    count_usage(node, count, cycles);
     if (v->counter != NO_COUNTER)
         pe->counters[v->counter].points += count;
-    if (count > 0)
+    if (count > 0 && are_inside(node, v, base))
         run_dimensions(v, 0, base);
 }

@@ -7,7 +7,9 @@ Source   design, Arithmetic: with `kind: integers` no sum of absolute terms pass
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,9 @@ __all__ = ["generate", "is_exact", "read_inputs"]
 
 RANGES = (8, 4, 3, 2, 1)
 """The largest absolute values that are tried, in this order."""
+
+PART = 2**18
+"""How many elements are drawn at once."""
 
 HALVINGS = 16
 """How often the density of all inputs is halved before integers are given up."""
@@ -36,26 +41,29 @@ def generate(
     `kind` is reals: uniform in -1 to 1. Integer types hold integers in any case.
     """
     if kind == "integers":
-        for largest, share in _attempts():
+        for largest, share in _attempts(layer, density if sparse else 1.0):
             inputs = _integers(layer, seed, largest, density, share, sparse)
             if is_exact(layer, inputs):
                 return inputs, True
-            if share < 1 and not _can_be_exact(layer):
-                break
     inputs = _reals(layer, seed, density, sparse)
     return inputs, is_exact(layer, inputs)
 
 
-def _attempts() -> Iterator[tuple[int, float]]:
-    """Yield largest values and shares of non-zeros: smaller values first, then fewer of them."""
-    yield from ((largest, 1.0) for largest in RANGES)
-    yield from ((1, 0.5**k) for k in range(1, HALVINGS + 1))
+def _attempts(layer: Layer, density: float) -> Iterator[tuple[int, float]]:
+    """Yield largest values and shares of non-zeros: smaller values first, then fewer of them.
+
+    The larger the absolute values, the larger the sums: if ones are not exact, no inputs without
+    zeros are, and if zeros are not, none are.
+    """
+    if density < 1 or _is_exact_of(layer, 1):
+        yield from ((largest, 1.0) for largest in RANGES)
+    if _is_exact_of(layer, 0):
+        yield from ((1, 0.5**k) for k in range(1, HALVINGS + 1))
 
 
-def _can_be_exact(layer: Layer) -> bool:
-    """Whether inputs that are all zero are exact: if not, none are."""
-    zeros = {t.name: np.zeros(t.shape, t.type) for t in layer.inputs}
-    return is_exact(layer, zeros)
+def _is_exact_of(layer: Layer, number: int) -> bool:
+    """Whether inputs that are all equal to a number are exact."""
+    return is_exact(layer, {t.name: np.full(t.shape, number, t.type) for t in layer.inputs})
 
 
 def _generator(seed: int, tensor: Tensor) -> np.random.Generator:
@@ -68,11 +76,11 @@ def _integers(
     """Return integers of -largest to largest; zeros only by density and share."""
     result = {}
     for tensor in layer.inputs:
-        generator = _generator(seed, tensor)
-        values = generator.integers(1, largest, tensor.shape, endpoint=True)
-        values *= generator.choice([-1, 1], tensor.shape)
+        draw = _generator(seed, tensor)
+        values = _drawn(tensor, "int8", partial(draw.integers, 1, largest, endpoint=True))
+        values *= _drawn(tensor, "int8", partial(draw.choice, [-1, 1]))
         kept = share * (density if tensor.name in sparse else 1)
-        result[tensor.name] = _thin(values, kept, generator).astype(tensor.type)
+        result[tensor.name] = _thin(values, kept, tensor, draw).astype(tensor.type)
     return result
 
 
@@ -81,19 +89,32 @@ def _reals(
 ) -> dict[str, Array]:
     result = {}
     for tensor in layer.inputs:
-        generator = _generator(seed, tensor)
+        draw = _generator(seed, tensor)
         if is_integer(tensor.type):
-            values = generator.integers(-1, 1, tensor.shape, endpoint=True).astype(np.float64)
+            values = _drawn(tensor, tensor.type, partial(draw.integers, -1, 1, endpoint=True))
         else:
-            values = np.asarray(generator.uniform(-1, 1, tensor.shape))
+            values = _drawn(tensor, tensor.type, partial(draw.uniform, -1, 1))
         kept = density if tensor.name in sparse else 1.0
-        result[tensor.name] = _thin(values, kept, generator).astype(tensor.type)
+        result[tensor.name] = _thin(values, kept, tensor, draw)
     return result
 
 
-def _thin(values: Array, kept: float, generator: np.random.Generator) -> Array:
+def _thin(values: Array, kept: float, tensor: Tensor, draw: np.random.Generator) -> Array:
     """Return the values with a share of about `kept` of them, and zeros elsewhere."""
-    return np.where(generator.random(values.shape) < kept, values, 0)
+    if kept >= 1:
+        return values
+    stays = _drawn(tensor, "bool", lambda size: np.less(draw.random(size), kept))
+    return np.where(stays, values, 0)
+
+
+def _drawn(tensor: Tensor, type_: str, draw: Callable[..., Any]) -> Array:
+    """Return a value for each element, drawn part by part: in memory only the type counts."""
+    values = np.empty(tensor.shape, type_)
+    flat = values.reshape(-1)
+    for first in range(0, flat.size, PART):
+        part = flat[first : first + PART]
+        part[:] = draw(size=part.size)
+    return values
 
 
 def read_inputs(arrays: Mapping[str, Array], layer: Layer) -> dict[str, Array]:

@@ -23,7 +23,7 @@ MAX_OPERATIONS = 10_000_000
 
 DERIVED = (
     *("north", "west", "south", "east", "source", "even", "odd"),
-    *("taken", "adapters", "ports", "chain", "first", "known", "access", "compression"),
+    *("taken", "adapters", "ports", "chain", "first", "last", "known", "access", "compression"),
     *("offset", "hull", "extra", "reads", "writes", "outside", "conflict", "vector"),
     *("minimum", "maximum", "sizes", "identifiers", "packed", "count"),
 )

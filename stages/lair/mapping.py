@@ -233,13 +233,13 @@ def check_tensors(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
 
 
 def _check_sparse(name: str, mapping: Mapping, layer: Layer) -> Iterator[UserError]:
-    """Yield an error if a tensor that is no input, or has no 16-bit type, should be sparse."""
+    """Yield an error if an output that does not leave, or not of 16 bits, should be sparse."""
     place = mapping.key_span("tensors", name, "sparse")
-    type_ = {tensor.name: tensor.type for tensor in layer.inputs}.get(name)
-    if type_ is None and name in layer.tensors:
-        hint = "zeros are left out of inputs only"
-        yield UserError(f"{name} is an output and cannot be sparse", place, hint)
-    elif type_ is not None and not type_.endswith("16"):
+    if name in {t.name for t in layer.outputs} and mapping.tensors[name].leaves is None:
+        hint = "zeros are left out of what moves: say where it leaves, or leave `sparse` out"
+        yield UserError(f"{name} is an output that does not leave, and sparse", place, hint)
+    type_ = layer.tensors[name].type if name in layer.tensors else None
+    if type_ is not None and not type_.endswith("16"):
         hint = "a sparse wavelet holds 16 bits of value and 16 of index: use float16 or int16"
         yield UserError(f"{name} is sparse, and {type_}", place, hint)
 

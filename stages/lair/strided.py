@@ -90,7 +90,9 @@ def reduce(
     result = np.full(shape, _neutral(statement.op, dtype), dtype)
     for block in blocks(statement.sizes, inner):
         lengths = tuple(map(len, block))
-        partial = ufunc.reduce(np.broadcast_to(values(block), lengths), axis=inner, keepdims=True)
+        found = np.broadcast_to(values(block), lengths)
+        wide = np.result_type(found, dtype)
+        partial = ufunc.reduce(found, axis=inner, dtype=wide, keepdims=True)
         _combine(ufunc, result, partial, statement, block)
     return result
 

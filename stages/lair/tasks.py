@@ -5,5 +5,5 @@ from __future__ import annotations
 RUNS = ("react", "compute")
 """Tasks that run a statement: on an element that arrives, or when all is there."""
 
-STREAMS = ("receive", "send", "hear", "spread")
-"""Tasks that move a whole stream between the fabric and memory."""
+STREAMS = ("receive", "send", "pack", "hear", "spread")
+"""Tasks that move a whole stream, or a sequence, between the fabric and memory."""

@@ -8,6 +8,8 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eq. (5)
 
 from __future__ import annotations
 
+import typing
+
 import islpy as isl
 
 from stages.pe.code import Block, write_nest
@@ -15,12 +17,23 @@ from stages.pe.compute import total
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
 from stages.pe.program import Program
-from stages.pe.streams import complete_task, data_task, odometer, receive, send, unpack
+from stages.pe.streams import (
+    complete_task,
+    data_task,
+    give_room,
+    odometer,
+    receive,
+    send,
+    unpack,
+)
 from stages.poly.ast import Instance, element_loops
 from stages.poly.side import SIDES
 
+if typing.TYPE_CHECKING:
+    from stages.fabric.profile import Profile
 
-def adapter_programs(model: Model, vectors: bool) -> list[Program]:
+
+def adapter_programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
     """Return the program of each side that has adapters."""
     found = []
     for side, described in SIDES.items():
@@ -30,23 +43,27 @@ def adapter_programs(model: Model, vectors: bool) -> list[Program]:
             if arrival["spread"] and arrival["side"] == side
         }
         if spread:
-            found.append(_adapter_program(model, vectors, described.word, spread))
+            pes = isl.Set("[PE_X, PE_Y] -> { : false }")
+            for name in spread:
+                pes = pes.union(model.pes(f"{name}_adapters"))
+            program = Program(
+                role=f"adapter_{described.word}",
+                model=model,
+                profile=profile,
+                vectors=vectors,
+                pes=pes.coalesce(),
+            )
+            found.append(_written(program, spread))
     return found
 
 
-def _adapter_program(
-    model: Model, vectors: bool, word: str, spread: dict[str, Description]
-) -> Program:
-    pes = isl.Set("[PE_X, PE_Y] -> { : false }")
-    for name in spread:
-        pes = pes.union(model.pes(f"{name}_adapters"))
-    program = Program(role=f"adapter_{word}", model=model, vectors=vectors, pes=pes.coalesce())
+def _written(program: Program, spread: dict[str, Description]) -> Program:
+    model = program.model
     for arrival in spread.values():
         local = f"{arrival['tensor']}_source_local"
         if local in model.shapes:
             program.keep(local, model.type_of(local), model.shapes[local])
-    writer = AdapterWriter(program)
-    writer.write(spread)
+    AdapterWriter(program).write(spread)
     return program
 
 
@@ -74,6 +91,10 @@ class AdapterWriter:
             else:
                 self._spread(restart, name, arrival)
         self.program.add(restart)
+        for name, arrival in spread.items():
+            if arrival["sparse"]:
+                known = self.model.known(f"relay_{name}")
+                give_room(self.program, name, arrival, arrival["source"], known)
         self.program.main.block.add("restart(pe);")
         self.program.add(self.program.main)
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import islpy as isl
 import numpy as np
 
-from stages.fabric.driver import FabricRun, Ports
+from stages.fabric.driver import FabricRun
+from stages.fabric.ports import Ports
 from stages.fabric.profile import Profile
 from stages.lair.layer import Layer
 from stages.poly.bind import bind_set

@@ -10,15 +10,30 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 3, 4.2
 
 from __future__ import annotations
 
+import typing
+
 import islpy as isl
 
 from stages.pe.code import Block, literal
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
 from stages.pe.program import Program
-from stages.pe.streams import complete_task, data_task, odometer, receive, send_sum, unpack
+from stages.pe.sequences import send_sequences
+from stages.pe.streams import (
+    alternating,
+    complete_task,
+    data_task,
+    give_room,
+    odometer,
+    receive,
+    send_sum,
+    unpack,
+)
 from stages.pe.work import statement_loops, transfer_loops, vector_call
 from stages.poly.bind import PE_NAMES, bind_set
+
+if typing.TYPE_CHECKING:
+    from stages.fabric.profile import Profile
 
 
 def computing_pes(model: Model) -> isl.Set:
@@ -30,9 +45,10 @@ def computing_pes(model: Model) -> isl.Set:
     return pes.coalesce()
 
 
-def compute_program(model: Model, vectors: bool) -> Program:
+def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
     """Return the program of the role `compute`."""
-    program = Program(role="compute", model=model, vectors=vectors, pes=computing_pes(model))
+    pes = computing_pes(model)
+    program = Program(role="compute", model=model, profile=profile, vectors=vectors, pes=pes)
     source = "_source_local"
     relayed = {f"{a['tensor']}{source}" for a in model.graph["arrivals"].values() if a["spread"]}
     for local, shape in model.shapes.items():
@@ -101,7 +117,12 @@ class ComputeWriter:
         body = Body(
             name=self.spelling.of(name), comment=f"Send {described['tensor']} on its way out."
         )
-        send_sum(self.program, body, name, departure, described, "complete")
+        body.locals |= alternating(self.program, described, self.program.pes)
+        if "sparse" in described:
+            send_sequences(self.program, body.block, departure, described, "complete")
+        else:
+            chain, first = (self.model.pes(f"{departure}_{part}") for part in ("chain", "first"))
+            send_sum(self.program, body.block, name, described, chain, first, "complete")
         self.program.add(body)
 
     def _finish(self, statement: str) -> None:
@@ -220,8 +241,20 @@ class ComputeWriter:
                     f"on_data(pe, {colour}, {self.spelling.of(f'on_{name}')});",
                     f"on_control(pe, {colour}, {self.spelling.of(f'end_{name}')});",
                 )
+                self._give_room(name, arrival)
         self.program.main.block.add("restart(pe);")
         self.program.add(self.program.main)
+
+    def _give_room(self, name: str, arrival: Description) -> None:
+        """Let elements wait where PEs use different ones, so that none waits for another's turn.
+
+        Where all use all that passes by, one is as fast as the other, and room would be of no use.
+        """
+        tasks = list(self.model.of_kind("store", "react", arrival=name))
+        known = self.model.known(tasks[0])
+        idle = any(not known.is_subset(self.model.instance_set(t).params()) for t in tasks)
+        if idle or f"{arrival['colour']}_filter" in self.model.routes:
+            give_room(self.program, name, arrival, arrival["colour"], known)
 
 
 def total(parts: list[str]) -> str:

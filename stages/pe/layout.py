@@ -17,12 +17,12 @@ from stages.poly.pieces import from_domain, maps_of, named_set
 from stages.poly.side import turn
 
 
-def layout_of(model: Model, programs: Sequence[Program], code: dict[str, int]) -> Description:
-    """Return the layout; `code` is the estimated size of each role's code, in bytes."""
+def layout_of(model: Model, programs: Sequence[Program]) -> Description:
+    """Return the layout."""
     numbers = {name: number for number, name in enumerate(model.graph["colours"])}
     return {
         "grid": str(model.grid.as_set()),
-        "roles": {p.role: _role(model, p, code[p.role]) for p in programs},
+        "roles": {p.role: _role(model, p) for p in programs},
         "colours": {
             name: _colour(model, name, number) for name, number in numbers.items()
         },
@@ -38,12 +38,12 @@ def _colour(model: Model, name: str, number: int) -> Description:
     return described
 
 
-def _role(model: Model, program: Program, code: int) -> Description:
+def _role(model: Model, program: Program) -> Description:
     return {
         "at": str(_as_pes(program.pes)),
         "counters": program.counters,
         "listens": program.listens,
-        "memory": {"data": program.data, "code": code},
+        "memory": {"data": program.data, "code": program.code},
         "tensors": {local.name: _tensor(model, program, local) for local in program.locals},
     }
 
@@ -60,7 +60,8 @@ def _tensor(model: Model, program: Program, local: Local) -> Description:
         "address": local.address,
     }
     tensor = local.name.removesuffix("_local")
-    kept = model.graph["tensors"].get(tensor, {}).get("kept")
+    known = model.graph["tensors"] if tensor != local.name else {}
+    kept = known.get(tensor, {}).get("kept")
     leaves = {d["tensor"] for d in model.graph["departures"].values()}
     if kept == "resident" or (kept == "result" and tensor not in leaves):
         described["tensor"] = tensor
@@ -108,10 +109,12 @@ def _departure(model: Model, name: str, departure: Description) -> Description:
     relation = isl.Map.from_union_map(from_domain(model.adapted["departures"], departure["tensor"]))
     side = departure["side"]
     outwards = turn(side, model.core).apply_range(turn(side, model.grid).reverse())
+    sequences: Description = {k: departure[k] for k in ("sparse", "outer") if k in departure}
     return {
         "tensor": departure["tensor"],
         "type": model.graph["tensors"][departure["tensor"]]["type"],
         "colours": departure["colours"],
         "side": side,
         "order": str(relocated(on_side(relation, side, model.core), outwards).coalesce()),
+        **sequences,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
@@ -15,6 +15,9 @@ from stages.pe.model import Model, holds
 from stages.pe.names import read_names
 from stages.pe.work import Spelling, configuration
 from stages.poly.bind import index_constants, project_names
+
+if TYPE_CHECKING:
+    from stages.fabric.profile import Profile
 
 PE_H = Path(__file__).parent.parent / "fabric" / "pe.h"
 
@@ -45,6 +48,7 @@ class Program:
 
     role: str
     model: Model
+    profile: Profile
     vectors: bool
     pes: isl.Set
     spelling: Spelling = field(default_factory=lambda: Spelling(names=read_names(PE_H), words={}))
@@ -58,6 +62,11 @@ class Program:
         default_factory=lambda: Body(name="pe_main", comment="Configure, then start.")
     )
     data: int = 0
+
+    @property
+    def code(self) -> int:
+        """An estimate of its code, in bytes: a base, and a share for each function."""
+        return self.profile.code_base + self.profile.code_task * len(self.functions)
 
     def hold(self, declaration: str) -> None:
         """Give a variable a field of memory, once."""

@@ -6,14 +6,20 @@ linear in their order; else it moves them to or from consecutive memory, and loo
 
 from __future__ import annotations
 
+from math import prod
+
 import islpy as isl
 
 from stages.pe.code import C_TYPES, Block
 from stages.pe.function import Body
-from stages.pe.model import Description, holds, value
+from stages.pe.model import Description, Model, holds, value
 from stages.pe.program import Program
-from stages.pe.work import base_text, most_elements, transfer_loops
+from stages.pe.work import base_text, most_points, transfer_loops
 from stages.poly.ast import c_expression, held
+from stages.poly.bind import index_constants
+
+ROOM = 1024
+"""How many wavelets of a stream may wait in the memory of a PE."""
 
 
 def outer_indices(program: Program, name: str, arrival: Description) -> dict[str, str]:
@@ -48,17 +54,43 @@ def complete_task(comment: str) -> Body:
     return body
 
 
-def odometer(program: Program, block: Block, name: str, arrival: Description) -> None:
+def odometer(
+    program: Program, block: Block, name: str, stream: Description, again: tuple[str, ...] = ()
+) -> None:
     """Append the step to the next sequence, which returns unless it was the last one.
 
-    Outer indices run over their box in lexicographic order and end where they began.
+    Outer indices run over their box in lexicographic order and end where they began. `again` is
+    what is done before it returns.
     """
-    for k, (low, high) in reversed(list(enumerate(arrival["outer"]))):
+    for k, (low, high) in reversed(list(enumerate(stream["outer"]))):
         field = program.spelling.of(f"{name}_index{k}")
         program.hold(f"int32_t {field};")
         block.charge(scalar=2)
-        block.nest(f"if (++my->{field} <= {high})").add("return;")
+        block.nest(f"if (++my->{field} <= {high})").add(*again, "return;")
         block.add(f"my->{field} = {low};")
+
+
+def give_room(
+    program: Program, name: str, arrival: Description, colour: str, known: isl.Set
+) -> None:
+    """Let what a PE hears of a sparse stream wait in its memory, as far as there is memory.
+
+    The room is for all of an invocation: elements, in a box of the symbolic constants with which
+    they are `known` to come, and ends of sequences; at most ROOM, and what no other need has.
+    Source: the FIFOs in memory of the Cerebras SDK, sdk.cerebras.ai/csl/language/dsrs.
+    """
+    names = index_constants(known)
+    listed = ", ".join(names)
+    heard = known.unbind_params(isl.MultiId(f"[{listed}] -> {{ [{listed}] }}"))
+    ends = prod(high - low + 1 for low, high in arrival["outer"])
+    start = -(-program.data // 4) * 4
+    left = program.profile.memory - program.code - program.profile.code_task - start
+    wavelets = min(most_points(heard) + ends, ROOM, left // 8)
+    if wavelets > 0:
+        field = program.spelling.of(f"{name}_waiting")
+        program.keep(field, "int32", (wavelets, 2))
+        line = f"give_room(pe, {program.listen(colour)}, my->{field}, {wavelets});"
+        program.when(program.main.block, program.pes_of(known)).add(line)
 
 
 def receive(program: Program, block: Block, task: str, colour: str, then: str) -> None:
@@ -91,54 +123,69 @@ def send(program: Program, block: Block, task: str, colour: str, then: str) -> N
 
 
 def send_sum(
-    program: Program, body: Body, task: str, name: str, departure: Description, then: str
+    program: Program,
+    block: Block,
+    task: str,
+    departure: Description,
+    chain: isl.Set,
+    first: isl.Set,
+    then: str,
 ) -> None:
-    """Append the instructions that send a PE's part of a sum, and what comes from farther in."""
+    """Append the instructions that send a PE's part of a sum, and what comes from farther in.
+
+    `chain` are the PEs that do so, from the `first` ones on.
+    """
     transfer = Transfer(program, task)
-    chain = program.model.pes(f"{name}_chain")
-    first = program.model.pes(f"{name}_first")
     transfer.configure("COPY", "{fabric}, {memory}, NO_OPERAND", first)
     transfer.configure(
         departure["by"].upper(), "{fabric}, {fabric}, {memory}", chain.subtract(first)
     )
-    transfer.pack(body.block)
-    where = transfer.where(body.block)
-    body.locals |= _alternating(program, departure)
+    transfer.pack(block)
+    where = transfer.where(block)
     alone = holds(first, chain.intersect(program.pes))
     summed = f"stream_combine(pe, {transfer.vector}, out, in, {where}, {then});"
-    body.block.when(alone).add(f"stream_send(pe, {transfer.vector}, out, {where}, {then});")
+    block.when(alone).add(f"stream_send(pe, {transfer.vector}, out, {where}, {then});")
     if alone is not None:
-        body.block.nest("else").add(summed)
+        block.nest("else").add(summed)
 
 
-def _alternating(program: Program, departure: Description) -> dict[str, str]:
-    """Return the declarations of a PE's outgoing and incoming colours, by its depth's parity."""
+def alternating(program: Program, departure: Description, pes: isl.Set) -> dict[str, str]:
+    """Return the declarations of the outgoing and incoming colours of PEs, by depth's parity."""
     even, odd = (program.listen(c) for c in departure["colours"])
-    depth = isl.PwAff(departure["parity"]).intersect_domain(program.pes).floor()
+    depth = isl.PwAff(departure["parity"]).intersect_domain(pes).floor()
     if depth.max_val().eq(depth.min_val()):
         out, into = (even, odd) if depth.max_val().is_zero() else (odd, even)
         return {"out": f"const int out = {out};", "in": f"const int in = {into};"}
-    parity = held(c_expression(depth, program.pes), "==")
+    parity = held(c_expression(depth, pes), "==")
     return {
         "out": f"const int out = {parity} == 0 ? {even} : {odd};",
         "in": f"const int in = {parity} == 0 ? {odd} : {even};",
     }
 
 
+def most_elements(model: Model, task: str) -> int:
+    """Return a bound on the elements that a task moves on any PE."""
+    compressed = isl.Set.from_union_set(model.compressed[task])
+    return min(most_points(model.instance_set(task)), most_points(compressed))
+
+
 class Transfer:
     """A stream's instruction: its configuration, and the memory that it reads or writes."""
 
-    def __init__(self, program: Program, task: str) -> None:
-        """Keep consecutive memory if the elements' addresses are not linear in their order."""
+    def __init__(self, program: Program, task: str, *, apart: bool = False) -> None:
+        """Keep consecutive memory if the elements' addresses are not linear in their order.
+
+        Or if elements should lie `apart` from the tensor.
+        """
         self.program, self.task = program, task
         self.decision = program.model.simd[task]
         self.vector = f"&my->{program.spelling.of(task)}"
         self.packed = ""
         local = next(iter(program.model.accesses(task).values()))
         self.type = program.model.type_of(local.get_tuple_name(isl.dim_type.out))
-        if self.decision["by"] == "loops":
+        if apart or self.decision["by"] == "loops":
             self.packed = program.spelling.of(f"{task}_packed")
-            program.keep(self.packed, self.type, (most_elements(task, program.model),))
+            program.keep(self.packed, self.type, (most_elements(program.model, task),))
         program.hold(f"struct vector {program.spelling.of(task)};")
 
     def where(self, block: Block) -> str:
@@ -178,9 +225,12 @@ class Transfer:
         return ", ".join(map(str, self.decision["operands"][0]["strides"])) or "0"
 
     def _sizes(self, block: Block, pes: isl.Set) -> str:
-        """Return the sizes; consecutive elements are counted by loops."""
-        if not self.packed:
-            return ", ".join(value(s, pes).text for s in self.decision["sizes"]) or "1"
+        """Return the sizes; elements whose addresses are not linear are counted by loops."""
+        if self.decision["by"] != "loops":
+            sizes = [value(s, pes) for s in self.decision["sizes"]]
+            if self.packed:
+                return " * ".join(held(s, "*") for s in sizes) or "1"
+            return ", ".join(s.text for s in sizes) or "1"
         count = self.program.spelling.of(f"{self.task}_count")
         if count not in self.program.main.locals:
             self.program.main.locals[count] = f"int {count} = 0;"

@@ -240,16 +240,25 @@ def _scalar_operations(op: str, expr: Expr) -> int:
 
 
 def transfer_loops(
-    block: Block, name: str, model: Model, spelling: Spelling, line: str, *, counts: bool = False
+    block: Block,
+    name: str,
+    model: Model,
+    spelling: Spelling,
+    line: str,
+    *,
+    then: Block | None = None,
+    counts: bool = False,
 ) -> None:
     """Append loops over a task's instances in lexicographic order; `line` has {} for memory.
 
     The instance gives the element, and the element its place in memory: two short expressions.
+    `then` is what follows the line. Instances are i0, ..., as the spelling has them.
     """
     counted = [f"COUNT_INSTANCES(pe, {spelling.counter(name)}, 1);"] if counts else []
     instances, known = model.instance_set(name), model.known(name)
     names = [spelling.own(f"i{k}") for k in range(instances.dim(isl.dim_type.set))]
     tensor, access = next(iter(model.elements(name).items()))
+    after = then or Block()
 
     def instance(inner: Block, at: Instance) -> None:
         here = _reaching(at, name, model)
@@ -258,11 +267,13 @@ def transfer_loops(
         context = bind_set(here.apply(access), elements).intersect(known)
         text = line.format(memory_text(model.to_local[tensor], elements, context))
         used = words([text])
-        needed = [text, *(e.text for n, e in zip(elements, found, strict=True) if n in used)]
+        needed = [e.text for n, e in zip(elements, found, strict=True) if n in used]
+        needed += [text, *after.text()]
         inner.charge(scalar=1, address=1)
         inner.declare(dict(zip(names, at.arguments, strict=True)), needed)
         inner.declare(dict(zip(elements, found, strict=True)), [text])
         inner.add(*counted, text)
+        inner.absorb(after)
 
     write_nest(block, element_loops(instances, known, names), instance)
 
@@ -289,9 +300,8 @@ def element_expressions(access: isl.Map, names: list[str], context: isl.Set) -> 
     return [c_expression(element.get_pw_aff(k), context) for k in positions]
 
 
-def most_elements(name: str, model: Model) -> int:
-    """Return a bound on the instances of a task on any PE: the product of its extents."""
-    elements = model.instance_set(name)
+def most_points(elements: isl.Set) -> int:
+    """Return a bound on the size of a set on any PE: the product of its extents."""
     extents = []
     for k in range(elements.dim(isl.dim_type.set)):
         spread = elements.dim_max(k).sub(elements.dim_min(k)).floor().max_val()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
+from stages.poly.simple import simplified
 
 SET = isl.dim_type.set
 
@@ -47,7 +48,7 @@ def exact_bounds(elements: isl.Set, context: isl.Set) -> ExactBounds:
     maximum = tuple(known.dim_max(position).coalesce().floor() for position in positions)
     domain = known.params()
     size = tuple(
-        _length(least, greatest).gist(domain).coalesce().floor()
+        simplified(_length(least, greatest), domain)
         for least, greatest in zip(minimum, maximum, strict=True)
     )
     is_box = _box(known, minimum, maximum).intersect_params(domain).is_subset(known)
@@ -72,7 +73,7 @@ def fixed_size(bounds: ExactBounds, free: Sequence[str]) -> tuple[isl.PwAff, ...
         least = values.dim_min(0)
         if not least.is_equal(values.dim_max(0)):
             return None
-        found.append(least.gist(domain).coalesce().floor())
+        found.append(simplified(least, domain))
     return tuple(found)
 
 

@@ -17,6 +17,7 @@ import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
 from stages.poly.detached import detached
+from stages.poly.simple import simplified
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 
@@ -157,14 +158,9 @@ def _size_from(extent: isl.Set, bound: isl.PwAff) -> int | None:
 
 
 def _least(extent: isl.Set) -> Iterator[isl.PwAff]:
-    """Yield the least element for each value of the constants; it is piecewise quasi-affine.
-
-    It is simplified where one piece is left: simplified pieces may overlap outside their domain.
-    """
+    """Yield the least element for each value of the constants; it is piecewise quasi-affine."""
     if extent.dim_is_bounded(SET, 0):
-        least = extent.dim_min(0).coalesce()
-        simple = least.gist(extent.params()).coalesce()
-        yield (simple if simple.n_piece() == 1 else least).floor()
+        yield simplified(extent.dim_min(0), extent.params())
 
 
 def _checked(hull: BoxHull, elements: isl.Set) -> BoxHull:

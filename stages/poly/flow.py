@@ -27,6 +27,7 @@ class Chain:
     odd: Routes
     members: isl.Set
     starts: isl.Set
+    ends: isl.Set
 
 
 def column_routes(takers: isl.Set, side: str, turned: isl.Map, *, spread: bool) -> Routes:
@@ -85,7 +86,11 @@ def chain_routes(summing: isl.Set, side: str, turned: isl.Map, first: int) -> Ch
     colours = [_chain_colour(members, starts, side, turned, first, parity) for parity in (0, 1)]
     back = turned.reverse()
     return Chain(
-        even=colours[0], odd=colours[1], members=members.apply(back), starts=starts.apply(back)
+        even=colours[0],
+        odd=colours[1],
+        members=members.apply(back),
+        starts=starts.apply(back),
+        ends=members.intersect(isl.Set(f"{{ [lane, {first}] }}")).apply(back),
     )
 
 

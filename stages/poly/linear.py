@@ -16,6 +16,7 @@ import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
 from stages.poly.integers import Matrix, hermite, hull_equalities, pivot_rows, solve
+from stages.poly.simple import simplified
 
 SET = isl.dim_type.set
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
@@ -77,7 +78,7 @@ def _with_constant(access: isl.Map, coefficients: Matrix) -> LinearForm | None:
     return LinearForm(
         coefficients=tuple(tuple(row) for row in coefficients),
         constant=tuple(
-            constants.get_pw_aff(position).gist(domain).coalesce().floor()
+            simplified(constants.get_pw_aff(position), domain)
             for position in range(access.dim(OUT))
         ),
     )

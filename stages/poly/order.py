@@ -58,6 +58,13 @@ def at_index(order: isl.Map) -> isl.Set:
     return bind_domain(by_index, index_names(by_index.dim(isl.dim_type.in_)))
 
 
+def fixed_outer(at: isl.Map, names: list[str]) -> isl.Map:
+    """Return [names] -> { index[i] -> t[e] } of { index[names, i] -> t[e] }."""
+    listed = ", ".join(names)
+    inner = isl.Map(f"[{listed}] -> {{ index[i] -> index[{', '.join([*names, 'i'])}] }}")
+    return inner.apply_range(at)
+
+
 def heard(source: isl.Map, sent: isl.Map) -> isl.Map:
     """Return the order, at each adapter, of all that its port sends.
 

@@ -1,6 +1,5 @@
 """PE programs compiled once a session, and layouts of a row of PEs."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,13 @@ from stages.fabric.compiler import build_library
 from stages.fabric.profile import load_profile
 
 HERE = Path(__file__).parent
-SANITIZE = bool(os.environ.get("FABRIC_SANITIZE"))
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
     """Return the library of all programs in programs/."""
     programs = sorted((HERE / "programs").glob("pe_*.c"))
-    return build_library(programs, tmp_path_factory.mktemp("library"), SANITIZE)
+    return build_library(programs, tmp_path_factory.mktemp("library"))
 
 
 @pytest.fixture(scope="session")

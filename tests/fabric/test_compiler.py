@@ -1,9 +1,6 @@
 """Which C compiler is taken, and what it is asked to accept."""
 
 import importlib.util
-import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +10,6 @@ from stages.fabric import compiler
 from stages.fabric.compiler import CompilerError, build_library, c_compiler
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 
 
 def test_cc_is_taken_first(monkeypatch):
@@ -57,34 +53,6 @@ def test_a_compiler_that_does_not_start(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", "/nowhere/cc")
     with pytest.raises(CompilerError, match=r"^the C compiler /nowhere/cc does not start: "):
         build_library([], tmp_path)
-
-
-def sanitizer():
-    """Return what to preload for the address sanitizer of the C compiler, or None.
-
-    The C++ library must be there before the sanitizer, which intercepts what islpy throws.
-    """
-    path = shutil.which("cc")
-    if path is None or not sys.platform.startswith("linux"):
-        return None
-    libraries = [
-        subprocess.run([path, f"-print-file-name={name}"], capture_output=True, text=True).stdout
-        for name in ("libasan.so", "libstdc++.so")
-    ]
-    there = all(os.path.isabs(library.strip()) for library in libraries)
-    return " ".join(map(str.strip, libraries)) if there else None
-
-
-@pytest.mark.skipif(sanitizer() is None, reason="the C compiler has no address sanitizer")
-def test_engine_is_clean_under_the_sanitizers(tmp_path):
-    """Run the other tests of this folder that run the engine, on sanitized libraries."""
-    environment = {**os.environ, "LD_PRELOAD": sanitizer(), "ASAN_OPTIONS": "detect_leaks=0"}
-    environment["FABRIC_SANITIZE"] = "1"
-    tests = ["fc", "moving", "queue", "sparse", "stuck", "vector"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command += [str(HERE / f"test_{name}.py") for name in tests]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="no ziglang wheel")

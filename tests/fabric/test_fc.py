@@ -41,13 +41,28 @@ def test_counters_tell_calls_and_points(library, fc, ideal):
     assert run.memory == {"spread": 300, "compute": 880}
 
 
+def test_usage_tells_what_the_cycles_of_a_pe_went_into(library, fc):
+    """8 points on 3 lanes take 3 cycles; the vector instruction of `main` does not count."""
+    run = run_fabric(library, fc, load_profile("ideal", {"lanes": 3}), {"W": W, "x": X})
+    spread, *compute = run.usage.reshape(5, 4)
+    elements = np.count_nonzero(X.reshape(4, 4), axis=1)
+    assert not spread["points"].any()
+    for pes in compute:
+        np.testing.assert_array_equal(pes["points"], 8 * elements)
+        np.testing.assert_array_equal(pes["lanes"], 3 * elements)
+        assert (pes["lanes"] <= pes["until_last"]).all()
+        assert (pes["until_last"] <= pes["busy"]).all()
+        assert (pes["until_last"] <= pes["last"]).all() and (pes["last"] < run.cycles).all()
+
+
 def test_two_runs_are_equal(library, fc):
     profile = load_profile("wse2", {"queue_depth": 2})
     arguments = (library, fc, profile, {"W": W, "x": X}, 2)
     one, two = run_fabric(*arguments), run_fabric(*arguments)
-    assert (one.cycles, one.hops, one.stalls, one.tasks, one.busy_cycles) == (
-        two.cycles, two.hops, two.stalls, two.tasks, two.busy_cycles,
+    assert (one.cycles, one.hops, one.stalls, one.tasks) == (
+        two.cycles, two.hops, two.stalls, two.tasks,
     )
+    np.testing.assert_array_equal(one.usage, two.usage)
 
 
 def test_tensor_of_another_type_is_refused(library, fc, ideal):

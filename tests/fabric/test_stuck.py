@@ -25,7 +25,7 @@ def test_report_says_what_each_pe_waits_for(library, row):
     profile = load_profile("ideal", {"queue_depth": 2})
     assert stuck_text(library, waiting(row), profile) == (
         "the fabric can no longer move after cycle 7: 4 PEs are not done,"
-        " 0 output elements are missing\n"
+        " 0 output wavelets are missing\n"
         "  PE[0, 0] (waiting) receives on x: 3 of 8 elements to go\n"
         "  PE[1, 0] (waiting) leaves 2 wavelets on x waiting: the colour is blocked\n"
         "  PE[2, 0] (waiting) leaves 2 wavelets on x waiting: no task reacts to an element\n"

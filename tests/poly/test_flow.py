@@ -81,6 +81,7 @@ def test_a_chain_alternates_between_two_colours() -> None:
     chain = chain_routes(isl.Set("{ [0, 3] }"), "N", NORTH, 0)
     assert chain.members.is_equal(isl.Set("{ PE[0, y] : 0 <= y <= 3 }"))
     assert chain.starts.is_equal(isl.Set("{ PE[0, 3] }"))
+    assert chain.ends.is_equal(isl.Set("{ PE[0, 0] }"))
     assert chain.even.is_equal(isl.UnionMap(
         "{ [PE[0, 0] -> ramp[]] -> N[]; [PE[0, 1] -> S[]] -> ramp[]; [PE[0, 2] -> ramp[]] -> N[] }"
     ))
@@ -93,12 +94,14 @@ def test_a_chain_alternates_between_two_colours() -> None:
 def test_a_chain_starts_where_the_lane_is_deepest() -> None:
     chain = chain_routes(RAGGED, "N", NORTH, 0)
     assert chain.starts.is_equal(isl.Set("{ PE[0, 2]; PE[1, 3]; PE[3, 0] }"))
+    assert chain.ends.is_equal(isl.Set("{ PE[0, 0]; PE[1, 0]; PE[3, 0] }"))
     assert chain.members.is_equal(isl.Set("{ PE[0, 0:2]; PE[1, 0:3]; PE[3, 0] }"))
 
 
 def test_a_border_of_adapters_passes_sums_on_in_the_colour_of_the_last_sender() -> None:
     chain = chain_routes(isl.Set("{ [0, 2] }"), "N", NORTH, 1)
     assert chain.members.is_equal(isl.Set("{ PE[0, 1]; PE[0, 2] }"))
+    assert chain.ends.is_equal(isl.Set("{ PE[0, 1] }"))
     assert chain.even.is_equal(isl.UnionMap(
         "{ [PE[0, 2] -> ramp[]] -> N[]; [PE[0, 1] -> S[]] -> ramp[] }"
     ))

@@ -74,7 +74,8 @@ def build(lair, mapping, last, copy=0):
 def function(program, name):
     """Return the lines of one function of a program, without the indentation of its body."""
     lines = program.splitlines()
-    start = next(k for k, line in enumerate(lines) if line.startswith(f"static void {name}("))
-    while lines[start] != "{":
-        start += 1
+    start = next(
+        k + 1 for k, line in enumerate(lines)
+        if line.startswith(f"static void {name}(") and lines[k + 1] == "{"
+    )
     return [line[4:] for line in lines[start + 1 : lines.index("}", start)]]

@@ -69,6 +69,20 @@ LAYERS = {
         INSIDE + '  x: {arrives: "{ x[j] -> [PE[1 + j//3, -1] -> index[j mod 3]] : j < 6; '
         'x[j] -> [PE[-1, 0] -> index[j]] : j >= 3 }"}\n',
     ),
+    "triangles_on_two_pes": (
+        "lair mv(): float16 W[8][8], float16 x[8] -> float16 y[8]\n"
+        "{ all (i, j) in (8, 8) y[i] += W[i][j] * x[j] }\n",
+        'target: "{ PE[2, 1] }"\nplacement: "{ mv[i, j] -> PE[(i < j ? 1 : 0), 0] }"\ntensors:\n'
+        '  x: {arrives: "{ x[j] -> [PE[0:1, -1] -> index[j]] }", sparse: true}\n'
+        '  y: {leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}\n',
+    ),
+    "tiles_of_directions_that_do_not_divide": (
+        "lair mv(): float16 W[7][5], float16 x[5] -> float16 y[7]\n"
+        "{ all (i, j) in (7, 5) y[i] += W[i][j] * x[j] }\n",
+        'target: "{ PE[3, 4] }"\nplacement: "(j, i)"\ntensors:\n'
+        '  x: {arrives: "{ x[j] -> [PE[0, -1] -> index[j]] }", sparse: true}\n'
+        '  y: {leaves: "{ y[i] -> [PE[3, 1 + i//3] -> index[i]] }"}\n',
+    ),
     "indices_with_gaps": (
         MAP,
         ONE_PE + 'tensors: {x: {arrives: "{ x[i] -> [PE[0, -1] -> index[-100000*i]] }"}}\n',

@@ -90,13 +90,40 @@ layer.yaml:6:6: error: y is resident and leaves
 hint: a tensor stays in the memory of the PEs, or it arrives or leaves
 """,
     ),
-    "sparse": (
-        '{leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }", sparse: true}',
+    "sparse_and_stays": (
+        "{sparse: true}",
         """\
-layer.yaml:6:66: error: y is an output and cannot be sparse
-    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }", sparse: true}
-                                                                   ^^^^^^
-hint: zeros are left out of inputs only
+layer.yaml:6:7: error: y is an output that does not leave, and sparse
+    y: {sparse: true}
+        ^^^^^^
+hint: zeros are left out of what moves: say where it leaves, or leave `sparse` out
+""",
+    ),
+    "large_index_of_sparse": (
+        '{leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[10000*i]] }", sparse: true}',
+        """\
+layer.yaml:6:16: error: y is sparse and has indices 0 to 70000
+    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[10000*i]] }", sparse: true}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: a sparse wavelet holds an index from 0 to 65535
+""",
+    ),
+    "negative_index_of_sparse": (
+        '{leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i - 3]] }", sparse: true}',
+        """\
+layer.yaml:6:16: error: y is sparse and has indices -3 to 4
+    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i - 3]] }", sparse: true}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: a sparse wavelet holds an index from 0 to 65535
+""",
+    ),
+    "too_many_sequences": (
+        '{leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[2000000*(i//4), i]] }", sparse: true}',
+        """\
+layer.yaml:6:16: error: y is sparse and has 2000001 sequences, at most 1048576 are allowed
+    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[2000000*(i//4), i]] }", sparse: true}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: outer indices span a box, and each of its points is a sequence: leave no gaps
 """,
     ),
     "arrives": (
@@ -125,6 +152,19 @@ def test_departure(layer: Any, case: str) -> None:
     tensor, expected = DEPARTURES[case]
     layer.edit("layer.yaml", LEAVES, tensor)
     assert layer.error() == expected
+
+
+@pytest.mark.parametrize("type_", ["float32", "int32"])
+def test_sparse_output_of_32_bits(layer: Any, type_: str) -> None:
+    layer.edit("ff.lair", "T=float16", f"T={type_}")
+    layer.edit("layer.yaml", ", sparse: true", "")
+    layer.edit("layer.yaml", LEAVES, LEAVES[:-1] + ", sparse: true}")
+    assert layer.error() == f"""\
+layer.yaml:6:66: error: y is sparse, and {type_}
+    y: {{leaves: "{{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }}", sparse: true}}
+                                                                   ^^^^^^
+hint: a sparse wavelet holds 16 bits of value and 16 of index: use float16 or int16
+"""
 
 
 def test_output_that_nothing_is_said_of(layer: Any) -> None:

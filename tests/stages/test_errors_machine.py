@@ -244,3 +244,16 @@ layer.yaml:5:1: error: spread_x needs 1 configuration of vector instructions, 0 
   ^^^^^^^
 hint: let fewer tensors arrive and leave
 """
+
+
+def test_sequences_that_leave_need_a_configuration_of_their_own(layer: Any) -> None:
+    layer.edit("layer.yaml", "index[i mod 4]] }\"", "index[i mod 4]] }\", sparse: true")
+    layer.edit(
+        "layer.yaml", "tensors:", "machine: {profile: wse2, live_configurations: 1}\ntensors:"
+    )
+    assert layer.error() == """\
+layer.yaml:5:1: error: pack_y needs 1 configuration of vector instructions, 0 of 1 are free
+  tensors:
+  ^^^^^^^
+hint: let fewer tensors arrive and leave
+"""

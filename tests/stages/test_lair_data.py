@@ -35,6 +35,18 @@ def test_only_sparse_tensors_have_zeros_where_exactness_allows() -> None:
     assert 0.4 < (inputs["x"] != 0).mean() < 0.6
 
 
+@pytest.mark.parametrize("kind", ["integers", "reals"])
+def test_parts_in_which_values_are_drawn_are_of_no_account(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = fc(5, 300, "int16" if kind == "reals" else "float16")
+    whole, _ = generate(layer, 3, kind, 0.5, {"x"})
+    monkeypatch.setattr("stages.lair.data.PART", 7)
+    parts, _ = generate(layer, 3, kind, 0.5, {"x"})
+    for name, array in whole.items():
+        np.testing.assert_array_equal(parts[name], array)
+
+
 @pytest.mark.parametrize("density", [0.0, 1.0])
 def test_densities_at_the_ends(density: float) -> None:
     inputs, exact = generate(fc(4, 16), 0, "integers", density, {"x"})

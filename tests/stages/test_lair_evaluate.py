@@ -15,6 +15,7 @@ import pytest
 from stages.diagnose import Source
 from stages.lair import Layer, Statement, parse_lair, specialise
 from stages.lair.evaluate import evaluate, magnitude
+from stages.lair.magnitude import is_exact
 from stages.lair.strided import blocks, reduce
 from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary
 
@@ -183,6 +184,13 @@ def test_sums_are_rounded_once() -> None:
     layer = layer_of("lair f(): float16 x[4] -> float16 y { all (i) in (4) y += x[i] }")
     inputs = {"x": np.array([2048, 0.75, 0.75, 0.5], np.float16)}
     assert evaluate(layer, inputs)["y"] == np.float16(2050)
+
+
+def test_products_of_whole_numbers_do_not_wrap_in_floats() -> None:
+    layer = layer_of("lair p(): float32 x[1] -> float32 y[1]\n{ all (i, k) in (96, 1) y[k] *= 2 }")
+    inputs = {"x": np.zeros(1, "float32")}
+    assert evaluate(layer, inputs)["y"] == np.float32(2.0**96)
+    assert not is_exact(layer, inputs)
 
 
 def test_blocks_hold_every_instance_once() -> None:

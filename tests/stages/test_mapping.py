@@ -146,12 +146,13 @@ layer.yaml:2:21: error: w cannot become y in this version
 hint: leave `next` out: every invocation takes the same w
 """,
     "tensors: {z: {sparse: true}}": """\
-layer.yaml:2:15: error: z is an output and cannot be sparse
+layer.yaml:2:15: error: z is an output that does not leave, and sparse
   tensors: {z: {sparse: true}}
                 ^^^^^^
-hint: zeros are left out of inputs only
+hint: zeros are left out of what moves: say where it leaves, or leave `sparse` out
 """,
     "tensors: {x: {sparse: true}, y: {leaves: '{}'}, z: {resident: true}}": "",
+    "tensors: {y: {leaves: '{}', sparse: true}}": "",
 }
 
 
