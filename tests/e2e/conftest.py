@@ -9,10 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from stages import PIPELINE
+from stages.make.action import run_stage
+from stages.make.folders import find_layers
+
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "small"
 LAYER_DODO = (ROOT / "projects/fc/dodo.py").read_text(encoding="utf-8")
 DODO = LAYER_DODO.replace("layer_", "workspace_")
+SHIPPED = tuple(layer.name for layer in find_layers(ROOT))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,3 +113,34 @@ def paper(tmp_path_factory):
         space.copy(ROOT / "projects" / layer, f"projects/{layer}")
     space.first = space.run()
     return space
+
+
+class Shipped:
+    """Copies of the layer folders below projects/, each built in this process, once."""
+
+    names = SHIPPED
+
+    def __init__(self, root):
+        self.root = root
+        self.simulated = {}
+
+    def built(self, name):
+        """Return a copy that all tests share, simulated."""
+        if name not in self.simulated:
+            folder = self.rendered(name, name)
+            run_stage("simulate", folder)
+            self.simulated[name] = folder
+        return self.simulated[name]
+
+    def rendered(self, name, copy):
+        """Return a new copy with its programs."""
+        folder = self.root / "projects" / copy
+        shutil.copytree(ROOT / "projects" / name, folder, ignore=shutil.ignore_patterns("build"))
+        for stage in PIPELINE[: PIPELINE.index("simulate")]:
+            run_stage(stage, folder)
+        return folder
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory):
+    return Shipped(tmp_path_factory.mktemp("shipped"))

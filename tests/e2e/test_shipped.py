@@ -1,0 +1,16 @@
+"""Every layer folder below projects/ builds, and its values are right."""
+
+import json
+
+import pytest
+
+from tests.e2e.conftest import SHIPPED
+from tests.property.invariants import check_invariants
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_layer_is_right(shipped, name):
+    folder = shipped.built(name)
+    results = json.loads((folder / "build/results.json").read_text(encoding="utf-8"))
+    assert all(check["right"] for check in results["check"].values()), results["check"]
+    check_invariants(folder)
