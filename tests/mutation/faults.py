@@ -1,0 +1,207 @@
+"""Faults to plant, one at a time, and the tests that must see each of them."""
+
+from dataclasses import dataclass
+
+SHIPPED = "tests/e2e/test_shipped.py::test_a_shipped_layer_is_right"
+ONCE_WRONG = "tests/property/test_random_layers.py::test_a_layer_that_was_wrong_once_is_right"
+AWKWARD = "tests/stages/test_awkward_layers.py::test_layer_is_right"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A text of a file, which it holds once, what to put there, and a test that then fails."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    caught_by: str
+
+
+FAULTS = (
+    Fault(
+        name="a box hull is one element too small",
+        file="stages/poly/box_hull.py",
+        old="return greatest.to_python() + 1 if",
+        new="return greatest.to_python() if",
+        caught_by=f"{SHIPPED}[fc]",
+    ),
+    Fault(
+        name="extra instances may write what others use",
+        file="stages/approximate.py",
+        old="return self.outside.is_empty() and self.conflict.is_empty()",
+        new="return self.outside.is_empty()",
+        caught_by=f"{AWKWARD}[triangles_on_two_pes]",
+    ),
+    Fault(
+        name="extra instances may read beyond a local tensor",
+        file="stages/approximate.py",
+        old="return self.outside.is_empty() and self.conflict.is_empty()",
+        new="return self.conflict.is_empty()",
+        caught_by=f"{SHIPPED}[block_cyclic]",
+    ),
+    Fault(
+        name="an adapter adds the offset of its lane to an index",
+        file="stages/lair/adaptation.py",
+        old="-> index[{outer}i - offset] }}",
+        new="-> index[{outer}i + offset] }}",
+        caught_by="tests/paper/test_pipeline.py::test_eq_5_x_arrives_through_adapters",
+    ),
+    Fault(
+        name="an adapter sends elements on with the index negated",
+        file="stages/pe/adapter.py",
+        old="{variable}, {index.text});",
+        new="{variable}, -({index.text}));",
+        caught_by=f"{SHIPPED}[fc]",
+    ),
+    Fault(
+        name="an adapter drops the ends of sequences",
+        file="stages/pe/adapter.py",
+        old='f"send_end(pe, ',
+        new='f"(void)(pe, ',
+        caught_by=f"{SHIPPED}[fc]",
+    ),
+    Fault(
+        name="a task has no guard where its instance set is empty",
+        file="stages/simd.py",
+        old="return None if known.is_subset(domain) else str(domain.gist(known))",
+        new="return None",
+        caught_by=f"{SHIPPED}[depthwise2d]",
+    ),
+    Fault(
+        name="an allocation adds its offset",
+        file="stages/poly/box_hull.py",
+        old="identity.sub(hull.offset",
+        new="identity.add(hull.offset",
+        caught_by="tests/paper/test_fc.py::test_eq_08_global_to_local_y",
+    ),
+    Fault(
+        name="an extended allocation is not shifted",
+        file="stages/approximate.py",
+        old='"to_local": shifted(self.to_local, shifts)',
+        new='"to_local": self.to_local',
+        caught_by="tests/paper/test_pipeline.py"
+        "::test_example_5_9_local_memory_extended_by_the_stages",
+    ),
+    Fault(
+        name="the outermost index of a sequence counts fastest",
+        file="stages/pe/streams.py",
+        old='in reversed(list(enumerate(stream["outer"]))):',
+        new='in enumerate(stream["outer"]):',
+        caught_by=f"{SHIPPED}[depthwise2d]",
+    ),
+    Fault(
+        name="neighbours in a chain of sums listen to the colour that they send on",
+        file="stages/poly/flow.py",
+        old="depth mod 2 = {1 - parity}",
+        new="depth mod 2 = {parity}",
+        caught_by=f"{SHIPPED}[west_adapters]",
+    ),
+    Fault(
+        name="a maximum starts from 0",
+        file="stages/route.py",
+        old='"max=": "-inf"',
+        new='"max=": "0"',
+        caught_by=f"{SHIPPED}[maxpool]",
+    ),
+    Fault(
+        name="a stored tensor is not zero where nothing arrives",
+        file="stages/route.py",
+        old='"tensor": tensor, "value": "0"}',
+        new='"tensor": tensor, "value": "1"}',
+        caught_by=f"{SHIPPED}[bias_relu]",
+    ),
+    Fault(
+        name="a tile is rounded down where it does not divide",
+        file="stages/lair/tiling.py",
+        old='{-(-size // extent)}"',
+        new='{size // extent}"',
+        caught_by=f"{AWKWARD}[tiles_of_directions_that_do_not_divide]",
+    ),
+    Fault(
+        name="a filter ends one index early",
+        file="stages/fabric/router.c",
+        old="index > filter->greatest",
+        new="index >= filter->greatest",
+        caught_by=f"{SHIPPED}[dot]",
+    ),
+    Fault(
+        name="a router forgets the sides that have yet to get a wavelet",
+        file="stages/fabric/router.c",
+        old="channel->left = (uint8_t)(wanted & ~now);",
+        new="channel->left = 0;",
+        caught_by="tests/fabric/test_moving.py"
+        "::test_without_multicast_a_router_copies_one_side_a_cycle",
+    ),
+    Fault(
+        name="what lies halfway between two float16 is rounded up",
+        file="stages/fabric/pe.h",
+        old="+ 0xfffu + ((bits >> 13) & 1u)",
+        new="+ 0x1000u",
+        caught_by="tests/fabric/test_float16.py::test_large_and_random_bits",
+    ),
+    Fault(
+        name="a stream moves in the order of its box",
+        file="stages/simd.py",
+        old="if not keeps_order(compression, elements):",
+        new="if False:",
+        caught_by="tests/stages/test_simd.py"
+        "::test_a_stream_is_one_instruction_where_its_order_is_a_box",
+    ),
+    Fault(
+        name="the strides of a vector instruction forget an extent",
+        file="stages/simd.py",
+        old="reversed(shape[1:])",
+        new="reversed(shape[:-1])",
+        caught_by=f"{SHIPPED}[fc]",
+    ),
+    Fault(
+        name="an enumerated size is one too small",
+        file="stages/pe/work.py",
+        old='subscript = f"last{k} - first{k}"',
+        new='subscript = f"last{k} - first{k} - 1"',
+        caught_by=f"{ONCE_WRONG}[enumerated]",
+    ),
+    Fault(
+        name="a compression solves for the wrong sign",
+        file="stages/poly/compression.py",
+        old="rest = rest.sub(value.scale_val(entry))",
+        new="rest = rest.add(value.scale_val(entry))",
+        caught_by=f"{ONCE_WRONG}[dilated_strided]",
+    ),
+    Fault(
+        name="a statement waits for one stream of several",
+        file="stages/pe/compute.py",
+        old="= {streams};",
+        new="= 1;",
+        caught_by=f"{SHIPPED}[bias_relu]",
+    ),
+    Fault(
+        name="the next invocation is taken before this one has left",
+        file="stages/pe/compute.py",
+        old="""body.block.add(f"block(pe, {self.program.colour(arrival['colour'])});")""",
+        new="pass",
+        caught_by=f"{SHIPPED}[two_outputs]",
+    ),
+    Fault(
+        name="a sparse output ends none of its sequences",
+        file="stages/pe/sequences.py",
+        old='body.block.add("send_end(pe, out);")',
+        new='body.block.add("(void)out;")',
+        caught_by=f"{SHIPPED}[sparse_relu]",
+    ),
+    Fault(
+        name="the reference ignores dilations",
+        file="stages/lair/strided.py",
+        old="steps[name] += coefficient * stride",
+        new="steps[name] += stride",
+        caught_by=f"{SHIPPED}[dilated1d]",
+    ),
+    Fault(
+        name="an edited file counts as the one that was read",
+        file="stages/make/key.py",
+        old="_digest_of(Path(path)) == digest for",
+        new="Path(path).exists() for",
+        caught_by="tests/e2e/test_make.py::test_an_edit_that_keeps_the_time_is_seen",
+    ),
+)

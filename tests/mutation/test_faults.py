@@ -1,0 +1,54 @@
+"""A suite that sees no fault shows nothing: each planted fault must make its test fail."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.mutation.faults import FAULTS
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("stages", "templates", "tests", "projects", "pyproject.toml")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "build", "mutation")
+FAILED = 1
+"""The exit code of pytest if tests ran, and failed."""
+
+
+def outcome(root, *tests):
+    """Run tests in a copy of the project, up to the first that fails."""
+    command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    return subprocess.run(
+        [*command, *tests], cwd=root, env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True, text=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """Return a copy of the project in which all the tests that are to see faults pass."""
+    root = tmp_path_factory.mktemp("mutation")
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, root / part, ignore=LEFT_OUT)
+        else:
+            shutil.copy(ROOT / part, root / part)
+    done = outcome(root, *sorted({fault.caught_by for fault in FAULTS}))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return root
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_planted_fault_is_caught(sound, fault):
+    path = sound / fault.file
+    text = path.read_text(encoding="utf-8")
+    assert text.count(fault.old) == 1, f"{fault.file} changed: write this fault anew"
+    path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+    try:
+        done = outcome(sound, fault.caught_by)
+    finally:
+        path.write_text(text, encoding="utf-8")
+    assert done.returncode == FAILED, done.stdout + done.stderr
+    assert "1 failed" in done.stdout.splitlines()[-1]
