@@ -1,4 +1,4 @@
-"""The tasks of the layers below projects/, and of this project itself: test, lint, types."""
+"""The tasks of the layers below projects/, and of this project itself."""
 
 import sys
 from pathlib import Path
@@ -10,21 +10,21 @@ PYTHON = [sys.executable, "-m"]
 MODULES = [Path("dodo.py"), *sorted(p for d in ("stages", "tests") for p in Path(d).rglob("*.py"))]
 
 
-def task_test():
-    """Run the tests."""
+def task_runs():
+    """Tests and benchmarks: these run whenever they are asked for."""
     for name, which in {"test": "not long", "test:long": "long or not long"}.items():
         yield {"basename": name, "doc": f"Run the tests that are {which}",
                "actions": [[*PYTHON, "pytest", "-m", which]], "io": {"capture": False}}
+    yield {"basename": "bench", "doc": "Measure how fast it is: everything, or what is named",
+           "actions": [f'"{sys.executable}" -m tests.bench %(names)s'], "pos_arg": "names",
+           "io": {"capture": False}}
 
 
-def task_lint():
+def task_checks():
     """Check the style of every file with ruff."""
     for path in map(str, MODULES):
-        yield {"name": path, "actions": [[*PYTHON, "ruff", "check", "--quiet", path]],
-               "file_dep": [path, "pyproject.toml"]}
-
-
-def task_types():
-    """Check the types of the compiler with mypy."""
-    return {"actions": [[*PYTHON, "mypy", "stages"]],
-            "file_dep": ["pyproject.toml", *(str(p) for p in MODULES if p.parts[0] == "stages")]}
+        yield {"basename": "lint", "name": path, "file_dep": [path, "pyproject.toml"],
+               "actions": [[*PYTHON, "ruff", "check", "--quiet", path]]}
+    yield {"basename": "types", "doc": "Check the types of the compiler with mypy",
+           "actions": [[*PYTHON, "mypy", "stages"]],
+           "file_dep": ["pyproject.toml", *(str(p) for p in MODULES if p.parts[0] == "stages")]}

@@ -1,0 +1,47 @@
+"""One run of the programs of a layer, and what the engine knows of it.
+
+As a program: `python -m tests.bench.probe FOLDER`, for a layer folder that is built up to render.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from tests.bench.process import run
+
+
+def probed(layer):
+    """Return what `probe` gives, from a process of its own."""
+    return json.loads(run("tests.bench.probe", layer).out)
+
+
+def probe(layer):
+    """Run the programs with vector instructions once.
+
+    `seconds`: of CPU, from the layout and the inputs to the outputs, C compilation left out.
+    `cycles`: of the run. `hops`, `tasks`: of the fabric. `multiply-adds`: points of vector
+    instructions. `lanes`: elements that a vector instruction computes in a cycle. `usage`: what
+    the cycles of the busiest PE went into, as `struct usage` of engine.h; of several, the first.
+    """
+    from stages import simulate
+    from stages.make.folders import open_folder
+    from stages.make.inputs import Inputs
+
+    inputs = Inputs(open_folder(layer), simulate.READS)
+    node = inputs.lair()
+    arrays = simulate.input_arrays(inputs, node)
+    start = time.process_time()
+    ran = simulate.run_programs(inputs, "simd", arrays, node)
+    seconds = time.process_time() - start
+    lanes = max(inputs.profile().lanes[tensor.type] for tensor in node.outputs)
+    busiest = ran.usage[ran.usage["busy"].argmax()]
+    return {
+        "seconds": seconds, "cycles": ran.cycles, "hops": ran.hops, "tasks": ran.tasks,
+        "multiply-adds": int(ran.usage["points"].sum()), "lanes": lanes,
+        "usage": {name: int(busiest[name]) for name in ran.usage.dtype.names},
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(probe(Path(sys.argv[1]))))

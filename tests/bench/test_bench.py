@@ -1,0 +1,66 @@
+"""What the benchmarks print is what was measured."""
+
+import pytest
+
+from tests.bench import compiling, cycles
+from tests.bench.__main__ import parser, selected
+from tests.bench.figures import Figure, line
+from tests.bench.layers import build, conv2d, results
+from tests.bench.probe import probed
+from tests.bench.process import run
+
+
+@pytest.fixture(scope="module")
+def sparse(tmp_path_factory):
+    """Return the bound of a small convolution with a sparse input, and a run of it."""
+    layer = conv2d(tmp_path_factory.mktemp("bench") / "conv2d", 2, 20, "ideal", True)
+    build(layer)
+    return results(layer)["bound"], probed(layer)
+
+
+def test_the_parts_add_up_to_the_cycles_above_the_bound(sparse):
+    bound, ran = sparse
+    parts = cycles.split(bound, ran)
+    assert sum(parts.values()) == ran["cycles"] - bound["cycles"]
+    assert min(parts.values()) >= 0
+
+
+def test_nine_points_leave_a_quarter_of_three_cycles_empty(sparse):
+    bound, ran = sparse
+    calls = ran["usage"]["points"] // 9
+    assert cycles.split(bound, ran)["rounding to lanes"] == 3 * calls - -(-9 * calls // 4)
+
+
+def test_all_multiply_adds_are_counted(sparse):
+    _, ran = sparse
+    assert ran["multiply-adds"] == 2 * ran["usage"]["points"]
+
+
+@pytest.mark.parametrize(
+    ("figure", "expected"),
+    [
+        (Figure(what="a", value=12963, unit="cycles"), "a 12,963 cycles"),
+        (Figure(what="a", value=0.1184, unit="s", limit=0.25), "a 0.118 s at most 0.25 ok"),
+        (Figure(what="a", value=24.04, unit="s", limit=20), "a 24.0 s at most 20 over"),
+        (Figure(what="a", value=1.35, limit=1.35), "a 1.35 at most 1.35 ok"),
+    ],
+)
+def test_line_tells_value_limit_and_verdict(figure, expected):
+    assert " ".join(line(figure).split()) == expected
+
+
+def test_a_name_is_that_of_a_benchmark_or_of_a_group():
+    assert selected(["cycles"]) == [cycles.fc1024, cycles.conv2d]
+    assert selected(["conv2d", "cold"]) == [compiling.cold, cycles.conv2d]
+    assert {compiling.cold, cycles.conv2d} < set(selected([]))
+
+
+def test_an_unknown_name_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        parser().parse_args(["fast"])
+    assert "argument NAME: fast is none of cold," in capsys.readouterr().err
+
+
+def test_a_process_that_fails_is_an_error(tmp_path):
+    with pytest.raises(SystemExit, match=r"(?s)-m tests\.bench\.probe .* failed:.*layer\.yaml"):
+        run("tests.bench.probe", tmp_path)
