@@ -6,7 +6,6 @@ import pytest
 
 from stages.fabric.driver import FabricFailure, run_fabric
 
-
 Y = {
     "y": {"tensor": "y", "type": "float32", "side": "E", "colours": ["y"],
           "order": "{ y[i = 0:1] -> [PE[4, 0] -> index[i]] }"}
