@@ -6,6 +6,8 @@ of different kinds are put in parentheses, for compilers warn where these are mi
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,10 +94,12 @@ class Series:
 Nest = Instance | Loop | Branch | Series
 
 
+@functools.lru_cache(maxsize=1024)
 def c_expression(function: isl.PwAff, context: isl.Set) -> Expression:
     """Return `[p] -> { [f(p)] }` as C over the names of the symbolic constants.
 
     Of several ways to simplify the function in the context, the one with the fewest operations.
+    It is remembered: both programs of a layer ask for nearly the same ones.
     """
     build = isl.AstBuild.from_context(context)
     ways = [function.intersect_params(context).gist(context), function.gist(context), function]
@@ -116,15 +120,14 @@ def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> 
     """Return loops that run the instances { S[i] -> [time] } in the order of their times.
 
     `iterators` names the dimensions of time; the context bounds the symbolic constants.
-    isl leaves out instances of some strided schedules, as { S[i, k] -> [i, k] : i + 2k = n // 4 };
-    where it does, loops over a box of times ask for each whether it has an instance.
+    isl leaves out instances of some strided schedules, as { S[i, k] -> [i, k] : i + 2k = n // 4 },
+    or fails; where it does, loops over a box of times ask for each whether it has an instance.
     Ensures that the loops run all instances.
     """
-    wanted = isl.UnionSet.from_set(schedule.domain().intersect_params(context))
     build = isl.AstBuild.from_context(context).set_iterators(_ids(iterators))
-    node, leaves = _generated(build, schedule)
-    if _union(leaves).intersect_params(context).is_equal(wanted):
-        return _nest(node, leaves)
+    complete = _complete(build, schedule, context)
+    if complete is not None:
+        return _nest(*complete)
     return _guarded(schedule.intersect_params(context), context, iterators)
 
 
@@ -174,6 +177,18 @@ def _number(value: int) -> Expression:
     return Expression(text=str(value), operations=0, infix="-" if value < 0 else None)
 
 
+def _complete(
+    build: isl.AstBuild, schedule: isl.Map, context: isl.Set
+) -> tuple[isl.AstNode, Leaves] | None:
+    """Return isl's loops for { S[i] -> [time] }; None where it fails or leaves out instances."""
+    wanted = isl.UnionSet.from_set(schedule.domain().intersect_params(context))
+    with contextlib.suppress(isl.Error):
+        node, leaves = _generated(build, schedule)
+        if _union(leaves).intersect_params(context).is_equal(wanted):
+            return node, leaves
+    return None
+
+
 def _generated(build: isl.AstBuild, schedule: isl.Map) -> tuple[isl.AstNode, Leaves]:
     """Return the loops for { S[i] -> [time] }, and the instances that reach each loop body.
 
@@ -204,10 +219,9 @@ def interval(values: isl.Set, context: isl.Set) -> tuple[Expression, Expression]
     As the bounds of a loop over the set, which isl writes with `max` and `min`; where that takes
     several loops, as the set's piecewise minimum and maximum.
     """
-    build = isl.AstBuild.from_context(context)
-    node, leaves = _generated(build, _lexicographic(values))
-    whole = isl.UnionSet.from_set(values).intersect_params(context)
-    if _union(leaves).intersect_params(context).is_equal(whole) and node.get_type() == Kind.for_:
+    complete = _complete(isl.AstBuild.from_context(context), _lexicographic(values), context)
+    if complete is not None and complete[0].get_type() == Kind.for_:
+        node = complete[0]
         if node.for_is_degenerate():
             return (_expression(node.for_get_init()),) * 2
         condition = node.for_get_cond()

@@ -4,8 +4,16 @@ import itertools
 import random
 from dataclasses import dataclass, replace
 
-NAMES = ("i", "j", "k", "l")
-MOST_INSTANCES = 320
+from tests.property.expression import random_expression
+from tests.property.wishes import Wishes
+
+NAMES = ("i", "j", "k", "l", "m")
+SIZES = {1: 3, 2: 8, 3: 8, 4: 9, 5: 6, 6: 6, 7: 4, 8: 6, 9: 3, 10: 3, 11: 2, 12: 4}
+LOOPS = {1: 10, 2: 36, 3: 31, 4: 15, 5: 8}
+FEW_LOOPS = {1: 20, 2: 50, 3: 30}
+MOST_INSTANCES = (320, 1500), (95, 5)
+NEAR = ((1, 1), (1, 1), (1, -1))
+DILATED = ((2, 1), (1, 2), (3, 2), (2, 3))
 TYPES = {
     ("float16",): 70, ("float32",): 9, ("int16",): 6, ("int32",): 5,
     ("float16", "float32"): 7, ("int16", "int32"): 3, ("float16", "int16"): 1,
@@ -108,13 +116,18 @@ class Algorithm:
         )
 
 
-def random_algorithm(rng: random.Random):
+def random_algorithm(rng: random.Random, wishes: Wishes):
     """Return a node of one to three statements that share up to three inputs."""
-    count = rng.choices((1, 2, 3), (75, 20, 5))[0]
-    inputs = [f"x{k}" for k in range(rng.choices((1, 2, 3), (25, 55, 20))[0])]
-    group = rng.choices(list(TYPES), list(TYPES.values()))[0]
+    count = rng.choices((1, 2, 3), (84, 12, 4))[0]
+    inputs = [f"x{k}" for k in range(rng.choices((1, 2, 3), (20, 55, 25))[0])]
+    group = ("float16",)
+    if not wishes.sparse or rng.random() < 0.3:
+        group = rng.choices(list(TYPES), list(TYPES.values()))[0]
     exact = any(t.startswith("int") for t in group) or rng.random() < 0.95
-    statements = tuple(_random_statement(rng, f"y{k}", inputs, exact) for k in range(count))
+    loops = LOOPS if count == 1 else FEW_LOOPS
+    statements = tuple(
+        _random_statement(rng, wishes, f"y{k}", inputs, exact, loops) for k in range(count)
+    )
     read = {a.tensor for s in statements for a in s.reads}
     used = [t for t in inputs if t in read] or inputs[:1]
     ranks = {a.tensor: len(a.rows) for s in reversed(statements) for a in s.reads}
@@ -130,38 +143,43 @@ def random_algorithm(rng: random.Random):
     )
 
 
-def _random_statement(rng, target, inputs, exact):
-    sizes = _random_sizes(rng)
-    rows, op = _random_target(rng, sizes)
-    tensors = rng.sample(inputs, rng.randint(1, len(inputs)))
+def _random_statement(rng, wishes, target, inputs, exact, loops):
+    sizes = _random_sizes(rng, loops)
+    rows, op = _random_target(rng, sizes, wishes.reduction)
+    tensors = rng.sample(inputs, min(len(inputs), rng.choices((1, 2, 3), (28, 52, 20))[0]))
     if rng.random() < 0.02:
         tensors = []
-    reads = tuple(_random_read(rng, t, sizes) for t in tensors)
+    reads = tuple(_random_read(rng, t, sizes, wishes.stride) for t in tensors)
     return Statement(
         sizes=sizes, target=Access(tensor=target, rows=rows), op=op, reads=reads,
-        expression=_random_expression(rng, tensors, exact or op == "*="),
+        expression=random_expression(rng, tensors, op, exact or op == "*="),
     )
 
 
-def _random_sizes(rng):
-    names = NAMES[: rng.choices((1, 2, 3, 4), (12, 40, 33, 15))[0]]
-    while True:
-        sizes = {name: rng.choices(range(1, 9), (3, 8, 8, 9, 5, 6, 3, 6))[0] for name in names}
-        product = 1
-        for size in sizes.values():
-            product *= size
-        if product <= MOST_INSTANCES:
-            return sizes
+def _random_sizes(rng, loops):
+    """Return one to five sizes up to 12, mostly of few instances together."""
+    names = NAMES[: rng.choices(list(loops), loops.values())[0]]
+    room = rng.choices(*MOST_INSTANCES)[0]
+    sizes = {}
+    for name in rng.sample(names, len(names)):
+        allowed = [size for size in SIZES if size <= room]
+        sizes[name] = rng.choices(allowed, [SIZES[size] for size in allowed])[0]
+        room //= sizes[name]
+    return {name: sizes[name] for name in names}
 
 
-def _random_target(rng, sizes):
+def _random_target(rng, sizes, reduction):
     """Return the rows of an access that reaches every element, and an operator it allows."""
     names = list(sizes)
     rng.shuffle(names)
     kept = names[: rng.choices((0, 1, 2, 3), (3, 42, 45, 10))[0]]
+    if reduction and max(sizes.values()) > 1:
+        summed = rng.choice([name for name in names if sizes[name] > 1])
+        kept = [name for name in kept if name != summed]
     if rng.random() < 0.5:
         kept.sort()
-    rows = tuple(_target_row(rng, name, names[len(kept):], sizes) for name in kept)
+    others = [name for name in names if name not in kept]
+    rows = tuple(_target_row(rng, name, others, sizes) for name in kept)
     single = len({i for r in rows for i, _ in r.terms}) == len(names)
     diagonal = any(len(r.terms) > 1 for r in rows)
     if single and not diagonal and rng.random() < 0.7:
@@ -170,37 +188,37 @@ def _random_target(rng, sizes):
 
 
 def _target_row(rng, name, others, sizes):
-    """Return `i`, `size - 1 - i`, or `i + c*j` without gaps."""
+    """Return `i`, `size - 1 - i`, or `i + c*j` without gaps, where j is taken from the others."""
     kind = rng.random()
     if kind < 0.12:
         return Row(terms=((name, -1),), constant=sizes[name] - 1)
     if kind < 0.2 and others:
-        other = rng.choice(others)
+        other = others.pop(rng.randrange(len(others)))
         return Row(terms=((name, 1), (other, rng.randint(1, sizes[name]))))
     return Row(terms=((name, 1),))
 
 
-def _random_read(rng, tensor, sizes):
+def _random_read(rng, tensor, sizes, stride):
     """Return an access of one to three rows; iterators appear once, mostly."""
     free = list(sizes)
     rng.shuffle(free)
     rank = min(len(sizes), rng.choices((0, 1, 2, 3), (2, 43, 43, 12))[0])
     rows = []
     for left in range(rank, 0, -1):
-        rows.append(_read_row(rng, free, left - 1, sizes))
+        rows.append(_read_row(rng, free, left - 1, sizes, stride))
     return Access(tensor=tensor, rows=tuple(rows))
 
 
-def _read_row(rng, free, reserved, sizes):
+def _read_row(rng, free, reserved, sizes, stride):
     """Return a row of one or two iterators, taken from `free` but for `reserved` of them."""
     first = free.pop() if free else rng.choice(list(sizes))
     kind = rng.random()
     if kind < 0.05:
         return Row(terms=(), constant=rng.randint(0, 2))
     if kind < 0.35 and len(free) > reserved:
-        stride, dilation = rng.choice(((1, 1), (1, 1), (2, 1), (1, 2), (1, -1), (3, 2), (2, 3)))
-        return Row(terms=((first, stride), (free.pop(), dilation)))
-    factor = rng.choices((1, -1, 2, 3), (70, 14, 12, 4))[0]
+        pairs = DILATED if stride else (*NEAR, *NEAR, *DILATED)
+        return Row(terms=tuple(zip((first, free.pop()), rng.choice(pairs), strict=True)))
+    factor = rng.choices((1, -1, 2, 3, -2), (45, 10, 30, 10, 5) if stride else (75, 15, 7, 2, 1))[0]
     return Row(terms=((first, factor),))
 
 
@@ -233,34 +251,3 @@ def _shape(rng, tensor, statements):
         spare = rng.choices((0, 1, 3), (92, 5, 3))[0] if tensor.startswith("x") else 0
         shape.append(max(ends) + 1 + spare)
     return tuple(shape)
-
-
-ONE = (
-    "{0}", "{0}", "2 * {0}", "-{0}", "{0} + 1", "{0} * {0}", "3 - {0}", "-(2 - {0}) * 3",
-    "1 + -{0}",
-)
-TWO = ("{0} * {1}",) * 9 + (
-    "{0} + {1}", "{0} - {1}", "max({0}, {1})", "2 * {0} * {1}", "{0} * {1} + 1",
-    "{0} * ({1} - 1)", "min({0}, {1}) + {0}", "{0} * -{1}", "-({0} + {1})",
-)
-THREE = (
-    "{0} * {1} + {2}", "{0} * {1} * {2}", "{0} * ({1} + {2})", "{0} + {1} - {2}",
-    "max({0} * {1}, {2})", "{0} * {1} - 2 * {2}", "{0} - ({1} - {2})",
-)
-WRAPPED = {"{}": 85, "relu({})": 7, "abs({})": 5}
-ROUNDED = ("exp({} / 8)", "sqrt(abs({}))", "tanh({})", "{} / 4", "0.5 * {}", "{} / (1 + abs({}))")
-
-
-def _random_expression(rng, tensors, exact):
-    """Return an expression in which each tensor stands as `{tensor}`."""
-    wrapped = [_wrapped(rng, f"{{{t}}}") for t in tensors]
-    if not exact:
-        wrapped = [rng.choice(ROUNDED).replace("{}", t) for t in wrapped]
-    pattern = rng.choice({0: ("2", "-3"), 1: ONE, 2: TWO, 3: THREE}[len(tensors)])
-    for position, term in enumerate(wrapped):
-        pattern = pattern.replace(f"{{{position}}}", term)
-    return pattern
-
-
-def _wrapped(rng, term):
-    return rng.choices(list(WRAPPED), list(WRAPPED.values()))[0].format(term)

@@ -1,17 +1,41 @@
 """Random layer folders, and what became of them in the compiler."""
 
+import itertools
 import json
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stages import PIPELINE
 from stages.diagnose import UserError, UserErrors
 from stages.make.action import run_stage
 from tests.property.algorithm import random_algorithm
+from tests.property.choices import Choices
+from tests.property.features import features_of
+from tests.property.invariants import check_invariants
 from tests.property.mapping import RandomMapping
+from tests.property.wishes import random_wishes
 
 OUR_FAULTS = ("the fabric stopped", "-std=c11")
 """What an error says that blames no layer: programs that get stuck, or are no C."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomLayer:
+    """The texts of a layer folder by file name, and the random numbers that they come from."""
+
+    texts: dict[str, str]
+    numbers: tuple[float, ...]
+
+    @property
+    def size(self):
+        """What is smaller in a smaller layer: the length of its texts, then the texts."""
+        return sum(map(len, self.texts.values())), *self.texts.values()
+
+    def write(self, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in self.texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,16 +44,38 @@ class Outcome:
 
     results: dict
     refusal: str
+    features: frozenset[str] = frozenset()
 
 
-def write_random_layer(folder, seed):
-    """Write the layer folder of a seed."""
-    rng = random.Random(seed)
-    algorithm = random_algorithm(rng)
-    mapping = RandomMapping(rng, algorithm)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "layer.lair").write_text(algorithm.text, encoding="utf-8")
-    (folder / "layer.yaml").write_text(mapping.text(), encoding="utf-8")
+def layer_of_seed(seed):
+    """Return the random layer of a seed."""
+    return _layer_of(Choices(iter(random.Random(seed).random, None)))
+
+
+def layer_of_numbers(numbers: Iterable[float]):
+    """Return the layer that comes from the given random numbers, and from zeros after them."""
+    return _layer_of(Choices(itertools.chain(numbers, itertools.repeat(0.0))))
+
+
+def _layer_of(rng):
+    wishes = random_wishes(rng)
+    algorithm = random_algorithm(rng, wishes)
+    mapping = RandomMapping(rng, algorithm, wishes)
+    texts = {"layer.lair": algorithm.text, "layer.yaml": mapping.text()}
+    return RandomLayer(texts=texts, numbers=tuple(rng.taken))
+
+
+def examine(folder):
+    """Build a layer, and return what became of it.
+
+    Raises AssertionError, or what a stage raised, unless all is right or the layer is refused.
+    """
+    outcome = build(folder)
+    if outcome.refusal:
+        return outcome
+    assert is_right(outcome), outcome.results["check"]
+    check_invariants(folder)
+    return Outcome(results=outcome.results, refusal="", features=features_of(folder))
 
 
 def build(folder):

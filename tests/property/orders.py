@@ -13,7 +13,7 @@ def random_order(rng: random.Random, shape):
     """Return the indices of an injective order, as isl text in the names of the elements."""
     sizes = zip(element_names(shape), shape, strict=True)
     parts = [_dimension(rng, name, size) for name, size in sizes]
-    if rng.random() < 0.35:
+    if rng.random() < 0.45:
         rng.shuffle(parts)
     indices = [part for pieces in parts for part in pieces]
     if len(indices) > 1 and rng.random() < 0.2:

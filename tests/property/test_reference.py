@@ -12,6 +12,7 @@ from stages.lair.evaluate import evaluate
 from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
 from tests.property.algorithm import random_algorithm
+from tests.property.wishes import random_wishes
 
 FUNCTIONS = {"relu": lambda x: max(x, 0), "abs": abs, "max": max, "min": min}
 COMBINE = {
@@ -28,24 +29,33 @@ def value_at(rows, point):
 
 def point_by_point(algorithm, statement, inputs):
     """Return the target of a statement, its instances run one after the other."""
-    result = np.full(algorithm.shapes[statement.target.tensor], START[statement.op])
+    result = np.full(algorithm.shapes[statement.target.tensor], START[statement.op], dtype=object)
     values = [f"{read.tensor}_" for read in statement.reads]
     placeholders = {read.tensor: name for read, name in zip(statement.reads, values, strict=True)}
     code = compile(statement.expression.format_map(placeholders), "expression", "eval")
     for numbers in itertools.product(*map(range, statement.sizes.values())):
         point = dict(zip(statement.sizes, numbers, strict=True))
         read = {
-            f"{access.tensor}_": float(inputs[access.tensor][value_at(access.rows, point)])
+            f"{access.tensor}_": inputs[access.tensor][value_at(access.rows, point)].item()
             for access in statement.reads
         }
         at = value_at(statement.target.rows, point)
         result[at] = COMBINE[statement.op](result[at], eval(code, FUNCTIONS | read))
-    return result
+    return as_held(result, algorithm.types[statement.target.tensor])
+
+
+def as_held(values, type_):
+    """Return numbers as a type holds them: integers wrap."""
+    if type_.startswith("int"):
+        range_ = 2 ** np.iinfo(type_).bits
+        values = (values + range_ // 2) % range_ - range_ // 2
+    return np.asarray(values, dtype=object).astype(type_)
 
 
 @pytest.mark.parametrize("seed", range(1000, 1120))
 def test_the_reference_is_what_the_statements_say(seed):
-    algorithm = random_algorithm(random.Random(seed))
+    rng = random.Random(seed)
+    algorithm = random_algorithm(rng, random_wishes(rng))
     if len({t.startswith("int") for t in algorithm.types.values()}) > 1:
         return
     given = algorithm.arguments
