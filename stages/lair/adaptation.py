@@ -180,22 +180,25 @@ class Adaptation:
             )
 
     def _check_sums(self, tensor: str) -> None:
-        """Raise UserError unless every element is computed on the row or column of its port."""
+        """Raise UserError unless every element is computed on the row or column of its port.
+
+        An element that leaves at several ports must be computed, all of it, at each of them.
+        """
         computed = isl.Map.from_union_map(from_domain(self.computed, tensor))
         if tensor not in self.departures:
             return self._check_whole(tensor, computed)
         ports = self.departures[tensor]
         for side in SIDES:
-            here = on_side(ports, side, self.target)
-            astray = computed.intersect_domain(here.domain())
-            astray = astray.subtract(delivered(here, side, self.target))
+            here = on_side(ports, side, self.target).range_factor_domain()
+            pairs = computed.range_product(here)
+            astray = pairs.subtract(pairs.intersect_range(same_lane(side, self.target).wrap()))
             if not astray.is_empty():
-                element = isl.Set.from_point(astray.domain().sample_point())
+                one = astray.intersect_domain(astray.domain().lexmin()).lexmin()
                 line = "column" if side in "NS" else "row"
                 raise UserError(
-                    f"{example_of(element)} is computed on "
-                    f"{example_of(astray.intersect_domain(element).range())}, but leaves to "
-                    f"{example_of(here.range_factor_domain().intersect_domain(element).range())}",
+                    f"{example_of(one.domain())} is computed on "
+                    f"{example_of(one.range_factor_domain().range())}, but leaves to "
+                    f"{example_of(one.range_factor_range().range())}",
                     self._span(tensor, "leaves"),
                     f"what leaves on the {SIDES[side].word} is summed along the {line} of its port",
                 )
@@ -238,6 +241,12 @@ def peel(target: Rectangle, sides: typing.Collection[str]) -> Rectangle:
 def delivered(order: isl.Map, side: str, target: Rectangle) -> isl.Map:
     """Return { tensor[e] -> PE } of all PEs on the row or column of a port of a side."""
     return behind_ports(order, side, target).range_factor_domain()
+
+
+def same_lane(side: str, target: Rectangle) -> isl.Map:
+    """Return { PE -> port } of any two places on one row or column, seen from a side."""
+    lane = turn(side, target).project_out(isl.dim_type.out, 1, 1)
+    return lane.apply_range(lane.reverse())
 
 
 def reindexed(lanes: isl.Map, order: isl.Map, turned: isl.Map) -> isl.Map:

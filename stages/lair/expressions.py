@@ -27,6 +27,9 @@ EXACT_FUNCTIONS = frozenset({"relu", "abs", "max", "min"})
 
 ZERO_AT_ZERO = frozenset({"relu", "sqrt", "abs", "tanh", "max", "min"})
 
+FINITE_AT_ZERO = frozenset({"exp", "sqrt"})
+"""The functions that have a finite value at zero, and not everywhere."""
+
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
 
 
@@ -61,8 +64,8 @@ def _operand(expr: Expr, level: int) -> str:
 def is_zero_at(expr: Expr, tensor: str) -> bool:
     """Whether the expression is zero, whatever the other tensors hold, where `tensor` is zero.
 
-    Symbolic and safe: False also stands for "not known". `x / x` and `x * log(x)` are not zero
-    at zero, since neither has a value there (design, Sparse tensors).
+    Symbolic and safe: False also stands for "not known". `x / w` is not zero at zero where w is
+    zero too, since it has no value there (design, Sparse tensors).
     """
     return _is_zero(expr, tensor) and _has_value(expr, tensor)
 
@@ -89,15 +92,22 @@ def _is_zero(expr: Expr, tensor: str) -> bool:
 
 
 def _has_value(expr: Expr, tensor: str) -> bool:
-    """Whether nothing is divided by, and no logarithm taken of, something that is zero."""
+    """Whether the expression is surely a finite number where `tensor` is zero.
+
+    Where w is another tensor, `0 / w`, `0 * exp(w)`, `0 * sqrt(w)` and `0 * log(w)` may be NaN.
+    """
     match expr:
+        case Binary():
+            both = _has_value(expr.left, tensor) and _has_value(expr.right, tensor)
+            return both and (expr.op != "/" or _is_divisor(expr.right))
         case Unary():
             return _has_value(expr.operand, tensor)
-        case Binary():
-            divided = expr.op == "/" and _is_zero(expr.right, tensor)
-            both = _has_value(expr.left, tensor) and _has_value(expr.right, tensor)
-            return both and not divided
         case Call():
             values = all(_has_value(argument, tensor) for argument in expr.arguments)
-            return values and not (expr.function == "log" and _is_zero(expr.arguments[0], tensor))
+            finite = expr.function not in FINITE_AT_ZERO or _is_zero(expr.arguments[0], tensor)
+            return values and finite and expr.function != "log"
     return True
+
+
+def _is_divisor(expr: Expr) -> bool:
+    return isinstance(expr, Number) and expr.value != 0

@@ -14,7 +14,9 @@ from typing import Any
 
 import islpy as isl
 
-from stages.poly.bind import bind_domain, bind_set
+from stages.poly.bind import PARAM, bind_domain, bind_set
+
+SET, DIV = isl.dim_type.set, isl.dim_type.div
 
 Leaves = dict[str, isl.UnionSet]
 Op: Any = isl.ast_expr_op_type
@@ -143,14 +145,19 @@ def _lexicographic(elements: isl.Set) -> isl.Map:
 
 
 def _guarded(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> Nest:
-    """Return loops over the box around all times: `if (time has an instance) instance`."""
+    """Return loops over a box around all times: `if (time has an instance) instance`.
+
+    A dimension of time that has one value for each value of those before it takes no loop.
+    """
     times = schedule.range()
-    bounds = {
-        name: (times.dim_min_val(k).to_python(), times.dim_max_val(k).to_python())
-        for k, name in enumerate(iterators)
-    }
-    limits = " and ".join(f"{low} <= {name} <= {high}" for name, (low, high) in bounds.items())
-    box = context.intersect(isl.Set(f"[{', '.join(iterators)}] -> {{ : {limits} }}"))
+    around, box = [], context
+    for k, name in enumerate(iterators):
+        first = times.project_out(SET, k + 1, times.dim(SET) - k - 1)
+        value = _only_value(bind_set(first, iterators[: k + 1]), name)
+        ends = (times.dim_min_val(k).to_python(), times.dim_max_val(k).to_python())
+        within = _between(name, *ends) if value is None else _equal(name, value)
+        around.append((name, *ends, None if value is None else c_expression(value, box)))
+        box = box.intersect(within)
     inside = bind_set(times, iterators)
     instance = isl.PwMultiAff.from_set(bind_domain(schedule.reverse(), iterators))
     arguments = range(instance.dim(isl.dim_type.out))
@@ -160,9 +167,33 @@ def _guarded(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> N
     condition = c_condition(inside, box)
     if condition is not None:
         nest = Branch(condition=condition, then=nest, otherwise=None)
-    for name, (low, high) in reversed(bounds.items()):
-        nest = _counted(name, low, high, nest)
+    for name, low, high, once in reversed(around):
+        nest = _counted(name, low, high, nest) if once is None else _once(name, once, nest)
     return nest
+
+
+def _only_value(times: isl.Set, name: str) -> isl.PwAff | None:
+    """Return the affine function of the other symbolic constants that one of them is equal to."""
+    for constraint in times.affine_hull().get_constraints():
+        position = constraint.get_space().find_dim_by_name(PARAM, name)
+        factor = constraint.get_coefficient_val(PARAM, position)
+        whole = constraint.is_equality() and factor.abs().is_one()
+        if whole and not constraint.involves_dims(DIV, 0, constraint.dim(DIV)):
+            return isl.PwAff.from_aff(constraint.get_bound(PARAM, position))
+    return None
+
+
+def _between(name: str, low: int, high: int) -> isl.Set:
+    return isl.Set(f"[{name}] -> {{ : {low} <= {name} <= {high} }}")
+
+
+def _equal(name: str, value: isl.PwAff) -> isl.Set:
+    return value.eq_set(isl.PwAff(f"[{name}] -> {{ [({name})] }}"))
+
+
+def _once(iterator: str, value: Expression, body: Nest) -> Loop:
+    """Return the body with an iterator that has one value."""
+    return Loop(iterator=iterator, start=value, condition=None, step=_number(1), body=body)
 
 
 def _counted(iterator: str, low: int, high: int, body: Nest) -> Loop:

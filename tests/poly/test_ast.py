@@ -209,6 +209,23 @@ def test_loops_run_instances_in_the_order_of_their_times(
     assert _outline(loop_nest(relation, isl.Set(context), names)) == outline
 
 
+def test_where_isl_gives_up_each_time_is_asked_for_its_instance() -> None:
+    schedule = isl.Map(
+        "[n, p] -> { S[i, j, k = 4 - n + i + 12j] -> [n, i' = i, j' = j, k' = k] :"
+        " (p + i + j) mod 2 = 0 and 0 <= p <= 1 and 0 <= i <= 1 and 0 <= j <= 1"
+        " and -4 + n - i <= 12j <= n - i }"
+    )
+    context = isl.Set("[n, p] -> { : 0 <= p <= 1 and 0 <= n <= 17 }")
+    build = isl.AstBuild.from_context(context)
+    with pytest.raises(isl.Error, match="cannot handle void expression"):
+        build.node_from_schedule_map(isl.UnionMap.from_map(schedule))
+    assert _outline(loop_nest(schedule, context, ["t", "i", "j", "k"])) == (
+        "t=n i=0; i <= 1; 1 { j=0; j <= 1; 1 { k=12 * j + i - t + 4"
+        " if k >= 0 && k <= 4 && (11 * k + 11 * n + 12 * p + i + 4) % 24 == 0"
+        " { S(i, j, i - n + 12 * j + 4) } } }"
+    )
+
+
 @pytest.mark.parametrize(
     ("values", "context", "least", "greatest"),
     [

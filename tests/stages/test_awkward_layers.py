@@ -53,6 +53,11 @@ LAYERS = {
         '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}\n'
         '  X: {arrives: "{ X[i] -> [PE[-1, 0] -> index[i]] }", sparse: true}\n',
     ),
+    "quotients_of_zero_by_zero": (
+        "lair f(): float16 x[8], float16 w[8] -> float16 y[8]\n"
+        "{ all (i) in (8) y[i] = x[i] / (w[i] - w[i]) }\n",
+        ONE_PE + 'tensors: {x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}}\n',
+    ),
     "order_without_strides_is_spread": (
         MAP,
         'target: "{ PE[2, 2] }"\nplacement: "{ f[i] -> PE[i//4, 1] }"\n'

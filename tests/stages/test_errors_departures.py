@@ -48,10 +48,19 @@ hint: what leaves on the east is summed along the row of its port
     "another_column": (
         '{leaves: "{ y[i] -> [PE[i//4, -1] -> index[i mod 4]] }"}',
         """\
-layer.yaml:6:16: error: y[4] is computed on PE[0, 2], but leaves to PE[1, -1]
+layer.yaml:6:16: error: y[0] is computed on PE[1, 1], but leaves to PE[0, -1]
     y: {leaves: "{ y[i] -> [PE[i//4, -1] -> index[i mod 4]] }"}
                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: what leaves on the north is summed along the column of its port
+""",
+    ),
+    "two_rows": (
+        '{leaves: "{ y[i] -> [PE[2, p] -> index[i]] : 1 <= p <= 2 }"}',
+        """\
+layer.yaml:6:16: error: y[0] is computed on PE[0, 1], but leaves to PE[2, 2]
+    y: {leaves: "{ y[i] -> [PE[2, p] -> index[i]] : 1 <= p <= 2 }"}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: what leaves on the east is summed along the row of its port
 """,
     ),
     "two_indices": (
