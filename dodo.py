@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stages.make import workspace_config, workspace_tasks as task_layers  # noqa: F401
 
-DOIT_CONFIG = workspace_config()
+DOIT_CONFIG = {**workspace_config(), "dep_file": ".lairmake/doit.db"}
 PYTHON = [sys.executable, "-m"]
 MODULES = [Path("dodo.py"), *sorted(p for d in ("stages", "tests") for p in Path(d).rglob("*.py"))]
 

@@ -15,3 +15,6 @@ PIPELINE: tuple[str, ...] = (
     "render",
     "simulate",
 )
+
+NETWORK: tuple[str, ...] = ("connect", "conclude")
+"""The stages of a network: the first before a part is simulated, the second after all parts."""

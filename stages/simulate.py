@@ -22,7 +22,7 @@ import numpy as np
 from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
-from stages.lair.data import generate, read_inputs
+from stages.lair.data import input_arrays
 from stages.lair.evaluate import evaluate
 from stages.lair.magnitude import is_exact, magnitude, sum_of_absolutes
 from stages.lair.tasks import RUNS
@@ -67,7 +67,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
     """Run both programs; return the outputs and build/results.json."""
-    arrays = input_arrays(inputs, layer)
+    arrays = input_arrays(inputs.mapping(), layer, inputs.arrays())
     exact = is_exact(layer, arrays)
     expected = evaluate(layer, arrays)
     runs = {variant: run_programs(inputs, variant, arrays, layer) for variant in VARIANTS}
@@ -89,15 +89,6 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
         for name, values in runs["simd"].outputs.items()
     }
     return files | {"build/results.json": json.dumps(results, indent=2) + "\n"}
-
-
-def input_arrays(inputs: Inputs, layer: Layer) -> Arrays:
-    """Return every input tensor in its type: from inputs/*.npy, else made from `data`."""
-    mapping = inputs.mapping()
-    sparse = {name for name, tensor in mapping.tensors.items() if tensor.sparse}
-    data = mapping.data
-    made, _ = generate(layer, data.seed, data.kind, data.density, sparse)
-    return made | read_inputs(inputs.arrays(), layer)
 
 
 def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> FabricRun:

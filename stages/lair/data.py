@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,12 @@ from stages.lair.magnitude import is_exact
 from stages.lair.names import did_you_mean
 from stages.lair.strided import Array
 
-__all__ = ["generate", "is_exact", "read_inputs"]
+if TYPE_CHECKING:
+    from stages.lair.mapping import Mapping as LayerMapping
+
+__all__ = ["generate", "input_arrays", "is_exact", "read_inputs"]
+
+Arrays = dict[str, Array]
 
 RANGES = (8, 4, 3, 2, 1)
 """The largest absolute values that are tried, in this order."""
@@ -115,6 +120,17 @@ def _drawn(tensor: Tensor, type_: str, draw: Callable[..., Any]) -> Array:
         part = flat[first : first + PART]
         part[:] = draw(size=part.size)
     return values
+
+
+def input_arrays(mapping: LayerMapping, layer: Layer, given: Mapping[str, Array]) -> Arrays:
+    """Return every input tensor in its type: of inputs/*.npy if `given`, else made from `data`.
+
+    Raises UserErrors for a file that is not such a tensor.
+    """
+    sparse = {name for name, tensor in mapping.tensors.items() if tensor.sparse}
+    data = mapping.data
+    made, _ = generate(layer, data.seed, data.kind, data.density, sparse)
+    return made | read_inputs(given, layer)
 
 
 def read_inputs(arrays: Mapping[str, Array], layer: Layer) -> dict[str, Array]:

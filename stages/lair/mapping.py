@@ -35,6 +35,8 @@ __all__ = [
     "check_tensors",
     "read_mapping",
     "schema",
+    "value_span",
+    "wrong_value",
 ]
 
 
@@ -98,7 +100,10 @@ class Data(_Strict):
 
 
 class Mapping(_Strict):
-    """A layer.yaml. `invocations` is how many times in a row the layer runs."""
+    """A layer.yaml. `invocations` is how many times in a row the layer runs.
+
+    `pin` names texts of stages that stay as somebody edited them.
+    """
 
     lair: str | None = None
     top: str | None = None
@@ -112,6 +117,7 @@ class Mapping(_Strict):
     simd: Simd = Simd()
     invocations: int = Field(default=1, ge=1, le=2**20)
     data: Data = Data()
+    pin: list[str] = []
 
     _document: Document = PrivateAttr()
 
@@ -176,6 +182,7 @@ _WANTED = {
     "int_type": "an integer",
     "isl_type": "a text in isl syntax",
     "less_than_equal": "at most {le}",
+    "list_type": "a list",
     "literal_error": "{expected}",
     "machine_type": "a profile's name, a path, or a mapping with `profile`",
     "model_type": "a mapping",
@@ -197,7 +204,12 @@ def _explain(details: ErrorDetails, document: Document) -> UserError:
     if kind == "resident":
         hint = "a tensor stays in the memory of the PEs, or it arrives or leaves"
         return UserError(f"{path[-1]} {details['msg']}", span, hint)
-    context = details.get("ctx", {})
+    return wrong_value(details, name, span)
+
+
+def wrong_value(details: ErrorDetails, name: str, span: Span) -> UserError:
+    """Return the error for a value that is not of the kind that its key takes."""
+    kind, context = details["type"], details.get("ctx", {})
     wanted = _WANTED[kind].format_map(context) if kind in _WANTED else details["msg"]
     return UserError(f"{name} must be {wanted}", span)
 

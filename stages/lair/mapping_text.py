@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import tempfile
+from typing import TypeVar
 
 import islpy as isl
 
@@ -13,6 +14,7 @@ from stages.diagnose import UserError
 from stages.lair.isl_text import IslText
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]
+T = TypeVar("T", isl.UnionMap, isl.UnionSet)
 
 _PLACE = re.compile(r"syntax error \((\d+), (\d+)\): (.*)(?:\ngot (.*))?")
 _CAUSE = re.compile(r"^\S+\.c:\d+: (.*)$", re.MULTILINE)
@@ -23,23 +25,25 @@ _GOT = re.compile(r"(?:\w+ )?'(.*)'")
 
 def parse_map(text: IslText) -> isl.UnionMap:
     """Return the relation that a text describes; UserError if it describes none."""
-    try:
-        relation = isl.UnionMap(text.text)
-    except isl.Error:
-        raise _explain(text, isl.UnionMap) from None
-    _check_end(text)
+    relation = parse_as(isl.UnionMap, text)
     _check_constants(text, relation.get_space())
     return relation
 
 
 def parse_set(text: IslText) -> isl.UnionSet:
     """Return the set that a text describes; UserError if it describes none."""
-    try:
-        result = isl.UnionSet(text.text)
-    except isl.Error:
-        raise _explain(text, isl.UnionSet) from None
-    _check_end(text)
+    result = parse_as(isl.UnionSet, text)
     _check_constants(text, result.get_space())
+    return result
+
+
+def parse_as(kind: type[T], text: IslText) -> T:
+    """Return the set or relation that a text describes; UserError if it describes none."""
+    try:
+        result = kind(text.text)
+    except isl.Error:
+        raise _explain(text, kind) from None
+    _check_end(text)
     return result
 
 

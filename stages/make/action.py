@@ -1,136 +1,246 @@
-"""Run one stage, from files to files."""
+"""The action of a task: leave what is right, restore what the store knows, or run the stage."""
 
 from __future__ import annotations
 
 import contextlib
-import fnmatch
-import importlib
 import os
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from doit.exceptions import TaskFailed
+
 from stages.diagnose import UserError, UserErrors
 from stages.make.declare import declaration
-from stages.make.folders import LayerFolder, file_of, is_pattern, names_of, open_folder, shown_path
+from stages.make.disk import Disk, compare
+from stages.make.folders import STATE, LayerFolder, file_of, open_folder, shown_path
 from stages.make.inputs import Inputs, digest
-from stages.make.key import code_digest
+from stages.make.key import ActionKey, action_key, code_digest
+from stages.make.lock import locked
+from stages.make.memo import memo_of
+from stages.make.outputs import write_outputs
+from stages.make.session import session
+from stages.make.stage import perform
+from stages.make.store import Entry, store_of
 
-MOST_OPERATIONS = 200_000_000
-"""How much isl may work in one stage, in its own unit: about a minute."""
+MOST_RUNS = 3
+"""How often a stage is run while its inputs change under it."""
+
+SMALL = 1_000_000
+"""Up to how many bytes what a user wrote is kept in the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """What one run of a stage did: what is up to date as long as all of this still holds.
+class Result:
+    """What became of a task, `how`: `ran`, `hit` in the store, or the `same` as before.
 
-    `code` is the digest of the stage's code and tools; `reads` and `writes` give a digest per
-    path, `listed` the names that a pattern stood for.
+    `outputs` gives the digests by name, `repaired` those of edited texts that were replaced, and
+    `kept` of those that stay. It began at `start`, in seconds since 1970, and took `seconds`, in
+    the process `pid`.
     """
 
-    code: str
-    reads: dict[str, str]
-    listed: dict[str, list[str]]
-    writes: dict[str, str]
+    stage: str
+    how: str
+    key: ActionKey
+    outputs: Mapping[str, str]
+    start: float
+    seconds: float
+    pid: int
+    repaired: Mapping[str, str]
+    kept: Mapping[str, str]
 
 
-def run_stage(name: str, layer_folder: Path | str) -> Record:
-    """Run stage `name` on a layer folder: read what it declares, write what it returns.
+def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str, bytes]:
+    """Run a stage on a layer folder, whatever the store knows, and return what it wrote.
 
     Raises UserError or UserErrors where the layer folder is wrong; then nothing is written.
     """
-    folder = open_folder(layer_folder)
-    declared = declaration(name)
-    code = code_digest(name)
-    inputs = Inputs(folder, declared.reads)
-    outputs = _bounded(name, inputs)
-    contents = {n: c.encode() if isinstance(c, str) else bytes(c) for n, c in outputs.items()}
-    check_names(name, declared.writes, contents)
-    writes = write_outputs(folder, declared.writes, contents)
-    return Record(code=code, reads=inputs.reads, listed=inputs.listed, writes=writes)
+    folder = layer_folder if isinstance(layer_folder, LayerFolder) else open_folder(layer_folder)
+    declared = declaration(stage)
+    contents = perform(stage, Inputs(folder, declared.reads))
+    write_outputs(folder, declared.writes, contents)
+    return contents
 
 
-def _bounded(name: str, inputs: Inputs) -> Mapping[str, str | bytes]:
-    """Run a stage; a layer that isl would work on for minutes is an error, not a wait."""
-    from stages.poly.quota import TooManyOperations, limited
+def is_up_to_date(task: Any, stage: str, folder: LayerFolder) -> bool:
+    """Return whether there is nothing to run for a task; doit calls this before its action.
 
-    try:
-        with limited(MOST_OPERATIONS):
-            stage = importlib.import_module(f"stages.{name}")
-            outputs: Mapping[str, str | bytes] = stage.run(inputs)
-    except TooManyOperations as error:
-        raise UserError(
-            f"stage {name}: {error}",
-            hint="simplify the placement, or how tensors arrive and leave",
-        ) from error
-    return outputs
-
-
-def build_stage(name: str, layer_folder: str) -> Any:
-    """Run a stage as the action of a doit task: what is wrong is printed, once, and fails it."""
-    from doit.exceptions import TaskFailed
-
-    try:
-        return asdict(run_stage(name, layer_folder))
-    except (UserError, UserErrors) as error:
-        sys.stdout.flush()
-        sys.stderr.write(str(error))
-        return TaskFailed(f"{name} found an error", report=False)
-
-
-def check_names(stage: str, declared: Sequence[str], outputs: Mapping[str, bytes]) -> None:
-    """Assert that a stage returned every file that it declares, and no other."""
-    missing = [n for n in declared if not is_pattern(n) and n not in outputs]
-    assert not missing, f"stage {stage} did not return {missing}"
-    known = {o for o in outputs for n in declared if fnmatch.fnmatchcase(o, n)}
-    assert known == outputs.keys(), f"{stage} does not declare {sorted(outputs.keys() - known)}"
-
-
-def write_outputs(
-    folder: LayerFolder, declared: Sequence[str], outputs: Mapping[str, bytes]
-) -> dict[str, str]:
-    """Write all outputs or none, remove what an earlier run left, and return the digests by path.
-
-    A file that holds its content already is left alone. Raises UserError where the folder does not
-    let itself be written to.
+    In a build, what the store knows is restored here, so that only what must run is handed to
+    another process.
     """
-    files = {file_of(folder, name): content for name, content in outputs.items()}
+    if session().always:
+        return False
+    found = None
+    with contextlib.suppress(UserError, UserErrors):  # the action fails with it again
+        found = check(stage, folder)
+        if found is None and session().arguments is not None:
+            with _task_lock(stage, folder, wait=False) as held:
+                found = restore(stage, folder, current_key(stage, folder)) if held else None
+    if found is not None and session().arguments is not None:
+        _keep_edits(folder, found.kept)
+        store_of(folder.home).use(found.key.digest, found.key.primary)
+        session().results[task.name] = found
+    return found is not None
+
+
+def current_key(stage: str, folder: LayerFolder) -> ActionKey:
+    """Return the key of a stage for the files as they are now."""
+    return action_key(stage, folder, store_of(folder.home), memo_of(folder.home / STATE))
+
+
+def check(stage: str, folder: LayerFolder) -> Result | None:
+    """Return what is known of a task that is up to date, None for one that is not.
+
+    It is if the store has what its key gives, and the files on disk are that.
+    """
+    start = time.time()
+    key = current_key(stage, folder)
+    entry = store_of(folder.home).lookup(key.digest)
+    disk = compare(stage, folder, entry.outputs) if entry is not None else None
+    if entry is None or disk is None or disk.wrong:
+        return None
+    return _result("same", key, entry.outputs, start, disk)
+
+
+def restore(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
+    """Write what the store knows for a key; None where it does not know all of it.
+
+    Raises UserError where the layer folder does not let itself be written to.
+    """
+    start, store = time.time(), store_of(folder.home)
+    entry = store.lookup(key.digest)
+    if entry is None:
+        return None
+    disk = compare(stage, folder, entry.outputs)
+    found = {n: store.blob(entry.outputs[n]) for n in disk.wrong if n in entry.outputs}
+    contents = {name: content for name, content in found.items() if content is not None}
+    if len(contents) < len(found):
+        return None
+    _keep_edits(folder, [*disk.edited, *disk.kept])
+    write_outputs(folder, declaration(stage).writes, contents, entry.outputs)
+    store.use(key.digest, key.primary)
+    return _result("hit" if disk.wrong else "same", key, entry.outputs, start, disk)
+
+
+class StageFailed(TaskFailed):  # type: ignore[misc]
+    """A stage found something wrong in a layer folder; its message is for the user."""
+
+
+def build_stage(stage: str, folder: LayerFolder, task: Any) -> Any:
+    """Build a task, as its doit action; what is wrong fails it, for the reporter to print."""
     try:
-        with _temporary(files) as temporary:
-            for path, written in temporary.items():
-                os.replace(written, path)
-        for name in _stale(folder, declared, outputs):
-            file_of(folder, name).unlink()
-    except OSError as error:
-        path = Path(error.filename2 or error.filename)
-        place = shown_path(path.parent if path.suffix == ".tmp" else path)
-        raise UserError(f"cannot write {place}: {error.strerror}") from error
-    return {str(path): digest(content) for path, content in files.items()}
+        task.meta = {"result": build(stage, folder)}
+    except (UserError, UserErrors) as error:
+        return StageFailed(str(error))
+    return True
+
+
+def build(stage: str, folder: LayerFolder) -> Result:
+    """Restore or run a stage, while no other build does.
+
+    Raises UserError, also where its inputs change whenever it runs.
+    """
+    with _task_lock(stage, folder):
+        for _ in range(MOST_RUNS):
+            key = current_key(stage, folder)
+            with store_of(folder.home).lock(key.digest):
+                found = None if session().always else restore(stage, folder, key)
+                found = found or _run(stage, folder, key)
+            if found is not None:
+                return found
+    now = current_key(stage, folder)
+    before, after = ({*k.reads.items(), *k.further.items()} for k in (key, now))
+    names = sorted({name for name, _ in before ^ after})
+    raise UserError(f"{', '.join(names) or folder.name} changes while the layer builds")
+
+
+def _run(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
+    """Run a stage, publish what it gives, and write it; None if its inputs changed meanwhile.
+
+    Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.
+    """
+    start, inputs = time.time(), Inputs(folder, declaration(stage).reads)
+    try:
+        contents = perform(stage, inputs)
+    except Exception as error:
+        if isinstance(error, UserError | UserErrors):
+            if _key_after(key, folder, inputs) is None:
+                return None
+            raise
+        _blame_edits(stage, folder, error)
+        raise
+    seconds, after = time.time() - start, _key_after(key, folder, inputs)
+    if after is None:
+        return None
+    outputs = {name: digest(content) for name, content in contents.items()}
+    entry = Entry(
+        stage=stage, outputs=outputs, reads=dict(after.reads), further=sorted(after.further),
+        code=code_digest(stage), seconds=seconds, when=time.time(),
+    )
+    store_of(folder.home).publish(
+        entry, after.digest, after.primary, contents, _sources(folder, inputs)
+    )
+    disk = compare(stage, folder, outputs, known=False)
+    _keep_edits(folder, [*disk.edited, *disk.kept])
+    written = {name: content for name, content in contents.items() if name in disk.wrong}
+    write_outputs(folder, declaration(stage).writes, written, outputs)
+    return _result("ran", after, outputs, start, disk)
+
+
+def _key_after(key: ActionKey, folder: LayerFolder, inputs: Inputs) -> ActionKey | None:
+    """Return the key of what a stage read; None if that is not what its key was made of."""
+    memo, store = memo_of(folder.home / STATE), store_of(folder.home)
+    after = action_key(key.stage, folder, store, memo, list(inputs.further))
+    now = {**after.reads, **after.further}
+    read = {**inputs.reads, **inputs.further}
+    same = after.primary == key.primary and all(now[name] == read[name] for name in read)
+    return after if same else None
+
+
+def _sources(folder: LayerFolder, inputs: Inputs) -> dict[str, bytes]:
+    """Return what a user wrote and a stage read, where it is small."""
+    names = [name for name in inputs.reads if file_of(folder, name).parent == folder.path]
+    contents = {name: inputs.content(name) for name in names}
+    return {name: content for name, content in contents.items() if len(content) < SMALL}
+
+
+def _keep_edits(folder: LayerFolder, names: Iterable[str]) -> None:
+    """Keep texts that somebody edited, whether they stay or are to be replaced."""
+    for name in names:
+        store_of(folder.home).keep_edit(file_of(folder, name).read_bytes())
+
+
+def _blame_edits(stage: str, folder: LayerFolder, error: Exception) -> None:
+    """Raise UserError for what a stage fails with, if texts that were edited by hand may be why."""
+    names = [name for each in folder.stages for name in _kept_now(each, folder)]
+    if names:
+        shown = ", ".join(shown_path(file_of(folder, name)) for name in names)
+        hint = f"edited by hand: {shown}"
+        raise UserError(f"stage {stage} fails: {error!r}", hint=hint) from error
+
+
+def _kept_now(stage: str, folder: LayerFolder) -> Mapping[str, str]:
+    entry = store_of(folder.home).lookup(current_key(stage, folder).digest)
+    return compare(stage, folder, entry.outputs).kept if entry is not None else {}
 
 
 @contextlib.contextmanager
-def _temporary(files: Mapping[Path, bytes]) -> Iterator[dict[Path, Path]]:
-    """Write every content that differs from its file beside it; remove what is left at the end."""
-    changed = {path: content for path, content in files.items() if _differs(path, content)}
-    temporary = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in changed}
+def _task_lock(stage: str, folder: LayerFolder, wait: bool = True) -> Iterator[bool]:
+    """Hold off other builds from a task; yields whether it is held."""
     try:
-        for path, content in changed.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary[path].write_bytes(content)
-        yield temporary
-    finally:
-        for path in temporary.values():
-            path.unlink(missing_ok=True)
+        with locked(folder.home / STATE, f"{file_of(folder, stage)}", wait) as held:
+            yield held
+    except OSError as error:
+        place = shown_path(folder.home / STATE)
+        raise UserError(f"cannot write {place}: {error.strerror}") from error
 
 
-def _differs(path: Path, content: bytes) -> bool:
-    return not path.is_file() or path.read_bytes() != content
-
-
-def _stale(
-    folder: LayerFolder, declared: Sequence[str], outputs: Mapping[str, bytes]
-) -> list[str]:
-    patterns = [name for name in declared if is_pattern(name)]
-    return [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]
+def _result(
+    how: str, key: ActionKey, outputs: Mapping[str, str], start: float, disk: Disk
+) -> Result:
+    return Result(
+        stage=key.stage, how=how, key=key, outputs=outputs, start=start,
+        seconds=time.time() - start, pid=os.getpid(), repaired=disk.edited, kept=disk.kept,
+    )

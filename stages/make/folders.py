@@ -2,39 +2,84 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from stages import PIPELINE
+
 LAYER = "layer.yaml"
+NETWORK = "network.yaml"
 STATE = ".lairmake"
 NOT_LAYERS = frozenset({"build", "cache", "inputs"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """A tensor that comes from another part of a network.
+
+    `name` is what the stages call it, `inputs/x.npy`; `file` is what the other part wrote, and
+    `after` the tasks that must have run before it is read.
+    """
+
+    name: str
+    file: Path
+    after: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerFolder:
     """A layer folder: its name among the tasks, and the folders that its files lie in.
 
-    `home` holds the state of doit: the workspace, or the layer folder itself outside of one.
+    `build` is the folder of what it builds, and `home` holds the state of doit: the workspace, or
+    the layer folder itself outside of one; `stages` build it. A network folder is one too, and has
+    `parts` by their names: it calls the `lair.isl` of its part a `a/lair.isl`.
     """
 
     name: str
     path: Path
+    build: Path
     cache: Path
     home: Path
+    stages: tuple[str, ...] = PIPELINE
+    crossings: tuple[Crossing, ...] = ()
+    parts: tuple[tuple[str, LayerFolder], ...] = ()
 
 
 def open_folder(path: Path | str) -> LayerFolder:
-    """Return the layer folder at `path`, whatever its spelling; it need not exist."""
+    """Return the layer or network folder at `path`, whatever its spelling; it need not exist.
+
+    For a folder in a network that is wrong that is the network, since the folder may be a part.
+    """
     folder = Path(path).resolve()
+    for place in (folder, folder.parent):
+        if (place / NETWORK).is_file():
+            from stages.make.network import open_network
+
+            network = open_network(lone_folder(place))
+            inside = (f for f in (network, *parts_of(network)) if f.build == folder / "build")
+            return next(inside, lone_folder(folder) if network.parts else network)
+    return lone_folder(folder)
+
+
+def lone_folder(folder: Path) -> LayerFolder:
+    """Return the layer folder at a resolved path, as if it were no part of a network."""
     workspace = find_workspace(folder)
-    if workspace is None:
-        return LayerFolder(name=folder.name, path=folder, cache=folder / "cache", home=folder)
-    below = folder.relative_to(workspace / "projects")
+    home = folder if workspace is None else workspace
+    name, cache = Path(folder.name), folder / "cache"
+    if workspace is not None:
+        name = folder.relative_to(workspace / "projects")
+        cache = workspace / "cache" / name
     return LayerFolder(
-        name=below.as_posix(), path=folder, cache=workspace / "cache" / below, home=workspace
+        name=name.as_posix(), path=folder, build=folder / "build", cache=cache, home=home
     )
+
+
+def parts_of(folder: LayerFolder) -> list[LayerFolder]:
+    """Return the parts of a network, each after those that it takes tensors from."""
+    return [part for _, part in folder.parts]
 
 
 def find_workspace(folder: Path) -> Path | None:
@@ -46,14 +91,18 @@ def find_workspace(folder: Path) -> Path | None:
 
 
 def find_layers(workspace: Path) -> list[LayerFolder]:
-    """Return every layer folder below `projects/`, at any depth, by name."""
-    found = _walk(workspace.resolve() / "projects")
-    return sorted((open_folder(path) for path in found), key=lambda layer: layer.name)
+    """Return every layer and network folder below `projects/`, at any depth, by name.
+
+    A layer folder that is a part of a network is found in its network only.
+    """
+    found = {f.name: f for f in map(open_folder, _walk(workspace.resolve() / "projects"))}
+    parts = {part.name for folder in found.values() for part in parts_of(folder)}
+    return [found[name] for name in sorted(found) if name not in parts]
 
 
 def _walk(projects: Path) -> Iterator[str]:
     for path, folders, files in os.walk(projects):
-        is_layer = LAYER in files
+        is_layer = LAYER in files or NETWORK in files
         skipped = NOT_LAYERS if is_layer else frozenset[str]()
         folders[:] = [f for f in folders if not f.startswith(".") and f not in skipped]
         if is_layer:
@@ -63,11 +112,30 @@ def _walk(projects: Path) -> Iterator[str]:
 def file_of(folder: LayerFolder, name: str) -> Path:
     """Return the file that a stage calls `name`.
 
-    What a user writes and `build/` lie in the layer folder, the texts of the stages in the cache.
+    What a user writes lies in the layer folder, the texts of the stages in the cache.
     """
-    if name == LAYER or name.endswith(".lair") or name.startswith(("inputs/", "build/")):
+    head, _, rest = name.partition("/")
+    for part, inside in folder.parts:
+        if part == head:
+            return file_of(inside, rest)
+    for crossing in folder.crossings:
+        if crossing.name == name:
+            return crossing.file
+    if head == "build":
+        return folder.build / rest
+    if name in (LAYER, NETWORK) or name.endswith(".lair") or head == "inputs":
         return folder.path / name
     return folder.cache / name
+
+
+def further_file(folder: LayerFolder, name: str) -> Path:
+    """Return the file that layer.yaml names by a path, which starts from the layer folder.
+
+    In a network that name comes after the name of the part: `a/../mine.yaml`.
+    """
+    head, _, rest = name.partition("/")
+    part = dict(folder.parts).get(head)
+    return further_file(part, rest) if part is not None else folder.path / name
 
 
 def is_pattern(name: str) -> bool:
@@ -77,9 +145,14 @@ def is_pattern(name: str) -> bool:
 
 def names_of(folder: LayerFolder, pattern: str) -> list[str]:
     """Return the names of the files there are that match `pattern`, sorted."""
+    head, _, rest = pattern.partition("/")
+    parts = [(n, part) for n, part in folder.parts if fnmatch.fnmatchcase(n, head)]
+    if parts:
+        return sorted(f"{n}/{name}" for n, part in parts for name in names_of(part, rest))
     prefix = pattern.rpartition("/")[0]
-    names = (f"{prefix}/{f.name}" if prefix else f.name for f in _matches(folder, pattern))
-    return sorted(names)
+    names = {f"{prefix}/{f.name}" if prefix else f.name for f in _matches(folder, pattern)}
+    crossing = (c.name for c in folder.crossings if c.file.is_file())
+    return sorted({*names, *(n for n in crossing if fnmatch.fnmatchcase(n, pattern))})
 
 
 def _matches(folder: LayerFolder, pattern: str) -> Iterator[Path]:

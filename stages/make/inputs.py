@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import fnmatch
 import hashlib
 import io
@@ -9,14 +10,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stages import PIPELINE
 from stages.diagnose import Source, UserError
-from stages.make.folders import LAYER, STATE, LayerFolder, file_of, is_pattern, names_of, shown_path
+from stages.make.declare import declaration
+from stages.make.folders import (
+    LAYER,
+    NETWORK,
+    STATE,
+    LayerFolder,
+    file_of,
+    further_file,
+    is_pattern,
+    names_of,
+    shown_path,
+)
+from stages.make.pins import texts_of
 
 if TYPE_CHECKING:
     import numpy as np
 
     from stages.fabric.profile import Profile
     from stages.lair.mapping import Mapping
+    from stages.lair.network import Network
     from stages.lair.specialise import Layer
 
 
@@ -28,18 +43,19 @@ def digest(content: bytes) -> str:
 class Inputs:
     """The files that one run of a stage reads: only those that the stage declares.
 
-    Every file is read once; `reads` holds the digest of what was read, by path, and `listed` the
-    names that each pattern stood for.
+    Every file is read once; `reads` holds the digest of what was read, by the name that the stage
+    uses, and `further` those that it read beyond the declared ones.
     """
 
     def __init__(self, folder: LayerFolder, declared: Sequence[str]) -> None:
         self._folder = folder
         self._declared = tuple(declared)
-        self._contents: dict[Path, bytes] = {}
+        self._below = ""
+        self._contents: dict[str, bytes] = {}
         self._mapping: Mapping | None = None
         self._lair: Layer | None = None
         self.reads: dict[str, str] = {}
-        self.listed: dict[str, list[str]] = {}
+        self.further: dict[str, str] = {}
 
     @property
     def scratch(self) -> Path:
@@ -48,23 +64,27 @@ class Inputs:
 
     def content(self, name: str) -> bytes:
         """Return the bytes of a file. Raises UserError where it cannot be read."""
-        self._check_declared(name)
-        return self._read(file_of(self._folder, name))
+        self._check_declared(self._below + name)
+        return self._read(self._below + name, self._file(name), self.reads)
 
     def path(self, name: str) -> Path:
         """Return where a file lies, for those who must hand it on; it counts as read."""
         self.content(name)
-        return file_of(self._folder, name)
+        return self._file(name)
+
+    def _file(self, name: str) -> Path:
+        return file_of(self._folder, self._below + name)
 
     def names(self, pattern: str) -> list[str]:
         """Return the names of the files that a declared pattern stands for, sorted."""
-        assert pattern in self._declared, f"{pattern} is not declared"
-        self.listed[pattern] = names_of(self._folder, pattern)
-        return self.listed[pattern]
+        full = self._below + pattern
+        declared = any(fnmatch.fnmatchcase(full, each) for each in self._declared)
+        assert declared, f"{full} is not declared"
+        return [name.removeprefix(self._below) for name in names_of(self._folder, full)]
 
     def source(self, name: str) -> Source:
         """Return a text, and its path as the user would write it. Raises UserError."""
-        return self._source(file_of(self._folder, name), self.content(name))
+        return self._source(self._file(name), self.content(name))
 
     def text(self, name: str) -> str:
         """Return a text; lines end in a newline. Raises UserError where it is not UTF-8."""
@@ -87,7 +107,9 @@ class Inputs:
         from stages.lair.mapping import read_mapping
 
         if self._mapping is None:
-            self._mapping = read_mapping(self.source(LAYER))
+            mapping = read_mapping(self.source(LAYER))
+            _check_pins(mapping)
+            self._mapping = mapping
         return self._mapping
 
     def lair(self) -> Layer:
@@ -102,6 +124,18 @@ class Inputs:
                 file, mapping.top, dict(mapping.sizes), dict(mapping.types), mapping.span
             )
         return self._lair
+
+    def network(self) -> Network:
+        """Return network.yaml. Raises UserErrors."""
+        from stages.lair.network import read_network
+
+        return read_network(self.source(NETWORK))
+
+    def part(self, name: str) -> Inputs:
+        """Return the files of a part of the network, by the names they have in the part."""
+        part = copy.copy(self)
+        part._below, part._mapping, part._lair = f"{name}/", None, None
+        return part
 
     def profile(self) -> Profile:
         """Return the figures of the layer's machine: a profile by name, or a file of the folder.
@@ -128,9 +162,9 @@ class Inputs:
         try:
             array = np.load(io.BytesIO(content), allow_pickle=False)
         except Exception as error:  # damaged bytes can make numpy raise nearly anything
-            raise _not_an_array(file_of(self._folder, name)) from error
+            raise _not_an_array(self._file(name)) from error
         if not isinstance(array, np.ndarray):
-            raise _not_an_array(file_of(self._folder, name))
+            raise _not_an_array(self._file(name))
         return array
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -142,14 +176,14 @@ class Inputs:
         assert declared, f"{name} is read but not declared"
         assert not is_pattern(name), f"{name} is a pattern, not a file"
 
-    def _read(self, path: Path) -> bytes:
-        if path not in self._contents:
+    def _read(self, name: str, path: Path, noted: dict[str, str]) -> bytes:
+        if name not in self._contents:
             try:
-                self._contents[path] = path.read_bytes()
+                self._contents[name] = path.read_bytes()
             except OSError as error:
                 raise UserError(f"{shown_path(path)}: {error.strerror}") from error
-            self.reads[str(path)] = digest(self._contents[path])
-        return self._contents[path]
+            noted[name] = digest(self._contents[name])
+        return self._contents[name]
 
     def _source(self, path: Path, content: bytes) -> Source:
         try:
@@ -169,7 +203,7 @@ class Inputs:
         if len(names) == 1:
             return names[0]
         found = f"{len(names)} .lair files ({', '.join(names)})" if names else "no .lair file"
-        place = shown_path(self._folder.path)
+        place = shown_path(self._file(LAYER).parent)
         raise UserError(
             f"{'this folder' if place == '.' else place} holds {found}",
             hint=f"name the one to build in {LAYER}: `lair: NAME.lair`" if names else None,
@@ -177,13 +211,14 @@ class Inputs:
 
     def _profile_name(self, given: str) -> str:
         """Return a profile's name, or the path of the file it names, which counts as read."""
-        path = self._folder.path / given
+        name = self._below + given
+        path = further_file(self._folder, name)
         if not given.endswith(".yaml"):
             return given
         if not path.is_file():
             span, hint = self.mapping().span("machine"), "a path starts from the layer folder"
             raise UserError(f"{given} does not exist", span, hint)
-        self._source(path, self._read(path))
+        self._source(path, self._read(name, path, self.further))
         return str(path)
 
     def _check_lair(self, given: str, names: list[str]) -> None:
@@ -191,7 +226,7 @@ class Inputs:
         here = f"the .lair files here: {', '.join(names) or 'none'}"
         if not given.endswith(".lair"):
             raise UserError(f"{given} is not the name of a .lair file", span, here)
-        if not file_of(self._folder, given).is_file():
+        if not self._file(given).is_file():
             raise UserError(f"{given} does not exist", span, here)
 
 
@@ -200,3 +235,14 @@ def _not_an_array(path: Path) -> UserError:
         f"{shown_path(path)} is not a NumPy array",
         hint="numpy.save writes such a file; arrays of objects are refused",
     )
+
+
+def _check_pins(mapping: Mapping) -> None:
+    """Raise UserError for a file that is to stay as it was edited, but that no stage writes."""
+    from stages.lair.names import did_you_mean
+
+    texts = texts_of(name for stage in PIPELINE for name in declaration(stage).writes)
+    for at, name in enumerate(mapping.pin):
+        if name not in texts:
+            hint = did_you_mean(name, texts, "texts of stages")
+            raise UserError(f"{name} cannot be pinned", mapping.span("pin", at), hint)

@@ -1,62 +1,95 @@
-"""When a stage is up to date: its code, its tools, and the files it read and wrote are the same."""
+"""The key of an action: the digest of all that what a stage writes depends on."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import importlib.metadata
-import importlib.util
+import json
 import os
 import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from stages.make.declare import STAGES
-from stages.make.folders import LayerFolder, names_of
+from stages.make.declare import STAGES, declaration
+from stages.make.folders import LayerFolder, file_of, further_file, is_pattern, names_of
+from stages.make.memo import Memo
+from stages.make.store import Store
 
-EVERY_STAGE = ("diagnose.py", "lair", "make/action.py", "make/inputs.py", "poly")
+EVERY_STAGE = ("diagnose.py", "lair", "make/inputs.py", "make/stage.py", "poly")
 PACKAGES = ("islpy", "jinja2", "lark", "numpy", "pydantic", "pyyaml")
 MENTION = re.compile(rb"\bstages\.(\w+)")
 
 
-def is_up_to_date(task: Any, values: Mapping[str, Any], stage: str, folder: LayerFolder) -> bool:
-    """Return whether running `stage` again would change nothing; doit calls this for each task.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionKey:
+    """All that what a stage writes depends on, and its digest.
 
-    `values` is the Record of the last run that succeeded. Contents decide, never times, so that a
-    file counts as what it holds, however it came to hold it.
+    `code` gives a digest per unit of code or tool, `reads` one per file that the stage declares,
+    by the name that it uses: a renamed layer has the same keys. None is a file that is not there.
+    `further` are files that it reads beyond those, and `primary` is the digest without them.
     """
-    if values.get("code") != code_digest(stage):
-        return False
-    lists = values["listed"].items()
-    files = {**values["reads"], **values["writes"]}.items()
-    return all(names_of(folder, pattern) == names for pattern, names in lists) and all(
-        _digest_of(Path(path)) == digest for path, digest in files
+
+    stage: str
+    code: Mapping[str, str]
+    reads: Mapping[str, str | None]
+    further: Mapping[str, str | None]
+    digest: str
+    primary: str
+
+
+def action_key(
+    stage: str, folder: LayerFolder, store: Store, memo: Memo,
+    further: Sequence[str] | None = None, reads: Mapping[str, str | None] | None = None,
+) -> ActionKey:
+    """Return the key of a stage for the files as they are now, or for given digests.
+
+    Which further files count, the store knows from the last run with the same declared ones.
+    """
+    if reads is None:
+        reads = {name: memo.digest(file_of(folder, name)) for name in _declared(stage, folder)}
+    primary = _digest([stage, code_digest(stage), reads])
+    names = store.further(primary) if further is None else sorted(further)
+    more = {name: memo.digest(further_file(folder, name)) for name in names}
+    return ActionKey(
+        stage=stage, code=code_units(stage), reads=reads, further=more, primary=primary,
+        digest=_digest([primary, more]) if more else primary,
     )
 
 
-def _digest_of(path: Path) -> str | None:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return None
+def _declared(stage: str, folder: LayerFolder) -> list[str]:
+    """Return the names that a stage declares to read, each pattern as the files that there are."""
+    reads = declaration(stage).reads
+    return [n for name in reads for n in (names_of(folder, name) if is_pattern(name) else [name])]
+
+
+def _digest(data: object) -> str:
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @functools.cache
 def code_digest(stage: str) -> str:
-    """Return the digest of a stage's code and tools, computed once a process.
+    """Return the digest of a stage's code and tools, computed once a process."""
+    return _digest(code_units(stage))
+
+
+@functools.cache
+def code_units(stage: str) -> Mapping[str, str]:
+    """Return the digest of each unit of a stage's code and tools, computed once a process.
 
     The code is the stage's module, what every stage builds on, and the packages of the compiler
     that these mention; with the fabric comes the C compiler. The other tools are Python and its
     packages.
     """
-    units = sorted(units_of(f"{stage}.py"))
-    parts = [*(_contents(unit)[0] for unit in units), _packages()]
+    units = {unit: _contents(unit)[0] for unit in sorted(units_of(f"{stage}.py"))}
+    tools = {"packages": _digest(_packages())}
     if "fabric" in units:
-        parts.append(repr(_compiler()))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        tools["compiler"] = _digest(compiler())
+    return units | tools
 
 
 def units_of(module: str) -> set[str]:
@@ -100,8 +133,8 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 @functools.cache
-def _packages() -> str:
-    return repr((sys.version_info[:3], [(p, _version(p)) for p in PACKAGES]))
+def _packages() -> list[object]:
+    return [*sys.version_info[:3], *((p, _version(p)) for p in PACKAGES)]
 
 
 def _version(package: str) -> str | None:
@@ -112,7 +145,7 @@ def _version(package: str) -> str | None:
 
 
 @functools.cache
-def _compiler() -> Sequence[object]:
+def compiler() -> Sequence[object]:
     """Return what changes when the C compiler does, without starting it."""
     names = os.environ.get("CC", "").split() or ["cc", "gcc", "clang"]
     for name in names:

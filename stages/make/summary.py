@@ -23,6 +23,13 @@ def summary(results: Mapping[str, Any]) -> str:
     return "\n".join([*lines, _memory(results), _fabric(results), *_tasks(results["tasks"])]) + "\n"
 
 
+def line(name: str, results: Mapping[str, Any]) -> str:
+    """Return the result of one of many layers as a line."""
+    cycles = results["cycles"]
+    found = "right" if is_right(results) else "WRONG"
+    return f"{name}: {found}, {cycles['simd']} cycles, {cycles['loops']} with loops\n"
+
+
 def is_right(results: Mapping[str, Any]) -> bool:
     """Say whether every output was right."""
     return all(found["right"] for found in results["check"].values())

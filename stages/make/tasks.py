@@ -2,113 +2,162 @@
 
 from __future__ import annotations
 
-import sys
+import contextlib
+import fnmatch
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from stages import PIPELINE
-from stages.make.action import build_stage
+from stages.make.action import build_stage, is_up_to_date
 from stages.make.declare import declaration
+from stages.make.files import remove_left_overs
 from stages.make.folders import (
     STATE,
     LayerFolder,
     file_of,
-    find_layers,
     is_pattern,
     names_of,
     open_folder,
+    parts_of,
 )
-from stages.make.key import is_up_to_date
 from stages.make.reporter import StageReporter
+from stages.make.session import session
+from stages.make.store import store_of
+from stages.make.sweep import Sweep, remove_temporary
+from stages.make.units import Unit, asked_of, check_name, name_targets, unit_of, units_below
 
-SQLITE = b"SQLite format 3\0"
-RESULTS = "build/results.json"
 Task = dict[str, Any]
 
 
 def layer_tasks() -> Iterator[Task]:
-    """Build and simulate the layer in this folder."""
-    yield from tasks_of(open_folder(Path.cwd()))
+    """Build and simulate the layer or the network in this folder."""
+    folder = open_folder(Path.cwd())
+    session().asked.add(folder.name)
+    yield from _tasks_of_units([unit_of(folder)], folder.name)
 
 
 def workspace_tasks() -> Iterator[Task]:
     """Build and simulate the layers below projects/."""
-    for folder in find_layers(Path.cwd()):
-        yield from tasks_of(folder)
+    yield from _tasks_of_units(list(units_below(Path.cwd().resolve())), None)
 
 
 def layer_config() -> dict[str, Any]:
     """Return the DOIT_CONFIG of a layer folder."""
-    folder = open_folder(Path.cwd())
-    return _config(folder.home, [folder])
+    return _config(open_folder(Path.cwd()).home)
 
 
 def workspace_config() -> dict[str, Any]:
     """Return the DOIT_CONFIG of a workspace: by default every layer is built."""
-    return _config(Path.cwd().resolve(), find_layers(Path.cwd()))
+    return _config(Path.cwd().resolve())
+
+
+def _tasks_of_units(units: list[Unit], default: str | None) -> Iterator[Task]:
+    """Yield the tasks of the layers that are asked for, and that anything happened to.
+
+    Without arguments that is `default`, or every unit where it is None. Commands other than `run`
+    get all tasks.
+    """
+    known = session()
+    for unit in units:
+        check_name(unit.name)
+    if known.arguments is None:
+        known.default += [default] if default else [unit.name for unit in units]
+    else:
+        name_targets(known.arguments, known.start, units)
+    for unit in units:
+        yield from _tasks_of_unit(unit, default)
+
+
+def _tasks_of_unit(unit: Unit, default: str | None) -> Iterator[Task]:
+    known = session()
+    if known.arguments is None:
+        yield from tasks_of(unit.open())
+        return
+    names = known.arguments or [default or unit.name]
+    asked, below = asked_of(unit, names)
+    if not asked and not below:
+        return
+    if known.arguments:
+        known.asked |= asked
+    clean = not below and not known.always and _sweep().is_clean(unit.name, unit.places)
+    if clean and not known.asked & asked:
+        known.unchanged += 1
+        return
+    if not known.arguments:
+        known.default += asked
+    folder = unit.open()
+    known.selected |= asked
+    known.folders |= {f.name: f for f in (*parts_of(folder), folder)}
+    if clean:
+        known.clean.add(unit.name)
+        yield _group(folder)
+    else:
+        _tidy(folder.home)
+        remove_temporary(unit.places)
+        yield from tasks_of(folder)
+
+
+@functools.cache
+def _tidy(home: Path) -> None:
+    """Remove, once a process, what builds that were killed left in the state of a workspace."""
+    remove_left_overs(home / STATE)
+    store_of(home).tidy()
+
+
+def _sweep() -> Sweep:
+    known = session()
+    assert known.home is not None
+    known.sweep = known.sweep or Sweep(known.home)
+    return known.sweep
 
 
 def tasks_of(folder: LayerFolder) -> Iterator[Task]:
-    """Yield the task of a layer, a subtask for every stage, and one that prints the result."""
-    yield {"basename": folder.name, "name": None, "doc": f"build and simulate {folder.name}"}
-    for stage in PIPELINE:
+    """Yield the task of a layer and a subtask for every stage; before those of a network come those
+    of its parts."""
+    for part in parts_of(folder):
+        yield from tasks_of(part)
+    yield _group(folder)
+    for stage in folder.stages:
         yield _stage_task(folder, stage)
-    yield _summary_task(folder)
+
+
+def _group(folder: LayerFolder) -> Task:
+    return {"basename": folder.name, "name": None, "doc": f"build and simulate {folder.name}"}
 
 
 def _stage_task(folder: LayerFolder, stage: str) -> Task:
-    """Return the task of a stage. Files make the order; patterns, whose files may not be there
-    yet, make it by the stage that writes them."""
+    """Return the task of a stage: it comes after those that write what it declares to read."""
     declared = declaration(stage)
     return {
         "basename": folder.name,
         "name": stage,
         "doc": declared.title,
-        "file_dep": _dependencies(folder, declared.reads),
-        "task_dep": [f"{folder.name}:{s}" for s in _writers(declared.reads)],
+        "task_dep": before(folder, declared.reads),
         "targets": [str(file_of(folder, n)) for n in declared.writes if not is_pattern(n)],
         "uptodate": [(is_up_to_date, [stage, folder])],
-        "actions": [(build_stage, [stage, str(folder.path)])],
+        "actions": [(build_stage, [stage, folder])],
         "clean": [(remove_outputs, [folder, declared.writes])],
         "verbosity": 2,
     }
 
 
-def _dependencies(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
-    """Return the files that stages write, and those of the user that there are."""
-    written = {name for stage in PIPELINE for name in declaration(stage).writes}
-    fixed = [n for n in reads if n in written and not is_pattern(n)]
-    given = [n for pattern in reads if pattern not in written for n in names_of(folder, pattern)]
-    return [str(file_of(folder, name)) for name in fixed + given]
+def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
+    """Return the tasks that write what the patterns of a stage stand for, in other parts too."""
+    found = _writers(folder, reads)
+    inside = tuple(name.partition("/")[2] for name in reads if name.startswith("*/"))
+    for part in parts_of(folder):
+        found += _writers(part, inside)
+    for crossing in folder.crossings:
+        if any(fnmatch.fnmatchcase(crossing.name, name) for name in reads):
+            found += crossing.after
+    return found
 
 
-def _writers(reads: tuple[str, ...]) -> list[str]:
-    patterns = {name for name in reads if is_pattern(name)}
-    return [stage for stage in PIPELINE if patterns.intersection(declaration(stage).writes)]
-
-
-def _summary_task(folder: LayerFolder) -> Task:
-    return {
-        "basename": folder.name,
-        "name": "summary",
-        "doc": "Print what was built, whether it is right, and how long it takes",
-        "file_dep": [str(file_of(folder, RESULTS))],
-        "uptodate": [False],
-        "actions": [(_print_summary, [folder])],
-        "io": {"capture": False},
-    }
-
-
-def _print_summary(folder: LayerFolder) -> bool:
-    """Print the summary; a wrong value fails the task."""
-    import json
-
-    from stages.make.summary import is_right, summary
-
-    results = json.loads(file_of(folder, RESULTS).read_text(encoding="utf-8"))
-    sys.stdout.write(summary(results))
-    return is_right(results)
+def _writers(folder: LayerFolder, names: tuple[str, ...]) -> list[str]:
+    """Return the tasks of the stages of a folder that write one of these names."""
+    wrote = (s for s in folder.stages if set(names).intersection(declaration(s).writes))
+    return [f"{folder.name}:{stage}" for stage in wrote]
 
 
 def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -> None:
@@ -120,29 +169,19 @@ def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -
                 file_of(folder, name).unlink()
 
 
-def _config(home: Path, layers: list[LayerFolder]) -> dict[str, Any]:
-    """Return the configuration of doit."""
+def _config(home: Path) -> dict[str, Any]:
+    """Return the configuration of doit: its own database is for tasks of other kinds."""
+    session().home = home
+    state = home / STATE
+    with contextlib.suppress(OSError):
+        state.mkdir(exist_ok=True)
+        if not (state / ".gitignore").is_file():
+            (state / ".gitignore").write_text("*\n", encoding="utf-8")
     return {
+        "lairmake": True,
         "backend": "sqlite3",
-        "dep_file": str(_database(home)),
-        "default_tasks": [layer.name for layer in layers],
+        "dep_file": ":memory:",
+        "default_tasks": session().default,
         "reporter": StageReporter,
         "verbosity": 2,
     }
-
-
-def _database(home: Path) -> Path:
-    """Return the file of doit's state, in `.lairmake/`, which git ignores.
-
-    A damaged one is removed: what it knew is found out again by running the stages.
-    """
-    state = home / STATE
-    state.mkdir(exist_ok=True)
-    (state / ".gitignore").write_text("*\n", encoding="utf-8")
-    database = state / "doit.db"
-    if database.is_file():
-        with database.open("rb") as file:
-            intact = file.read(len(SQLITE)) in (SQLITE, b"")
-        if not intact:
-            database.unlink()
-    return database

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import islpy as isl
@@ -43,17 +44,31 @@ def write_objects(header: str, objects: Mapping[str, IslObject]) -> str:
     return comments + statements
 
 
+class TextError(ValueError):
+    """A text is malformed at one of its characters, `position`, counted from 0."""
+
+    def __init__(self, text: str, position: int, message: str) -> None:
+        super().__init__(f"line {_line(text, position)}: {message}")
+        self.message = message
+        self.position = position
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """`name := expression;`, and at which characters of the text both begin, counted from 0."""
+
+    name: str
+    start: int
+    expression: str
+    expression_start: int
+
+
 def read_objects(text: str) -> dict[str, Union]:
     """Return the objects of a text by name.
 
     Raises ValueError, with the number of the line, if the text is malformed or has a name twice.
     """
-    objects: dict[str, Union] = {}
-    for line, name, expression in _statements(text):
-        if name in objects:
-            raise ValueError(f"line {line}: {name} is defined twice")
-        objects[name] = _parse(expression, line)
-    return objects
+    return {s.name: _parse(s.expression, _line(text, s.start)) for s in statements(text)}
 
 
 def _statement(name: str, obj: IslObject) -> str:
@@ -150,18 +165,27 @@ def _body(text: str) -> str:
     return re.sub(r"\s+", " ", text[text.index("{") + 1 : text.rindex("}")]).strip()
 
 
-def _statements(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield line, name and isl expression of every statement; raise ValueError with the line."""
-    code = COMMENT.sub("", text)
+def statements(text: str) -> list[Statement]:
+    """Return the statements of a text; TextError if it is malformed, or has a name twice."""
+    code = COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+    found: dict[str, Statement] = {}
     position = 0
     while code[position:].strip():
         match = STATEMENT.match(code, position)
         start = position + len(code[position:]) - len(code[position:].lstrip())
-        line = code.count("\n", 0, start) + 1
         if match is None:
-            raise ValueError(f"line {line}: expected `name := {{ ... }};`")
-        yield line, match[1], match[2]
+            raise TextError(text, start, "expected `name := { ... };`")
+        if match[1] in found:
+            raise TextError(text, start, f"{match[1]} is defined twice")
+        found[match[1]] = Statement(
+            name=match[1], start=start, expression=match[2], expression_start=match.start(2)
+        )
         position = match.end()
+    return list(found.values())
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
 
 
 def _parse(expression: str, line: int) -> Union:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from stages import PIPELINE
+from stages import NETWORK, PIPELINE
 from stages.make.declare import declaration
 
 STAGES = Path(__file__).resolve().parents[2] / "stages"
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(r"(?:[\w*]+/)*[\w*]+\.(?:isl|yaml|lair|npy|json|c)\b|\*\.\w+")
-stages = pytest.mark.parametrize("stage", PIPELINE)
+stages = pytest.mark.parametrize("stage", PIPELINE + NETWORK)
 
 
 def docstring(stage):
@@ -55,7 +55,7 @@ def test_declaration_read_as_text_is_that_of_the_module(stage):
 @stages
 def test_stage_imports_no_other_stage(stage):
     tree = ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))
-    assert set(imported(tree)).isdisjoint(f"stages.{other}" for other in PIPELINE)
+    assert set(imported(tree)).isdisjoint(f"stages.{other}" for other in PIPELINE + NETWORK)
 
 
 def imported(tree):
@@ -67,16 +67,26 @@ def imported(tree):
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
 
-@stages
+@pytest.mark.parametrize("stage", PIPELINE)
 def test_stage_reads_only_what_a_user_or_an_earlier_stage_writes(stage):
     before = PIPELINE[: PIPELINE.index(stage)]
     written = {name for earlier in before for name in declaration(earlier).writes}
     assert set(declaration(stage).reads) <= written | {"layer.yaml", "*.lair", "inputs/*.npy"}
 
 
+@pytest.mark.parametrize("stage", NETWORK)
+def test_stage_of_a_network_reads_only_what_there_is_before(stage):
+    before = NETWORK[: NETWORK.index(stage)]
+    written = {name for earlier in before for name in declaration(earlier).writes}
+    parts = {name for earlier in PIPELINE for name in declaration(earlier).writes}
+    inside = {f"*/{name}" for name in parts | {"layer.yaml", "*.lair", "inputs/*.npy"}}
+    assert set(declaration(stage).reads) <= written | inside | {"network.yaml"}
+
+
 def test_no_two_stages_write_one_file():
-    written = [name for stage in PIPELINE for name in declaration(stage).writes]
-    assert len(written) == len(set(written))
+    for pipeline in (PIPELINE, NETWORK):
+        written = [name for stage in pipeline for name in declaration(stage).writes]
+        assert len(written) == len(set(written))
 
 
 @stages

@@ -17,16 +17,16 @@ ROOT = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "small"
 LAYER_DODO = (ROOT / "projects/fc/dodo.py").read_text(encoding="utf-8")
 DODO = LAYER_DODO.replace("layer_", "workspace_")
-SHIPPED = tuple(layer.name for layer in find_layers(ROOT))
+SHIPPED = tuple(layer.name for layer in find_layers(ROOT) if not layer.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """How a run of doit ended: exit code, the tasks that ran and that stayed, what it printed."""
+    """How a run of doit ended: exit code, the tasks that ran and that the store had, its output."""
 
     code: int
     ran: list[str]
-    stayed: list[str]
+    hits: list[str]
     out: str
     err: str
 
@@ -61,25 +61,31 @@ class Space:
         names = (p.relative_to(self.root).as_posix() for p in found)
         return sorted(n for n in names if ".lairmake" not in n and "__pycache__" not in n)
 
-    def run(self, *args, cwd=".", **env):
-        """Run doit in a process of its own, standing in `cwd`."""
+    def run(self, *args, cwd=".", preexec=None, **env):
+        """Run doit in a process of its own, standing in `cwd`, after `preexec` there."""
         command = [sys.executable, "-m", "doit", *args]
         ended = subprocess.run(
             command, cwd=self.root / cwd, capture_output=True, text=True, check=False,
-            env={**os.environ, "PYTHONPATH": str(self.modules), **env},
+            preexec_fn=preexec, env={**os.environ, "PYTHONPATH": str(self.modules), **env},
         )
         lines = ended.stdout.splitlines()
         return Run(
             code=ended.returncode, out=ended.stdout, err=ended.stderr,
             ran=[line[3:] for line in lines if line.startswith(".  ")],
-            stayed=[line[3:] for line in lines if line.startswith("-- ")],
+            hits=[line[3:].split()[0] for line in lines if line.startswith("=  ")],
         )
 
     def build(self, *args, cwd=".", **env):
-        """Run doit, which must succeed; return the tasks that ran, but those that print results."""
+        """Run doit, which must succeed; return the tasks that ran."""
         run = self.run(*args, cwd=cwd, **env)
         assert run.code == 0, run.out + run.err
-        return [name for name in run.ran if not name.endswith(":summary")]
+        return run.ran
+
+    def hits(self, *args, cwd=".", **env):
+        """Run doit, which must succeed and run nothing; return what the store had."""
+        run = self.run(*args, cwd=cwd, **env)
+        assert (run.code, run.ran) == (0, []), run.out + run.err
+        return run.hits
 
 
 @pytest.fixture
@@ -89,9 +95,10 @@ def modules(tmp_path):
     shutil.copytree(SMALL, stages)
     shutil.copytree(ROOT / "stages" / "make", stages / "make")
     shutil.copytree(ROOT / "stages" / "poly", stages / "poly")
+    shutil.copytree(ROOT / "stages" / "lair", stages / "lair")
     shutil.copy(ROOT / "stages" / "diagnose.py", stages)
     names = ("parse", "place", "render", "simulate")
-    (stages / "__init__.py").write_text(f"PIPELINE = {names}\n", encoding="utf-8")
+    (stages / "__init__.py").write_text(f"PIPELINE, NETWORK = {names}, ()\n", encoding="utf-8")
     return stages.parent
 
 
@@ -113,6 +120,23 @@ def paper(tmp_path_factory):
         space.copy(ROOT / "projects" / layer, f"projects/{layer}")
     space.first = space.run()
     return space
+
+
+@pytest.fixture(scope="session")
+def network(tmp_path_factory):
+    """A workspace with the network of this project, built by two processes."""
+    space = Space(tmp_path_factory.mktemp("network"), ROOT)
+    space.write("dodo.py", DODO)
+    space.copy(ROOT / "projects/mlp", "projects/mlp")
+    space.first = space.run("-n", "2")
+    return space
+
+
+@pytest.fixture
+def mlp(network, tmp_path):
+    """The same workspace for one test, with all that was built."""
+    shutil.copytree(network.root, tmp_path / "space")
+    return Space(tmp_path / "space", ROOT)
 
 
 class Shipped:

@@ -6,6 +6,7 @@ Writes   lair.isl
 """
 
 from stages.diagnose import Span, UserError, UserErrors
+from stages.noted import note
 
 READS = ("layer.yaml", "*.lair")
 WRITES = ("lair.isl",)
@@ -19,6 +20,7 @@ def run(inputs):
     if inputs.text("layer.yaml").startswith("crash"):
         raise RuntimeError("a bug")
     lines = [line.split("#")[0].strip() for s in sources for line in s.text.splitlines()]
+    note("parse", inputs)
     return {"lair.isl": "\n".join(filter(None, lines)) + "\n"}
 
 

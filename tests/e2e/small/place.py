@@ -5,10 +5,14 @@ Reads    layer.yaml, lair.isl
 Writes   placement.isl
 """
 
+from stages.noted import note
+
 READS = ("layer.yaml", "lair.isl")
 WRITES = ("placement.isl",)
 
 
 def run(inputs):
     inputs.text("layer.yaml")
-    return {"placement.isl": inputs.text("lair.isl").lower()}
+    text = inputs.text("lair.isl")
+    note("place", inputs)
+    return {"placement.isl": text.lower()}

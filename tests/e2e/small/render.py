@@ -5,6 +5,8 @@ Reads    placement.isl
 Writes   build/simd/pe_*.c, build/layout.yaml
 """
 
+from stages.noted import note
+
 READS = ("placement.isl",)
 WRITES = ("build/simd/pe_*.c", "build/layout.yaml")
 
@@ -12,4 +14,5 @@ WRITES = ("build/simd/pe_*.c", "build/layout.yaml")
 def run(inputs):
     words = inputs.text("placement.isl").split()
     programs = {f"build/simd/pe_{word}.c": f"/* {word} */\n" for word in words}
+    note("render", inputs)
     return {**programs, "build/layout.yaml": "grid: one\n"}

@@ -7,6 +7,8 @@ Writes   build/outputs/*.npy, build/results.json
 
 import json
 
+from stages.noted import note
+
 READS = ("build/simd/pe_*.c", "build/layout.yaml", "inputs/*.npy")
 WRITES = ("build/outputs/*.npy", "build/results.json")
 
@@ -16,6 +18,7 @@ def run(inputs):
     inputs.text("build/layout.yaml")
     for name in inputs.names("inputs/*.npy"):
         inputs.content(name)
+    note("simulate", inputs)
     return {
         "build/outputs/y.npy": "".join(programs).encode(),
         "build/results.json": json.dumps(results(len(programs))),

@@ -1,0 +1,124 @@
+"""Put the results of the parts of a network together, and compare the whole with NumPy.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 6
+Reads    network.yaml, */layer.yaml, */*.lair, */inputs/*.npy, crossings.yaml,
+         */build/results.json, */build/outputs/*.npy
+Writes   build/results.json
+Assumes  every part was simulated with what the parts before it gave.
+Ensures  the same inputs give the same bytes; outputs of the network are compared with those of
+         NumPy from its inputs on.
+"""
+
+from __future__ import annotations
+
+import json
+import typing
+from collections.abc import Iterator
+
+import numpy as np
+
+from stages.lair.data import Arrays, input_arrays
+from stages.lair.evaluate import evaluate
+from stages.lair.network import End, Network
+
+if typing.TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+READS = (
+    "network.yaml",
+    "*/layer.yaml",
+    "*/*.lair",
+    "*/inputs/*.npy",
+    "crossings.yaml",
+    "*/build/results.json",
+    "*/build/outputs/*.npy",
+)
+WRITES = ("build/results.json",)
+KEPT = ("top", "machine", "invocations", "cycles", "speedup", "memory")
+Description = dict[str, typing.Any]
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return build/results.json of the network."""
+    network = inputs.network()
+    parts = {p: json.loads(inputs.part(p).text("build/results.json")) for p in network.parts}
+    results = {
+        "parts": {part: _part(results) for part, results in parts.items()},
+        "crossings": inputs.yaml("crossings.yaml"),
+        "one_after_another": {v: _longest(network, parts, v) for v in ("simd", "loops")},
+        "check": _checks(inputs, network, parts),
+    }
+    return {"build/results.json": json.dumps(results, indent=2) + "\n"}
+
+
+def _part(results: Description) -> Description:
+    """Return what the table says of a part."""
+    checks = results["check"].values()
+    return {name: results[name] for name in KEPT} | {
+        "tasks": {n: {"by": t["by"], "sizes": t["sizes"]} for n, t in results["tasks"].items()},
+        "right": all(check["right"] for check in checks),
+        "exact": all(check["exact"] for check in checks),
+    }
+
+
+def _longest(network: Network, parts: Description, variant: str) -> int:
+    """Return the cycles until the last part ends, if each starts when those before it have ended.
+
+    Parts that do not wait for each other run at once; the way from part to part is not counted.
+    """
+    end: dict[str, int] = {}
+    for part in network.parts:
+        before = [end[c.source.part] for c in network.crossings if c.to.part == part]
+        end[part] = max(before, default=0) + parts[part]["cycles"][variant]
+    return max(end.values())
+
+
+def _checks(inputs: Inputs, network: Network, parts: Description) -> Description:
+    """Compare every output that goes to no other part with NumPy's evaluation of the whole.
+
+    Where every part is exact they must agree bit for bit (-0 equals 0). Else each part is within
+    its own bound; what errors of one part do in the next has none, and is only told.
+    """
+    expected = _evaluate(inputs, network)
+    exact = all(check["exact"] for part in parts.values() for check in part["check"].values())
+    right = all(check["right"] for part in parts.values() for check in part["check"].values())
+    crossing = {str(c.source) for c in network.crossings}
+    checks = {}
+    for end, value in _outputs(network, expected):
+        if str(end) in crossing:
+            continue
+        given = inputs.part(end.part).array(f"build/outputs/{end.tensor}.npy")
+        same = bool(np.all((given == value) | (np.isnan(given) & np.isnan(value))))
+        checks[str(end)] = {
+            "exact": exact, "right": right and (same or not exact),
+            "max_abs_error": _error(given, value),
+        }
+    return checks
+
+
+def _outputs(network: Network, expected: dict[str, Arrays]) -> Iterator[tuple[End, np.ndarray]]:
+    for part in network.parts:
+        for tensor, value in expected[part].items():
+            yield End(part=part, tensor=tensor), value
+
+
+def _evaluate(inputs: Inputs, network: Network) -> dict[str, Arrays]:
+    """Return the outputs of every part, evaluated with NumPy from the network's inputs on."""
+    outputs: dict[str, Arrays] = {}
+    for name in network.parts:
+        part = inputs.part(name)
+        layer = part.lair()
+        crossing = {
+            c.to.tensor: outputs[c.source.part][c.source.tensor]
+            for c in network.crossings
+            if c.to.part == name
+        }
+        given = input_arrays(part.mapping(), layer, part.arrays())
+        outputs[name] = evaluate(layer, given | crossing)
+    return outputs
+
+
+def _error(given: np.ndarray, expected: np.ndarray) -> float:
+    with np.errstate(invalid="ignore"):
+        errors = np.abs(given.astype(np.float64) - expected.astype(np.float64))
+    return float(np.nan_to_num(errors, posinf=np.inf).max(initial=0))

@@ -1,0 +1,219 @@
+"""Whether a tensor that leaves one part of a network is the one that arrives at another.
+
+The two rectangles of PEs stand side by side, so that the ports of one are the border PEs of the
+other, and wavelets go straight on. Hence a departure and an arrival agree if
+
+- the tensor leaves on one side, and arrives on the opposite one;
+- with the first ports next to each other, every element arrives on the lanes on which it leaves;
+- on every lane elements arrive in the order in which they leave. The values of the index need not
+  be the same: those are counted by the part that takes them, as is what it needs if it is sparse.
+
+A tensor that stays in memory on both ends is read back after the one part, and lies in memory
+before the start of the other. Each crossing is looked at by itself: whether all rectangles fit on a
+wafer is another question.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2: an index gives the order of what passes a port
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.diagnose import Span, UserError
+from stages.lair.layer import Tensor
+from stages.lair.names import plural
+from stages.lair.network import End
+from stages.poly.order import on_side
+from stages.poly.pieces import example_of
+from stages.poly.side import SIDES, Rectangle, turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """A tensor where it leaves one part or arrives at another.
+
+    `order` is { tensor[element] -> [PE[x, y] -> index[i]] }, None for one that stays in memory;
+    `times` is how often the part runs.
+    """
+
+    end: End
+    tensor: Tensor
+    order: isl.Map | None
+    target: Rectangle
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lanes:
+    """A stop on the only side it uses: `order` is { [element] -> [lane, index...] }.
+
+    Lanes count from the first port of the tensor, `ports` is { [lane] -> PE[x, y] }.
+    """
+
+    end: End
+    side: str
+    order: isl.Map
+    ports: isl.Map
+
+
+def check_crossing(leaving: Stop, arriving: Stop, span: Span) -> str:
+    """Return by what a tensor crosses: `memory`, or `4 ports, east to west`.
+
+    Raises UserError where the two ends are not one tensor, or do not agree; it names the first
+    element that does not.
+    """
+    _check_tensors(leaving, arriving, span)
+    if leaving.order is None or arriving.order is None:
+        _check_memory(leaving, arriving, span)
+        return "memory"
+    _check_times(leaving, arriving, span)
+    out, into = _lanes(leaving, "leaves on", span), _lanes(arriving, "arrives from", span)
+    _check_sides(out, into, span)
+    _check_lanes(out, into, span)
+    _check_order(out, into, span)
+    ports = _lane_of(out).range().count_val().to_python()
+    return f"{plural(ports, 'port')}, {SIDES[out.side].word} to {SIDES[into.side].word}"
+
+
+def _check_tensors(leaving: Stop, arriving: Stop, span: Span) -> None:
+    one, other = leaving.tensor, arriving.tensor
+    if one.shape != other.shape:
+        raise UserError(
+            f"{leaving.end} has the sizes {_sizes(one)}, but {arriving.end} {_sizes(other)}",
+            span, "a tensor that crosses has the same sizes in both parts",
+        )
+    if one.type != other.type:
+        raise UserError(
+            f"{leaving.end} is {one.type}, but {arriving.end} is {other.type}",
+            span, "a tensor that crosses has the same type in both parts",
+        )
+
+
+def _sizes(tensor: Tensor) -> str:
+    return "".join(f"[{size}]" for size in tensor.shape) or "of one number"
+
+
+def _check_memory(leaving: Stop, arriving: Stop, span: Span) -> None:
+    """Raise UserError unless both ends stay in memory."""
+    if leaving.order is not None:
+        hint = f"say how {arriving.end.tensor} arrives, or let {leaving.end.tensor} stay resident"
+        raise UserError(
+            f"{leaving.end} leaves, but {arriving.end} is resident and never arrives", span, hint
+        )
+    if arriving.order is not None:
+        hint = f"say how {leaving.end.tensor} leaves, or let {arriving.end.tensor} be resident"
+        raise UserError(
+            f"{arriving.end} arrives, but {leaving.end} is resident and never leaves", span, hint
+        )
+
+
+def _check_times(leaving: Stop, arriving: Stop, span: Span) -> None:
+    if leaving.times != arriving.times:
+        one, other = (
+            f"{s.end.part} runs {plural(s.times, 'time')}" for s in (leaving, arriving)
+        )
+        hint = "give both the same `invocations`"
+        raise UserError(f"{one}, but {other}", span, hint)
+
+
+def _lanes(stop: Stop, way: str, span: Span) -> _Lanes:
+    """Return a stop by its lanes; UserError, naming the first elements, if it uses two sides."""
+    assert stop.order is not None
+    used = {s: here for s in SIDES if not (here := on_side(stop.order, s, stop.target)).is_empty()}
+    if len(used) > 1:
+        firsts = [(_first(here.domain()), SIDES[side].word) for side, here in used.items()]
+        one, other = (f"{stop.end.part}.{element} {way} the {word}" for element, word in firsts[:2])
+        hint = f"what crosses to one part does so on one side: change {stop.end.tensor}"
+        raise UserError(f"{one}, but {other}", span, hint)
+    ((side, here),) = used.items()
+    lane = turn(side, stop.target).intersect_range(isl.Set("{ [lane, -1] }"))
+    lane = lane.project_out(isl.dim_type.out, 1, 1)
+    first = here.range_factor_domain().apply_range(lane).range().dim_min_val(0).to_python()
+    lane = lane.apply_range(isl.Map(f"{{ [l] -> [l - ({first})] }}"))
+    return _Lanes(end=stop.end, side=side, order=_by_lane(here, lane), ports=lane.reverse())
+
+
+def _by_lane(order: isl.Map, lane: isl.Map) -> isl.Map:
+    """Return { [e] -> [lane, index...] } of { t[e] -> [PE -> index] } and { PE -> [lane] }."""
+    keep = isl.Map.identity(order.range().unwrap().range().get_space().map_from_set())
+    flat = order.apply_range(lane.product(keep)).flatten_range()
+    return flat.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+
+
+def _lane_of(stop: _Lanes) -> isl.Map:
+    """Return { [e] -> [lane] }."""
+    return stop.order.project_out(isl.dim_type.out, 1, stop.order.dim(isl.dim_type.out) - 1)
+
+
+def _check_sides(out: _Lanes, into: _Lanes, span: Span) -> None:
+    opposite = SIDES[out.side].far
+    if into.side != opposite:
+        word = SIDES[opposite].word
+        raise UserError(
+            f"{_named(out, out.order.domain())} leaves on the {SIDES[out.side].word}, but "
+            f"{_named(into, into.order.domain())} arrives from the {SIDES[into.side].word}",
+            span, f"side by side, what leaves on the {SIDES[out.side].word} arrives from the {word}"
+        )
+
+
+def _check_lanes(out: _Lanes, into: _Lanes, span: Span) -> None:
+    """Raise UserError unless { [e] -> [lane] } is the same on both ends."""
+    leaves, arrives = _lane_of(out), _lane_of(into)
+    gone, new = leaves.subtract(arrives), arrives.subtract(leaves)
+    astray = gone.domain().union(new.domain())
+    if astray.is_empty():
+        return
+    element = astray.lexmin()
+    from_, to = (_at(each, wrong, all_, element)
+                 for each, wrong, all_ in ((out, gone, leaves), (into, new, arrives)))
+    raise UserError(
+        f"{_named(out, element)} leaves at {from_}, but {_named(into, element)} arrives at {to}",
+        span, "lanes count from the first port of the tensor, and are the same on both ends",
+    )
+
+
+def _at(stop: _Lanes, wrong: isl.Map, lanes: isl.Map, element: isl.Set) -> str:
+    """Return the port of an element by its PE and lane: one that is wrong, if there is one."""
+    found = wrong.intersect_domain(element)
+    lane = (lanes.intersect_domain(element) if found.is_empty() else found).range().lexmin()
+    return f"{example_of(lane.apply(stop.ports))}, lane {lane.dim_min_val(0).to_python()}"
+
+
+def _check_order(out: _Lanes, into: _Lanes, span: Span) -> None:
+    """Raise UserError unless on every lane elements arrive as they leave.
+
+    With M = { [lane, index] -> [lane, index'] } from a departure to the arrival of the same element
+    there is no p < q on a lane with M(p) > M(q).
+    """
+    moved = out.order.reverse().apply_range(into.order)
+    moved = moved.intersect(_same_lane(moved))
+    late = isl.Map.lex_gt(moved.range().get_space())
+    swapped = moved.apply_range(late).apply_range(moved.reverse())
+    swapped = swapped.intersect(isl.Map.lex_lt(moved.domain().get_space()))
+    swapped = swapped.intersect(_same_lane(swapped))
+    if swapped.is_empty():
+        return
+    first = swapped.domain().lexmin()
+    then = swapped.intersect_domain(first).range().lexmin()
+    one, other = (place.apply(out.order.reverse()) for place in (first, then))
+    raise UserError(
+        f"on lane {first.dim_min_val(0).to_python()} {_named(out, one)} leaves before "
+        f"{_named(out, other)}, but {_named(into, one)} arrives after {_named(into, other)}",
+        span, "what leaves first arrives first: change the index of one of the two ends",
+    )
+
+
+def _same_lane(relation: isl.Map) -> isl.Map:
+    """Return the universe of the relation's space, but with the first dimensions equal."""
+    universe = isl.Map.universe(relation.get_space())
+    return universe.equate(isl.dim_type.in_, 0, isl.dim_type.out, 0)
+
+
+def _named(stop: _Lanes, elements: isl.Set) -> str:
+    return f"{stop.end.part}.{_first(elements.set_tuple_name(stop.end.tensor))}"
+
+
+def _first(elements: isl.Set) -> str:
+    return example_of(elements.lexmin())

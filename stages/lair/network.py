@@ -1,0 +1,156 @@
+"""network.yaml: the layers that a network is made of, and which tensor of one is which of another.
+
+Source   Verdoolaege et al., IMPACT 2020, Sec. 1: a network is broken up into parts, and each is
+         compiled for PEs of its own
+"""
+
+from __future__ import annotations
+
+import graphlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from stages.diagnose import Source, Span, UserError, UserErrors
+from stages.lair.mapping import value_span, wrong_value
+from stages.lair.names import did_you_mean
+from stages.lair.yaml_text import Document, read_document
+
+__all__ = ["Crossing", "End", "Network", "network_schema", "read_network"]
+
+TAKEN = ("build", "cache", "inputs")
+PART = re.compile(r"[A-Za-z]\w*")
+
+
+class _File(BaseModel):
+    """A network.yaml: the folder of every part (none: the one of its name), and what crosses."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    parts: dict[str, str | None]
+    tensors: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """A tensor of a part: `first.y`."""
+
+    part: str
+    tensor: str
+
+    def __str__(self) -> str:
+        return f"{self.part}.{self.tensor}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """An input of one part that is an output of another: key and value of network.yaml."""
+
+    to: End
+    source: End
+    key_span: Span
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """The parts, each after those it takes tensors from, with the paths of their folders.
+
+    Paths start from the network folder; `spans` gives the place of each part in network.yaml.
+    """
+
+    parts: dict[str, str]
+    crossings: tuple[Crossing, ...]
+    spans: dict[str, Span]
+
+
+def network_schema() -> dict[str, Any]:
+    """Return the JSON schema of network.yaml, for editors."""
+    return _File.model_json_schema()
+
+
+def read_network(source: Source) -> Network:
+    """Return the network in a network.yaml; UserErrors with everything that is wrong in it."""
+    document = read_document(source)
+    try:
+        file = _File.model_validate(document.value)
+    except ValidationError as error:
+        raise UserErrors([_explain(each, document) for each in error.errors()]) from None
+    errors = [*_check_parts(file, document), *_check_ends(file, document)]
+    if errors:
+        raise UserErrors(errors)
+    crossings = tuple(
+        Crossing(
+            to=_end(to), source=_end(source),
+            key_span=document.keys["tensors", to], span=document.values["tensors", to],
+        )
+        for to, source in file.tensors.items()
+    )
+    parts = {name: file.parts[name] or name for name in _order(file, crossings)}
+    return Network(
+        parts=parts, crossings=crossings, spans={n: document.keys["parts", n] for n in parts}
+    )
+
+
+def _explain(details: ErrorDetails, document: Document) -> UserError:
+    """Return what is wrong at a place of the file in our words."""
+    path = details["loc"]
+    if details["type"] == "extra_forbidden":
+        hint = did_you_mean(str(path[-1]), _File.model_fields, "keys")
+        return UserError(f"unknown key {path[-1]}", document.keys[path], hint)
+    name, span = ".".join(map(str, path)) or "network.yaml", value_span(document, path)
+    if details["type"] == "missing":
+        return UserError(f"{name} is missing", span, "name the parts: `parts: {first: , last: }`")
+    return wrong_value(details, name, span)
+
+
+def _check_parts(file: _File, document: Document) -> Iterator[UserError]:
+    """Yield an error if there is no part, or for a name that cannot be that of a task."""
+    if not file.parts:
+        hint = "name the parts: `parts: {first: , last: }`"
+        yield UserError("a network has at least one part", document.values["parts",], hint)
+    for name in file.parts:
+        span = document.keys["parts", name]
+        if not PART.fullmatch(name):
+            hint = "letters, digits and _, a letter first"
+            yield UserError(f"{name} cannot be the name of a part", span, hint)
+        elif name in TAKEN:
+            hint = "choose another name, and give the folder: `NAME: path/to/folder`"
+            yield UserError(f"{name} is a folder of every network", span, hint)
+
+
+def _check_ends(file: _File, document: Document) -> Iterator[UserError]:
+    """Yield an error for everything in `tensors` that is no tensor of a part."""
+    for to, source in file.tensors.items():
+        path = ("tensors", to)
+        for text, span in ((to, document.keys[path]), (source, document.values[path])):
+            part, point, tensor = text.partition(".")
+            if not (part and point and tensor):
+                yield UserError(f"{text} is no tensor of a part", span, "write `part.tensor`")
+            elif part not in file.parts:
+                hint = did_you_mean(part, file.parts, "parts")
+                yield UserError(f"unknown part {part}", span, hint)
+
+
+def _end(text: str) -> End:
+    part, _, tensor = text.partition(".")
+    return End(part=part, tensor=tensor)
+
+
+def _order(file: _File, crossings: tuple[Crossing, ...]) -> list[str]:
+    """Return the parts, each after those it takes tensors from. Raises UserErrors on a circle."""
+    sorter = graphlib.TopologicalSorter[str]({name: [] for name in file.parts})
+    for crossing in crossings:
+        sorter.add(crossing.to.part, crossing.source.part)
+    try:
+        return list(sorter.static_order())
+    except graphlib.CycleError as error:
+        circle: list[str] = error.args[1]
+        step = (circle[0], circle[1])
+        span = next(c.span for c in crossings if (c.source.part, c.to.part) == step)
+        message = f"parts wait for each other: {' -> '.join(circle)}"
+        raise UserErrors([UserError(message, span, "leave one of these crossings out")]) from None

@@ -1,0 +1,208 @@
+"""Why tasks were rebuilt or not, from the log of builds: what of all that they read had changed."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stages.make.action import SMALL
+from stages.make.commands.details import details
+from stages.make.declare import declaration
+from stages.make.folders import (
+    STATE,
+    LayerFolder,
+    file_of,
+    further_file,
+    parts_of,
+    shown_path,
+)
+from stages.make.inputs import digest
+from stages.make.log import Build, Line, builds, changes
+from stages.make.store import Store, store_of
+
+DONE = ("ran", "hit")
+CODE = "code "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Something that a task reads and that changed, by the name that its stage uses.
+
+    `by` is the task that wrote it, None for what a person wrote: a source, or a text `edited` by
+    hand. `old` and `new` are digests; None where there was nothing. Code has a `name` that begins
+    with `code `.
+    """
+
+    name: str
+    by: str | None
+    edited: bool
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What became of a task in a build, and why.
+
+    `how` is that of the log. `before` is what it had read and written before the build, None for
+    its first. `wrote` are the files that are not as before, `spared` the tasks before it that ran
+    and gave it what they had given before.
+    """
+
+    folder: LayerFolder
+    stage: str
+    how: str
+    line: Line
+    before: Line | None
+    causes: Sequence[Cause]
+    wrote: Sequence[str]
+    spared: Mapping[str, Sequence[str]]
+
+    @property
+    def task(self) -> str:
+        """The name of the task."""
+        return f"{self.folder.name}:{self.stage}"
+
+
+class History:
+    """The log of a workspace, with the tasks that there are now."""
+
+    def __init__(self, home: Path, tasks: Mapping[str, tuple[LayerFolder, str]]) -> None:
+        self._builds = builds(home / STATE)
+        self._numbers = {build.id: number for number, build in enumerate(self._builds)}
+        self._tasks = tasks
+        self._store = store_of(home)
+        self._by_key: dict[str, Line] = {}
+        self._lines: dict[str, list[tuple[int, Line]]] = {}
+        for number, build in enumerate(self._builds):
+            for line in build.tasks:
+                self._lines.setdefault(line["task"], []).append((number, line))
+                if "writes" in line:
+                    self._by_key[line["key"]] = line
+
+    def last(self, tasks: Iterable[str]) -> Build | None:
+        """Return the last build that looked at one of some tasks."""
+        numbers = [self._lines[task][-1][0] for task in tasks if task in self._lines]
+        return self._builds[max(numbers)] if numbers else None
+
+    def before(self, task: str, build: Build | None = None) -> Line | None:
+        """Return what a task had read and written before a build, or by now; None for nothing."""
+        end = len(self._builds) if build is None else self._numbers[build.id]
+        for number, line in reversed(self._lines.get(task, [])):
+            if number < end and line["how"] != "failed":
+                return self._whole(line)
+        return None
+
+    def events(self, build: Build) -> dict[str, Event]:
+        """Return what became of the tasks of a build, by their names."""
+        lines = {line["task"]: self._whole(line) for line in build.tasks}
+        before = {task: self.before(task, build) for task in lines if task in self._tasks}
+        return {task: self._event(task, lines, before[task]) for task in before}
+
+    def _whole(self, line: Line) -> Line:
+        """Return a line with what it read and wrote, also where only its key was logged."""
+        if "reads" in line:
+            return line
+        known = self._by_key.get(line["key"])
+        if known is None:
+            entry = self._store.lookup(line["key"])
+            known = {"reads": entry.reads, "writes": entry.outputs} if entry is not None else {}
+        return {**{name: known.get(name, {}) for name in ("reads", "writes", "code")}, **line}
+
+    def _event(self, task: str, lines: Mapping[str, Line], before: Line | None) -> Event:
+        folder, stage = self._tasks[task]
+        line = lines[task]
+        causes = list(causes_of(folder, before, line)) if before is not None else []
+        wrote = changes_of(before or {}, line, "writes") if line["how"] in DONE else []
+        spared: dict[str, list[str]] = {}
+        for name in line["reads"] if line["how"] == "same" else ():
+            by = writer_of(folder, name)
+            ran = by is not None and lines.get(by, {}).get("how") in DONE
+            if by is not None and ran and name not in {cause.name for cause in causes}:
+                spared.setdefault(by, []).append(name)
+        return Event(
+            folder=folder, stage=stage, how=line["how"], line=line, before=before,
+            causes=causes, wrote=wrote, spared=spared,
+        )
+
+    def content(self, path: Path, wanted: str | None) -> bytes | None:
+        """Return a small content by its digest: what lies at `path` now, or in the store."""
+        if wanted is None:
+            return None
+        for place in (path, self._store.edit_path(wanted), self._store.blob_path(wanted)):
+            if place.is_file() and place.stat().st_size < SMALL:
+                content = place.read_bytes()
+                if digest(content) == wanted:
+                    return content
+        return None
+
+
+def causes_of(folder: LayerFolder, before: Line, after: Line) -> Iterator[Cause]:
+    """Yield what changed between two lines of a task, of all that it read."""
+    known = bool(before.get("code")) and bool(after.get("code"))
+    for name in changes(before, after):
+        if name.startswith(CODE):
+            if known:
+                yield Cause(name=name, by=None, edited=False, old=None, new=None)
+            continue
+        old, new = before["reads"].get(name), after["reads"].get(name)
+        by = writer_of(folder, name)
+        edited = by is not None and new is not None and _is_edit(folder, new)
+        yield Cause(name=name, by=None if edited else by, edited=edited, old=old, new=new)
+
+
+def _is_edit(folder: LayerFolder, found: str) -> bool:
+    store: Store = store_of(folder.home)
+    return store.edit_path(found).is_file() and not store.has_blob(found)
+
+
+def changes_of(before: Line, after: Line, part: str) -> list[str]:
+    """Return the names whose digests differ between two lines in one of their parts."""
+    old, new = before.get(part, {}), after.get(part, {})
+    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+
+def writer_of(folder: LayerFolder, name: str) -> str | None:
+    """Return the task that writes what a stage calls `name`, None for what a person writes."""
+    for crossing in folder.crossings:
+        if crossing.name == name:
+            return crossing.after[-1]
+    head, _, rest = name.partition("/")
+    part = dict(folder.parts).get(head)
+    if part is not None:
+        return writer_of(part, rest)
+    for stage in folder.stages:
+        if any(fnmatch.fnmatchcase(name, each) for each in declaration(stage).writes):
+            return f"{folder.name}:{stage}"
+    return None
+
+
+def sources_of(
+    history: History, causes: Iterable[tuple[LayerFolder, Sequence[Cause]]]
+) -> dict[str, list[str]]:
+    """Return what a person changed, by its path, and for each file what, in a few lines."""
+    found: dict[str, list[str]] = {}
+    for folder, each in causes:
+        for cause in each:
+            if cause.by is None and not cause.name.startswith(CODE):
+                path = path_of(folder, cause.name)
+                contents = [history.content(path, wanted) for wanted in (cause.old, cause.new)]
+                shown = f"{shown_path(path)}{_note(cause)}"
+                found.setdefault(shown, details(cause.name, *contents))
+    return found
+
+
+def _note(cause: Cause) -> str:
+    if cause.edited:
+        return ", edited by hand"
+    return " is new" if cause.old is None else " is gone" if cause.new is None else ""
+
+
+def path_of(folder: LayerFolder, name: str) -> Path:
+    """Return the file of a name that a stage read, declared or not."""
+    path = file_of(folder, name)
+    in_cache = any(path.is_relative_to(each.cache) for each in (folder, *parts_of(folder)))
+    is_further = in_cache and writer_of(folder, name) is None
+    return further_file(folder, name) if is_further else path

@@ -1,0 +1,162 @@
+"""What our commands share: they find the layers that are meant, and how a command ends.
+
+Where the dodo file is not ours, doit is as if we were not installed: `doit show` runs the task that
+is called show.
+"""
+
+from __future__ import annotations
+
+import getopt
+import json
+import os
+import sys
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from doit.cmd_base import Command
+from doit.cmdparse import CmdOption, CmdParse, CmdParseError
+from doit.exceptions import InvalidCommand, InvalidDodoFile
+
+from stages.diagnose import UserError, UserErrors
+from stages.make.commands.inert import free_our_names
+from stages.make.folders import (
+    LAYER,
+    NETWORK,
+    LayerFolder,
+    find_layers,
+    open_folder,
+    parts_of,
+    user_folder,
+)
+from stages.make.pipe import printing
+
+OURS = "lairmake"
+"""The key that marks the DOIT_CONFIG of our dodo files."""
+JSON = {
+    "name": "json",
+    "long": "json",
+    "type": bool,
+    "default": False,
+    "help": "print JSON, for programs",
+}
+BUG = 2
+Options = dict[str, Any]
+
+
+class LayerCommand(Command, ABC):  # type: ignore[misc]
+    """A command about layers: subclasses say what `act` does with the words after the options.
+
+    Exit codes are those of doit: 0, 1 something of the user's is wrong, 2 a bug of ours, 3 the
+    command line is wrong.
+    """
+
+    needs_dodo = True
+
+    def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.loader = task_loader
+        self.cmds = cmds
+        self._kwargs = kwargs
+        free_our_names(task_loader, cmds)
+
+    @abstractmethod
+    def act(self, options: Options, words: list[str]) -> int:
+        """Do what the command is for, and return the exit code.
+
+        Raises InvalidCommand where the words are wrong, UserError where a layer is.
+        """
+
+    def parse_execute(self, in_args: list[str]) -> int:
+        """Do what the command is for; called by doit with what follows its name."""
+        start = Path.cwd()
+        if not self._load_dodo():
+            os.chdir(start)
+            run = self.cmds.get_plugin("run")(
+                task_loader=self.loader, cmds=self.cmds, **self._kwargs
+            )
+            found: int = run.parse_execute([self.name, *in_args])
+            return found
+        options, words = self._parse(in_args)
+        return self._ended(options, words)
+
+    def refuse(self, message: str) -> InvalidCommand:
+        """Return the error of a wrong command line: doit prints it in a line, and exits with 3."""
+        return InvalidCommand(f"{self.name}: {message}")
+
+    def layers(self) -> list[LayerFolder]:
+        """Return every layer and network that this dodo file builds; parts before networks."""
+        here = Path.cwd()
+        is_layer = (here / LAYER).is_file() or (here / NETWORK).is_file()
+        found = [open_folder(here)] if is_layer else find_layers(here)
+        return [layer for folder in found for layer in (*parts_of(folder), folder)]
+
+    def select(self, words: Sequence[str]) -> tuple[list[LayerFolder], list[str]]:
+        """Return the layers that words name, else all, and the words that name no layer.
+
+        A layer goes by its name or its path; `fc:parse` is the layer fc and the word parse.
+        """
+        layers = self.layers()
+        named = {layer.name: layer for layer in layers}
+        placed = {layer.path: layer for layer in layers}
+        chosen, rest = [], []
+        for word in words:
+            name, _, more = word.partition(":")
+            layer = named.get(name) or placed.get((user_folder() / name).resolve())
+            chosen += [layer] if layer else []
+            rest += ([more] if more else []) if layer else [word]
+        return chosen or layers, rest
+
+    def select_one(self, words: Sequence[str]) -> tuple[LayerFolder, list[str]]:
+        """Return the one layer that is meant, and the other words; InvalidCommand if none is."""
+        layers, rest = self.select(words)
+        if len(layers) != 1:
+            names = ", ".join(layer.name for layer in layers) or "there is none here"
+            raise self.refuse(f"which layer? {names}")
+        return layers[0], rest
+
+    def _load_dodo(self) -> bool:
+        """Load the dodo file, which moves to its folder, and return whether it is ours."""
+        parser = CmdParse([CmdOption(option) for option in self.loader.cmd_options])
+        options, _ = parser.parse([])
+        options.update(self.opt_vals)
+        try:
+            self.loader.setup(options)
+        except InvalidDodoFile:
+            if self.needs_dodo:
+                raise
+            return True
+        return OURS in self.loader.load_doit_config()
+
+    def _parse(self, arguments: list[str]) -> tuple[Options, list[str]]:
+        """Return options and words, in any order."""
+        parser = self.cmdparser
+        try:
+            given, words = getopt.gnu_getopt(arguments, parser.get_short(), parser.get_long())
+            options, _ = parser.parse([part for option in given for part in option if part])
+        except (getopt.GetoptError, CmdParseError) as error:
+            said = " ".join(str(error).split())
+            raise self.refuse(f"{said}; `doit help {self.name}` says more") from error
+        return dict(options), words
+
+    def _ended(self, options: Options, words: list[str]) -> int:
+        code = 0
+        try:
+            with printing():
+                code = self.act(options, words)
+        except (UserError, UserErrors) as error:
+            sys.stderr.write(str(error))
+            return 1
+        except InvalidCommand:
+            raise
+        except Exception:
+            traceback.print_exc()
+            return BUG
+        return code
+
+
+def print_json(data: Any) -> None:
+    """Print data as a program reads it."""
+    print(json.dumps(data, indent=1, ensure_ascii=False))

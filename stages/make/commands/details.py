@@ -1,0 +1,87 @@
+"""Say in a few lines what a person changed in a text: which line, which key, from what to what."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from itertools import zip_longest
+
+import yaml
+
+MOST_LINES = 10
+MOST_CHARACTERS = 60
+
+Values = dict[str, tuple[int, str]]
+"""The line and the text of every value of a YAML text, by its path: `sizes.N`."""
+
+
+def details(name: str, old: bytes | None, new: bytes | None) -> list[str]:
+    """Return lines that say what changed from one content of a file to another, not too many.
+
+    None are returned where one of the contents is not known, or is no text.
+    """
+    try:
+        texts = [content.decode() for content in (old, new) if content is not None]
+    except UnicodeDecodeError:
+        return []
+    if len(texts) < 2:
+        return []
+    found = list(_changed_values(*texts)) if name.endswith(".yaml") else []
+    found = found or list(_changed_lines(*texts))
+    more = len(found) - MOST_LINES
+    return [*found[:MOST_LINES], f"and {more} more"] if more > 0 else found
+
+
+def _changed_values(old: str, new: str) -> Iterator[str]:
+    """Yield a line per value; nothing where one of the texts is no YAML."""
+    try:
+        before, after = _values(old), _values(new)
+    except (yaml.YAMLError, RecursionError):
+        return
+    for key, (line, value) in after.items():
+        if key not in before:
+            yield f"line {line}, {key}: {_short(value)} is new"
+        elif before[key][1] != value:
+            yield f"line {line}, {key}: {_short(before[key][1])} -> {_short(value)}"
+    for key, (_, value) in before.items():
+        if key not in after:
+            yield f"{key}: {_short(value)} is gone"
+
+
+def _values(text: str) -> Values:
+    node = yaml.compose(text, yaml.SafeLoader)
+    return dict(_flat(node, "")) if node is not None else {}
+
+
+def _flat(node: yaml.Node, path: str) -> Iterator[tuple[str, tuple[int, str]]]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from _flat(value, f"{path}.{key.value}" if path else str(key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        for at, value in enumerate(node.value):
+            yield from _flat(value, f"{path}[{at}]")
+    else:
+        yield path, (node.start_mark.line + 1, str(node.value))
+
+
+def _changed_lines(old: str, new: str) -> Iterator[str]:
+    """Yield a line for each line of text that changed, by its number in the new text."""
+    before, after = old.splitlines(), new.splitlines()
+    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
+    for kind, from_, to, start, end in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        pairs = zip_longest(before[from_:to], after[start:end])
+        for number, (was, is_) in enumerate(pairs, start + 1):
+            if is_ is None:
+                yield f"after line {end}: {_short(was)} is gone"
+            elif was is None:
+                yield f"line {number}: {_short(is_)} is new"
+            else:
+                yield f"line {number}: {_short(was)} -> {_short(is_)}"
+
+
+def _short(value: str) -> str:
+    """Return a value on one line, cut where it is long."""
+    text = " ".join(value.split())
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..."

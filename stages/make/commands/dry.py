@@ -1,0 +1,157 @@
+"""The command `doit dry`: what a build would do, and why, without doing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stages.make.commands.causes import Cause, History, causes_of, sources_of, writer_of
+from stages.make.commands.colour import paint
+from stages.make.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.commands.forecast import (
+    FROM_STORE,
+    MAY_RUN,
+    UP_TO_DATE,
+    WOULD_RUN,
+    Forecast,
+    forecast,
+)
+from stages.make.commands.pipeline import needed
+from stages.make.commands.why import listed
+from stages.make.declare import declaration
+from stages.make.folders import STATE, file_of, is_pattern, names_of, parts_of
+from stages.make.memo import memo_of
+from stages.make.run import KEEP_EDITS
+from stages.make.session import session
+
+STYLES = {FROM_STORE: "cyan", WOULD_RUN: "red", MAY_RUN: "yellow"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a build would do to a task, what of all that it reads changed, and why in words."""
+
+    forecast: Forecast
+    causes: Sequence[Cause]
+    reason: str
+
+
+class Dry(LayerCommand):
+    """Say what a build would do."""
+
+    name = "dry"
+    doc_purpose = "say what a build would do, and why, without doing it"
+    doc_usage = "[TASK ...] [--keep-edits]"
+    doc_description = (
+        "TASK is a layer, fc, or a stage of one and what it needs, fc:simd. A task would run, come "
+        "from the store, or may run: if a task before it would run and writes something else than "
+        "before. Nothing is built, and nothing is written into layers and cache."
+    )
+    cmd_options = (KEEP_EDITS, JSON)
+
+    def act(self, options: Options, words: list[str]) -> int:
+        """Print the tasks that a build would not leave alone."""
+        session().keep_edits = options["keep_edits"]
+        layers, stages = self.select(words)
+        named = {each.name: each for layer in layers for each in (*parts_of(layer), layer)}
+        found = forecast(list(named.values()))
+        wanted = [task for task, each in found.items() if each.stage in stages or not stages]
+        unknown = [word for word in stages if all(word != each.stage for each in found.values())]
+        if unknown:
+            raise self.refuse(f"{unknown[0]} is no layer and no stage")
+        kept = set(needed({task: each.after for task, each in found.items()}, wanted))
+        if not kept:
+            raise self.refuse("there is no layer here")
+        tasks = {task: (each.folder, each.stage) for task, each in found.items()}
+        history = History(next(iter(named.values())).home, tasks)
+        plans = [_plan(history, found, each) for task, each in found.items() if task in kept]
+        if options["json"]:
+            print_json([_data(plan) for plan in plans])
+        else:
+            print("\n".join(_text(history, plans)))
+        return 0
+
+
+def _plan(history: History, found: Mapping[str, Forecast], each: Forecast) -> Plan:
+    before = history.before(each.task)
+    causes: list[Cause] = []
+    if before is not None and each.status != UP_TO_DATE:
+        causes = list(causes_of(each.folder, before, _line(each)))
+    if each.status == MAY_RUN:
+        causes = [cause for cause in causes if not _waits(found, cause)]
+    reason = _reason(found, each, causes, is_first=before is None)
+    return Plan(forecast=each, causes=causes, reason=reason)
+
+
+def _line(each: Forecast) -> dict[str, Any]:
+    """Return what a task would read, as the log has it."""
+    if each.key is not None:
+        return {"reads": {**each.key.reads, **each.key.further}, "code": each.key.code}
+    memo = memo_of(each.folder.home / STATE)
+    names = [
+        name
+        for declared in declaration(each.stage).reads
+        for name in (names_of(each.folder, declared) if is_pattern(declared) else [declared])
+    ]
+    return {"reads": {name: memo.digest(file_of(each.folder, name)) for name in names}}
+
+
+def _waits(found: Mapping[str, Forecast], cause: Cause) -> bool:
+    """Return whether a file is to be written by a task that would run, or may."""
+    by = found.get(cause.by or "")
+    return by is not None and by.status in (WOULD_RUN, MAY_RUN)
+
+
+def _reason(
+    found: Mapping[str, Forecast], each: Forecast, causes: Sequence[Cause], is_first: bool
+) -> str:
+    """Return in one line why a build would do that to a task."""
+    if each.status == UP_TO_DATE:
+        return ""
+    if is_first:
+        return "not built here yet"
+    if causes:
+        return f"{listed([cause.name for cause in causes])} changed"
+    if each.status == MAY_RUN:
+        return f"unless {listed(list(_waiting(found, each)))} comes out as before"
+    return "what it wrote is not there, or edited" if each.status == FROM_STORE else "not in store"
+
+
+def _waiting(found: Mapping[str, Forecast], each: Forecast) -> Iterator[str]:
+    """Yield what a task reads from tasks that would run, or may."""
+    for name in declaration(each.stage).reads:
+        by = found.get(writer_of(each.folder, name) or "")
+        if by is not None and by.status in (WOULD_RUN, MAY_RUN):
+            yield name
+
+
+def _text(history: History, plans: Sequence[Plan]) -> Iterator[str]:
+    """Yield the lines of each layer that a build would not leave alone, and how many it would."""
+    to_do = [plan for plan in plans if plan.forecast.status != UP_TO_DATE]
+    width = max((len(plan.forecast.stage) for plan in to_do), default=0)
+    for layer in dict.fromkeys(plan.forecast.folder.name for plan in to_do):
+        own = [plan for plan in to_do if plan.forecast.folder.name == layer]
+        yield paint("bold", layer)
+        pairs = [(plan.forecast.folder, plan.causes) for plan in own]
+        for path, changes in sources_of(history, pairs).items():
+            yield f"  {paint('bold', path)}"
+            yield from (f"    {change}" for change in changes)
+        for plan in own:
+            status = f"{plan.forecast.status:<{len(FROM_STORE)}}"
+            painted = paint(STYLES[plan.forecast.status], status)
+            yield f"  {plan.forecast.stage:<{width}}  {painted}  {plan.reason}".rstrip()
+    count = len(plans) - len(to_do)
+    yield f"{count} {'task' if count == 1 else 'tasks'} up to date"
+
+
+def _data(plan: Plan) -> dict[str, Any]:
+    each = plan.forecast
+    return {
+        "task": each.task,
+        "layer": each.folder.name,
+        "stage": each.stage,
+        "status": each.status,
+        "reason": plan.reason,
+        "changed": [cause.name for cause in plan.causes],
+    }

@@ -1,0 +1,106 @@
+"""What a build would do to each task, without doing it."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from stages.make.commands.pipeline import orders, tasks_of_folders
+from stages.make.declare import declaration
+from stages.make.disk import compare
+from stages.make.folders import STATE, LayerFolder, file_of, is_pattern, names_of
+from stages.make.key import ActionKey, action_key
+from stages.make.memo import Memo, memo_of
+from stages.make.store import store_of
+
+UP_TO_DATE = "up to date"
+FROM_STORE = "from the store"
+WOULD_RUN = "would run"
+MAY_RUN = "may run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What a build would do to a task: one of the words above.
+
+    A task may run where one before it would, unless that one gives what it gave before: then its
+    `key` is not known yet. `after` are the tasks before it.
+    """
+
+    task: str
+    folder: LayerFolder
+    stage: str
+    status: str
+    after: Sequence[str]
+    key: ActionKey | None
+
+
+class Foreseen(Memo):
+    """The digests that files will have once the store's contents are restored."""
+
+    def __init__(self, memo: Memo) -> None:
+        self._memo = memo
+        self._digests: dict[Path, str | None] = {}
+        self._names: dict[str, set[str]] = {}
+
+    def digest(self, path: Path) -> str | None:
+        """Return the sha256 that a file will have, None where there will be none to read."""
+        return self._digests[path] if path in self._digests else self._memo.digest(path)
+
+    def expect(self, folder: LayerFolder, digests: Mapping[str, str | None]) -> None:
+        """Take note of what will be restored in a folder, by name; None is removed."""
+        self._digests |= {file_of(folder, name): digest for name, digest in digests.items()}
+        self._names.setdefault(folder.name, set()).update(digests)
+
+    def reads(self, stage: str, folder: LayerFolder) -> dict[str, str | None]:
+        """Return the digest of every file that a stage will read, by name."""
+        declared = declaration(stage).reads
+        names = [
+            name
+            for each in declared
+            for name in (self._matching(folder, each) if is_pattern(each) else [each])
+        ]
+        return {name: self.digest(file_of(folder, name)) for name in names}
+
+    def _matching(self, folder: LayerFolder, pattern: str) -> list[str]:
+        own = self._names.get(folder.name, set())
+        parts = {f"{n}/{o}" for n, part in folder.parts for o in self._names.get(part.name, ())}
+        crossing = {crossing.name for crossing in folder.crossings}
+        known = {n for n in own | parts | crossing if fnmatch.fnmatchcase(n, pattern)}
+        there = known | set(names_of(folder, pattern))
+        return sorted(name for name in there if self.digest(file_of(folder, name)) is not None)
+
+
+def forecast(folders: Sequence[LayerFolder]) -> dict[str, Forecast]:
+    """Return what a build would do to the tasks of layers and networks."""
+    tasks = tasks_of_folders(folders)
+    after = orders(tasks)
+    found: dict[str, Forecast] = {}
+    seen: dict[Path, Foreseen] = {}
+    for task in TopologicalSorter(after).static_order():
+        folder, stage = tasks[task]
+        state = folder.home / STATE
+        foreseen = seen.setdefault(state, Foreseen(memo_of(state)))
+        waits = any(found[name].status in (WOULD_RUN, MAY_RUN) for name in after[task])
+        status, key = (MAY_RUN, None) if waits else _look(stage, folder, foreseen)
+        found[task] = Forecast(
+            task=task, folder=folder, stage=stage, status=status, after=after[task], key=key
+        )
+    return {task: found[task] for task in tasks}
+
+
+def _look(stage: str, folder: LayerFolder, foreseen: Foreseen) -> tuple[str, ActionKey]:
+    """Return what a build would do to a task that waits for none."""
+    store = store_of(folder.home)
+    key = action_key(stage, folder, store, foreseen, reads=foreseen.reads(stage, folder))
+    entry = store.lookup(key.digest)
+    if entry is None:
+        return WOULD_RUN, key
+    wrong = compare(stage, folder, entry.outputs).wrong
+    if not all(store.blob(entry.outputs[name]) for name in wrong if name in entry.outputs):
+        return WOULD_RUN, key
+    foreseen.expect(folder, {name: entry.outputs.get(name) for name in wrong})
+    return FROM_STORE if wrong else UP_TO_DATE, key

@@ -1,0 +1,127 @@
+"""The commands of doit, which know nothing of ours where the dodo file is not ours.
+
+doit refuses a task that is called like a command. A dodo file that has a task `show` must go on as
+if Lairmake were not installed; for our dodo files the task creators refuse such layers.
+"""
+
+from __future__ import annotations
+
+import dbm
+import sys
+from typing import Any
+
+from doit import (
+    cmd_clean,
+    cmd_completion,
+    cmd_dumpdb,
+    cmd_forget,
+    cmd_help,
+    cmd_ignore,
+    cmd_info,
+    cmd_list,
+    cmd_resetdep,
+    cmd_strace,
+)
+from doit.cmd_base import DoitCmdBase, check_tasks_exist
+from doit.exceptions import InvalidCommand
+from doit.plugin import PluginEntry
+
+from stages.diagnose import UserError, UserErrors
+from stages.make.database import Database
+from stages.make.pipe import printing
+from stages.make.session import session
+
+
+def free_our_names(loader: Any, cmds: Any) -> None:
+    """Let tasks be called like the commands that Lairmake adds to doit."""
+    session().commands = list(cmds or ())
+    ours = our_commands(cmds or {})
+    loader.cmd_names = [name for name in loader.cmd_names if name not in ours]
+
+
+def our_commands(cmds: Any) -> list[str]:
+    """Return the names of the commands that Lairmake adds to doit."""
+    from doit.doit_cmd import DoitMain
+
+    core = {command.get_name() for command in DoitMain.DOIT_CMDS}
+    return [
+        name
+        for name, entry in cmds.items()
+        if name not in core and isinstance(entry, PluginEntry)
+        and entry.location.startswith("stages.make.")
+    ]
+
+
+class Inert(DoitCmdBase):  # type: ignore[misc]
+    """What a command of doit needs to let tasks be called like our commands."""
+
+    def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
+        super().__init__(task_loader=task_loader, cmds=cmds, **kwargs)
+        free_our_names(task_loader, cmds)
+
+    def get_backends(self) -> dict[str, Any]:
+        """Return the databases there are, by name."""
+        return {**super().get_backends(), "sqlite3": Database}
+
+    def execute(self, params: Any, args: list[str]) -> int:
+        """Return doit's exit code, 1 where what is printed has no room."""
+        try:
+            with printing():
+                return int(super().execute(params, args) or 0)
+        except (UserError, UserErrors) as error:
+            sys.stderr.write(str(error))
+            return 1
+        return 0
+
+
+class List(Inert, cmd_list.List):  # type: ignore[misc]
+    """List tasks."""
+
+
+class Info(Inert, cmd_info.Info):  # type: ignore[misc]
+    """Say what is known about a task."""
+
+    def _execute(self, pos_args: list[str], hide_status: bool = False) -> Any:
+        check_tasks_exist({task.name for task in self.task_list}, pos_args)
+        return super()._execute(pos_args, hide_status)
+
+
+class Clean(Inert, cmd_clean.Clean):  # type: ignore[misc]
+    """Remove what tasks made."""
+
+
+class Forget(Inert, cmd_forget.Forget):  # type: ignore[misc]
+    """Forget that tasks ran."""
+
+
+class Ignore(Inert, cmd_ignore.Ignore):  # type: ignore[misc]
+    """Leave tasks out of builds."""
+
+
+class ResetDep(Inert, cmd_resetdep.ResetDep):  # type: ignore[misc]
+    """Take the files as they are for those of the last build."""
+
+
+class Strace(Inert, cmd_strace.Strace):  # type: ignore[misc]
+    """List the files that a task opens."""
+
+
+class TabCompletion(Inert, cmd_completion.TabCompletion):  # type: ignore[misc]
+    """Print what a shell completes words by."""
+
+
+class DumpDB(cmd_dumpdb.DumpDB):  # type: ignore[misc]
+    """Print doit's own database."""
+
+    name = "dumpdb"
+
+    def execute(self, opt_values: Any, pos_args: list[str]) -> int:
+        """Return doit's exit code. Raises InvalidCommand for what is no file of dbm."""
+        try:
+            return int(super().execute(opt_values, pos_args) or 0)
+        except dbm.error as error:
+            raise InvalidCommand(f"dumpdb: {opt_values['dep_file']}: {error.args[0]}") from error
+
+
+class Help(Inert, cmd_help.Help):  # type: ignore[misc]
+    """Show help."""

@@ -1,0 +1,146 @@
+"""The command `doit new`: a layer folder that builds."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from stages.diagnose import UserError
+from stages.make.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.declare import STAGES
+from stages.make.folders import (
+    LAYER,
+    NOT_LAYERS,
+    find_layers,
+    find_workspace,
+    lone_folder,
+    shown_path,
+    user_folder,
+)
+
+SHIPPED = STAGES.parent / "projects"
+NAME = re.compile(r"[A-Za-z_][\w-]*(/[A-Za-z_][\w-]*)*")
+LIKE = {
+    "name": "like",
+    "long": "like",
+    "type": str,
+    "default": "fc",
+    "help": "the layer whose files are copied, by its name or its path [default: %(default)s]",
+}
+INPUTS = {
+    "name": "inputs",
+    "long": "inputs",
+    "type": bool,
+    "default": False,
+    "help": "copy its inputs too",
+}
+
+
+class New(LayerCommand):
+    """Make a layer folder."""
+
+    name = "new"
+    doc_purpose = "make a layer folder that builds"
+    doc_usage = "NAME [--like LAYER]"
+    doc_description = (
+        "NAME is made below projects/ in the top folder of a workspace, and where you stand "
+        "elsewhere. It gets the files of another layer, by default of fc: edit NAME/NAME.lair and "
+        "NAME/layer.yaml."
+    )
+    cmd_options = (LIKE, INPUTS, JSON)
+    needs_dodo = False
+
+    def act(self, options: Options, words: list[str]) -> int:
+        """Copy a layer to a folder that is not there yet."""
+        if len(words) != 1 or not NAME.fullmatch(words[0]):
+            raise self.refuse("say one NAME, of letters, digits, _ and -, and not a digit first")
+        folder = place_of(words[0])
+        self._check(folder)
+        model = self._model(options["like"])
+        copy_layer(model, folder, options["inputs"])
+        self._report(folder, options["json"])
+        return 0
+
+    def _check(self, folder: Path) -> None:
+        """Raise UserError where no layer can be made."""
+        name = lone_folder(folder).name
+        above = [p for p in folder.parents if (p / LAYER).is_file()]
+        if name in self.cmds:
+            raise UserError(f"{name} is a command of doit", hint="choose another name")
+        if NOT_LAYERS.intersection(name.split("/")):
+            raise UserError(f"{name} is where a layer keeps its files", hint="choose another name")
+        if folder.exists() or folder.is_symlink():
+            raise UserError(f"{shown_path(folder)} exists", hint="choose another name")
+        if above:
+            raise UserError(f"{shown_path(folder)} would lie in the layer {above[0].name}")
+
+    def _model(self, like: str) -> Path:
+        """Return the folder of the layer to copy: one by its path, of the workspace, or shipped."""
+        workspace = find_workspace(place_of("any"))
+        found = find_layers(workspace) if workspace else []
+        named = [layer.path for layer in found if layer.name == like]
+        for path in (user_folder() / like, *named, SHIPPED / like):
+            if (path / LAYER).is_file():
+                return path
+        shipped = sorted(layer.name for layer in find_layers(SHIPPED.parent))
+        raise UserError(f"there is no layer {like}", hint=f"shipped are {', '.join(shipped)}")
+
+    def _report(self, folder: Path, as_json: bool) -> None:
+        layer = lone_folder(folder)
+        files = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+        if as_json:
+            print_json({"layer": layer.name, "folder": str(folder), "files": files})
+            return
+        here = user_folder()
+        below = find_workspace(folder) == here and (here / "dodo.py").is_file()
+        how = f"doit {layer.name}" if below else f"cd {shown_path(folder)} && doit"
+        print("\n".join([f"{shown_path(folder)}/", *(f"  {f}" for f in files), f"build it: {how}"]))
+
+
+def place_of(name: str) -> Path:
+    """Return where a new layer goes: below `projects/` in the top folder of a workspace."""
+    here = user_folder()
+    inside = (here / "projects").is_dir() and not name.startswith("projects/")
+    return (here / "projects" if inside else here) / name
+
+
+def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
+    """Copy what a user wrote in the layer `model`; the .lair file gets the name of the folder.
+
+    Raises UserError where the folder does not let itself be written to; then nothing stays.
+    """
+    try:
+        shutil.copytree(model, folder, ignore=_left_out(inputs))
+        _rename_lair(folder)
+        if not (folder / "dodo.py").is_file():
+            shutil.copy(SHIPPED / "fc" / "dodo.py", folder)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise UserError(f"cannot write {shown_path(folder)}: {error.strerror or error}") from error
+
+
+def _left_out(inputs: bool) -> Any:
+    """Return which files of a layer folder are not copied: what is built, and other layers."""
+    built = NOT_LAYERS - ({"inputs"} if inputs else set())
+
+    def ignored(place: str, names: list[str]) -> list[str]:
+        layers = [n for n in names if (Path(place, n, LAYER)).is_file()]
+        return [n for n in names if n in built or n.startswith((".", "__")) or n in layers]
+
+    return ignored
+
+
+def _rename_lair(folder: Path) -> None:
+    """Name the only .lair file by its folder, and say so in layer.yaml."""
+    lairs = list(folder.glob("*.lair"))
+    if len(lairs) != 1:
+        return
+    name = f"{folder.name}.lair"
+    layer = folder / LAYER
+    text = layer.read_text(encoding="utf-8")
+    old = re.escape(lairs[0].name)
+    text = re.sub(rf"^(lair:\s*){old}(?=\s|$)", rf"\g<1>{name}", text, flags=re.MULTILINE)
+    layer.write_text(text, encoding="utf-8")
+    lairs[0].rename(folder / name)

@@ -1,0 +1,71 @@
+"""The objects that a file of a stage holds, each as text, by name."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import PurePath
+
+STATEMENT = re.compile(r"^(?=[A-Za-z_]\w* *:=)", re.MULTILINE)
+KEY = re.compile(r"^( *)([A-Za-z_]\w*):(?= |$)")
+DEEPEST = 2
+"""How deep a key of a YAML text may lie to have a name of its own, `tasks.on_x`."""
+
+
+def header_of(content: bytes) -> str:
+    """Return the comments at the top of a text."""
+    lines = content.decode("utf-8", "replace").split("\n")
+    length = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    return "".join(f"{line}\n" for line in lines[:length])
+
+
+def objects_of(name: str, content: bytes) -> dict[str, str]:
+    """Return the objects of the file that stages call `name`.
+
+    Of isl text its statements, of YAML its keys and theirs; another file is one object.
+    """
+    if name.endswith(".npy"):
+        return {PurePath(name).stem: _array(content)}
+    text = content.decode("utf-8", "replace")
+    if name.endswith(".isl"):
+        return _statements(text)
+    return _keys(text) if name.endswith(".yaml") else {PurePath(name).stem: text}
+
+
+def _statements(text: str) -> dict[str, str]:
+    found = [part for part in STATEMENT.split(text) if STATEMENT.match(part)]
+    return {part.split(":=")[0].strip(): part.rstrip() + "\n" for part in found}
+
+
+def _keys(text: str) -> dict[str, str]:
+    """Return each key down to the deepest as text, with what is indented below it."""
+    lines = text.rstrip("\n").split("\n")
+    found: dict[str, str] = {}
+    path: list[str] = []
+    for number, line in enumerate(lines):
+        key = KEY.match(line)
+        if key is None or len(key[1]) % 2 or len(key[1]) // 2 >= DEEPEST:
+            continue
+        depth = len(key[1]) // 2
+        path = [*path[:depth], key[2]]
+        found[".".join(path)] = "\n".join([line, *_below(lines[number + 1 :], len(key[1]))]) + "\n"
+    return found
+
+
+def _below(lines: list[str], indent: int) -> list[str]:
+    """Return the first lines that are indented by more, or are items of a list."""
+    inner = " " * (indent + 1)
+    item = " " * indent + "- "
+    for number, line in enumerate(lines):
+        if not line.startswith((inner, item)):
+            return lines[:number]
+    return lines
+
+
+def _array(content: bytes) -> str:
+    """Return shape, type and some values of an array."""
+    import numpy as np
+
+    array = np.load(io.BytesIO(content), allow_pickle=False)
+    values = np.array2string(array, threshold=64, max_line_width=96)
+    return f"{array.dtype} {list(array.shape)}\n{values}\n"

@@ -1,0 +1,73 @@
+"""Which stages a layer has, what each one is, and which others read what it writes."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from graphlib import TopologicalSorter
+
+from stages.make.declare import STAGES, declaration
+from stages.make.folders import LayerFolder, is_pattern, names_of
+from stages.make.tasks import before
+
+PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
+
+
+@functools.cache
+def paper_of(stage: str) -> str:
+    """Return the section of the paper that a stage is, from its docstring; empty for none."""
+    tree = ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))
+    found = PAPER.search(ast.get_docstring(tree) or "")
+    return " ".join(found[1].split()) if found else ""
+
+
+def stage_named(folder: LayerFolder, word: str) -> str | None:
+    """Return the stage that is called `word`, or writes the file that is; None for neither."""
+    for stage in folder.stages:
+        if word == stage or word in declaration(stage).writes:
+            return stage
+    return None
+
+
+def feeds(folder: LayerFolder, stage: str) -> dict[str, list[str]]:
+    """Return the stages that read each file, or pattern, that a stage writes."""
+    readers = {name: declaration(name).reads for name in folder.stages}
+    return {
+        written: [reader for reader, reads in readers.items() if written in reads]
+        for written in declaration(stage).writes
+    }
+
+
+def tasks_of_folders(folders: Iterable[LayerFolder]) -> dict[str, tuple[LayerFolder, str]]:
+    """Return the layer and the stage of every task of some layers and networks, by its name."""
+    return {f"{each.name}:{stage}": (each, stage) for each in folders for stage in each.stages}
+
+
+def orders(tasks: Mapping[str, tuple[LayerFolder, str]]) -> dict[str, list[str]]:
+    """Return those of the tasks that come before each of them."""
+    return {
+        task: [n for n in dict.fromkeys(before(folder, declaration(stage).reads)) if n in tasks]
+        for task, (folder, stage) in tasks.items()
+    }
+
+
+def needed(after: Mapping[str, Sequence[str]], wanted: Iterable[str]) -> list[str]:
+    """Return the tasks wanted and all those before them, in an order in which they may run."""
+    found: dict[str, Sequence[str]] = {}
+    waiting = list(wanted)
+    while waiting:
+        task = waiting.pop()
+        found[task] = after[task]
+        waiting += [name for name in after[task] if name not in found]
+    return list(TopologicalSorter(found).static_order())
+
+
+def files_written(folder: LayerFolder, stage: str) -> list[str]:
+    """Return the names of the files that a stage writes; of a pattern, those that there are."""
+    return [
+        name
+        for written in declaration(stage).writes
+        for name in (names_of(folder, written) if is_pattern(written) else [written])
+    ]

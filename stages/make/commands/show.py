@@ -1,0 +1,188 @@
+"""The command `doit show`: what a stage wrote, where the paper has it, and what reads it."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stages.diagnose import UserError
+from stages.make.commands.colour import paint, paint_isl, wrap_isl
+from stages.make.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.commands.objects import header_of, objects_of
+from stages.make.commands.pipeline import (
+    feeds,
+    files_written,
+    paper_of,
+    stage_named,
+)
+from stages.make.commands.states import first_out_of_date
+from stages.make.declare import declaration
+from stages.make.folders import LayerFolder, file_of, shown_path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A file as it is shown: the comments at its top, and its objects by name."""
+
+    name: str
+    path: Path
+    header: str
+    objects: dict[str, str]
+
+
+class Show(LayerCommand):
+    """Show what a stage wrote."""
+
+    name = "show"
+    doc_purpose = "show what a stage wrote, where the paper has it, and what it feeds"
+    doc_usage = "[TASK] [STAGE] [OBJECT]"
+    doc_description = (
+        "TASK is a layer, fc, or a stage of one, fc:simd; in a layer folder it is that layer. "
+        "STAGE is a stage or a file that it writes: approximate, or hulls.isl. OBJECT is a name in "
+        "the file, as on_x_hull, or a pattern, as 'on_x_*'; without STAGE it is looked for "
+        "everywhere. Without both, the stages are listed."
+    )
+    cmd_options = (JSON,)
+
+    def act(self, options: Options, words: list[str]) -> int:
+        """Print the stages, or what one of them wrote."""
+        folder, rest = self.select_one(words)
+        found = self._found(folder, rest)
+        if options["json"]:
+            print_json([_data(folder, stage, files) for stage, files in found.items()])
+        elif rest:
+            sections = [_section(folder, stage, files) for stage, files in found.items()]
+            print("\n".join(sections), end="")
+        else:
+            print(_overview(folder))
+        return 0
+
+    def _found(self, folder: LayerFolder, words: list[str]) -> dict[str, list[Shown]]:
+        """Return the stages that are asked for, and of each the files with what is asked for."""
+        stage = stage_named(folder, words[0]) if words else None
+        wanted = words[1:] if stage else words
+        if len(wanted) > 1:
+            raise self.refuse(f"say one object, not {' '.join(wanted)}")
+        if not words:
+            return {stage: [] for stage in folder.stages}
+        if stage:
+            return {stage: self._files(folder, stage, words[0], wanted)}
+        return self._everywhere(folder, wanted[0])
+
+    def _files(
+        self, folder: LayerFolder, stage: str, word: str, wanted: list[str]
+    ) -> list[Shown]:
+        """Return the files of a stage, or the one called `word`, with the objects wanted."""
+        names = files_written(folder, stage)
+        names = [n for n in names if word == stage or fnmatch.fnmatchcase(n, word)]
+        missing = [name for name in names if not file_of(folder, name).is_file()]
+        if missing or not names:
+            raise _not_built(folder, stage, missing)
+        files = [read_file(folder, name) for name in names]
+        matching = [part for file in files if (part := _only(file, wanted)).objects]
+        if wanted and not matching:
+            have = ", ".join(name for file in files for name in file.objects)
+            raise self.refuse(f"{word} has no {wanted[0]}; it has {have}")
+        return matching if wanted else files
+
+    def _everywhere(self, folder: LayerFolder, wanted: str) -> dict[str, list[Shown]]:
+        """Return the stages of whose files some have an object."""
+        found = {}
+        for stage in folder.stages:
+            names = [n for n in files_written(folder, stage) if file_of(folder, n).is_file()]
+            parts = [_only(read_file(folder, name), [wanted]) for name in names]
+            if any(part.objects for part in parts):
+                found[stage] = [part for part in parts if part.objects]
+        if not found:
+            known = ", ".join(folder.stages)
+            raise self.refuse(f"{wanted} is no stage and no object; the stages are {known}")
+        return found
+
+
+def read_file(folder: LayerFolder, name: str) -> Shown:
+    """Return the file that stages call `name`, taken apart."""
+    path = file_of(folder, name)
+    content = path.read_bytes()
+    return Shown(
+        name=name, path=path, header=header_of(content), objects=objects_of(name, content)
+    )
+
+
+def _only(file: Shown, wanted: list[str]) -> Shown:
+    """Return a file with those of its objects that match."""
+    found = {
+        name: text
+        for name, text in file.objects.items()
+        if any(fnmatch.fnmatchcase(known, w) for w in wanted for known in _names(name))
+    }
+    return Shown(name=file.name, path=file.path, header="", objects=found)
+
+
+def _names(name: str) -> tuple[str, ...]:
+    """Return what an object may be called: `tasks.on_x` is `on_x` too."""
+    return (name, name.rpartition(".")[2])
+
+
+def _not_built(folder: LayerFolder, stage: str, missing: list[str]) -> UserError:
+    files = [shown_path(file_of(folder, name)) for name in missing] or [f"what {stage} writes"]
+    return UserError(f"{', '.join(files)} is not built", hint=f"doit {folder.name}:{stage}")
+
+
+def _overview(folder: LayerFolder) -> str:
+    """Return a line for each stage: what it writes, and where the paper has it."""
+    known = folder.stages
+    writes = {stage: ", ".join(declaration(stage).writes) for stage in known}
+    width = max(map(len, known))
+    lines = [
+        f"  {paint('bold', f'{stage:<{width}}')}  {declaration(stage).title}\n"
+        f"  {'':<{width}}  {paint('dim', _short(paper_of(stage)))}; writes {writes[stage]}"
+        for stage in known
+    ]
+    return "\n".join([folder.name, *lines])
+
+
+def _short(paper: str) -> str:
+    """Return the section of the paper without its title."""
+    return paper.partition("IMPACT 2020, ")[2] or paper
+
+
+def _section(folder: LayerFolder, stage: str, files: list[Shown]) -> str:
+    lines = [
+        f"{paint('bold', stage)}: {declaration(stage).title}",
+        f"paper  {paper_of(stage)}",
+        f"reads  {', '.join(declaration(stage).reads)}",
+        *(f"feeds  {', '.join(to)}: {name}" for name, to in feeds(folder, stage).items() if to),
+    ]
+    until = folder.stages[: folder.stages.index(stage) + 1]
+    old = first_out_of_date(folder, until)
+    lines += [f"note   {old} may be out of date: doit {folder.name}"] if old else []
+    return "\n".join(lines) + "\n" + "".join(f"\n{_body(file)}" for file in files)
+
+
+def _body(file: Shown) -> str:
+    text = file.header + "".join(f"\n{t}" if file.header or n else t for n, t in _listed(file))
+    if file.name.endswith(".isl"):
+        text = paint_isl(wrap_isl(text))
+    return f"{paint('bold', shown_path(file.path))}\n{text}"
+
+
+def _listed(file: Shown) -> list[tuple[int, str]]:
+    """Return the objects' texts, numbered; a key of YAML is not listed again below another."""
+    inner = {name for name in file.objects if name.rpartition(".")[0] in file.objects}
+    return list(enumerate(text for name, text in file.objects.items() if name not in inner))
+
+
+def _data(folder: LayerFolder, stage: str, files: list[Shown]) -> dict[str, Any]:
+    return {
+        "layer": folder.name,
+        "stage": stage,
+        "title": declaration(stage).title,
+        "paper": paper_of(stage),
+        "reads": list(declaration(stage).reads),
+        "feeds": feeds(folder, stage),
+        "files": [
+            {"name": file.name, "path": str(file.path), "objects": file.objects} for file in files
+        ],
+    }

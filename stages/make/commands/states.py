@@ -1,0 +1,205 @@
+"""What the stages of a layer wrote: now, at a revision of git, or after an earlier build."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stages.diagnose import UserError, UserErrors
+from stages.make import log
+from stages.make.action import build, check
+from stages.make.commands.pipeline import files_written, needed, orders, tasks_of_folders
+from stages.make.folders import LAYER, NETWORK, STATE, LayerFolder, file_of, open_folder, parts_of
+from stages.make.network import network_of
+from stages.make.store import store_of
+
+YAML_FILE = re.compile(rb"[\w./-]+\.yaml\b")
+CHANGED = ("ran", "hit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """A copy of parts of the repository at `top` as it is in a commit.
+
+    It lies in the folder `place`, at the same path below that.
+    """
+
+    top: Path
+    commit: str
+    place: Path
+
+    def of(self, path: Path) -> Path:
+        """Return where the copy of a path lies."""
+        return self.place / path.relative_to("/")
+
+    def before(self, path: Path) -> Path:
+        """Return what a path in the copy is a copy of."""
+        return Path("/") / path.resolve().relative_to(self.place)
+
+    def extract(self, paths: Sequence[Path]) -> None:
+        """Copy the files and folders that the commit has of these."""
+        names = [str(p.relative_to(self.top)) for p in paths if p.is_relative_to(self.top)]
+        listed = _git(self.top, "ls-tree", "-z", "--name-only", self.commit, "--", *names)
+        there = [name.decode() for name in listed.split(b"\0") if name and names]
+        if there:
+            content = _git(self.top, "archive", "--format=tar", self.commit, "--", *there)
+            with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+                archive.extraction_filter = getattr(tarfile, "data_filter", None)
+                archive.extractall(self.of(self.top))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What the stages of a layer wrote, by the names that they use, and how a person calls it.
+
+    `notes` say what is not as one would expect.
+    """
+
+    label: str
+    files: dict[str, bytes]
+    notes: tuple[str, ...] = ()
+
+
+def state_now(folder: LayerFolder, label: str = "now") -> State:
+    """Return what is on disk, edited by hand or not."""
+    files = _files(folder)
+    missing = [s for s in folder.stages if not any(n in files for n in files_written(folder, s))]
+    notes = [f"{label}: {', '.join(missing)} not built"] if missing else []
+    old = first_out_of_date(folder, [s for s in folder.stages if s not in missing])
+    notes += [f"{label}: {old} may be out of date"] if old else []
+    return State(label=label, files=files, notes=tuple(notes))
+
+
+def first_out_of_date(folder: LayerFolder, stages: Sequence[str]) -> str | None:
+    """Return the first of some stages that is not known to be up to date; None if all are."""
+    return next((stage for stage in stages if check(stage, folder) is None), None)
+
+
+def _files(folder: LayerFolder) -> dict[str, bytes]:
+    names = [name for stage in folder.stages for name in files_written(folder, stage)]
+    found = {name: file_of(folder, name) for name in names}
+    return {name: path.read_bytes() for name, path in found.items() if path.is_file()}
+
+
+def state_at(folder: LayerFolder, revision: str) -> State:
+    """Return what the stages wrote at a revision of git.
+
+    What is committed is taken as it is. What is not, the stages of now make from what is committed.
+
+    Raises UserError where there is no git repository.
+    """
+    top = Path(git(folder.path, "rev-parse", "--show-toplevel").strip()).resolve()
+    commit = commit_of(folder.path, revision)
+    if commit is None:
+        return State(label=revision, files={}, notes=(f"git has no revision {revision}",))
+    label = revision if commit.startswith(revision) else f"{revision} ({commit[:7]})"
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Copy(top=top, commit=commit, place=Path(temporary).resolve())
+        whole = _extract(copy, network_of(folder))
+        old = next((f for f in (*parts_of(whole), whole) if f.name == folder.name), whole)
+        if not _is_there(old):
+            absent = f"{folder.name} is not in {revision}"
+            return State(label=label, files={}, notes=(absent,))
+        notes = _complete(whole, old, revision, f"{copy.of(top)}/")
+        return State(label=label, files=_files(old), notes=notes)
+
+
+def commit_of(folder: Path, revision: str) -> str | None:
+    """Return the commit that git knows by this name; None for none."""
+    try:
+        found = git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    except UserError:
+        return None
+    return found.strip()
+
+
+def state_before(folder: LayerFolder, builds: int) -> State:
+    """Return what the stages had written before the last `builds` builds that changed a layer."""
+    lines = [
+        line for line in log.read(folder.home / STATE)
+        if line.get("layer") == folder.name and line.get("how") in CHANGED
+    ]
+    known = list(dict.fromkeys(line["build"] for line in lines))
+    label = "before the last build" if builds == 1 else f"before the last {builds} builds"
+    if not 0 < builds < len(known):
+        notes = (f"the log knows {len(known)} builds of {folder.name}",)
+        return State(label=label, files={}, notes=notes)
+    earlier = set(known[:-builds])
+    writes = {line["stage"]: line["writes"] for line in lines if line["build"] in earlier}
+    return _from_store(folder, label, {n: d for w in writes.values() for n, d in w.items()})
+
+
+def _from_store(folder: LayerFolder, label: str, writes: dict[str, str]) -> State:
+    store = store_of(folder.home)
+    found = {name: store.blob(digest) for name, digest in writes.items()}
+    gone = [name for name, content in found.items() if content is None]
+    notes = (f"no more in the store: {', '.join(gone)}",) if gone else ()
+    files = {name: content for name, content in found.items() if content is not None}
+    return State(label=label, files=files, notes=notes)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Return what git prints. Raises UserError where it fails."""
+    return _git(folder, *arguments).decode()
+
+
+def _git(folder: Path, *arguments: str) -> bytes:
+    try:
+        ended = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True)
+    except FileNotFoundError as error:
+        raise UserError("there is no git here") from error
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode("utf-8", "replace").strip().split("\n")[0]
+        said = said.removeprefix("fatal: ")
+        raise UserError(said) from error
+    return ended.stdout
+
+
+def _is_there(folder: LayerFolder) -> bool:
+    return (folder.path / LAYER).is_file() or (folder.path / NETWORK).is_file()
+
+
+def _extract(copy: Copy, folder: LayerFolder) -> LayerFolder:
+    """Write what a revision holds of a layer or network, and return it as it is there."""
+    copy.extract([folder.path, folder.build, folder.cache])
+    old = open_folder(copy.of(folder.path))
+    copy.extract([copy.before(part.path) for part in parts_of(old)])
+    for place in (old, *parts_of(old)):
+        if (place.path / LAYER).is_file():
+            named = YAML_FILE.findall((place.path / LAYER).read_bytes())
+            copy.extract([copy.before(place.path / name.decode()) for name in named])
+    return _at_home(old, folder.home)
+
+
+def _at_home(folder: LayerFolder, home: Path) -> LayerFolder:
+    """Return a layer folder with another store."""
+    parts = tuple((name, _at_home(part, home)) for name, part in folder.parts)
+    return replace(folder, home=home, parts=parts)
+
+
+def _complete(
+    whole: LayerFolder, folder: LayerFolder, revision: str, place: str
+) -> tuple[str, ...]:
+    """Run the stages of which not every file is there; return why one of them could not.
+
+    Committed texts may be older than the stages that read them, so that these may fail anyhow.
+    """
+    tasks = tasks_of_folders((*parts_of(whole), whole))
+    for task in needed(orders(tasks), [f"{folder.name}:{stage}" for stage in folder.stages]):
+        owner, stage = tasks[task]
+        names = files_written(owner, stage)
+        if names and all(file_of(owner, name).is_file() for name in names):
+            continue
+        try:
+            build(stage, owner)
+        except (UserError, UserErrors) as error:
+            return (str(error).replace(place, f"{revision}:").rstrip(),)
+        except Exception as error:
+            return (f"{task} fails on what {revision} holds: {error!r}",)
+    return ()

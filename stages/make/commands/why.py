@@ -1,0 +1,184 @@
+"""The command `doit why`: from what was edited, through the stages, to what was rebuilt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from stages.diagnose import UserError
+from stages.make.commands.causes import CODE, Event, History, sources_of
+from stages.make.commands.colour import paint
+from stages.make.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.commands.pipeline import tasks_of_folders
+from stages.make.folders import LayerFolder, parts_of
+from stages.make.log import Build
+from stages.make.network import network_of
+
+WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
+STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}
+MOST_NAMES = 4
+Tasks = dict[str, tuple[LayerFolder, str]]
+
+
+class Why(LayerCommand):
+    """Say why tasks were rebuilt, or not."""
+
+    name = "why"
+    doc_purpose = "say why a task was rebuilt, or why not: from the edited file on"
+    doc_usage = "[TASK ...]"
+    doc_description = (
+        "TASK is a layer, fc, or a stage of one and what led to it, fc:simd; without it, every "
+        "layer of the last build is meant. Of each layer the last build that looked at it is "
+        "explained, from the log: what a person had edited, line by line or key by key, and for "
+        "each task what of all that it reads had changed, and what it then wrote anew."
+    )
+    cmd_options = (JSON,)
+
+    def act(self, options: Options, words: list[str]) -> int:
+        """Print what happened to the tasks that are meant, layer by layer."""
+        layers, stages = self.select(words)
+        named = {each.name: each for layer in layers for each in (*parts_of(layer), layer)}
+        wanted = [t for t in tasks_of_folders(named.values()) if _stage(t) in stages or not stages]
+        unknown = [word for word in stages if word not in map(_stage, wanted)]
+        if unknown or not wanted:
+            raise self.refuse(f"{unknown[0]} is no layer and no stage" if unknown else "no layer")
+        whole = {each.name: each for layer in layers for each in [network_of(layer)]}
+        folders = [each for layer in whole.values() for each in (*parts_of(layer), layer)]
+        tasks = tasks_of_folders(folders)
+        history = History(folders[0].home, tasks)
+        found = list(_explained(history, tasks, wanted, is_all=not words, is_chain=bool(stages)))
+        if not found:
+            raise UserError(f"the log knows no build of {', '.join(words) or 'any layer'}")
+        if options["json"]:
+            print_json([_data(build, event) for build, events in found for event in events])
+        else:
+            print("\n".join(_text(history, build, events) for build, events in found), end="")
+        return 0
+
+
+def _explained(
+    history: History, tasks: Tasks, wanted: list[str], is_all: bool, is_chain: bool
+) -> Iterator[tuple[Build, list[Event]]]:
+    """Yield the last build of each layer, with the events of the tasks wanted.
+
+    Of a chain that is also what led to them. Of all layers only those of the last build count.
+    """
+    last = history.last(tasks)
+    for layer in dict.fromkeys(tasks[task][0].name for task in wanted):
+        own = [task for task in wanted if tasks[task][0].name == layer]
+        build = history.last(own)
+        if build is None or (is_all and build is not last):
+            continue
+        events = history.events(build)
+        own = [task for task in own if task in events]
+        chosen = set(_led_to(events, own)) if is_chain else set(own)
+        yield build, [events[task] for task in tasks if task in chosen]
+
+
+def _stage(task: str) -> str:
+    return task.rpartition(":")[2]
+
+
+def _led_to(events: Mapping[str, Event], tasks: Sequence[str]) -> Iterator[str]:
+    """Yield tasks and those of whose files they read what had changed, or had not though it ran."""
+    seen: set[str] = set()
+    waiting = list(tasks)
+    while waiting:
+        task = waiting.pop()
+        if task in seen or task not in events:
+            continue
+        seen.add(task)
+        yield task
+        event = events[task]
+        waiting += [cause.by for cause in event.causes if cause.by is not None]
+        waiting += event.spared if not event.causes else []
+
+
+def _text(history: History, build: Build, events: Sequence[Event]) -> str:
+    """Return what happened to a layer as lines."""
+    layer = events[-1].folder.name
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(build.begin["when"]))
+    lines = [f"{paint('bold', layer)}: build of {when}"]
+    causes = [(event.folder, event.causes) for event in events]
+    for path, changes in sources_of(history, causes).items():
+        lines += [f"  {paint('bold', path)}", *(f"    {change}" for change in changes)]
+    names = {event.task: event.task.removeprefix(f"{layer}:") for event in events}
+    width = max(map(len, names.values()))
+    for event in events:
+        word = paint(STYLES[event.how], f"{WORDS[event.how]:<14}")
+        lines.append(f"  {names[event.task]:<{width}}  {word}  {reason(event)}")
+    return "\n".join(lines) + "\n"
+
+
+def reason(event: Event) -> str:
+    """Return in one line why a task was rebuilt, or not, and what came of it."""
+    if event.how == "failed":
+        return f"{_because(event)}: {event.line['error'].strip().splitlines()[0]}"
+    if event.how == "same":
+        return _why_not(event)
+    if event.how == "hit" and event.before is not None and not event.causes:
+        repaired = listed(list(event.line.get("repaired", {})))
+        what = f"{repaired} was edited by hand" if repaired else "what it wrote was not there"
+        return f"{what}: as it was before"
+    if event.before is not None and not event.wrote:
+        return f"{_because(event)}, but writes what it wrote before"
+    return f"{_because(event)}: another {listed(event.wrote)}" if event.before else "first build"
+
+
+def _because(event: Event) -> str:
+    """Return what made a task be looked at anew."""
+    if event.causes:
+        return f"{listed([cause.name for cause in event.causes])} changed"
+    return "nothing changed, but the store did not know it, or -a asked for it"
+
+
+def _why_not(event: Event) -> str:
+    kept = event.line.get("kept", {})
+    if kept:
+        return f"{listed(list(kept))} stays as it was edited by hand"
+    if event.causes:
+        return f"{_because(event)}, but what it wrote is right"
+    if not event.spared:
+        return "nothing that it reads changed"
+    tasks = [name.removeprefix(f"{event.folder.name}:") for name in event.spared]
+    files = [file for names in event.spared.values() for file in names]
+    return f"{listed(tasks)} ran, but {listed(files)} did not change"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return some names, not too many."""
+    more = len(names) - MOST_NAMES
+    shown = [name.removeprefix("build/") for name in names[:MOST_NAMES]]
+    return ", ".join([*shown, f"{more} more"] if more > 0 else shown)
+
+
+def _data(build: Build, event: Event) -> dict[str, Any]:
+    return {
+        "task": event.task,
+        "layer": event.folder.name,
+        "stage": event.stage,
+        "build": build.id,
+        "how": event.how,
+        "reason": reason(event),
+        "causes": [
+            {
+                "name": cause.name.removeprefix(CODE),
+                "kind": _kind(event, cause.name),
+                "task": cause.by,
+                "old": cause.old,
+                "new": cause.new,
+            }
+            for cause in event.causes
+        ],
+        "wrote": list(event.wrote),
+        "spared": {task: list(names) for task, names in event.spared.items()},
+    }
+
+
+def _kind(event: Event, name: str) -> str:
+    """Return what a cause is: code, the output of a task, an edit of one, or a source."""
+    if name.startswith(CODE):
+        return "code"
+    cause = next(each for each in event.causes if each.name == name)
+    return "task" if cause.by is not None else "edit" if cause.edited else "source"

@@ -1,0 +1,49 @@
+"""What lies on disk, compared with what a stage gives: wrong, missing, stale, or edited by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stages.make import log
+from stages.make.declare import declaration
+from stages.make.folders import STATE, LayerFolder, file_of
+from stages.make.memo import memo_of
+from stages.make.outputs import stale_names
+from stages.make.pins import kept_edits
+from stages.make.store import store_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disk:
+    """The files of a stage that are to be written or removed, and what a person edited of them.
+
+    `edited` are the digests of edits that are to be replaced, `kept` of those that stay: by name.
+    """
+
+    wrong: Sequence[str]
+    edited: Mapping[str, str]
+    kept: Mapping[str, str]
+
+
+def compare(
+    stage: str, folder: LayerFolder, outputs: Mapping[str, str], known: bool = True
+) -> Disk:
+    """Compare what is on disk with the digests that a stage gives, by name.
+
+    Edited is what no stage ever wrote, where what it should be was `known`, or written before.
+    Raises UserError or UserErrors where an edit that is to stay does not fit.
+    """
+    memo, store = memo_of(folder.home / STATE), store_of(folder.home)
+    found = {name: memo.digest(file_of(folder, name)) for name in outputs}
+    differing = {name: digest for name, digest in found.items() if digest != outputs[name]}
+    strange = {n: d for n, d in differing.items() if d is not None and not store.has_blob(d)}
+    if strange and not known and not log.history(folder.home / STATE, f"{folder.name}:{stage}"):
+        strange = {}
+    kept = kept_edits(folder, {name: outputs[name] for name in differing}, strange)
+    stale = stale_names(folder, declaration(stage).writes, outputs)
+    return Disk(
+        wrong=[*(name for name in differing if name not in kept), *stale],
+        edited={name: digest for name, digest in strange.items() if name not in kept},
+        kept=kept,
+    )

@@ -1,0 +1,94 @@
+"""The end of a build: what is up to date is noted, and the results of layers are printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stages.make.folders import STATE, LayerFolder, file_of, further_file, parts_of
+from stages.make.memo import memo_of
+from stages.make.session import session
+
+RESULTS = "build/results.json"
+INTERRUPTED = 128
+MOST_SUMMARIES = 5
+"""How many layers get a summary of several lines."""
+
+
+def finish(code: int) -> int:
+    """Return the exit code of a build that ended with `code`, after all that is left to do."""
+    known = session()
+    assert known.home is not None
+    results = dict(_results()) if code < INTERRUPTED else {}
+    wrong = [name for name, found in results.items() if not _is_right(name, found)]
+    _settle(results.keys() - set(wrong))
+    memo_of(known.home / STATE).save()
+    code = code or int(bool(wrong))
+    if known.reporter is not None:
+        shown = {name: found for name, found in results.items() if name in wrong or _is_new(name)}
+        known.reporter.write("".join(_lines(shown, known.unchanged + len(results) - len(shown))))
+        known.reporter.end(code)
+    return code
+
+
+def _results() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the results of the layers that were asked for and built to the end."""
+    for name, folder in session().folders.items():
+        if name in session().selected and (name in session().clean or _is_built(folder)):
+            yield name, json.loads(file_of(folder, RESULTS).read_text(encoding="utf-8"))
+
+
+def _is_built(folder: LayerFolder) -> bool:
+    return all(task in session().results for task in _tasks(folder))
+
+
+def _is_new(name: str) -> bool:
+    """Return whether a user wants to see a layer: they named it, or something happened to it."""
+    found = (session().results.get(task) for task in _tasks(session().folders[name]))
+    return name in session().asked or any(f is not None and f.how != "same" for f in found)
+
+
+def _tasks(folder: LayerFolder) -> list[str]:
+    folders = (*parts_of(folder), folder)
+    return [f"{inside.name}:{stage}" for inside in folders for stage in inside.stages]
+
+
+def _settle(names: set[str]) -> None:
+    """Note the layers that are up to date, so that the next build need not look at their tasks."""
+    known = session()
+    if known.sweep is None or known.keep_edits:
+        return
+    for name in sorted(names - known.clean):
+        folder = known.folders[name]
+        inside = [(f, stage) for f in (*parts_of(folder), folder) for stage in f.stages]
+        paths = {
+            str(further_file(f, name))
+            for f, stage in inside
+            for name in known.results[f"{f.name}:{stage}"].key.further
+        }
+        known.sweep.settle(folder, sorted(paths))
+    known.sweep.save()
+
+
+def _is_right(name: str, results: Mapping[str, Any]) -> bool:
+    from stages.make import summary, table
+
+    is_network = bool(session().folders[name].parts)
+    return table.is_right(results) if is_network else summary.is_right(results)
+
+
+def _lines(shown: Mapping[str, Mapping[str, Any]], unchanged: int) -> Iterator[str]:
+    for name, results in shown.items():
+        yield _shown(name, results, len(shown) <= MOST_SUMMARIES)
+    if unchanged:
+        yield f"{unchanged} {'layer' if unchanged == 1 else 'layers'} unchanged\n"
+
+
+def _shown(name: str, results: Mapping[str, Any], in_full: bool) -> str:
+    from stages.make.summary import line, summary
+    from stages.make.table import table
+
+    if session().folders[name].parts:
+        return table(name, results)
+    return summary(results) if in_full else line(name, results)

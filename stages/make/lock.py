@@ -1,0 +1,43 @@
+"""Locks between processes: one file for any number of them, and nothing left of a killed one."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def locked(
+    folder: Path, what: str, wait: bool = True, shared: bool = False
+) -> Iterator[bool]:
+    """Hold the lock of `what` in a folder, made where it is not there yet.
+
+    Yields whether it is held: always, if it may wait for the process that holds it. Any number of
+    processes may hold one that is `shared`. A lock is one byte of the file `lock`, at the digest
+    of `what`; the system frees it when its process ends.
+    Raises OSError where the folder cannot be written to.
+    """
+    file = _open(folder, os.getpid())
+    at = int.from_bytes(hashlib.sha256(what.encode()).digest()[:7], "big")
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.lockf(file, kind if wait else kind | fcntl.LOCK_NB, 1, at)
+    except (BlockingIOError, PermissionError):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        fcntl.lockf(file, fcntl.LOCK_UN, 1, at)
+
+
+@functools.cache
+def _open(folder: Path, process: int) -> int:
+    """Return the lock file, open until the process ends: closing it would free its other locks."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -1,0 +1,74 @@
+"""Digests of files, remembered as long as nothing about the file changes."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import time
+from pathlib import Path
+
+from stages.make.files import load_data, save_data
+
+Mark = tuple[int, int, int, int]
+"""Time of content, time of change, size and inode of a file: what changes when it is written."""
+
+SECOND = 1_000_000_000
+FINE, COARSE = SECOND // 20, 2 * SECOND
+"""How long after a change another one may bear the same time, in nanoseconds."""
+
+
+def mark_of(state: os.stat_result) -> Mark:
+    """Return what tells whether a file was written since."""
+    return (state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
+
+
+def is_fresh(changed: int, now: int) -> bool:
+    """Return whether a file that changed at `changed` may yet change without a trace.
+
+    Times in nanoseconds. Only the time of change counts, which nobody can set; file systems that
+    count whole seconds are told by it.
+    """
+    return changed > now - (FINE if changed % SECOND else COARSE)
+
+
+class Memo:
+    """The digests of files, by path; what it does not know it reads, so losing it loses time only.
+
+    `state` is the folder in which it is kept between builds.
+    """
+
+    def __init__(self, state: Path) -> None:
+        self._file = state / "memo"
+        self._known: dict[str, tuple[Mark, str]] = load_data(self._file) or {}
+        self._changed = False
+
+    def digest(self, path: Path) -> str | None:
+        """Return the sha256 of a file, None where there is none to read."""
+        name = str(path)
+        try:
+            mark = mark_of(os.stat(name))
+            known = self._known.get(name)
+            if known is not None and known[0] == mark:
+                return known[1]
+            now = time.time_ns()
+            with open(name, "rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return None
+        if not is_fresh(mark[1], now):
+            self._known[name] = (mark, found)
+            self._changed = True
+        return found
+
+    def save(self) -> None:
+        """Keep what was found out for the next build."""
+        if self._changed:
+            save_data(self._file, self._known)
+            self._changed = False
+
+
+@functools.cache
+def memo_of(state: Path) -> Memo:
+    """Return the one memo of a folder of state in this process."""
+    return Memo(state)

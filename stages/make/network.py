@@ -1,0 +1,121 @@
+"""Network folders: their parts as layer folders, with what crosses from one to another."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+from stages import NETWORK as STAGES
+from stages.make.files import load_data, remove_left_overs, save_data
+from stages.make.folders import (
+    LAYER,
+    NETWORK,
+    STATE,
+    Crossing,
+    LayerFolder,
+    file_of,
+    open_folder,
+    parts_of,
+)
+
+Plan = dict[str, Any]
+"""`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,
+and the part and tensor that it is."""
+
+NOTHING: Plan = {"parts": {}, "crossings": []}
+
+
+def open_network(folder: LayerFolder) -> LayerFolder:
+    """Return a network folder with its parts; without any where its network.yaml is wrong.
+
+    A part that is no layer folder is left out. What is wrong is said by the stage `connect`, which
+    reads the file again.
+    """
+    plan = read_plan(folder)
+    parts: dict[str, LayerFolder] = {}
+    for name, path in plan["parts"].items():
+        parts[name] = _part(folder, name, path, _crossings(folder, name, plan, parts))
+    there = tuple((name, part) for name, part in parts.items() if _is_layer(part))
+    return replace(folder, stages=STAGES, parts=there)
+
+
+def network_of(folder: LayerFolder) -> LayerFolder:
+    """Return the network that a folder is a part of, or the folder itself."""
+    around = open_folder(folder.path.parent)
+    return around if folder in parts_of(around) else folder
+
+
+def _part(
+    network: LayerFolder, name: str, path: str, crossings: tuple[Crossing, ...]
+) -> LayerFolder:
+    """Return a part: the folder of its name builds in itself, a shared one in the network's."""
+    place = (network.path / path).resolve()
+    own = place == network.path / name
+    return LayerFolder(
+        name=f"{network.name}/{name}",
+        path=place,
+        build=place / "build" if own else network.build / name,
+        cache=network.cache / name,
+        home=network.home,
+        crossings=crossings,
+    )
+
+
+def _crossings(
+    network: LayerFolder, name: str, plan: Plan, parts: dict[str, LayerFolder]
+) -> tuple[Crossing, ...]:
+    return tuple(
+        _crossing(network, tensor, parts[source], output)
+        for part, tensor, source, output in plan["crossings"]
+        if part == name
+    )
+
+
+def _crossing(network: LayerFolder, tensor: str, source: LayerFolder, output: str) -> Crossing:
+    """Return a crossing; one from a folder that is no layer only waits for that to be said."""
+    simulated = [f"{source.name}:simulate"] if _is_layer(source) else []
+    return Crossing(
+        name=f"inputs/{tensor}.npy",
+        file=file_of(source, f"build/outputs/{output}.npy"),
+        after=(f"{network.name}:connect", *simulated),
+    )
+
+
+def _is_layer(part: LayerFolder) -> bool:
+    return (part.path / LAYER).is_file()
+
+
+def read_plan(folder: LayerFolder) -> Plan:
+    """Return what network.yaml says; nothing where it is wrong, or cannot be read.
+
+    Kept in `.lairmake/` by the name of the network, with the digest of the file, so that a build
+    with nothing to do reads no YAML.
+    """
+    try:
+        content = (folder.path / NETWORK).read_bytes()
+    except OSError:
+        return NOTHING
+    name, digest = (hashlib.sha256(c).hexdigest() for c in (folder.name.encode(), content))
+    kept = folder.home / STATE / "networks" / name
+    known, plan = load_data(kept) or ("", NOTHING)
+    if known != digest:
+        plan = _parse(content)
+        remove_left_overs(kept.parent)
+        save_data(kept, (digest, plan))
+    return plan
+
+
+def _parse(content: bytes) -> Plan:
+    from stages.diagnose import Source, UserErrors
+    from stages.lair.network import read_network
+
+    try:
+        network = read_network(Source(path=NETWORK, text=content.decode("utf-8-sig")))
+    except (UserErrors, UnicodeDecodeError):
+        return NOTHING
+    ends = [(c.to, c.source) for c in network.crossings]
+    return {
+        "parts": network.parts,
+        "crossings": [[t.part, t.tensor, s.part, s.tensor] for t, s in ends],
+    }

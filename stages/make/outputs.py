@@ -1,0 +1,61 @@
+"""Write what a stage gave into the layer folder and the cache: all of it, or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from stages.diagnose import UserError
+from stages.make.files import temporary_name
+from stages.make.folders import LayerFolder, file_of, is_pattern, names_of, shown_path
+
+
+def write_outputs(
+    folder: LayerFolder, declared: Sequence[str], outputs: Mapping[str, bytes],
+    kept: Collection[str] = (),
+) -> None:
+    """Write all outputs or none, and remove what an earlier run left, but what is `kept`.
+
+    A file that holds its content already is left alone. Raises UserError where the folder does not
+    let itself be written to.
+    """
+    files = {file_of(folder, name): content for name, content in outputs.items()}
+    try:
+        with _temporary(files) as temporary:
+            for path, written in temporary.items():
+                os.replace(written, path)
+        for name in stale_names(folder, declared, {*outputs, *kept}):
+            file_of(folder, name).unlink(missing_ok=True)
+    except OSError as error:
+        path = Path(error.filename2 or error.filename)
+        place = shown_path(path.parent if path.suffix == ".tmp" else path)
+        raise UserError(f"cannot write {place}: {error.strerror}") from error
+
+
+def stale_names(
+    folder: LayerFolder, declared: Sequence[str], outputs: Collection[str]
+) -> list[str]:
+    """Return the files that a stage's patterns stand for, but that it no longer writes."""
+    patterns = [name for name in declared if is_pattern(name)]
+    return [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]
+
+
+@contextlib.contextmanager
+def _temporary(files: Mapping[Path, bytes]) -> Iterator[dict[Path, Path]]:
+    """Write every content that differs from its file beside it; remove what is left at the end."""
+    changed = {path: content for path, content in files.items() if _differs(path, content)}
+    temporary = {path: path.with_name(temporary_name(path.name)) for path in changed}
+    try:
+        for path, content in changed.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary[path].write_bytes(content)
+        yield temporary
+    finally:
+        for path in temporary.values():
+            path.unlink(missing_ok=True)
+
+
+def _differs(path: Path, content: bytes) -> bool:
+    return not path.is_file() or path.read_bytes() != content

@@ -1,0 +1,39 @@
+"""What is printed, whether or not anybody reads it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import IO
+
+from stages.diagnose import UserError
+
+
+@contextlib.contextmanager
+def printing(stream: IO[str] | None = None) -> Iterator[None]:
+    """Print to a stream, stdout by default, at once; nobody reading any more is no error.
+
+    Then what follows goes nowhere. Raises UserError where there is no room for it, or a file cannot
+    be read or written.
+    """
+    stream = stream or sys.stdout
+    try:
+        yield
+        stream.flush()
+    except BrokenPipeError:
+        _go_nowhere(stream)
+    except OSError as error:
+        if error.filename is None:
+            _go_nowhere(stream)
+        place = "stdout" if error.filename is None else error.filename
+        raise UserError(f"{place}: {error.strerror or error}") from error
+
+
+def _go_nowhere(stream: IO[str]) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+        stream.flush()

@@ -1,0 +1,100 @@
+"""doit's command `run`, for our dodo files: it can be interrupted, and ends with the results."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from doit.cmd_run import Run as DoitRun
+
+from stages.make.commands.inert import Inert
+from stages.make.finish import finish
+from stages.make.session import session
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+KEEP_EDITS = {
+    "name": "keep_edits",
+    "long": "keep-edits",
+    "type": bool,
+    "default": False,
+    "help": "leave texts of stages that were edited by hand, and build from them",
+}
+
+
+class Run(Inert, DoitRun):  # type: ignore[misc]
+    """Run tasks; where the dodo file is not ours this is what doit does."""
+
+    name = "run"
+    cmd_options = (*DoitRun.cmd_options, KEEP_EDITS)
+
+    def execute(self, params: Any, args: list[str]) -> int:
+        """Return doit's exit code: 1 where a value is wrong too, 128 and more if interrupted."""
+        known = session()
+        known.arguments, known.start = args, Path.cwd()
+        known.always = bool(params["always"])
+        known.keep_edits = bool(params["keep_edits"])
+        with _interruptible():
+            try:
+                code = int(super().execute(params, args) or 0)
+                return finish(code) if known.home is not None else code
+            except KeyboardInterrupt:
+                if known.home is None:
+                    raise
+                return finish(_interrupted())
+
+
+def _interrupted() -> int:
+    """Wait until no process of the build writes any more, and say that it ended."""
+    for process in multiprocessing.active_children():
+        process.join()
+    sys.stderr.write("interrupted: what is done is kept\n")
+    return 128 + (session().interrupted or signal.SIGINT)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM end a build as SIGINT does, once; a second signal ends the process."""
+    before = {number: signal.signal(number, _interrupt) for number in SIGNALS}
+    os.register_at_fork(after_in_child=functools.partial(_leave_to_parent, *os.pipe()))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    if session().home is None and number == signal.SIGTERM:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    session().interrupted = number
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_DFL)
+    raise KeyboardInterrupt
+
+
+def _leave_to_parent(end: int, parents: int) -> None:
+    """A process of a build ends when doit's own process ends it, not by a key, or when that ends.
+
+    Only doit's own process keeps `parents` open: of the other side, `end`, nothing is ever read
+    until that process is no more.
+    """
+    if session().home is None:
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.close(parents)
+    threading.Thread(target=_end_with_parent, args=(end,), daemon=True).start()
+
+
+def _end_with_parent(end: int) -> None:
+    os.read(end, 1)
+    os._exit(1)

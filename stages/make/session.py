@@ -1,0 +1,48 @@
+"""What one doit process knows about the build that it does."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stages.make.action import Result
+    from stages.make.folders import LayerFolder
+    from stages.make.reporter import StageReporter
+    from stages.make.sweep import Sweep
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """The command line of a build, and what became of its tasks so far.
+
+    `arguments` are the tasks asked for, as typed in the folder `start`: None unless the command is
+    `run`. `home` is None as long as the dodo file is not ours. `folders` are the layers that have
+    tasks, `selected` those of them that are to be built whole, `asked` those that the user named.
+    Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
+    """
+
+    arguments: list[str] | None = None
+    start: Path = field(default_factory=Path.cwd)
+    commands: list[str] = field(default_factory=list)
+    always: bool = False
+    keep_edits: bool = False
+    home: Path | None = None
+    default: list[str] = field(default_factory=list)
+    sweep: Sweep | None = None
+    folders: dict[str, LayerFolder] = field(default_factory=dict)
+    selected: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+    clean: set[str] = field(default_factory=set)
+    unchanged: int = 0
+    results: dict[str, Result] = field(default_factory=dict)
+    reporter: StageReporter | None = None
+    interrupted: int = 0
+
+
+@functools.cache
+def session() -> Session:
+    """Return the one session of this process."""
+    return Session()

@@ -1,0 +1,50 @@
+"""Run one stage on the files that it declares: what it returns, and nothing written."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib
+from collections.abc import Mapping, Sequence
+
+from stages.diagnose import UserError
+from stages.make.declare import declaration
+from stages.make.folders import is_pattern
+from stages.make.inputs import Inputs
+
+MOST_OPERATIONS = 200_000_000
+"""How much isl may work in one stage, in its own unit: about a minute."""
+
+
+def perform(name: str, inputs: Inputs) -> dict[str, bytes]:
+    """Return the contents that stage `name` writes, by the names that it declares.
+
+    Raises UserError or UserErrors where the layer folder is wrong.
+    """
+    outputs = _bounded(name, inputs)
+    contents = {n: c.encode() if isinstance(c, str) else bytes(c) for n, c in outputs.items()}
+    check_names(name, declaration(name).writes, contents)
+    return contents
+
+
+def _bounded(name: str, inputs: Inputs) -> Mapping[str, str | bytes]:
+    """Run a stage; a layer that isl would work on for minutes is an error, not a wait."""
+    from stages.poly.quota import TooManyOperations, limited
+
+    try:
+        with limited(MOST_OPERATIONS):
+            stage = importlib.import_module(f"stages.{name}")
+            outputs: Mapping[str, str | bytes] = stage.run(inputs)
+    except TooManyOperations as error:
+        raise UserError(
+            f"stage {name}: {error}",
+            hint="simplify the placement, or how tensors arrive and leave",
+        ) from error
+    return outputs
+
+
+def check_names(stage: str, declared: Sequence[str], outputs: Mapping[str, bytes]) -> None:
+    """Assert that a stage returned every file that it declares, and no other."""
+    missing = [n for n in declared if not is_pattern(n) and n not in outputs]
+    assert not missing, f"stage {stage} did not return {missing}"
+    known = {o for o in outputs for n in declared if fnmatch.fnmatchcase(o, n)}
+    assert known == outputs.keys(), f"{stage} does not declare {sorted(outputs.keys() - known)}"

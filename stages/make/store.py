@@ -1,0 +1,255 @@
+"""The store: what every action that was ever run gave, by the digest of all that it depends on.
+
+`blobs/ab/<sha256>` are contents, `entries/ab/<key>` say what an action wrote. Blobs come first, the
+entry last, each in one step; so an entry is there only if all of it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from stages.diagnose import UserError
+from stages.make.files import remove_left_overs
+from stages.make.folders import STATE, shown_path
+from stages.make.shelf import FolderShelf, Shelf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What an action wrote and read: digests by the name that the stage uses; None is no file.
+
+    `further` are the names of files that it read beyond those that it declares, `code` the digest
+    of its code and tools. It took `seconds`, and ended at `when`, in seconds since 1970.
+    """
+
+    stage: str
+    outputs: dict[str, str]
+    reads: dict[str, str | None]
+    further: Sequence[str]
+    code: str
+    seconds: float
+    when: float
+
+
+class Store:
+    """The store of a workspace, and behind it a second one that is shared, if there is one."""
+
+    def __init__(self, shelf: FolderShelf, second: Shelf | None = None) -> None:
+        self.shelf = shelf
+        self.second = second
+
+    @staticmethod
+    def open(home: Path) -> Store:
+        """Return the store of a workspace, or of a layer folder outside of one; makes nothing."""
+        return Store(FolderShelf(home / STATE / "store"), _second_of(home))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the local store."""
+        return self.shelf.folder
+
+    def lookup(self, key: str) -> Entry | None:
+        """Return what the action of a key gave; None where it is not known."""
+        data = self._entry(key)
+        return Entry(**data) if data is not None and "outputs" in data else None
+
+    def further(self, primary: str) -> list[str]:
+        """Return the further files that an action read, by the key without them."""
+        return list((self._entry(primary) or {}).get("further", []))
+
+    def publish(
+        self, entry: Entry, key: str, primary: str, outputs: Mapping[str, bytes],
+        sources: Mapping[str, bytes],
+    ) -> None:
+        """Make what an action gave known under its key; `sources` are kept to be looked at later.
+
+        Raises UserError where the local store cannot be written to.
+        """
+        with ExitStack() as stack:
+            self._enter(stack, lambda shelf: shelf.publishing())
+            for content in (*sources.values(), *outputs.values()):
+                self._keep(hashlib.sha256(content).hexdigest(), content)
+            if primary != key:
+                names = sorted({*self.further(primary), *entry.further})
+                self._write("entries", primary, _canonical({"further": names}))
+            self._write("entries", key, _canonical(asdict(entry)))
+
+    def _keep(self, digest: str, content: bytes) -> None:
+        """Put a content into both stores, where it is not there yet. Raises UserError."""
+        if not self.has_blob(digest, len(content)):
+            with _cannot_write(self.folder):
+                self.shelf.write("blobs", digest, content)
+        with self._second_may_fail():
+            if self._shared is not None and self._shared.size("blobs", digest) != len(content):
+                self._shared.write("blobs", digest, content)
+
+    def keep_edit(self, content: bytes) -> str:
+        """Keep a text that somebody edited by hand, and return its digest. Raises UserError."""
+        digest = hashlib.sha256(content).hexdigest()
+        with _cannot_write(self.folder):
+            self.shelf.write("edits", digest, content)
+        return digest
+
+    def edit_path(self, digest: str) -> Path:
+        """Return where a text that was edited by hand lies."""
+        return self.shelf.path("edits", digest)
+
+    def use(self, *keys: str) -> None:
+        """Note that entries are of use: those that nobody used for long are removed first."""
+        for key in keys:
+            with suppress(OSError):
+                os.utime(self.entry_path(key))
+
+    def blob(self, digest: str) -> bytes | None:
+        """Return a content; None where it is not there, or damaged, and then removed."""
+        return self._read("blobs", digest, lambda c: hashlib.sha256(c).hexdigest() == digest)
+
+    def has_blob(self, digest: str, size: int | None = None) -> bool:
+        """Return whether the local store holds a content, without looking into it."""
+        found = None
+        with suppress(OSError):
+            found = self.shelf.size("blobs", digest)
+        return found is not None and size in (None, found)
+
+    def blob_path(self, digest: str) -> Path:
+        """Return where a content lies in the local store."""
+        return self.shelf.path("blobs", digest)
+
+    def entry_path(self, key: str) -> Path:
+        """Return where an entry lies in the local store."""
+        return self.shelf.path("entries", key)
+
+    @contextmanager
+    def lock(self, key: str) -> Iterator[None]:
+        """Hold off every process that shares this store from running the action of a key.
+
+        Raises UserError where the local store cannot be written to.
+        """
+        with ExitStack() as stack:
+            self._enter(stack, lambda shelf: shelf.lock(key))
+            yield
+
+    @property
+    def _shared(self) -> Shelf | None:
+        """The second store, if this workspace writes to it."""
+        return None if self.second is None or self.second.read_only else self.second
+
+    def _enter(
+        self, stack: ExitStack, lock: Callable[[Shelf], AbstractContextManager[Any]]
+    ) -> None:
+        """Take a lock of both stores."""
+        with _cannot_write(self.folder):
+            stack.enter_context(lock(self.shelf))
+        with self._second_may_fail():
+            if self._shared is not None:
+                stack.enter_context(lock(self._shared))
+
+    def tidy(self) -> None:
+        """Remove what processes that were killed left."""
+        remove_left_overs(self.folder / "new")
+
+    def _entry(self, key: str) -> dict[str, Any] | None:
+        content = self._read("entries", key, is_entry)
+        return json.loads(content) if content is not None else None
+
+    def _read(self, kind: str, name: str, intact: Any) -> bytes | None:
+        """Return a content from the first shelf that has it intact; the local one gets a copy."""
+        content = self._local(kind, name)
+        if content is not None and intact(content):
+            return content
+        if content is not None:
+            warn(f"{shown_path(self.shelf.path(kind, name))} is damaged, and made anew")
+            with suppress(OSError):
+                self.shelf.remove(kind, name)
+        return self._fetch(kind, name, intact)
+
+    def _local(self, kind: str, name: str) -> bytes | None:
+        try:
+            return self.shelf.read(kind, name)
+        except OSError as error:
+            warn(f"cannot read {shown_path(self.shelf.path(kind, name))}: {error.strerror}")
+        return None
+
+    def _fetch(self, kind: str, name: str, intact: Any) -> bytes | None:
+        content = None
+        with self._second_may_fail():
+            content = self.second.read(kind, name) if self.second is not None else None
+            if content is not None and not intact(content):
+                content = None
+                warn(f"the shared store holds {kind}/{name} damaged")
+                if self._shared is not None:
+                    self._shared.remove(kind, name)
+        if content is not None:
+            with suppress(OSError):
+                self.shelf.write(kind, name, content)
+        return content
+
+    def _write(self, kind: str, name: str, content: bytes) -> None:
+        with _cannot_write(self.folder):
+            self.shelf.write(kind, name, content)
+        with self._second_may_fail():
+            if self._shared is not None:
+                self._shared.write(kind, name, content)
+
+    @contextmanager
+    def _second_may_fail(self) -> Iterator[None]:
+        """What goes wrong with the second store is a warning, and the end of it for this build."""
+        try:
+            yield
+        except Exception as error:  # each back end has errors of its own
+            warn(f"the shared store is left out: {error or type(error).__name__}")
+            self.second = None
+
+
+@functools.cache
+def store_of(home: Path) -> Store:
+    """Return the one store of a workspace in this process."""
+    return Store.open(home)
+
+
+@functools.cache
+def warn(text: str) -> None:
+    """Say on stderr, once a process, what slows the build down but is no error."""
+    sys.stderr.write(f"warning: {text}\n")
+
+
+def _second_of(home: Path) -> Shelf | None:
+    if not os.environ.get("LAIRMAKE_STORE") and not (home / "lairmake.yaml").is_file():
+        return None
+    from stages.make.remote import second_shelf
+
+    return second_shelf(home)
+
+
+def is_entry(content: bytes) -> bool:
+    """Return whether these are the bytes of an entry, whole."""
+    try:
+        data = json.loads(content)
+    except ValueError:
+        return False
+    fields = set(Entry.__dataclass_fields__)
+    return isinstance(data, dict) and (data.keys() == fields or data.keys() == {"further"})
+
+
+def _canonical(data: Mapping[str, Any]) -> bytes:
+    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
+
+
+@contextmanager
+def _cannot_write(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"cannot write {shown_path(folder)}: {error.strerror}",
+            hint="the store must be writable to build anything that it does not hold yet",
+        ) from error

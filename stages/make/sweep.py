@@ -1,0 +1,176 @@
+"""Which layers nothing happened to since they were built: found by looking at folders only.
+
+`.lairmake/manifest` holds the signature of every layer that was up to date when it was looked at:
+name, times, size and inode of all files that count. It is an accelerator: where it is wrong or
+lost, tasks are made and each finds for itself that it is up to date.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from stages.make.declare import STAGES
+from stages.make.files import load_data, remove_left_overs, save_data
+from stages.make.folders import LAYER, NETWORK, NOT_LAYERS, STATE, LayerFolder, parts_of
+from stages.make.key import compiler
+from stages.make.memo import FINE, SECOND, is_fresh
+
+Signature = list[Any]
+Place = tuple[str, str, str]
+"""The folder of a layer, that of what it builds, and its cache."""
+
+
+class Sweep:
+    """The signatures of the layers of a workspace, or of one layer folder."""
+
+    def __init__(self, home: Path) -> None:
+        self._file = home / STATE / "manifest"
+        self._code = _code_signature()
+        kept = load_data(self._file) or {}
+        self._layers: dict[str, Any] = kept["layers"] if kept.get("code") == self._code else {}
+        self._changed = False
+
+    def is_clean(self, name: str, places: Iterable[Place]) -> bool:
+        """Return whether nothing happened to a layer since it was up to date."""
+        known = self._layers.get(name)
+        if known is None:
+            return False
+        further, signature = known
+        return bool(signature == _signature(places, further))
+
+    def settle(self, folder: LayerFolder, further: Sequence[str]) -> None:
+        """Note a layer that is up to date, unless that may change without a trace.
+
+        `further` are the paths of the files that its stages read beyond those in its folders.
+        """
+        from stages.make.action import check
+
+        places = places_of(folder)
+        signature = _signature(places, further)
+        _wait_for(signature)
+        now = time.time_ns()
+        tasks = [(stage, f) for f in (*parts_of(folder), folder) for stage in f.stages]
+        if any(is_fresh(changed, now) for changed in _changes(signature)):
+            return
+        if all(check(*task) for task in tasks) and signature == _signature(places, further):
+            self._layers[folder.name] = (list(further), signature)
+            self._changed = True
+
+    def save(self) -> None:
+        """Keep what was found out for the next build."""
+        if self._changed:
+            save_data(self._file, {"code": self._code, "layers": self._layers})
+
+
+def find_folders(projects: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield every layer or network folder below `projects`: name, path, and whether a network."""
+    waiting = [("", projects)]
+    while waiting:
+        name, path = waiting.pop()
+        files, folders = _entries(path)
+        found = [f for f in (LAYER, NETWORK) if f in files]
+        if found:
+            yield name, path, NETWORK in found
+        for folder in folders:
+            if folder[0] != "." and not (found and folder in NOT_LAYERS):
+                waiting.append((f"{name}/{folder}" if name else folder, f"{path}/{folder}"))
+
+
+def places_of(folder: LayerFolder) -> list[Place]:
+    """Return where the files of a layer lie, or of a network and its parts."""
+    found = (folder, *parts_of(folder))
+    return [(str(f.path), str(f.build), str(f.cache)) for f in found]
+
+
+def remove_temporary(places: Iterable[Place]) -> None:
+    """Remove what builds that were killed left in the folders of a layer."""
+    for _, build, cache in places:
+        for top in (build, cache):
+            for folder, _, _ in os.walk(top):
+                remove_left_overs(Path(folder))
+
+
+def _entries(path: str) -> tuple[set[str], list[str]]:
+    files, folders = set(), []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.name)
+                else:
+                    files.add(entry.name)
+    except OSError:
+        pass
+    return files, folders
+
+
+def _signature(places: Iterable[Place], further: Iterable[str]) -> Signature:
+    """Return what changes when a file of a layer does, or comes, or goes."""
+    found: Signature = []
+    for path, build, cache in places:
+        found.append(path)
+        _add(found, path, "", False)
+        for folder in (f"{path}/inputs", build, cache):
+            _add(found, folder, folder, True)
+    for path in further:
+        found.append((path, *_state(path)))
+    return found
+
+
+def _add(found: Signature, path: str, below: str, deep: bool) -> None:
+    """Add the files in a folder, and below it if `deep`: name, times, size, inode."""
+    files: list[tuple[Any, ...]] = []
+    folders = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                name = entry.name
+                if name[0] == "." and not name.endswith(".tmp"):
+                    continue
+                if entry.is_dir():
+                    folders.append(name)
+                else:
+                    s = entry.stat()
+                    mark = (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
+                    files.append((f"{below}/{name}", *mark))
+    except OSError:
+        return
+    files.sort()
+    found += files
+    for name in sorted(folders) if deep else ():
+        _add(found, f"{path}/{name}", f"{below}/{name}", deep)
+
+
+def _state(path: str) -> tuple[int, ...]:
+    try:
+        s = os.stat(path)
+    except OSError:
+        return ()
+    return (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
+
+
+def _changes(signature: Signature) -> Iterator[int]:
+    return (part[2] for part in signature if isinstance(part, tuple) and len(part) > 2)
+
+
+def _wait_for(signature: Signature) -> None:
+    """Wait, for a moment only, until what was just written can no longer change without a trace."""
+    now = time.time_ns()
+    waits = [changed + FINE - now for changed in _changes(signature) if is_fresh(changed, now)]
+    if waits and 0 < max(waits) <= FINE:
+        time.sleep(max(waits) / SECOND + 0.001)
+
+
+def _code_signature() -> Signature:
+    """Return what changes when the code of the stages or a tool does."""
+    found: Signature = [sys.version, repr(compiler())]
+    for root in (STAGES, STAGES.parent / "templates"):
+        _add(found, str(root), str(root), True)
+    found = [f for f in found if not (isinstance(f, tuple) and f[0].endswith(".pyc"))]
+    packages = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
+    return [*found, *((p, *_state(p)) for p in packages)]

@@ -1,0 +1,107 @@
+"""What the Make keeps between builds: digests, files whole or not at all, locks."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from stages.make.files import is_left_over, load_data, save_data, temporary_name, write_whole
+from stages.make.lock import locked
+from stages.make.memo import SECOND, Memo, is_fresh
+
+NOW = 1_700_000_000 * SECOND + 123_456_789
+ONE = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
+HOLD = """
+import sys, time
+from pathlib import Path
+from stages.make.lock import locked
+with locked(Path(sys.argv[1]), "a"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_file_written_a_moment_ago_may_change_without_a_trace():
+    assert is_fresh(NOW - SECOND // 100, NOW)
+    assert not is_fresh(NOW - SECOND // 10, NOW)
+
+
+def test_where_times_are_whole_seconds_a_moment_is_longer():
+    seconds = NOW - NOW % SECOND
+    assert is_fresh(seconds - SECOND, NOW)
+    assert not is_fresh(seconds - 2 * SECOND, NOW)
+
+
+def test_a_file_from_the_future_is_never_believed():
+    assert is_fresh(NOW + 1000 * SECOND, NOW)
+
+
+def test_digests_are_remembered_and_kept(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("one", encoding="utf-8")
+    time.sleep(0.1)
+    memo = Memo(tmp_path)
+    assert memo.digest(file) == ONE
+    memo.save()
+    (entry,) = load_data(tmp_path / "memo").values()
+    assert entry[1] == ONE
+    save_data(tmp_path / "memo", {str(file): (entry[0], "remembered")})
+    assert Memo(tmp_path).digest(file) == "remembered"
+
+
+def test_a_digest_is_not_remembered_for_another_file_of_the_same_name(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("two", encoding="utf-8")
+    times = file.stat()
+    time.sleep(0.1)
+    memo = Memo(tmp_path)
+    memo.digest(file)
+    write_whole(file, b"one")
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert memo.digest(file) == ONE
+
+
+def test_what_is_no_file_has_no_digest(tmp_path):
+    assert Memo(tmp_path).digest(tmp_path) is None
+    assert Memo(tmp_path).digest(tmp_path / "missing") is None
+
+
+@pytest.mark.parametrize("at", [0, 4, 10, -1])
+def test_damaged_data_is_none(tmp_path, at):
+    save_data(tmp_path / "data", {"a": (1, 2)})
+    content = bytearray((tmp_path / "data").read_bytes())
+    content[at] ^= 1
+    (tmp_path / "data").write_bytes(content)
+    assert load_data(tmp_path / "data") is None
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError):
+        write_whole(tmp_path / "folder", b"content")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_only_files_of_processes_that_ended_are_left_over():
+    assert not is_left_over(temporary_name("lair.isl"))
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                           capture_output=True, text=True, check=True)
+    assert is_left_over(f".lair.isl.{ended.stdout.strip()}.0.tmp")
+    assert not is_left_over("lair.isl")
+    assert not is_left_over(".lair.isl.swp")
+
+
+def test_a_lock_is_held_against_other_processes_until_they_end(tmp_path):
+    other = subprocess.Popen([sys.executable, "-c", HOLD, tmp_path], stdout=subprocess.PIPE)
+    other.stdout.readline()
+    with locked(tmp_path, "a", wait=False) as held:
+        assert not held
+    with locked(tmp_path, "b", wait=False) as held:
+        assert held
+    other.kill()
+    other.communicate()
+    with locked(tmp_path, "a") as held:
+        assert held
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]

@@ -1,0 +1,116 @@
+"""Builds that are killed or interrupted, and two builds at the same time."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ALL = ["parse", "place", "render", "simulate"]
+KILLED = Path(__file__).parent / "killed.py"
+
+
+@pytest.fixture
+def notes(tmp_path):
+    file = tmp_path / "notes"
+    file.touch()
+    return file
+
+
+def noted(notes):
+    return [line.split()[0] for line in notes.read_text(encoding="utf-8").splitlines()]
+
+
+def start(space, *args, cwd=".", **env):
+    return subprocess.Popen(
+        [sys.executable, "-m", "doit", *args], cwd=space.root / cwd, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(space.modules), **env},
+    )
+
+
+def wait_for(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def left_overs(space):
+    return [p for p in space.root.rglob("*.tmp") if "__pycache__" not in p.parts]
+
+
+def contents(space):
+    return {name: space.read(name) for name in space.files() if name != "dodo.py"}
+
+
+def test_builds_killed_at_200_moments_leave_nothing_behind(small, notes):
+    """Then a build to the end gives what an undisturbed one gives, without what was finished."""
+    for layer in "bc":
+        small.layer(f"projects/{layer}")
+        small.write(f"projects/{layer}/a.lair", f"One\n{layer}\n")
+    env = {**os.environ, "PYTHONPATH": str(small.modules), "NOTED": str(notes), "SLOW": "0.01"}
+    killed = subprocess.run(
+        [sys.executable, KILLED, "1", "200", notes], cwd=small.root, env=env,
+        capture_output=True, text=True, check=False,
+    )
+    assert (killed.returncode, killed.stdout, killed.stderr) == (0, "", "")
+    time.sleep(0.5)
+    assert small.run().code == 0
+    assert small.run().out == "3 layers unchanged\n"
+    assert left_overs(small) == []
+    found = contents(small)
+    shutil.rmtree(small.root / ".lairmake")
+    for folder in [small.root / "cache", *small.root.glob("projects/*/build")]:
+        shutil.rmtree(folder)
+    small.build()
+    assert contents(small) == found
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_build_ends_cleanly_and_keeps_what_is_done(
+    small, notes, number, arguments
+):
+    build = start(small, *arguments, NOTED=str(notes), SLOW="0.3")
+    wait_for(lambda: noted(notes) == ["parse", "place", "render"])
+    build.send_signal(number)
+    out, err = build.communicate()
+    assert (build.returncode, err) == (128 + number, "interrupted: what is done is kept\n")
+    assert ".  a:parse\n.  a:place\n.  a:render\n".startswith(out)
+    assert left_overs(small) == []
+    assert small.build()[-1] == "a:simulate"
+    assert small.run().out == "1 layer unchanged\n"
+    assert noted(notes) == ["parse", "place", "render"]
+
+
+def test_the_processes_of_a_killed_build_end_too(small, notes):
+    build = start(small, "-n", "2", NOTED=str(notes), SLOW="0.3")
+    wait_for(lambda: noted(notes))
+    children = Path(f"/proc/{build.pid}/task/{build.pid}/children")
+    if not children.is_file():
+        pytest.skip("the system does not list the processes of a process")
+    workers = children.read_text(encoding="utf-8").split()
+    assert workers
+    build.kill()
+    build.communicate()
+    wait_for(lambda: not any(Path(f"/proc/{worker}/fd").exists() for worker in workers))
+
+
+def test_two_builds_at_once_in_one_folder_run_no_task_twice(small, notes):
+    builds = [start(small, NOTED=str(notes), SLOW="0.2") for _ in range(2)]
+    assert [(build.communicate(), build.returncode)[1] for build in builds] == [0, 0]
+    assert noted(notes) == ALL
+    assert small.run().out == "1 layer unchanged\n"
+
+
+def test_two_builds_at_once_of_equal_layers_run_no_task_twice(small, notes):
+    small.layer("projects/b")
+    builds = [start(small, layer, NOTED=str(notes), SLOW="0.2") for layer in "ab"]
+    assert [(build.communicate(), build.returncode)[1] for build in builds] == [0, 0]
+    assert noted(notes) == ALL
+    assert small.read("cache/a/placement.isl") == small.read("cache/b/placement.isl")

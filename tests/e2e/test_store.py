@@ -1,0 +1,312 @@
+"""What is found in the store instead of being run, and what becomes of a damaged one."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import DODO
+
+ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
+SWITCHED = "One\nThree\n"
+
+
+def counted(space, *args, **env):
+    """Run doit, which must succeed, and return how often each stage ran in any process."""
+    notes = space.root.parent / "notes"
+    notes.write_text("", encoding="utf-8")
+    space.build(*args, NOTED=str(notes), **env)
+    return [line.split()[0] for line in notes.read_text(encoding="utf-8").splitlines()]
+
+
+def store(space, kind):
+    return sorted(p for p in (space.root / ".lairmake/store" / kind).rglob("*") if p.is_file())
+
+
+def contents(space):
+    return {name: space.read(name) for name in space.files()}
+
+
+def test_a_revert_runs_nothing(small):
+    first = small.read("projects/a/a.lair")
+    small.build()
+    before = contents(small)
+    small.write("projects/a/a.lair", SWITCHED)
+    assert counted(small) == ["parse", "place", "render", "simulate"]
+    small.write("projects/a/a.lair", first)
+    run = small.run()
+    assert (run.ran, run.hits) == ([], ALL)
+    assert contents(small) == before
+    assert small.run().out == "1 layer unchanged\n"
+
+
+def test_a_renamed_layer_runs_nothing(small):
+    small.build()
+    (small.root / "projects/a").rename(small.root / "projects/b")
+    shutil.rmtree(small.root / "projects/b/build")
+    assert small.hits() == [name.replace("a:", "b:") for name in ALL]
+
+
+def test_two_layers_of_the_same_text_are_built_once(small):
+    small.layer("projects/deep/b")
+    assert sorted(counted(small, "-n", "2")) == ["parse", "place", "render", "simulate"]
+    assert small.read("cache/a/lair.isl") == small.read("cache/deep/b/lair.isl")
+
+
+def test_changed_code_changed_back_runs_nothing(small):
+    small.build()
+    module = small.modules / "stages/diagnose.py"
+    before = module.read_text()
+    module.write_text(before + "# changed\n")
+    assert small.build() == ALL
+    module.write_text(before)
+    assert small.hits() == []
+
+
+def test_without_outputs_and_state_nothing_runs(small):
+    small.build()
+    before = contents(small)
+    shutil.rmtree(small.root / "cache")
+    shutil.rmtree(small.root / "projects/a/build")
+    for name in ("memo", "manifest", "log.jsonl"):
+        (small.root / ".lairmake" / name).unlink()
+    assert small.hits() == ALL
+    assert contents(small) == before
+
+
+@pytest.mark.parametrize("name", ["memo", "manifest", "log.jsonl"])
+@pytest.mark.parametrize("damage", [b"", b"no such thing\n", b"\0" * 100])
+def test_damaged_state_is_made_anew(small, name, damage):
+    small.build()
+    (small.root / ".lairmake" / name).write_bytes(damage)
+    assert small.hits() == []
+    small.write("projects/a/a.lair", SWITCHED)
+    assert small.build() == ALL
+
+
+@pytest.mark.parametrize("damage", ["text", "folder"])
+def test_a_damaged_database_of_doit_is_made_anew(small, damage):
+    small.write("dodo.py", DODO + 'DOIT_CONFIG["dep_file"] = ".lairmake/doit.db"\n')
+    small.build()
+    database = small.root / ".lairmake/doit.db"
+    database.unlink()
+    database.mkdir() if damage == "folder" else database.write_text("no database")
+    run = small.run()
+    assert (run.code, run.ran) == (0, [])
+    assert run.err.startswith("warning: .lairmake/doit.db is left out: ")
+    assert small.run("list").code == 0
+    assert database.is_dir() or small.run().err == ""
+
+
+@pytest.mark.parametrize("kind", ["blobs", "entries"])
+def test_folders_where_files_of_the_store_belong_are_made_anew(small, kind):
+    small.build()
+    names = [path.relative_to(small.root) for path in store(small, kind)]
+    for path in names:
+        (small.root / path).unlink()
+        (small.root / path / "inside").mkdir(parents=True)
+    (small.root / "cache/a/placement.isl").unlink()
+    run = small.run("-a")
+    assert (run.code, run.ran) == (0, ["a:parse", "a:place", "a:render", "a:simulate"])
+    assert all((small.root / path).is_file() for path in names)
+
+
+def test_a_file_where_a_folder_of_the_store_belongs_is_replaced(small):
+    small.build()
+    for path in (small.root / ".lairmake/store").iterdir():
+        shutil.rmtree(path) if path.is_dir() else None
+        path.write_text("")
+    small.write("projects/a/a.lair", SWITCHED)
+    assert small.build() == ALL
+
+
+def test_a_damaged_blob_is_a_miss_and_a_warning(small):
+    small.build()
+    (digest,) = [p for p in store(small, "blobs") if p.read_text() == "one\ntwo\n"]
+    digest.write_text("one\nTWO\n")
+    (small.root / "cache/a/placement.isl").unlink()
+    run = small.run()
+    shown = digest.relative_to(small.root)
+    assert run.ran == ["a:place"]
+    assert run.err == f"warning: {shown} is damaged, and made anew\n"
+    assert small.read("cache/a/placement.isl") == "one\ntwo\n" == digest.read_text()
+
+
+@pytest.mark.parametrize("damage", ["", "no entry", "[]", '{"outputs": {}}'])
+def test_a_damaged_entry_is_a_miss_and_a_warning(small, damage):
+    small.build()
+    (entry,) = [p for p in store(small, "entries") if json.loads(p.read_text())["stage"] == "place"]
+    entry.write_text(damage)
+    (small.root / "cache/a/placement.isl").unlink()
+    run = small.run()
+    assert run.ran == ["a:place"]
+    assert run.err == f"warning: {entry.relative_to(small.root)} is damaged, and made anew\n"
+    assert json.loads(entry.read_text())["stage"] == "place"
+
+
+def test_an_input_edited_while_its_stage_runs_is_seen(small):
+    """The stage itself edits what it reads, the first time: as a user would while it runs."""
+    stage = small.modules / "stages/parse.py"
+    edit = EDIT.format(path=small.root / "projects/a/a.lair")
+    stage.write_text(stage.read_text().replace("    lines =", f"{edit}    lines ="))
+    assert counted(small, EDIT="yes")[:2] == ["parse", "parse"]
+    assert small.read("cache/a/lair.isl") == "Edited\n"
+    assert small.read("cache/a/placement.isl") == "edited\n"
+    small.write("projects/a/a.lair", "One\nTwo\n")
+    assert counted(small) == ["parse", "place", "render", "simulate"]
+    assert small.read("cache/a/lair.isl") == "One\nTwo\n"
+
+
+EDIT = """
+    import os
+    from pathlib import Path
+    if "EDIT" in os.environ and "Two" in sources[0].text:
+        Path("{path}").write_text("Edited\\n")
+"""
+
+
+def test_an_input_that_changes_whenever_its_stage_runs_is_an_error(small):
+    stage = small.modules / "stages/parse.py"
+    edit = ALWAYS.format(path=small.root / "projects/a/a.lair")
+    stage.write_text(stage.read_text().replace("    lines =", f"{edit}    lines ="))
+    run = small.run()
+    assert (run.code, run.err) == (1, "error: a.lair changes while the layer builds\n")
+    assert store(small, "entries") == []
+
+
+ALWAYS = """
+    from pathlib import Path
+    Path("{path}").write_text(sources[0].text + "more\\n")
+"""
+
+
+def test_always_runs_what_is_up_to_date(small):
+    small.build()
+    assert counted(small, "-a") == ["parse", "place", "render", "simulate"]
+    assert small.hits() == []
+
+
+def test_a_target_is_named_by_any_path_to_it(small):
+    (small.root / "link").symlink_to("projects")
+    assert small.build("./cache/a/placement.isl") == ["a:parse", "a:place"]
+    assert small.build("link/a/../a/build/simd/pe_one.c") == ["a:render"]
+    assert small.build("-k", "outputs/y.npy", cwd="projects/a/build") == ["a:simulate"]
+    assert small.run(str(small.root / "projects/a")).out.startswith("small on ideal\n")
+
+
+def test_a_workspace_by_another_path_is_the_same(small):
+    small.build()
+    link = small.root.parent / "elsewhere"
+    link.symlink_to(small.root)
+    assert small.run(cwd=link).out == "1 layer unchanged\n"
+    assert small.build(cwd=link / "projects/a") == []
+
+
+def test_a_name_that_is_none_is_doits_error(small):
+    run = small.run("b")
+    assert (run.code, run.out) == (3, "")
+    assert 'Invalid parameter: "b". Must be a command, task, or a target.' in run.err
+
+
+@pytest.mark.parametrize("command", [(), ("list",)])
+def test_a_layer_may_not_be_called_like_a_command(small, command):
+    small.layer("projects/clean")
+    run = small.run(*command)
+    assert (run.code, run.err) == (3, (
+        "ERROR: a layer may not be called clean, since doit has a command of this name: "
+        "rename projects/clean\n"
+    ))
+
+
+@pytest.mark.parametrize("name, why", [
+    ("-a", "doit takes it for an option"), ("a=b", "doit takes it for a variable"),
+    ("a:b", "what comes after : is a stage"),
+])
+def test_a_layer_may_not_have_a_name_that_nobody_can_ask_for(small, name, why):
+    small.layer(f"projects/{name}")
+    run = small.run()
+    assert (run.code, run.out, run.err) == (3, "", (
+        f"ERROR: a layer may not be called {name}, since {why}: rename projects/{name}\n"
+    ))
+
+
+def test_another_reporter_prints_nothing_else(small):
+    run = small.run("-r", "json")
+    assert [task["name"] for task in json.loads(run.out)["tasks"]] == [*ALL, "a"]
+
+
+def test_the_log_says_what_every_task_did(small):
+    small.build()
+    small.write("projects/a/a.lair", "ONE\nTwo\n")
+    small.build()
+    small.write("projects/a/a.lair", "One\nwrong\n")
+    small.run()
+    small.run("place", "list")
+    lines = [json.loads(line) for line in small.read(".lairmake/log.jsonl").splitlines()]
+    said = [line.get("event") or f"{line['task']} {line['how']}" for line in lines]
+    assert said == [
+        "begin", "a:parse ran", "a:place ran", "a:render ran", "a:simulate ran", "end",
+        "begin", "a:parse ran", "a:place ran", "a:render same", "a:simulate same", "end",
+        "begin", "a:parse failed", "end",
+    ]
+    assert [line["exit"] for line in lines if line.get("event") == "end"] == [0, 0, 1]
+    assert sorted(lines[1]["reads"]) == ["a.lair", "layer.yaml"]
+    assert list(lines[1]["writes"]) == ["lair.isl"]
+
+
+def without_write_rights():
+    """Take from root, in a process to be, the right to write where nobody may."""
+    import ctypes
+
+    if os.geteuid() == 0:
+        ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)
+
+
+def read_only(folder):
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+
+def writable(folder):
+    folder.chmod(0o755)
+    for path in sorted(folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def test_a_store_that_cannot_be_written_to_is_said_and_nothing_is_lost(small):
+    small.build()
+    before = contents(small)
+    read_only(small.root / ".lairmake/store")
+    assert small.run(preexec=without_write_rights).out == "1 layer unchanged\n"
+    small.write("projects/a/a.lair", SWITCHED)
+    run = small.run(preexec=without_write_rights)
+    assert (run.code, run.err) == (1, (
+        "error: cannot write .lairmake/store: Permission denied\n"
+        "hint: the store must be writable to build anything that it does not hold yet\n"
+    ))
+    assert contents(small) == {**before, "projects/a/a.lair": SWITCHED}
+    writable(small.root / ".lairmake")
+    assert small.build() == ALL
+
+
+def test_a_workspace_that_cannot_be_written_to_is_said(small):
+    read_only(small.root)
+    run = small.run(preexec=without_write_rights)
+    writable(small.root)
+    assert (run.code, run.err) == (1, "error: cannot write .lairmake: Permission denied\n")
+
+
+def test_a_dodo_file_that_is_not_ours_is_doits(small):
+    (small.root / "other").mkdir()
+    Path(small.root / "other/dodo.py").write_text(OTHER)
+    run = small.run(cwd="other")
+    assert (run.code, run.out, run.err) == (0, ".  hello\nhello\n", "")
+    assert not (small.root / "other/.lairmake").exists()
+
+
+OTHER = """
+def task_hello():
+    return {"actions": ["echo hello"], "verbosity": 2}
+"""

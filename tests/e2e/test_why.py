@@ -1,0 +1,274 @@
+"""The commands why and dry: what was rebuilt and what would be, and from which edit on."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from tests.e2e.conftest import ROOT, Space
+
+WHEN = re.compile(r"build of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", re.MULTILINE)
+FIRST = """a: build
+  parse     ran             first build
+  place     ran             first build
+  render    ran             first build
+  simulate  ran             first build
+"""
+
+
+def printed(run):
+    assert (run.code, run.err) == (0, ""), run.out + run.err
+    return WHEN.sub("build", run.out)
+
+
+def why(space, *words, **kwargs):
+    return printed(space.run("why", *words, **kwargs))
+
+
+def dry(space, *words, **kwargs):
+    """Return what is printed; nothing may be written but memory of what was seen."""
+    before = {path: path.stat().st_mtime_ns for path in space.root.rglob("*")}
+    out = printed(space.run("dry", *words, **kwargs))
+    assert {path: path.stat().st_mtime_ns for path in space.root.rglob("*")} == before
+    return out
+
+
+def test_why_follows_an_edit_to_what_was_rebuilt(small):
+    small.build()
+    assert why(small) == FIRST
+    small.write("projects/a/a.lair", "One\nThree  # a word\nFour\n")
+    small.build()
+    text = """a: build
+  projects/a/a.lair
+    line 2: Two # a word -> Three # a word
+    line 3: Four is new
+  parse     ran             a.lair changed: another lair.isl
+  place     ran             lair.isl changed: another placement.isl
+  render    ran             placement.isl changed: another simd/pe_four.c, simd/pe_three.c, \
+simd/pe_two.c
+  simulate  ran             simd/pe_four.c, simd/pe_three.c, simd/pe_two.c changed: another \
+outputs/y.npy, results.json
+"""
+    assert why(small) == text
+    assert small.build() == []
+    assert why(small, "a", cwd="projects/a") == text.replace("projects/a/a.lair", "a.lair")
+    assert why(small, "a:place") == "".join(text.splitlines(keepends=True)[:6]).replace(
+        "parse   ", "parse"
+    ).replace("place   ", "place")
+
+
+def test_why_says_why_a_task_was_not_rebuilt(small):
+    small.build()
+    small.write("projects/a/a.lair", "One\nTwo  # another word\n")
+    assert small.build() == ["a:parse"]
+    assert why(small) == """a: build
+  projects/a/a.lair
+    line 2: Two # a word -> Two # another word
+  parse     ran             a.lair changed, but writes what it wrote before
+  place     not rebuilt     parse ran, but lair.isl did not change
+  render    not rebuilt     nothing that it reads changed
+  simulate  not rebuilt     nothing that it reads changed
+"""
+    assert why(small, "a:render") == """a: build
+  render  not rebuilt     nothing that it reads changed
+"""
+
+
+def test_why_names_the_keys_of_layer_yaml(small):
+    small.build()
+    small.write("projects/a/layer.yaml", "machine: wse2\nsizes: {N: 3}\n")
+    small.build()
+    lines = why(small, "a:place").splitlines()
+    assert lines[1:4] == [
+        "  projects/a/layer.yaml",
+        "    line 1, machine: ideal -> wse2",
+        "    line 2, sizes.N: 3 is new",
+    ]
+    small.write("projects/a/layer.yaml", "machine: wse2\n")
+    small.build()
+    assert "    sizes.N: 3 is gone" in why(small).splitlines()
+
+
+def test_why_tells_what_came_from_the_store(small):
+    small.build()
+    first = small.read("projects/a/a.lair")
+    small.write("projects/a/a.lair", "One\n")
+    small.build()
+    small.write("projects/a/a.lair", first)
+    assert small.hits() != []
+    assert why(small, "a:place") == """a: build
+  projects/a/a.lair
+    line 2: Two # a word is new
+  parse  from the store  a.lair changed: another lair.isl
+  place  from the store  lair.isl changed: another placement.isl
+"""
+    (small.root / "cache/a/placement.isl").unlink()
+    assert small.hits() == ["a:place"]
+    assert why(small, "a:place") == """a: build
+  place  from the store  what it wrote was not there: as it was before
+"""
+
+
+def test_why_knows_what_was_edited_by_hand(small):
+    small.build()
+    small.write("cache/a/lair.isl", "edited\n")
+    small.hits()
+    assert why(small, "a:parse") == """a: build
+  parse  from the store  lair.isl was edited by hand: as it was before
+"""
+
+
+def test_why_knows_of_changed_code(small):
+    small.build()
+    path = small.modules / "stages/place.py"
+    path.write_text(path.read_text() + "# changed\n")
+    small.build()
+    assert why(small, "a:place") == """a: build
+  place  ran             code place.py changed, but writes what it wrote before
+"""
+
+
+def test_why_tells_of_a_failure(small):
+    small.build()
+    small.write("projects/a/a.lair", "wrong\n")
+    assert small.run().code == 1
+    assert why(small) == """a: build
+  projects/a/a.lair
+    line 1: One -> wrong
+    after line 1: Two # a word is gone
+  parse  failed          a.lair changed: projects/a/a.lair:1:1: error: this is wrong
+"""
+    small.write("projects/a/a.lair", "One\nTwo\n")
+    small.build()
+    assert why(small).splitlines()[1:3] == [
+        "  projects/a/a.lair", "    line 2: Two # a word -> Two"
+    ]
+
+
+def test_why_gives_json(small):
+    small.build()
+    small.write("projects/a/a.lair", "One\n")
+    small.build()
+    data = json.loads(printed(small.run("why", "a:place", "--json")))
+    assert [each["task"] for each in data] == ["a:parse", "a:place"]
+    cause = data[1]["causes"][0]
+    assert (cause["name"], cause["kind"], cause["task"]) == ("lair.isl", "task", "a:parse")
+    assert data[0]["causes"][0]["kind"] == "source"
+    assert (data[0]["how"], data[0]["wrote"]) == ("ran", ["lair.isl"])
+
+
+def test_without_a_build_there_is_nothing_to_explain(small):
+    run = small.run("why")
+    assert (run.code, run.err) == (1, "error: the log knows no build of any layer\n")
+    run = small.run("why", "b")
+    assert (run.code, run.err) == (3, "ERROR: why: b is no layer and no stage\n")
+
+
+def test_why_follows_a_tensor_from_part_to_part(mlp):
+    text = mlp.read("projects/mlp/first/layer.yaml")
+    mlp.write("projects/mlp/first/layer.yaml", text + "data: {seed: 7}\n")
+    mlp.build("mlp")
+    lines = why(mlp, "mlp/relu:simulate").splitlines()
+    number = text.count("\n") + 1
+    assert lines[:3] == [
+        "mlp/relu: build",
+        "  projects/mlp/first/layer.yaml",
+        f"    line {number}, data.seed: 7 is new",
+    ]
+    assert any(re.match(r"  mlp/first:simulate +ran .*layer.yaml changed: ", x) for x in lines)
+    assert re.match(r" +simulate +ran +inputs/x.npy changed: another", lines[-1])
+
+
+def test_dry_says_what_would_run_and_why(small):
+    printed(small.run("list"))
+    assert dry(small) == """a
+  parse     would run       not built here yet
+  place     may run         not built here yet
+  render    may run         not built here yet
+  simulate  may run         not built here yet
+0 tasks up to date
+"""
+    small.build()
+    assert dry(small) == "4 tasks up to date\n"
+    first = small.read("projects/a/a.lair")
+    small.write("projects/a/a.lair", "One\nThree\n")
+    assert dry(small) == """a
+  projects/a/a.lair
+    line 2: Two # a word -> Three
+  parse     would run       a.lair changed
+  place     may run         unless lair.isl comes out as before
+  render    may run         unless placement.isl comes out as before
+  simulate  may run         unless simd/pe_*.c, layout.yaml comes out as before
+0 tasks up to date
+"""
+    assert dry(small, "a:parse", cwd="projects/a").splitlines()[-2:] == [
+        "  parse  would run       a.lair changed", "0 tasks up to date"
+    ]
+    small.build()
+    small.write("projects/a/a.lair", first)
+    assert dry(small, "a:place") == """a
+  projects/a/a.lair
+    line 2: Three -> Two # a word
+  parse  from the store  a.lair changed
+  place  from the store  lair.isl changed
+0 tasks up to date
+"""
+    assert small.hits() == ["a:parse", "a:place", "a:render", "a:simulate"]
+
+
+def test_dry_sees_missing_and_edited_files(small):
+    small.build()
+    small.write("cache/a/lair.isl", "edited\n")
+    (small.root / "projects/a/build/layout.yaml").unlink()
+    assert dry(small) == """a
+  parse   from the store  what it wrote is not there, or edited
+  render  from the store  what it wrote is not there, or edited
+2 tasks up to date
+"""
+    assert small.hits() == ["a:parse", "a:render"]
+
+
+def test_dry_gives_json_and_refuses_what_is_no_layer(small):
+    small.build()
+    small.write("projects/a/a.lair", "One\n")
+    data = json.loads(printed(small.run("dry", "--json")))
+    assert data[0] == {
+        "task": "a:parse", "layer": "a", "stage": "parse", "status": "would run",
+        "reason": "a.lair changed", "changed": ["a.lair"],
+    }
+    run = small.run("dry", "b")
+    assert (run.code, run.err) == (3, "ERROR: dry: b is no layer and no stage\n")
+
+
+FC = """fc: build
+  projects/fc/layer.yaml
+    line 14, data.seed: 7 is new
+  parse        ran             layer.yaml changed, but writes what it wrote before
+"""
+
+
+def test_a_change_of_the_data_of_a_shipped_layer_reaches_the_simulation_only(paper, tmp_path):
+    shutil.copytree(paper.root, tmp_path / "space")
+    space = Space(tmp_path / "space", ROOT)
+    text = space.read("projects/fc/layer.yaml")
+    space.write("projects/fc/layer.yaml", text + "data: {seed: 7}\n")
+    plan = dry(space, "fc")
+    assert "  parse        would run       layer.yaml changed\n" in plan
+    space.build("fc")
+    line = text.count("\n") + 1
+    shown = why(space, "fc")
+    assert shown.startswith(FC.replace("line 14", f"line {line}"))
+    assert "  allocate     not rebuilt     route ran, but tasks.yaml" not in shown.replace("\n", "")
+    words = dict(line.split()[:2] for line in shown.splitlines()[3:])
+    assert {stage for stage, how in words.items() if how == "not"} == {
+        "allocate", "instances", "compress"
+    }
+    assert shown.splitlines()[-1].startswith("  simulate     ran             layer.yaml changed: ")
+
+
+@pytest.mark.parametrize("command", ["why", "dry", "timing"])
+def test_commands_refuse_nonsense(small, command):
+    run = small.run(command, "nonsense")
+    assert (run.code, run.out) == (3, "")
+    assert run.err == f"ERROR: {command}: nonsense is no layer and no stage\n"
