@@ -10,12 +10,13 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.bench import compiling, cycles, simulating
+from tests.bench import compiling, cycles, making, simulating
 from tests.bench.figures import described, line
 from tests.bench.machine import machine
 
 GROUPS = {
     "compiling": (compiling.sizes, compiling.cold, compiling.null),
+    "make": (making.thousand, making.reverts),
     "simulating": (simulating.fc4096, simulating.fc8192),
     "cycles": (cycles.fc1024, cycles.conv2d),
 }

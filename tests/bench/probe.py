@@ -25,12 +25,13 @@ def probe(layer):
     the cycles of the busiest PE went into, as `struct usage` of engine.h; of several, the first.
     """
     from stages import simulate
+    from stages.lair.data import input_arrays
     from stages.make.folders import open_folder
     from stages.make.inputs import Inputs
 
     inputs = Inputs(open_folder(layer), simulate.READS)
     node = inputs.lair()
-    arrays = simulate.input_arrays(inputs, node)
+    arrays = input_arrays(inputs.mapping(), node, inputs.arrays())
     start = time.process_time()
     ran = simulate.run_programs(inputs, "simd", arrays, node)
     seconds = time.process_time() - start

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+LAUNCH = Path(__file__).with_name("launch.py")
 KIBIBYTES = 1 / 1024 if sys.platform == "darwin" else 1
 """What getrusage counts memory in."""
 
@@ -16,7 +17,8 @@ KIBIBYTES = 1 / 1024 if sys.platform == "darwin" else 1
 class Cost:
     """What a process and those that it waited for cost.
 
-    `cpu`: seconds of CPU, user and system. `peak`: MiB, the most that one of them held at a time.
+    `cpu`: seconds of CPU, user and system. `peak`: MiB, the most that one of them held at a time;
+    at least the 10 that the process that started it held.
     """
 
     cpu: float
@@ -24,10 +26,10 @@ class Cost:
     out: str
 
 
-def environment():
-    """Return this environment, where Python finds the project and may keep what it compiled."""
+def environment(modules=ROOT):
+    """Return this environment, where Python finds modules and may keep what it compiled."""
     kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"PYTHONPATH": str(ROOT)}
+    return kept | {"PYTHONPATH": str(modules)}
 
 
 def run(*arguments, cwd=ROOT):
@@ -35,16 +37,21 @@ def run(*arguments, cwd=ROOT):
 
     Raises SystemExit with what the process printed if it fails.
     """
-    command = [sys.executable, "-m", *map(str, arguments)]
-    with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen(
-            command, cwd=cwd, env=environment(), stdout=out, stderr=subprocess.STDOUT
+    return cost([sys.executable, "-m", *map(str, arguments)], cwd, environment())
+
+
+def cost(command, cwd, variables):
+    """Run a command, standing in `cwd`, with these variables of the environment.
+
+    Raises SystemExit with what the process printed if it fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        costs = Path(folder) / "costs"
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", LAUNCH, costs, *command], cwd=cwd, env=variables,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
         )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        text = out.read()
-    if process.returncode != 0:
-        raise SystemExit(f"{' '.join(command)} failed:\n{text}")
-    cpu = usage.ru_utime + usage.ru_stime
-    return Cost(cpu=cpu, peak=usage.ru_maxrss * KIBIBYTES / 1024, out=text)
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}")
+        cpu, peak = map(float, costs.read_text(encoding="ascii").split())
+    return Cost(cpu=cpu, peak=peak * KIBIBYTES / 1024, out=done.stdout)
