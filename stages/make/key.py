@@ -17,6 +17,7 @@ from pathlib import Path
 from stages.make.declare import STAGES, declaration
 from stages.make.folders import LayerFolder, file_of, further_file, is_pattern, names_of
 from stages.make.memo import Memo
+from stages.make.session import session
 from stages.make.store import Store
 
 EVERY_STAGE = ("diagnose.py", "lair", "make/inputs.py", "make/stage.py", "poly")
@@ -77,14 +78,20 @@ def code_digest(stage: str) -> str:
     return _digest(code_units(stage))
 
 
-@functools.cache
 def code_units(stage: str) -> Mapping[str, str]:
-    """Return the digest of each unit of a stage's code and tools, computed once a process.
+    """Return the digest of each unit of a stage's code and tools, computed if the session has none.
 
     The code is the stage's module, what every stage builds on, and the packages of the compiler
     that these mention; with the fabric comes the C compiler. The other tools are Python and its
     packages.
     """
+    known = session().code
+    if stage not in known:
+        known[stage] = _code_units(stage)
+    return known[stage]
+
+
+def _code_units(stage: str) -> dict[str, str]:
     units = {unit: _contents(unit)[0] for unit in sorted(units_of(f"{stage}.py"))}
     tools = {"packages": _digest(_packages())}
     if "fabric" in units:

@@ -40,8 +40,12 @@ class Memo:
 
     def __init__(self, state: Path) -> None:
         self._file = state / "memo"
-        self._known: dict[str, tuple[Mark, str]] = load_data(self._file) or {}
         self._changed = False
+
+    @functools.cached_property
+    def _known(self) -> dict[str, tuple[Mark, str]]:
+        """Return what was kept, read when it is needed: not if nothing happened to any layer."""
+        return load_data(self._file) or {}
 
     def digest(self, path: Path) -> str | None:
         """Return the sha256 of a file, None where there is none to read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ class Session:
     `run`. `home` is None as long as the dodo file is not ours. `folders` are the layers that have
     tasks, `selected` those of them that are to be built whole, `asked` those that the user named.
     Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
+    `code` gives the digests of the units of code of each stage, as far as they are known.
     """
 
     arguments: list[str] | None = None
@@ -37,6 +39,7 @@ class Session:
     asked: set[str] = field(default_factory=set)
     clean: set[str] = field(default_factory=set)
     unchanged: int = 0
+    code: dict[str, Mapping[str, str]] = field(default_factory=dict)
     results: dict[str, Result] = field(default_factory=dict)
     reporter: StageReporter | None = None
     interrupted: int = 0

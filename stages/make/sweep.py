@@ -1,8 +1,9 @@
 """Which layers nothing happened to since they were built: found by looking at folders only.
 
 `.lairmake/manifest` holds the signature of every layer that was up to date when it was looked at:
-name, times, size and inode of all files that count. It is an accelerator: where it is wrong or
-lost, tasks are made and each finds for itself that it is up to date.
+name, times, size and inode of all files that count; and the digests of the code of the stages, so
+that what changed is told without reading it. It is an accelerator: where it is lost, tasks are made
+and each finds for itself that it is up to date.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from stages.make.files import load_data, remove_left_overs, save_data
 from stages.make.folders import LAYER, NETWORK, NOT_LAYERS, STATE, LayerFolder, parts_of
 from stages.make.key import compiler
 from stages.make.memo import FINE, SECOND, is_fresh
+from stages.make.session import session
 
 Signature = list[Any]
 Place = tuple[str, str, str]
@@ -31,8 +33,12 @@ class Sweep:
     def __init__(self, home: Path) -> None:
         self._file = home / STATE / "manifest"
         self._code = _code_signature()
+        now = time.time_ns()
+        self._may_change = any(is_fresh(changed, now) for changed in _changes(self._code))
         kept = load_data(self._file) or {}
-        self._layers: dict[str, Any] = kept["layers"] if kept.get("code") == self._code else {}
+        is_known = kept.get("code") == self._code
+        self._layers: dict[str, Any] = kept["layers"] if is_known else {}
+        session().code |= kept["units"] if is_known else {}
         self._changed = False
 
     def is_clean(self, name: str, places: Iterable[Place]) -> bool:
@@ -63,8 +69,9 @@ class Sweep:
 
     def save(self) -> None:
         """Keep what was found out for the next build."""
-        if self._changed:
-            save_data(self._file, {"code": self._code, "layers": self._layers})
+        if self._changed and not self._may_change:
+            kept = {"code": self._code, "units": session().code, "layers": self._layers}
+            save_data(self._file, kept)
 
 
 def find_folders(projects: str) -> Iterator[tuple[str, str, bool]]:

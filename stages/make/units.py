@@ -48,8 +48,12 @@ def units_below(workspace: Path) -> Iterator[Unit]:
             yield unit_of(networks[name])
         elif name not in parts and name.rpartition("/")[0] not in wrong:
             places = [(path, f"{path}/build", f"{workspace}/cache/{name}")]
-            opened = functools.partial(lone_folder, Path(path))
+            opened = functools.partial(_lone, path)
             yield Unit(name=name, places=places, open=opened)
+
+
+def _lone(path: str) -> LayerFolder:
+    return lone_folder(Path(path))
 
 
 def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:

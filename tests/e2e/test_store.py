@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stages.make.files import load_data, save_data
 from tests.e2e.conftest import DODO
 
 ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
@@ -63,6 +64,20 @@ def test_changed_code_changed_back_runs_nothing(small):
     assert small.build() == ALL
     module.write_text(before)
     assert small.hits() == []
+
+
+def test_digests_of_code_are_kept_until_a_file_of_it_is_written(small):
+    small.build()
+    manifest = small.root / ".lairmake/manifest"
+    kept = load_data(manifest)
+    kept["units"]["place"] = {"place.py": "as if it were another"}
+    save_data(manifest, kept)
+    (small.root / "cache/a/placement.isl").unlink()
+    assert small.build() == ["a:place"]
+    (small.modules / "stages/render.py").touch()
+    (small.root / "cache/a/placement.isl").unlink()
+    assert small.hits() == ["a:place"]
+    assert load_data(manifest)["units"]["place"].keys() > {"place.py", "poly"}
 
 
 def test_without_outputs_and_state_nothing_runs(small):

@@ -26,7 +26,6 @@ class Built:
     mapping: object
     objects: dict
     graph: dict
-    simd: dict
     results: dict
 
     @property
@@ -45,8 +44,7 @@ def read_built(folder):
     return Built(
         layer=inputs.lair(), mapping=inputs.mapping(),
         objects={name: inputs.objects(f"{name}.isl") for name in names},
-        graph=inputs.yaml("tasks.yaml"), simd=inputs.yaml("simd.yaml"),
-        results=inputs.yaml("build/results.json"),
+        graph=inputs.yaml("tasks.yaml"), results=inputs.yaml("build/results.json"),
     )
 
 

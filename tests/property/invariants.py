@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 import islpy as isl
-import yaml
 
 from stages.make.folders import open_folder
+from stages.make.inputs import Inputs
 from stages.poly.bind import PE_NAMES
 from stages.poly.pieces import maps_of, named_set, sets_of
-from stages.poly.text import read_objects
 
 RUNS = ("react", "compute")
 
@@ -33,9 +32,10 @@ class Texts:
 
 def read_texts(folder):
     """Read what the stages wrote for a layer folder."""
-    cache = open_folder(folder).cache
-    objects = {p.stem: read_objects(p.read_text(encoding="utf-8")) for p in cache.glob("*.isl")}
-    return Texts(graph=yaml.safe_load((cache / "tasks.yaml").read_text("utf-8")), objects=objects)
+    place = open_folder(folder)
+    inputs = Inputs(place, ("*",))
+    objects = {p.stem: inputs.objects(p.name) for p in place.cache.glob("*.isl")}
+    return Texts(graph=inputs.yaml("tasks.yaml"), objects=objects)
 
 
 def check_invariants(folder):

@@ -155,7 +155,7 @@ def _free_borders(rng):
     """Return, by side, 1 where a border is free for adapters: a row, a column, or several."""
     free = dict.fromkeys("NSWE", 0)
     for ends in ("NS", "WE"):
-        for side in rng.choices(("", ends[0], ends[1], ends), (46, 24, 24, 6))[0]:
+        for side in rng.choices(("", ends[0], ends[1], ends), (48, 24, 24, 4))[0]:
             free[side] = 1
     return free
 

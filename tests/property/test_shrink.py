@@ -32,7 +32,7 @@ def instances(text):
 @pytest.mark.parametrize("fails", [reduces_by_max, arrives_reversed_and_sparse])
 def test_a_small_layer_fails_like_the_one_it_comes_from(fails):
     layer = first_layer(fails)
-    small = shrunk(layer, fails, 500)
+    small = shrunk(layer, fails, 200)
     assert fails(small)
     assert small.size < layer.size
     assert instances(small.texts["layer.lair"]) <= 4
@@ -60,7 +60,7 @@ def test_a_layer_with_a_planted_fault_is_reported_small(monkeypatch, workspace):
         planted.setattr(stages.simulate, "evaluate", wrong)
         with pytest.raises(AssertionError) as caught:
             examine(folder)
-        report = Shrinker(15).report(layer, caught.value, folder)
+        report = Shrinker(12).report(layer, caught.value, folder)
         with pytest.raises(AssertionError) as again:
             examine(folder)
     assert kind_of(again.value) == kind_of(caught.value) == "AssertionError in examine"
