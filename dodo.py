@@ -1,5 +1,6 @@
 """The tasks of the layers below projects/, and of this project itself."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,6 +8,8 @@ from stages.make import workspace_config, workspace_tasks as task_layers  # noqa
 
 DOIT_CONFIG = {**workspace_config(), "dep_file": ".lairmake/doit.db"}
 PYTHON = [sys.executable, "-m"]
+CORES = min(os.cpu_count() or 1, 8)
+WORKERS = ["-n", str(CORES), "--dist", "loadgroup"] if CORES > 1 else []
 MODULES = [Path("dodo.py"), *sorted(p for d in ("stages", "tests") for p in Path(d).rglob("*.py"))]
 
 
@@ -14,7 +17,7 @@ def task_runs():
     """Tests and benchmarks: these run whenever they are asked for."""
     for name, which in {"test": "not long", "test:long": "long or not long"}.items():
         yield {"basename": name, "doc": f"Run the tests that are {which}",
-               "actions": [[*PYTHON, "pytest", "-m", which]], "io": {"capture": False}}
+               "actions": [[*PYTHON, "pytest", *WORKERS, "-m", which]], "io": {"capture": False}}
     yield {"basename": "bench", "doc": "Measure how fast it is: everything, or what is named",
            "actions": [f'"{sys.executable}" -m tests.bench %(names)s'], "pos_arg": "names",
            "io": {"capture": False}}

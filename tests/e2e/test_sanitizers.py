@@ -4,7 +4,10 @@ import pytest
 
 from tests.e2e.sanitized import ROOT, run_sanitized, sanitizer
 
-pytestmark = pytest.mark.skipif(sanitizer() is None, reason="the C compiler has no sanitizers")
+pytestmark = [
+    pytest.mark.skipif(sanitizer() is None, reason="the C compiler has no sanitizers"),
+    pytest.mark.xdist_group("shipped"),
+]
 RUN = "run_fabric(library"
 ON_X = "vector_run(pe, &my->on_x, &my->y_local[0]"
 FAULTS = {

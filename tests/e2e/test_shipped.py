@@ -7,6 +7,8 @@ import pytest
 from tests.e2e.conftest import SHIPPED
 from tests.property.invariants import check_invariants
 
+pytestmark = pytest.mark.xdist_group("shipped")
+
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_layer_is_right(shipped, name):

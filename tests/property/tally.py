@@ -1,0 +1,90 @@
+"""What became of random layers, in whatever process, is counted, judged and printed at the end.
+
+A test that examines one records its outcome as a property, which reaches the process that reports.
+Too many refusals, or too few examples of a demanded feature, are reported like a failed test.
+"""
+
+import collections
+
+import pytest
+
+from tests.property.features import DEMANDED
+
+LAYER = "random layer"
+MOST_REFUSED, LEAST_OF_EACH = 0.15, 0.30
+ENOUGH = 100
+"""How many layers must have been examined for a share of them to say something."""
+
+
+def recorded(seed, outcome):
+    """Return the property, name and value, that tells the outcome of a random layer."""
+    return LAYER, [seed, outcome.refusal, sorted(outcome.features)]
+
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Tally(config))
+
+
+class Tally:
+    """The outcomes of the random layers of one session: the text of the refusal, the features."""
+
+    def __init__(self, config):
+        self.config = config
+        self.refused, self.right = {}, {}
+
+    def pytest_runtest_logreport(self, report):
+        for seed, refusal, features in (v for k, v in report.user_properties if k == LAYER):
+            if report.when == "call" and refusal:
+                self.refused[seed] = refusal
+            elif report.when == "call":
+                self.right[seed] = features
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session):
+        for number, text in enumerate(shortfalls(self.refused, self.right)):
+            report = pytest.TestReport(
+                nodeid=f"{__name__}[{number}]", location=(__name__, None, "random layers"),
+                keywords={}, outcome="failed", longrepr=text, when="call",
+            )
+            self.config.hook.pytest_runtest_logreport(report=report)
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter):
+        if self.right or self.refused:
+            terminalreporter.section("random layers")
+            terminalreporter.line(
+                f"{len(self.right)} compiled, simulated and compared, {len(self.refused)} refused"
+            )
+            for line in [*reasons(self.refused), *histogram(self.right)]:
+                terminalreporter.line(line)
+
+
+def shortfalls(refused, right):
+    """Yield a line for each share of random layers that is not as it should be."""
+    if len(refused) + len(right) < ENOUGH:
+        return
+    share = len(refused) / (len(refused) + len(right))
+    if share > MOST_REFUSED:
+        yield f"{share:.0%} of random layers are refused, at most {MOST_REFUSED:.0%} may be"
+    for name in DEMANDED:
+        share = sum(name in features for features in right.values()) / max(1, len(right))
+        if share < LEAST_OF_EACH:
+            yield f"{share:.0%} of random layers have: {name}; at least {LEAST_OF_EACH:.0%} must"
+
+
+def reasons(refused):
+    """Yield a line for each reason why layers were refused, with their seeds."""
+    seeds = collections.defaultdict(list)
+    for seed, refusal in sorted(refused.items()):
+        seeds[refusal.partition("error: ")[2].splitlines()[0]].append(str(seed))
+    for reason, which in sorted(seeds.items()):
+        yield f"  seed {', '.join(which)}: {reason}"
+
+
+def histogram(right):
+    """Yield a line for each feature, with the share of layers that have it; the demanded first."""
+    counts = collections.Counter(name for features in right.values() for name in features)
+    others = sorted(set(counts).difference(DEMANDED), key=lambda name: (-counts[name], name))
+    for name in (*DEMANDED, *others):
+        yield f"  {100 * counts[name] / max(1, len(right)):3.0f} %  {name}"

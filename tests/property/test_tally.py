@@ -1,0 +1,57 @@
+"""Outcomes of random layers are counted whichever process they come from."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.property.features import DEMANDED
+from tests.property.tally import histogram, reasons, shortfalls
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = """
+import pytest
+from tests.property.layers import Outcome
+from tests.property.tally import DEMANDED, recorded
+
+@pytest.mark.parametrize("seed", range(100))
+def test_layer(seed, record_property):
+    refusal = "a.lair:1:1: error: refused" if seed < REFUSED else ""
+    record_property(*recorded(seed, Outcome(results={}, refusal=refusal, features={*DEMANDED})))
+"""
+
+
+def run(tmp_path, refused, *options):
+    (tmp_path / "test_made_up.py").write_text(TESTS.replace("REFUSED", str(refused)), "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    return subprocess.run(
+        [*command, "-p", "tests.property.tally", "test_made_up.py"], cwd=tmp_path, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+    )
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2", "--dist", "loadgroup")])
+@pytest.mark.parametrize("refused", [15, 16])
+def test_a_run_with_too_many_refusals_fails(tmp_path, refused, options):
+    done = run(tmp_path, refused, *options)
+    assert f"{100 - refused} compiled, simulated and compared, {refused} refused" in done.stdout
+    assert "100 %  sparse arrival" in done.stdout
+    assert done.returncode == (refused > 15), done.stdout + done.stderr
+    if refused > 15:
+        assert "16% of random layers are refused, at most 15% may be" in done.stdout
+        assert "1 failed, 100 passed" in done.stdout
+
+
+def test_too_few_examples_of_a_demanded_feature_fall_short():
+    right = {seed: DEMANDED[1:] if seed < 71 else DEMANDED for seed in range(100)}
+    line = f"29% of random layers have: {DEMANDED[0]}; at least 30% must"
+    assert list(shortfalls({}, right)) == [line]
+    assert list(shortfalls({}, dict(list(right.items())[1:]))) == []
+    assert next(histogram(right)) == f"   29 %  {DEMANDED[0]}"
+
+
+def test_refusals_of_one_reason_are_one_line():
+    refused = {9: "a:1: error: b\nhint: c", 2: "d:1: error: b"}
+    assert list(reasons(refused)) == ["  seed 2, 9: b"]
