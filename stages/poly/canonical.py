@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import combinations
+from itertools import combinations, compress
+from typing import TypeAlias
 
 import islpy as isl
 
@@ -17,6 +18,7 @@ from stages.poly.bind import PARAM, PE_NAMES
 from stages.poly.quota import TooManyOperations, limited
 
 DIV = isl.dim_type.div
+MINUS_ONE = isl.Val(-1)
 OUTER_INDEX = re.compile(r"index(\d+)")
 MOST_MERGED = 12
 """Disjuncts of larger sets are only coalesced and tightened: merging looks at all pairs."""
@@ -25,11 +27,15 @@ MOST_OPERATIONS = 1_000_000
 MOST_FOR_DIVISIONS = 50_000
 """What finding the divisions of one set may take; existentials that need more stay as they are."""
 
+Needed: TypeAlias = dict[tuple[str, ...], list[bool]]
+"""Which constraints of a conjunction are needed, by the texts of the set and of all of them."""
 
-def canonical(elements: isl.Set) -> isl.Set:
+
+def canonical(elements: isl.Set, known: Needed) -> isl.Set:
     """Return the same set, described anew; its symbolic constants are used and in order.
 
     Where that takes more than `MOST_OPERATIONS`, the set is only coalesced.
+    What is found out of its constraints is added to `known`, and not asked again.
     Ensures that the result is equal to the set.
     """
     ordered = _ordered(elements.drop_unused_params())
@@ -40,7 +46,7 @@ def canonical(elements: isl.Set) -> isl.Set:
         return ordered
     try:
         with limited(MOST_OPERATIONS):
-            return _rebuild(_plain(_ordered(_drop_free_params(plain)).compute_divs()))
+            return _rebuild(_plain(_ordered(_drop_free_params(plain)).compute_divs()), known)
     except TooManyOperations:
         return plain
 
@@ -56,11 +62,11 @@ def _plain(elements: isl.Set) -> isl.Set:
     return elements.detect_equalities().coalesce().remove_redundancies()
 
 
-def _rebuild(plain: isl.Set) -> isl.Set:
+def _rebuild(plain: isl.Set, known: Needed) -> isl.Set:
     """Return the same set from merged, relaxed and tightened disjuncts."""
     parts = _sorted_parts(plain)
     if len(parts) <= MOST_MERGED:
-        parts = [_relax(part, plain) for part in _merge(parts, plain)]
+        parts = [_relax(part, plain, known) for part in _merge(parts, plain)]
     tight = _union([_tighten(part) for part in parts], plain)
     return tight.drop_unused_params().coalesce().remove_redundancies()
 
@@ -122,24 +128,48 @@ def _hull(elements: isl.Set) -> isl.Set:
     return isl.Set.from_basic_set(hull).detect_equalities()
 
 
-def _relax(part: isl.Set, whole: isl.Set) -> isl.Set:
+def _relax(part: isl.Set, whole: isl.Set, known: Needed) -> isl.Set:
     """Return the conjunction without the constraints that nothing in the set needs."""
-    known = part.compute_divs().get_basic_sets()
-    if len(known) != 1:
+    conjunctions = part.compute_divs().get_basic_sets()
+    if len(conjunctions) != 1:
         return part
-    constraints = sorted(known[0].get_constraints(), key=_roundabout)
-    kept: list[isl.Constraint] = []
-    needed = universe = isl.Set.universe(part.space)
+    constraints = sorted(conjunctions[0].get_constraints(), key=_roundabout)
+    others = str(whole) if len(whole.get_basic_sets()) > 1 else ""
+    texts = (others, *map(str, constraints))
+    if texts not in known:
+        known[texts] = _needed(constraints, part.space, whole)
+    if all(known[texts]):
+        return part
+    return isl.Set.universe(part.space).add_constraints(compress(constraints, known[texts]))
+
+
+def _needed(constraints: list[isl.Constraint], space: isl.Space, whole: isl.Set) -> list[bool]:
+    """Return which constraints keep their conjunction in the set; the first ones go first."""
+    universe = isl.BasicSet.universe(space)
+    found: list[bool] = []
+    needed = universe
     for constraint, later in zip(constraints, _later(constraints, universe), strict=True):
-        if not needed.intersect(later).is_subset(whole):
-            kept.append(constraint)
-            needed = needed.add_constraint(constraint)
-    return part if len(kept) == len(constraints) else universe.add_constraints(kept)
+        found.append(_leads_out(constraint, needed.intersect(later), whole))
+        needed = needed.add_constraint(constraint) if found[-1] else needed
+    return found
 
 
-def _later(constraints: list[isl.Constraint], universe: isl.Set) -> list[isl.Set]:
+def _leads_out(constraint: isl.Constraint, rest: isl.BasicSet, whole: isl.Set) -> bool:
+    """Is the rest of a conjunction not in the set, which with the constraint it would be?
+
+    Only what is beyond an inequality can be outside; if the set is one conjunction, all that is.
+    """
+    if constraint.is_equality():
+        return not isl.Set.from_basic_set(rest).is_subset(whole)
+    beyond = constraint.get_aff().neg().add_constant_val(MINUS_ONE)
+    more = rest.add_constraint(isl.Constraint.inequality_from_aff(beyond))
+    several = len(whole.get_basic_sets()) > 1
+    return not (more.is_empty() or (several and isl.Set.from_basic_set(more).is_subset(whole)))
+
+
+def _later(constraints: list[isl.Constraint], universe: isl.BasicSet) -> list[isl.BasicSet]:
     """Return, for each constraint, the conjunction of those that come after it."""
-    found: list[isl.Set] = []
+    found: list[isl.BasicSet] = []
     for constraint in reversed(constraints):
         found.append(universe)
         universe = universe.add_constraint(constraint)

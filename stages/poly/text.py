@@ -16,7 +16,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from stages.poly.bind import PARAM
-from stages.poly.canonical import canonical, sort_names
+from stages.poly.canonical import Needed, canonical, sort_names
 from stages.poly.quota import TooManyOperations, limited
 
 Union: TypeAlias = isl.UnionSet | isl.UnionMap
@@ -89,24 +89,25 @@ def _canonical(union: Union) -> str:
     """Return the text on which printing and reading settle.
 
     Reading forgets how an object was constructed. Where texts alternate, the least one is taken.
-    The text is compared with an object that shares nothing with the given one: see `detached`.
+    Each text is compared with an object that shares nothing with the given one: see `detached`.
     """
     apart = type(union)(str(union.drop_unused_params().reset_user()))
+    known: Needed = {}
     seen: list[str] = []
-    text = _print(union.reset_user())
+    text = _print(union.reset_user(), known)
     while text not in seen:
         seen.append(text)
-        text = _print(_parse(text, 1))
-    result = min(seen[seen.index(text) :])
-    _check(result, apart)
-    return result
+        read = _parse(text, 1)
+        _check(read, apart)
+        text = _print(read, known)
+    return min(seen[seen.index(text) :])
 
 
-def _check(text: str, union: Union) -> None:
-    """Assert that the text gives an equal object, unless isl needs long to tell."""
+def _check(read: Union, union: Union) -> None:
+    """Assert that what was read from a text is equal, unless isl needs long to tell."""
     with contextlib.suppress(TooManyOperations), limited(MOST_FOR_CHECK):
-        if not _equal(_parse(text, 1), union):
-            raise AssertionError(f"{text} is not {union}")
+        if not _equal(read, union):
+            raise AssertionError(f"{read} is not {union}")
 
 
 def _equal(left: Union, right: Union) -> bool:
@@ -115,9 +116,9 @@ def _equal(left: Union, right: Union) -> bool:
     return isinstance(right, isl.UnionMap) and left.is_equal(right)
 
 
-def _print(union: Union) -> str:
+def _print(union: Union, known: Needed) -> str:
     """Return `[names] -> { disjunct; ... }`, one disjunct a line."""
-    singles = [_describe(single) for single in _singles(union)]
+    singles = [_describe(single, known) for single in _singles(union)]
     names = sort_names({name for single in singles for name in _used_names(single)})
     disjuncts = sorted({text for single in singles for text in _disjuncts(single)})
     return f"{_prefix(names)}{{{_layout(disjuncts, union)}}}"
@@ -145,8 +146,10 @@ def _singles(union: Union) -> list[Single]:
     return [single for single in singles if not single.is_empty()]
 
 
-def _describe(single: Single) -> Single:
-    return canonical(single.wrap()).unwrap() if isinstance(single, isl.Map) else canonical(single)
+def _describe(single: Single, known: Needed) -> Single:
+    if isinstance(single, isl.Map):
+        return canonical(single.wrap(), known).unwrap()
+    return canonical(single, known)
 
 
 def _used_names(single: Single) -> Iterable[str]:
