@@ -24,6 +24,7 @@ from stages.make.outputs import write_outputs
 from stages.make.session import session
 from stages.make.stage import perform
 from stages.make.store import Entry, store_of
+from stages.make.workers import workers
 
 MOST_RUNS = 3
 """How often a stage is run while its inputs change under it."""
@@ -131,7 +132,8 @@ class StageFailed(TaskFailed):  # type: ignore[misc]
 def build_stage(stage: str, folder: LayerFolder, task: Any) -> Any:
     """Build a task, as its doit action; what is wrong fails it, for the reporter to print."""
     try:
-        task.meta = {"result": build(stage, folder)}
+        with workers().acting():
+            task.meta = {"result": build(stage, folder)}
     except (UserError, UserErrors) as error:
         return StageFailed(str(error))
     return True

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import multiprocessing
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -19,6 +16,7 @@ from doit.cmd_run import Run as DoitRun
 from stages.make.commands.inert import Inert
 from stages.make.finish import finish
 from stages.make.session import session
+from stages.make.workers import workers
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 KEEP_EDITS = {
@@ -54,8 +52,7 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
 
 def _interrupted() -> int:
     """Wait until no process of the build writes any more, and say that it ended."""
-    for process in multiprocessing.active_children():
-        process.join()
+    workers().end()
     sys.stderr.write("interrupted: what is done is kept\n")
     return 128 + (session().interrupted or signal.SIGINT)
 
@@ -63,8 +60,8 @@ def _interrupted() -> int:
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
     """Let SIGTERM end a build as SIGINT does, once; a second signal ends the process."""
+    workers()
     before = {number: signal.signal(number, _interrupt) for number in SIGNALS}
-    os.register_at_fork(after_in_child=functools.partial(_leave_to_parent, *os.pipe()))
     try:
         yield
     finally:
@@ -73,28 +70,15 @@ def _interruptible() -> Iterator[None]:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    if session().home is None and number == signal.SIGTERM:
+    known = session()
+    if known.home is None and number == signal.SIGTERM:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
-    session().interrupted = number
+    if known.home is not None and workers().is_one():
+        if number == signal.SIGTERM:
+            workers().leave()
+        return
+    known.interrupted = number
     for each in SIGNALS:
         signal.signal(each, signal.SIG_DFL)
     raise KeyboardInterrupt
-
-
-def _leave_to_parent(end: int, parents: int) -> None:
-    """A process of a build ends when doit's own process ends it, not by a key, or when that ends.
-
-    Only doit's own process keeps `parents` open: of the other side, `end`, nothing is ever read
-    until that process is no more.
-    """
-    if session().home is None:
-        return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.close(parents)
-    threading.Thread(target=_end_with_parent, args=(end,), daemon=True).start()
-
-
-def _end_with_parent(end: int) -> None:
-    os.read(end, 1)
-    os._exit(1)

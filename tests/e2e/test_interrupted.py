@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import DODO
+
 ALL = ["parse", "place", "render", "simulate"]
 KILLED = Path(__file__).parent / "killed.py"
 
@@ -86,6 +88,37 @@ def test_an_interrupted_build_ends_cleanly_and_keeps_what_is_done(
     assert small.build()[-1] == "a:simulate"
     assert small.run().out == "1 layer unchanged\n"
     assert noted(notes) == ["parse", "place", "render"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_build_is_interrupted_while_its_processes_start(small, number):
+    """The first waits for work, the second is not there yet, and doit looks after neither."""
+    small.layer("projects/b")
+    small.write("dodo.py", DODO + BETWEEN.format(number=int(number)))
+    build = start(small, "-n", "2")
+    try:
+        out, err = build.communicate(timeout=30)
+    finally:
+        build.kill()
+    assert (build.returncode, err) == (128 + number, "interrupted: what is done is kept\n")
+    assert left_overs(small) == []
+    assert small.run().code == 0
+
+
+BETWEEN = """
+import os
+from doit.runner import MRunner
+
+next_job, jobs = MRunner.get_next_job, []
+
+def interrupted_job(self, completed):
+    jobs.append(completed)
+    if len(jobs) == 2:
+        os.kill(os.getpid(), {number})
+    return next_job(self, completed)
+
+MRunner.get_next_job = interrupted_job
+"""
 
 
 def test_the_processes_of_a_killed_build_end_too(small, notes):

@@ -1,0 +1,80 @@
+"""The processes that run stages for doit's own one: they end when it says so, or is no more."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+from stages.make.session import session
+
+GRACE = 1.0
+"""How many seconds a stage has to put away what it was writing."""
+
+
+class Workers:
+    """All processes that doit forks from here on.
+
+    Two pipes on which nothing is ever written tell one side that the other is no more: only doit's
+    own process keeps `_hold` open, and only it closes `_alive`.
+    """
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._held, self._hold = os.pipe()
+        self._watch, self._alive = os.pipe()
+        self._acts = False
+        os.register_at_fork(after_in_child=self._begin)
+
+    def is_one(self) -> bool:
+        """Return whether this process is one of them."""
+        return os.getpid() != self._process
+
+    def end(self) -> None:
+        """Let them end, and wait until none of them writes any more."""
+        os.close(self._hold)
+        os.close(self._alive)
+        os.read(self._watch, 1)
+
+    def leave(self) -> None:
+        """End this one, after a stage that runs has put away what it was writing."""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if not self._acts:
+            os._exit(1)
+        raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def acting(self) -> Iterator[None]:
+        """Run a stage, in any process: one of them ends after it if it is to leave."""
+        self._acts = True
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self.is_one():
+                os._exit(1)
+            raise
+        finally:
+            self._acts = False
+
+    def _begin(self) -> None:
+        if session().home is None:
+            return
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.close(self._hold)
+        threading.Thread(target=self._follow, daemon=True).start()
+
+    def _follow(self) -> None:
+        os.read(self._held, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(GRACE)
+        os._exit(1)
+
+
+@functools.cache
+def workers() -> Workers:
+    """Return those of this process."""
+    return Workers()
