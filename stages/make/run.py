@@ -71,6 +71,8 @@ def _interruptible() -> Iterator[None]:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     known = session()
+    if workers().puts_off(number):
+        return
     if known.home is None and number == signal.SIGTERM:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)

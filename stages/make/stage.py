@@ -10,6 +10,7 @@ from stages.diagnose import UserError
 from stages.make.declare import declaration
 from stages.make.folders import is_pattern
 from stages.make.inputs import Inputs
+from stages.make.workers import workers
 
 MOST_OPERATIONS = 200_000_000
 """How much isl may work in one stage, in its own unit: about a minute."""
@@ -28,11 +29,12 @@ def perform(name: str, inputs: Inputs) -> dict[str, bytes]:
 
 def _bounded(name: str, inputs: Inputs) -> Mapping[str, str | bytes]:
     """Run a stage; a layer that isl would work on for minutes is an error, not a wait."""
-    from stages.poly.quota import TooManyOperations, limited
+    with workers().undisturbed():
+        from stages.poly.quota import TooManyOperations, limited
 
+        stage = importlib.import_module(f"stages.{name}")
     try:
         with limited(MOST_OPERATIONS):
-            stage = importlib.import_module(f"stages.{name}")
             outputs: Mapping[str, str | bytes] = stage.run(inputs)
     except TooManyOperations as error:
         raise UserError(

@@ -27,7 +27,8 @@ class Workers:
         self._process = os.getpid()
         self._held, self._hold = os.pipe()
         self._watch, self._alive = os.pipe()
-        self._acts = False
+        self._acts = self._leaves = self._undisturbed = False
+        self._late = 0
         os.register_at_fork(after_in_child=self._begin)
 
     def is_one(self) -> bool:
@@ -43,22 +44,42 @@ class Workers:
     def leave(self) -> None:
         """End this one, after a stage that runs has put away what it was writing."""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        self._leaves = True
         if not self._acts:
             os._exit(1)
         raise KeyboardInterrupt
 
     @contextlib.contextmanager
     def acting(self) -> Iterator[None]:
-        """Run a stage, in any process: one of them ends after it if it is to leave."""
+        """Run a stage, in any process; what isl makes of an interrupt that it met is one still."""
         self._acts = True
         try:
             yield
-        except KeyboardInterrupt:
-            if self.is_one():
-                os._exit(1)
+        except Exception as error:
+            if session().interrupted:
+                raise KeyboardInterrupt from error
             raise
         finally:
+            if self._leaves:
+                os._exit(1)
             self._acts = False
+
+    @contextlib.contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """Put off what interrupts: the C++ of islpy ends a process that is, while it is loaded."""
+        self._undisturbed = True
+        try:
+            yield
+        finally:
+            self._undisturbed = False
+            if self._late:
+                os.kill(os.getpid(), self._late)
+
+    def puts_off(self, number: int) -> bool:
+        """Return whether a signal has to wait; then it comes again."""
+        if self._undisturbed:
+            self._late = number
+        return self._undisturbed
 
     def _begin(self) -> None:
         if session().home is None:
