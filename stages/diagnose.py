@@ -33,6 +33,15 @@ class Span:
         return self.start - self.source.text.rfind("\n", 0, self.start)
 
 
+def source_of(path: str, content: bytes) -> Source:
+    """Return a text; lines end in a newline. Raises UserError where it is not UTF-8."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 text: byte {error.start} is damaged") from error
+    return Source(path=path, text=text.replace("\r\n", "\n"))
+
+
 class UserError(Exception):
     """One thing that is wrong in a layer folder."""
 

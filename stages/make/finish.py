@@ -8,6 +8,7 @@ from typing import Any
 
 from stages.make.folders import STATE, LayerFolder, file_of, further_file, parts_of
 from stages.make.memo import memo_of
+from stages.make.reporter import StageReporter
 from stages.make.session import session
 
 RESULTS = "build/results.json"
@@ -27,7 +28,9 @@ def finish(code: int) -> int:
     code = code or int(bool(wrong))
     if known.reporter is not None:
         shown = {name: found for name, found in results.items() if name in wrong or _is_new(name)}
-        known.reporter.write("".join(_lines(shown, known.unchanged + len(results) - len(shown))))
+        if isinstance(known.reporter, StageReporter):
+            unchanged = known.unchanged + len(results) - len(shown)
+            known.reporter.write("".join(_lines(shown, unchanged)))
         known.reporter.end(code)
     return code
 

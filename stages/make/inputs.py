@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stages import PIPELINE
-from stages.diagnose import Source, UserError
+from stages.diagnose import Source, UserError, source_of
 from stages.make.declare import declaration
 from stages.make.folders import (
     LAYER,
@@ -84,7 +84,7 @@ class Inputs:
 
     def source(self, name: str) -> Source:
         """Return a text, and its path as the user would write it. Raises UserError."""
-        return self._source(self._file(name), self.content(name))
+        return source_of(shown_path(self._file(name)), self.content(name))
 
     def text(self, name: str) -> str:
         """Return a text; lines end in a newline. Raises UserError where it is not UTF-8."""
@@ -185,14 +185,6 @@ class Inputs:
             noted[name] = digest(self._contents[name])
         return self._contents[name]
 
-    def _source(self, path: Path, content: bytes) -> Source:
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            message = f"{shown_path(path)} is not UTF-8 text: byte {error.start} is damaged"
-            raise UserError(message) from error
-        return Source(path=shown_path(path), text=text.replace("\r\n", "\n"))
-
     def _lair_name(self) -> str:
         """Return the name of the `.lair` file: the one layer.yaml names, else the only one."""
         given = self.mapping().lair
@@ -218,7 +210,7 @@ class Inputs:
         if not path.is_file():
             span, hint = self.mapping().span("machine"), "a path starts from the layer folder"
             raise UserError(f"{given} does not exist", span, hint)
-        self._source(path, self._read(name, path, self.further))
+        source_of(shown_path(path), self._read(name, path, self.further))
         return str(path)
 
     def _check_lair(self, given: str, names: list[str]) -> None:

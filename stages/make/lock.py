@@ -7,8 +7,13 @@ import fcntl
 import functools
 import hashlib
 import os
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+
+PATIENCE = 1.0
+"""After how many seconds a process says that it waits."""
 
 
 @contextlib.contextmanager
@@ -26,14 +31,34 @@ def locked(
     at = int.from_bytes(hashlib.sha256(what.encode()).digest()[:7], "big")
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
-        fcntl.lockf(file, kind if wait else kind | fcntl.LOCK_NB, 1, at)
+        fcntl.lockf(file, kind | fcntl.LOCK_NB, 1, at)
     except (BlockingIOError, PermissionError):
-        yield False
-        return
+        if not wait:
+            yield False
+            return
+        with _patience():
+            fcntl.lockf(file, kind, 1, at)
     try:
         yield True
     finally:
         fcntl.lockf(file, fcntl.LOCK_UN, 1, at)
+
+
+@contextlib.contextmanager
+def _patience() -> Iterator[None]:
+    """Say what a process waits for, if that lasts."""
+    said = threading.Timer(PATIENCE, _say)
+    said.daemon = True
+    said.start()
+    try:
+        yield
+    finally:
+        said.cancel()
+
+
+@functools.cache
+def _say() -> None:
+    sys.stderr.write("waiting for another build\n")
 
 
 @functools.cache

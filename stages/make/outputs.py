@@ -22,16 +22,13 @@ def write_outputs(
     let itself be written to.
     """
     files = {file_of(folder, name): content for name, content in outputs.items()}
-    try:
-        with _temporary(files) as temporary:
-            for path, written in temporary.items():
+    with _temporary(files) as temporary:
+        for path, written in temporary.items():
+            with _writing(path):
                 os.replace(written, path)
-        for name in stale_names(folder, declared, {*outputs, *kept}):
+    for name in stale_names(folder, declared, {*outputs, *kept}):
+        with _writing(file_of(folder, name)):
             file_of(folder, name).unlink(missing_ok=True)
-    except OSError as error:
-        path = Path(error.filename2 or error.filename)
-        place = shown_path(path.parent if path.suffix == ".tmp" else path)
-        raise UserError(f"cannot write {place}: {error.strerror}") from error
 
 
 def stale_names(
@@ -49,13 +46,26 @@ def _temporary(files: Mapping[Path, bytes]) -> Iterator[dict[Path, Path]]:
     temporary = {path: path.with_name(temporary_name(path.name)) for path in changed}
     try:
         for path, content in changed.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary[path].write_bytes(content)
+            with _writing(path.parent):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                temporary[path].write_bytes(content)
         yield temporary
     finally:
         for path in temporary.values():
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+@contextlib.contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """Say what could not be written: a full disk does not say where it is full."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"cannot write {shown_path(place)}: {error.strerror}") from error
 
 
 def _differs(path: Path, content: bytes) -> bool:
-    return not path.is_file() or path.read_bytes() != content
+    with _writing(path):
+        same = path.is_file() and path.read_bytes() == content
+    return not same

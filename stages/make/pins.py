@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from stages.diagnose import Source, UserError
+from stages.diagnose import source_of
 from stages.make.folders import LAYER, STATE, LayerFolder, file_of, shown_path
 from stages.make.memo import memo_of
 from stages.make.session import session
@@ -73,10 +73,5 @@ def _fits(folder: LayerFolder, name: str, wanted: str) -> bool:
     if original is None:
         return False
     path = file_of(folder, name)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"{shown_path(path)} is not UTF-8 text: byte {error.start} is damaged"
-        raise UserError(message) from error
-    check_edit(Source(path=shown_path(path), text=text), original.decode())
+    check_edit(source_of(shown_path(path), path.read_bytes()), original.decode())
     return True

@@ -10,6 +10,19 @@ from typing import IO
 
 from stages.diagnose import UserError
 
+LAST = 2
+"""The number of stderr: what is opened later must not have it, nor that of stdout."""
+
+
+def open_streams() -> None:
+    """Let what is printed go nowhere where there is no stdout or stderr: `doit fc >&-`."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            file = os.open(os.devnull, os.O_RDWR)
+            while file < LAST:
+                file = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(file, "w"))
+
 
 @contextlib.contextmanager
 def printing(stream: IO[str] | None = None) -> Iterator[None]:

@@ -33,39 +33,36 @@ class RemoteShelf:
         self.read_only = read_only
 
     def read(self, kind: str, name: str) -> bytes | None:
-        """Return a content, None where there is none. Raises what the back end raises."""
-        files, path = self._reach(kind, name)
-        try:
-            content: bytes = files.cat_file(path)
-        except FileNotFoundError:
-            return None
+        """Return a content, None where there is none. Raises OSError."""
+        content: bytes | None = None
+        with contextlib.suppress(FileNotFoundError), self._reached(kind, name) as (files, path):
+            content = files.cat_file(path)
         return content
 
     def size(self, kind: str, name: str) -> int | None:
-        """Return how many bytes a content has, None where there is none."""
-        files, path = self._reach(kind, name)
-        try:
-            return int(files.size(path))
-        except FileNotFoundError:
-            return None
+        """Return how many bytes a content has, None where there is none. Raises OSError."""
+        found: int | None = None
+        with contextlib.suppress(FileNotFoundError), self._reached(kind, name) as (files, path):
+            found = int(files.size(path))
+        return found
 
     def write(self, kind: str, name: str, content: bytes) -> None:
-        """Put a content there."""
-        files, path = self._reach(kind, name)
-        files.makedirs(path.rpartition("/")[0], exist_ok=True)
-        files.pipe_file(path, content)
+        """Put a content there. Raises OSError."""
+        with self._reached(kind, name) as (files, path):
+            files.makedirs(path.rpartition("/")[0], exist_ok=True)
+            files.pipe_file(path, content)
 
     def remove(self, kind: str, name: str) -> None:
-        """Remove a content, if it is there."""
-        files, path = self._reach(kind, name)
-        with contextlib.suppress(FileNotFoundError):
+        """Remove a content, if it is there. Raises OSError."""
+        with contextlib.suppress(FileNotFoundError), self._reached(kind, name) as (files, path):
             files.rm_file(path)
 
     def names(self, kind: str) -> Iterator[str]:
-        """Yield the names of all contents of a kind."""
-        files, path = self._reach(kind)
-        with contextlib.suppress(FileNotFoundError):
-            yield from sorted(found.rpartition("/")[2] for found in files.find(path))
+        """Yield the names of all contents of a kind. Raises OSError."""
+        found: list[str] = []
+        with contextlib.suppress(FileNotFoundError), self._reached(kind) as (files, path):
+            found = sorted(each.rpartition("/")[2] for each in files.find(path, on_error="raise"))
+        yield from found
 
     def lock(self, key: str) -> contextlib.AbstractContextManager[None]:
         """Hold off nobody."""
@@ -79,10 +76,19 @@ class RemoteShelf:
         """Return the URL."""
         return self.url
 
-    def _reach(self, kind: str, name: str = "") -> tuple[Any, str]:
-        """Return the file system, and the path of a content or of a kind there."""
-        files, top = _file_system(self.url, os.getpid())
-        return files, f"{top}/{kind}/{name[:2]}/{name}" if name else f"{top}/{kind}"
+    @contextlib.contextmanager
+    def _reached(self, kind: str, name: str = "") -> Iterator[tuple[Any, str]]:
+        """Yield the file system, and the path of a content or of a kind there.
+
+        Each back end has errors of its own: they all become OSError.
+        """
+        try:
+            files, top = _file_system(self.url, os.getpid())
+            yield files, f"{top}/{kind}/{name[:2]}/{name}" if name else f"{top}/{kind}"
+        except OSError:
+            raise
+        except Exception as error:
+            raise OSError(f"{error}" or type(error).__name__) from error
 
 
 @functools.cache

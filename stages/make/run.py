@@ -15,6 +15,7 @@ from doit.cmd_run import Run as DoitRun
 
 from stages.make.commands.inert import Inert
 from stages.make.finish import finish
+from stages.make.record import recorded
 from stages.make.session import session
 from stages.make.workers import workers
 
@@ -34,12 +35,17 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
     name = "run"
     cmd_options = (*DoitRun.cmd_options, KEEP_EDITS)
 
+    def get_reporters(self) -> dict[str, type]:
+        """Return the reporters there are, by name: each writes the log too."""
+        return {name: recorded(each) for name, each in super().get_reporters().items()}
+
     def execute(self, params: Any, args: list[str]) -> int:
         """Return doit's exit code: 1 where a value is wrong too, 128 and more if interrupted."""
         known = session()
         known.arguments, known.start = args, Path.cwd()
         known.always = bool(params["always"])
         known.keep_edits = bool(params["keep_edits"])
+        params["outfile"] = params["outfile"] or sys.stdout
         with _interruptible():
             try:
                 code = int(super().execute(params, args) or 0)

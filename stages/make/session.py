@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from stages.make.action import Result
     from stages.make.folders import LayerFolder
-    from stages.make.reporter import StageReporter
+    from stages.make.record import Recorded
     from stages.make.sweep import Sweep
 
 
@@ -41,7 +41,7 @@ class Session:
     unchanged: int = 0
     code: dict[str, Mapping[str, str]] = field(default_factory=dict)
     results: dict[str, Result] = field(default_factory=dict)
-    reporter: StageReporter | None = None
+    reporter: Recorded | None = None
     interrupted: int = 0
 
 

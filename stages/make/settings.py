@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from stages.diagnose import Source, UserError, UserErrors
+from stages.diagnose import Source, UserError, UserErrors, source_of
 from stages.lair.mapping import value_span, wrong_value
 from stages.lair.names import did_you_mean
 from stages.lair.yaml_text import Document, read_document
@@ -65,8 +65,7 @@ def shared_store(home: Path) -> SharedStore | None:
         source = Source(path=VARIABLE, text=given)
         return _placed(_settings({"store": read_document(source).value}, None), user_folder())
     path = home / FILE
-    source = Source(path=shown_path(path), text=path.read_text(encoding="utf-8-sig"))
-    document = read_document(source)
+    document = read_document(source_of(shown_path(path), path.read_bytes()))
     return _placed(_settings(document.value, document), home)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -100,7 +101,9 @@ class FolderShelf:
                 folder.unlink()
 
     def names(self, kind: str) -> Iterator[str]:
-        """Yield the names of all contents of a kind."""
+        """Yield the names of all contents of a kind. Raises OSError where the folder is none."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self.folder))
         return (path.name for path in sorted((self.folder / kind).glob("??/*")))
 
     def lock(self, key: str) -> AbstractContextManager[bool]:

@@ -21,6 +21,7 @@ from stages.make.folders import (
     open_folder,
     parts_of,
 )
+from stages.make.record import recorded
 from stages.make.reporter import StageReporter
 from stages.make.session import session
 from stages.make.store import store_of
@@ -182,6 +183,6 @@ def _config(home: Path) -> dict[str, Any]:
         "backend": "sqlite3",
         "dep_file": ":memory:",
         "default_tasks": session().default,
-        "reporter": StageReporter,
+        "reporter": recorded(StageReporter),
         "verbosity": 2,
     }

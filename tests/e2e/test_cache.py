@@ -51,6 +51,17 @@ def test_verify_finds_damage_and_the_next_build_makes_it_anew(small):
     assert entry.exists()
 
 
+@pytest.mark.parametrize("word", ["verify", "stats", "gc"])
+def test_a_store_that_is_no_folder_is_said(small, word):
+    small.write(".lairmake/store", "")
+    run = small.run("cache", word)
+    place = small.root / ".lairmake/store"
+    assert (run.code, run.out) == (1, "")
+    assert run.err in (
+        f"error: {place}: Not a directory\n", f"error: {place}: File exists\n"
+    )
+
+
 def test_verify_repairs_one_store_from_the_other(small):
     small.write("lairmake.yaml", "store: ../shared\n")
     small.build()

@@ -1,6 +1,7 @@
 """The commands new, show, graph, and what all of ours share, by real doit processes."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -361,6 +362,16 @@ def test_nobody_reading_is_no_error(paper, words):
     command = [sys.executable, "-c", UNREAD, *words.split()]
     ended = subprocess.run(command, cwd=paper.root, check=False, stderr=subprocess.PIPE, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("words", ["-a", "-n 2 -a", "show a", "list", "dry", "why", "help"])
+@pytest.mark.parametrize("closed", [(1,), (2,), (1, 2)])
+def test_without_stdout_or_stderr_nothing_is_printed(small, words, closed):
+    small.build()
+    before = {name: small.read(name) for name in small.files()}
+    run = small.run(*words.split(), preexec=lambda: [os.close(number) for number in closed])
+    assert (run.code, run.err) == (0, "")
+    assert {name: small.read(name) for name in small.files()} == before
 
 
 @pytest.mark.parametrize("words", ["show fc render", "show fc", "list --all", "-a fc"])

@@ -245,6 +245,22 @@ def test_diff_of_a_layer_that_git_does_not_have(repository):
     )
 
 
+def test_diff_finds_a_renamed_layer(repository):
+    (repository.root / "projects/fc").rename(repository.root / "projects/dense")
+    repository.replace("projects/dense/layer.yaml", *WIDER)
+    repository.build()
+    run = repository.run("diff", "dense", "simd")
+    assert (run.code, run.err) == (0, "")
+    assert run.out == (
+        f"dense: HEAD ({repository.head}) -> now\n  note: dense was fc in HEAD\n"
+        "simd.yaml\n  on_x.operands[1].strides: [4] -> [5]\n"
+    )
+    assert repository.git("status", "--short", "projects") == (
+        " D projects/fc/dodo.py\n D projects/fc/fc.lair\n D projects/fc/layer.yaml\n"
+        "?? projects/dense/\n"
+    )
+
+
 def test_diff_of_what_is_not_built(repository):
     repository.run("clean")
     shutil.rmtree(repository.root / "cache")
@@ -271,6 +287,8 @@ def test_diff_in_a_repository_that_is_one_layer_folder(built, tmp_path):
     (("nonsense",), "ERROR: diff: nonsense is no layer, no stage and no revision of git\n"),
     (("HEAD", "HEAD"), "ERROR: diff: say one revision and one stage at most\n"),
     (("parse", "simd"), "ERROR: diff: say one revision and one stage at most\n"),
+    (("--build", "1", "HEAD"), "ERROR: diff: say one of a revision, --build and --with\n"),
+    (("--build", "1", "--with", "fc"), "ERROR: diff: say one of a revision, --build and --with\n"),
     (("--git", "a"), "ERROR: diff: git calls it with PATH OLD HEX MODE NEW HEX MODE\n"),
 ])
 def test_diff_refuses(repository, words, text):

@@ -1,5 +1,6 @@
 """Builds that are killed or interrupted, and two builds at the same time."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -97,7 +98,7 @@ def test_a_build_is_interrupted_while_its_processes_start(small, number):
     small.write("dodo.py", DODO + BETWEEN.format(number=int(number)))
     build = start(small, "-n", "2")
     try:
-        out, err = build.communicate(timeout=30)
+        _, err = build.communicate(timeout=30)
     finally:
         build.kill()
     assert (build.returncode, err) == (128 + number, "interrupted: what is done is kept\n")
@@ -139,6 +140,19 @@ def test_two_builds_at_once_in_one_folder_run_no_task_twice(small, notes):
     assert [(build.communicate(), build.returncode)[1] for build in builds] == [0, 0]
     assert noted(notes) == ALL
     assert small.run().out == "1 layer unchanged\n"
+
+
+def test_who_waits_for_another_build_says_so_once(small):
+    """The lock is held until the other process has said that it waits."""
+    small.write(".lairmake/lock", "")
+    with (small.root / ".lairmake/lock").open("r+b") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        build = start(small, "a")
+        said = build.stderr.readline()
+        fcntl.lockf(lock, fcntl.LOCK_UN)
+        out, err = build.communicate()
+    assert (build.returncode, said, err) == (0, "waiting for another build\n", "")
+    assert out.startswith(".  a:parse\n")
 
 
 def test_two_builds_at_once_of_equal_layers_run_no_task_twice(small, notes):

@@ -173,6 +173,35 @@ def test_a_workspace_file_that_is_wrong_is_an_error(small, text, said):
     assert small.build() == ALL
 
 
+def test_a_workspace_file_that_is_no_text_is_an_error(small):
+    (small.root / "lairmake.yaml").write_bytes(b"store: \xff\n")
+    said = "error: lairmake.yaml is not UTF-8 text: byte 7 is damaged\n"
+    for words in ((), ("cache", "stats")):
+        run = small.run(*words)
+        assert (run.code, run.out, run.err) == (1, "", said)
+
+
+def test_a_store_that_cannot_be_reached_cannot_be_verified(small, distant):
+    small.build(DISTANT=str(distant))
+    asked = small.root.parent / "asked"
+    run = small.run("cache", "verify", "--shared", DISTANT=str(distant), BROKEN=str(asked))
+    said = "error: distant://team/store: no route to host\n"
+    assert (run.code, run.out, run.err) == (1, "", said)
+    run = small.run("cache", "verify", "--shared", LAIRMAKE_STORE="nonsense://store")
+    assert (run.code, run.out) == (1, "")
+    assert run.err == "error: nonsense://store: Protocol not known: nonsense\n"
+
+
+def test_a_store_is_verified_without_the_other_one(small, distant):
+    small.build(DISTANT=str(distant))
+    (blob,) = [p for p in small.root.rglob("blobs/??/*") if p.read_text() == "one\ntwo\n"]
+    blob.write_text("damaged")
+    asked = small.root.parent / "asked"
+    run = small.run("cache", "verify", DISTANT=str(distant), BROKEN=str(asked))
+    assert run.out.startswith(f"blobs/{blob.name} is damaged: removed\n")
+    assert (run.code, run.err) == (1, "")
+
+
 def test_a_variable_that_is_wrong_is_an_error(small):
     run = small.run(LAIRMAKE_STORE="[a]")
     assert (run.code, run.err) == (

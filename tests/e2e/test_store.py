@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 from pathlib import Path
 
@@ -252,6 +253,14 @@ def test_another_reporter_prints_nothing_else(small):
     assert [task["name"] for task in json.loads(run.out)["tasks"]] == [*ALL, "a"]
 
 
+@pytest.mark.parametrize("reporter", ["json", "zero", "error-only"])
+def test_every_reporter_keeps_the_log(small, reporter):
+    small.run("-r", reporter)
+    lines = [json.loads(line) for line in small.read(".lairmake/log.jsonl").splitlines()]
+    said = [line.get("event") or f"{line['task']} {line['how']}" for line in lines]
+    assert said == ["begin", *(f"{task} ran" for task in ALL), "end"]
+
+
 def test_the_log_says_what_every_task_did(small):
     small.build()
     small.write("projects/a/a.lair", "ONE\nTwo\n")
@@ -304,6 +313,19 @@ def test_a_store_that_cannot_be_written_to_is_said_and_nothing_is_lost(small):
     assert contents(small) == {**before, "projects/a/a.lair": SWITCHED}
     writable(small.root / ".lairmake")
     assert small.build() == ALL
+
+
+def test_a_full_disk_is_said_and_nothing_is_lost(small):
+    """Where no file may grow the system says, as on a full disk, not which one it is about."""
+    small.build()
+    before = contents(small)
+    shutil.rmtree(small.root / "cache")
+    run = small.run(preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+    assert (run.code, run.out) == (1, ".  a:parse\n")
+    assert run.err == "error: cannot write cache/a: File too large\n"
+    assert list((small.root / "cache/a").iterdir()) == []
+    assert small.hits() == ["a:parse", "a:place"]
+    assert contents(small) == before
 
 
 def test_a_workspace_that_cannot_be_written_to_is_said(small):

@@ -5,6 +5,8 @@ import pty
 import subprocess
 import sys
 
+from tests.e2e.conftest import DODO
+
 SUMMARY = "small on ideal\r\n  y       right, bit for bit\r\n"
 
 
@@ -39,6 +41,19 @@ def test_one_live_line_then_the_summary(small):
     assert "0 from the store" in shown
     assert ".  a:parse" not in shown
     assert SUMMARY in shown
+
+
+def test_the_line_counts_what_was_asked_for(small):
+    small.write("dodo.py", DODO + OTHERS)
+    code, shown = on_terminal(small, "a:place")
+    assert (code, "1/2" in shown, "/4" in shown, "/6" in shown) == (0, True, False, False)
+
+
+OTHERS = """
+def task_others():
+    for name in "xy":
+        yield {"name": name, "actions": ["echo " + name]}
+"""
 
 
 def test_nothing_to_do_has_no_live_line(small):

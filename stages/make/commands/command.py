@@ -31,7 +31,7 @@ from stages.make.folders import (
     parts_of,
     user_folder,
 )
-from stages.make.pipe import printing
+from stages.make.pipe import open_streams, printing
 
 OURS = "lairmake"
 """The key that marks the DOIT_CONFIG of our dodo files."""
@@ -56,6 +56,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
     needs_dodo = True
 
     def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
+        open_streams()
         super().__init__(**kwargs)
         self.loader = task_loader
         self.cmds = cmds

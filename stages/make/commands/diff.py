@@ -82,6 +82,8 @@ class Diff(LayerCommand):
             return 0
         layers, rest = self.select(words)
         stage, revision = self._meaning(layers, rest)
+        if sum(map(bool, (revision, options["build"], options["other"]))) > 1:
+            raise self.refuse("say one of a revision, --build and --with")
         found = [self._compared(layer, revision, stage, options) for layer in layers]
         if options["json"]:
             print_json([_data(each) for each in found])
@@ -90,7 +92,7 @@ class Diff(LayerCommand):
         return 0 if any(each.old.files and each.new.files for each in found) else 1
 
     def _meaning(self, layers: list[LayerFolder], words: list[str]) -> tuple[str | None, str]:
-        """Return which stage, or file of one, and which revision words mean."""
+        """Return which stage, or file of one, and which revision words mean; '' for none."""
         stages = [w for w in words if any(stage_named(layer, w) for layer in layers)]
         revisions = [word for word in words if word not in stages]
         for word in revisions:
@@ -98,7 +100,7 @@ class Diff(LayerCommand):
                 raise self.refuse(f"{word} is no layer, no stage and no revision of git")
         if len(stages) > 1 or len(revisions) > 1:
             raise self.refuse("say one revision and one stage at most")
-        return next(iter(stages), None), next(iter(revisions), "HEAD")
+        return next(iter(stages), None), next(iter(revisions), "")
 
     def _compared(
         self, layer: LayerFolder, revision: str, stage: str | None, options: Options
@@ -110,7 +112,8 @@ class Diff(LayerCommand):
             other = self._other(options["other"])
             old = state_now(other, other.name)
         else:
-            old = state_at(layer, revision) if new.files else State(label=revision, files={})
+            at = revision or "HEAD"
+            old = state_at(layer, at) if new.files else State(label=at, files={})
         return compare(layer, old, new, stage)
 
     def _other(self, name: str) -> LayerFolder:

@@ -28,7 +28,7 @@ from doit.plugin import PluginEntry
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.database import Database
-from stages.make.pipe import printing
+from stages.make.pipe import open_streams, printing
 from stages.make.session import session
 
 
@@ -56,6 +56,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
     """What a command of doit needs to let tasks be called like our commands."""
 
     def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
+        open_streams()
         super().__init__(task_loader=task_loader, cmds=cmds, **kwargs)
         free_our_names(task_loader, cmds)
 

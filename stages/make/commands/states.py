@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import subprocess
 import tarfile
@@ -15,7 +16,16 @@ from stages.diagnose import UserError, UserErrors
 from stages.make import log
 from stages.make.action import build, check
 from stages.make.commands.pipeline import files_written, needed, orders, tasks_of_folders
-from stages.make.folders import LAYER, NETWORK, STATE, LayerFolder, file_of, open_folder, parts_of
+from stages.make.folders import (
+    LAYER,
+    NETWORK,
+    STATE,
+    LayerFolder,
+    file_of,
+    lone_folder,
+    open_folder,
+    parts_of,
+)
 from stages.make.network import network_of
 from stages.make.store import store_of
 
@@ -103,11 +113,28 @@ def state_at(folder: LayerFolder, revision: str) -> State:
         copy = Copy(top=top, commit=commit, place=Path(temporary).resolve())
         whole = _extract(copy, network_of(folder))
         old = next((f for f in (*parts_of(whole), whole) if f.name == folder.name), whole)
+        former = None if _is_there(old) else _former_place(copy, folder)
+        if former is not None:
+            whole = old = _extract(copy, lone_folder(former))
         if not _is_there(old):
             absent = f"{folder.name} is not in {revision}"
             return State(label=label, files={}, notes=(absent,))
+        renamed = (f"{folder.name} was {old.name} in {revision}",) if former is not None else ()
         notes = _complete(whole, old, revision, f"{copy.of(top)}/")
-        return State(label=label, files=_files(old), notes=notes)
+        return State(label=label, files=_files(old), notes=(*renamed, *notes))
+
+
+def _former_place(copy: Copy, folder: LayerFolder) -> Path | None:
+    """Return where the commit has the folder that was moved to that of a layer, if git sees it."""
+    name = next((n for n in (LAYER, NETWORK) if (folder.path / n).is_file()), LAYER)
+    moved = str((folder.path / name).relative_to(copy.top))
+    index = {"GIT_INDEX_FILE": str(copy.place / "index")}
+    _git(copy.top, "read-tree", copy.commit, **index)
+    _git(copy.top, "add", "--force", "--intent-to-add", "--", moved, **index)
+    asked = ("diff", "--find-renames", "--diff-filter=R", "--name-status", "-z", copy.commit)
+    found = _git(copy.top, *asked, "--", f":(top,glob)**/{name}", **index).decode().split("\0")
+    pairs = {new: old for old, new in zip(found[1::3], found[2::3], strict=False)}
+    return (copy.top / pairs[moved]).parent if moved in pairs else None
 
 
 def commit_of(folder: Path, revision: str) -> str | None:
@@ -128,7 +155,8 @@ def state_before(folder: LayerFolder, builds: int) -> State:
     known = list(dict.fromkeys(line["build"] for line in lines))
     label = "before the last build" if builds == 1 else f"before the last {builds} builds"
     if not 0 < builds < len(known):
-        notes = (f"the log knows {len(known)} builds of {folder.name}",)
+        count = f"{len(known)} build{'' if len(known) == 1 else 's'}"
+        notes = (f"the log knows {count} of {folder.name}",)
         return State(label=label, files={}, notes=notes)
     earlier = set(known[:-builds])
     writes = {line["stage"]: line["writes"] for line in lines if line["build"] in earlier}
@@ -149,9 +177,12 @@ def git(folder: Path, *arguments: str) -> str:
     return _git(folder, *arguments).decode()
 
 
-def _git(folder: Path, *arguments: str) -> bytes:
+def _git(folder: Path, *arguments: str, **environment: str) -> bytes:
     try:
-        ended = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True)
+        ended = subprocess.run(
+            ["git", *arguments], cwd=folder, capture_output=True, check=True,
+            env={**os.environ, **environment},
+        )
     except FileNotFoundError as error:
         raise UserError("there is no git here") from error
     except subprocess.CalledProcessError as error:

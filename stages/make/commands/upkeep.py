@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,12 +76,20 @@ def _repair(shelf: Shelf, other: Shelf | None, kind: str, name: str) -> str:
     """Replace a content by that of another shelf, or remove it; return which, in words."""
     if shelf.read_only:
         return "left, since this store is read-only"
-    content = other.read(kind, name) if other is not None else None
-    if content is not None and _is_intact(kind, name, content):
+    content = _intact_there(other, kind, name)
+    if content is not None:
         shelf.write(kind, name, content)
         return "repaired from the other store"
     shelf.remove(kind, name)
     return "removed"
+
+
+def _intact_there(other: Shelf | None, kind: str, name: str) -> bytes | None:
+    """Return a content of another store; None where that has none, or cannot be reached."""
+    content = None
+    with suppress(OSError):
+        content = other.read(kind, name) if other is not None else None
+    return content if _is_intact(kind, name, content) else None
 
 
 def _missing(
@@ -88,10 +97,10 @@ def _missing(
 ) -> Iterator[Damage]:
     """Yield the damage of an entry that names contents which are not there."""
     for name in sorted(set(json.loads(content).get("outputs", {}).values()) - blobs):
-        found = other.read("blobs", name) if other is not None else None
+        found = _intact_there(other, "blobs", name)
         if shelf.read_only:
             end = "left, since this store is read-only"
-        elif found is not None and _digest(found) == name:
+        elif found is not None:
             shelf.write("blobs", name, found)
             blobs.add(name)
             end = "repaired from the other store"

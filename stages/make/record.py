@@ -1,0 +1,94 @@
+"""The log of a build, whichever reporter of doit prints it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from doit.exceptions import UnmetDependency
+
+from stages.make import log
+from stages.make.action import Result, current_key
+from stages.make.folders import STATE
+from stages.make.key import ActionKey
+from stages.make.session import session
+
+
+def is_stage(task: Any) -> bool:
+    """Return whether a task is a stage of a layer, not one that a dodo file adds."""
+    return task.name.rpartition(":")[0] in session().folders
+
+
+class Recorded:
+    """What a reporter notes of a build: what became of every stage; `recorded` adds it to one."""
+
+    def __init__(self, outstream: Any, options: Mapping[str, Any]) -> None:
+        super().__init__(outstream, options)  # type: ignore[call-arg]
+        self._build = ""
+        self._begin = time.time()
+        session().reporter = self
+
+    def skip_uptodate(self, task: Any) -> None:
+        """Note a task that was restored from the store, or was up to date."""
+        found = session().results.get(task.name)
+        if found is not None:
+            self._note(task, found)
+        super().skip_uptodate(task)  # type: ignore[misc]
+
+    def add_success(self, task: Any) -> None:
+        """Note a task that was run."""
+        found = (task.meta or {}).get("result")
+        if found is not None:
+            session().results[task.name] = found
+            self._note(task, found)
+        super().add_success(task)  # type: ignore[misc]
+
+    def add_failure(self, task: Any, fail: Any) -> None:
+        """Note a failure, unless it only follows from another one."""
+        if is_stage(task) and not isinstance(fail, UnmetDependency):
+            layer, _, stage = task.name.rpartition(":")
+            key = current_key(stage, session().folders[layer])
+            self._append_key(task.name, "failed", key, {"error": fail.message})
+        super().add_failure(task, fail)  # type: ignore[misc]
+
+    def end(self, code: int) -> None:
+        """Note the end of the build, if any task was looked at."""
+        home = session().home
+        if self._build and home is not None:
+            now = time.time()
+            self._append({"event": "end", "when": now, "seconds": now - self._begin, "exit": code})
+            log.shorten(home / STATE)
+
+    def _note(self, task: Any, found: Result) -> None:
+        edits = {"kept": found.kept, "repaired": found.repaired}
+        edits = {word: names for word, names in edits.items() if names}
+        if found.how == "same":
+            line = {"key": found.key.digest, "start": found.start}
+            self._append_task(task.name, "same", {**line, **edits})
+        else:
+            done = {"start": found.start, "seconds": found.seconds, "pid": found.pid, **edits}
+            self._append_key(task.name, found.how, found.key, {"writes": found.outputs, **done})
+
+    def _append_key(self, task: str, how: str, key: ActionKey, more: Mapping[str, Any]) -> None:
+        reads = {**key.reads, **key.further}
+        self._append_task(task, how, {"key": key.digest, "code": key.code, "reads": reads, **more})
+
+    def _append_task(self, task: str, how: str, more: Mapping[str, Any]) -> None:
+        layer, _, stage = task.rpartition(":")
+        if not self._build:
+            self._build = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+            begin = {"event": "begin", "when": self._begin, "arguments": session().arguments}
+            self._append({**begin, "pid": os.getpid()})
+        self._append({"task": task, "layer": layer, "stage": stage, "how": how, **more})
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        home = session().home
+        if home is not None:
+            log.append(home / STATE, {"build": self._build, **line})
+
+
+def recorded(reporter: type) -> type:
+    """Return a reporter of doit that also writes the log."""
+    return type(reporter.__name__, (Recorded, reporter), {})
