@@ -12,7 +12,7 @@ from typing import Any
 
 from doit.exceptions import TaskFailed
 
-from stages.diagnose import UserError, UserErrors
+from stages.diagnose import UserError, UserErrors, source_of
 from stages.make.declare import declaration
 from stages.make.disk import Disk, compare
 from stages.make.folders import STATE, LayerFolder, file_of, open_folder, shown_path
@@ -167,11 +167,10 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
     try:
         contents = perform(stage, inputs)
     except Exception as error:
-        if isinstance(error, UserError | UserErrors):
-            if _key_after(key, folder, inputs) is None:
-                return None
-            raise
-        _blame_edits(stage, folder, error)
+        if isinstance(error, UserError | UserErrors) and _key_after(key, folder, inputs) is None:
+            return None
+        if not isinstance(error, UserErrors) and not (isinstance(error, UserError) and error.span):
+            _blame_edits(stage, folder, error)
         raise
     seconds, after = time.time() - start, _key_after(key, folder, inputs)
     if after is None:
@@ -216,16 +215,32 @@ def _keep_edits(folder: LayerFolder, names: Iterable[str]) -> None:
 
 def _blame_edits(stage: str, folder: LayerFolder, error: Exception) -> None:
     """Raise UserError for what a stage fails with, if texts that were edited by hand may be why."""
-    names = [name for each in folder.stages for name in _kept_now(each, folder)]
-    if names:
-        shown = ", ".join(shown_path(file_of(folder, name)) for name in names)
-        hint = f"edited by hand: {shown}"
-        raise UserError(f"stage {stage} fails: {error!r}", hint=hint) from error
+    from stages.make.edits import first_change
+
+    store = store_of(folder.home)
+    wrote = {name: d for each in folder.stages for name, d in _originals(each, folder).items()}
+    originals = {name: store.blob(digest) for name, digest in wrote.items()}
+    spans = [
+        first_change(source_of(shown_path(path), path.read_bytes()), original.decode())
+        for name, original in originals.items()
+        if original is not None and (path := file_of(folder, name))
+    ]
+    if spans:
+        said = error.message if isinstance(error, UserError) else repr(error)
+        more = ", ".join(f"{span.source.path}:{span.line}" for span in spans[1:])
+        raise UserError(
+            f"edited by hand, and stage {stage} fails: {said}", spans[0],
+            f"edited too: {more}" if more else None,
+        ) from error
 
 
-def _kept_now(stage: str, folder: LayerFolder) -> Mapping[str, str]:
+def _originals(stage: str, folder: LayerFolder) -> Mapping[str, str]:
+    """Return the digests of what a stage wrote where texts that a person edited stay instead."""
     entry = store_of(folder.home).lookup(current_key(stage, folder).digest)
-    return compare(stage, folder, entry.outputs).kept if entry is not None else {}
+    if entry is None:
+        return {}
+    kept = compare(stage, folder, entry.outputs).kept
+    return {name: entry.outputs[name] for name in kept}
 
 
 @contextlib.contextmanager

@@ -10,16 +10,21 @@ from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.isl_text import IslText
 from stages.lair.mapping_text import parse_as
 from stages.lair.names import did_you_mean
-from stages.lair.yaml_text import Path, read_document
+from stages.lair.yaml_text import Document, Path, read_document
+from stages.make.summary import WAYS
 from stages.poly.text import Statement, TextError, Union, read_objects, statements
 
 Single = isl.Set | isl.Map
+KINDS = {
+    str: "a text", int: "a whole number", float: "a number", bool: "true or false",
+    list: "a list", dict: "a mapping",
+}
 
 
 def check_edit(edited: Source, original: str) -> None:
     """Raise UserErrors unless an edited text has the objects of the original, in their spaces.
 
-    A YAML text must have the keys of the original.
+    A YAML text must have the keys of the original, and values of the same kinds.
     """
     is_isl = edited.path.endswith(".isl")
     errors = list(_wrong_isl(edited, original) if is_isl else _wrong_yaml(edited, original))
@@ -100,17 +105,43 @@ def _shown(space: isl.Space) -> str:
 def _wrong_yaml(edited: Source, original: str) -> Iterator[UserError]:
     document = read_document(edited)
     before = read_document(Source(path=edited.path, text=original)).value
-    yield from _wrong_keys(edited, document.value, before, document.keys)
+    yield from _wrong_keys(edited, document, before)
 
 
-def _wrong_keys(
-    edited: Source, value: object, original: object, keys: dict[Path, Span]
-) -> Iterator[UserError]:
+def first_change(edited: Source, original: str) -> Span:
+    """Return the first line of an edited text that is not as it was."""
+    lines, before = edited.text.split("\n"), original.split("\n")
+    pairs = zip(lines, before, strict=False)
+    at = next((n for n, (now, was) in enumerate(pairs) if now != was), min(len(lines), len(before)))
+    at = min(at, len(lines) - 1)
+    start = sum(len(line) + 1 for line in lines[:at])
+    indent = len(lines[at]) - len(lines[at].lstrip())
+    return Span(source=edited, start=start + indent, end=start + len(lines[at]))
+
+
+def _wrong_keys(edited: Source, document: Document, original: object) -> Iterator[UserError]:
+    value = document.value
     if not isinstance(value, dict) or not isinstance(original, dict):
         if type(value) is not type(original):
             yield UserError("the text is no mapping", Span(source=edited, start=0, end=0))
         return
     for name in value.keys() - original.keys():
         hint = did_you_mean(name, original, "keys of this file")
-        yield UserError(f"unknown key {name}", keys[(name,)], hint)
+        yield UserError(f"unknown key {name}", document.keys[(name,)], hint)
     yield from _missing(edited, [name for name in original if name not in value])
+    for name in [name for name in original if name in value]:
+        yield from _wrong_values(value[name], original[name], (name,), document)
+
+
+def _wrong_values(
+    value: object, original: object, path: Path, document: Document
+) -> Iterator[UserError]:
+    """Yield the values, at any depth, that are of another kind than those that were there."""
+    shown = ".".join(map(str, path))
+    if isinstance(value, dict) and isinstance(original, dict):
+        for name in [name for name in original if name in value]:
+            yield from _wrong_values(value[name], original[name], (*path, name), document)
+    elif None not in (value, original) and type(value) is not type(original):
+        yield UserError(f"{shown} must be {KINDS[type(original)]}", document.values[path])
+    elif len(path) == 2 and path[1] == "by" and value not in WAYS:
+        yield UserError(f"{shown} must be one of {', '.join(WAYS)}", document.values[path])

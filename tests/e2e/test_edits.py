@@ -136,8 +136,32 @@ def test_an_edit_that_a_later_stage_stumbles_over_is_an_error_of_the_user(fc):
     edit(fc, "cache/fc/hulls.isl", "on_x_vector := { hull[8] }", "on_x_vector := { }")
     run = fc.run("--keep-edits", "fc")
     assert (run.code, run.ran) == (1, ["fc:enumerate", "fc:simd"])
-    assert run.err.startswith("error: stage simd fails: Error('call to isl_set_from_union_set")
-    assert run.err.endswith("\nhint: edited by hand: cache/fc/hulls.isl\n")
+    line = line_of(fc, "on_x_vector :=")
+    said = f"cache/fc/hulls.isl:{line}:1: error: edited by hand, and stage simd fails: "
+    assert run.err.startswith(f"{said}Error('call to isl_set_from_union_set")
+    assert run.err.endswith("\n  on_x_vector := { };\n  ^^^^^^^^^^^^^^^^^^^\n")
+
+
+@pytest.mark.parametrize(("name", "old", "new", "said"), [
+    ("simd.yaml", "  by: hull", "  by: luck",
+     "on_x.by must be one of hull, exact, enumerate, loops"),
+    ("simd.yaml", "on_x:\n", "on_x: loops\nx:\n", "on_x must be a mapping"),
+    ("simd.yaml", "  operation: MAC", "  operation: [MAC]", "on_x.operation must be a text"),
+    ("simd.yaml", "  operation: MAC", "  operation: ASK",
+     "edited by hand, and stage simulate fails"),
+    ("simd.yaml", "  - {element: x,", "  - {element: z,", "edited by hand, and stage render fails"),
+    ("tasks.yaml", "    shape: [16]", "    shape: 16", "tensors.x.shape must be a list"),
+    ("tasks.yaml", "arrival: x}", "arrival: z}", "edited by hand, and stage instances fails"),
+])
+def test_a_wrong_value_in_yaml_is_an_error_of_the_user(fc, name, old, new, said):
+    edit(fc, f"cache/fc/{name}", old, new)
+    run = fc.run("--keep-edits", "fc")
+    line = number_of(fc.read(f"cache/fc/{name}"), new)
+    assert (run.code, "Traceback" in run.err) == (1, False)
+    assert any(
+        each.startswith(f"cache/fc/{name}:{line}:") and f"error: {said}" in each
+        for each in run.err.splitlines()
+    ), run.err
 
 
 def test_only_texts_in_the_cache_are_kept(fc):
