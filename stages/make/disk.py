@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from stages.make import log
 from stages.make.declare import declaration
@@ -31,7 +32,8 @@ def compare(
 ) -> Disk:
     """Compare what is on disk with the digests that a stage gives, by name.
 
-    Edited is what no stage ever wrote, where what it should be was `known`, or written before.
+    Edited is what no stage ever wrote, where what it should be was `known`, or written before; but
+    not what git has, which a checkout brought.
     Raises UserError or UserErrors where an edit that is to stay does not fit.
     """
     memo, store = memo_of(folder.home / STATE), store_of(folder.home)
@@ -44,6 +46,28 @@ def compare(
     stale = stale_names(folder, declaration(stage).writes, outputs)
     return Disk(
         wrong=[*(name for name in differing if name not in kept), *stale],
-        edited={name: digest for name, digest in strange.items() if name not in kept},
+        edited={
+            name: digest for name, digest in strange.items()
+            if name not in kept and not _has_git(file_of(folder, name))
+        },
         kept=kept,
     )
+
+
+def _has_git(path: Path) -> bool:
+    """Return whether the repository around a file holds its content."""
+    name = _git(path, "hash-object", "--", path.name)
+    return name is not None and _git(path, "cat-file", "-e", name) is not None
+
+
+def _git(path: Path, *arguments: str) -> str | None:
+    """Return what git prints in the folder of a file; None where it fails, or is not there."""
+    import subprocess
+
+    try:
+        found = subprocess.run(
+            ["git", *arguments], cwd=path.parent, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -182,6 +183,19 @@ def test_a_stale_text_is_no_edit(fc):
     run = fc.run("--keep-edits", "fc:place")
     assert (run.hits, "kept" in run.out) == (["fc:place"], False)
     assert fc.read("cache/fc/placement.isl") == new
+
+
+def test_a_text_that_git_brought_is_no_edit(small):
+    """Another version of the stages wrote it, and no store here knows it."""
+    small.build()
+    small.write("cache/a/placement.isl", "another version\n")
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+    for words in (("init",), ("add", "cache"), ("commit", "-m", "a")):
+        subprocess.run([*git, *words], cwd=small.root, check=True, capture_output=True)
+    run = small.run()
+    assert (run.code, run.hits, "edited" in run.out) == (0, ["a:place"], False)
+    small.write("cache/a/placement.isl", "by hand\n")
+    assert "repaired cache/a/placement.isl, which was edited by hand" in small.run().out
 
 
 def test_only_a_text_of_a_stage_can_be_pinned(fc):
