@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -286,6 +287,25 @@ def test_graph_of_a_network_has_its_parts(network):
     assert len(data) == 3 * len(PIPELINE) + 2
     assert {"mlp:connect", "mlp/first:simulate"} <= set(after["mlp/relu:simulate"])
     assert {each["status"] for each in data} == {"up to date"}
+
+
+def test_new_that_is_killed_leaves_no_layer_behind(small):
+    """Killed while it writes: the next one cleans up, and makes what was asked for."""
+    small.write("dodo.py", DODO + KILLED)
+    assert small.run("new", "b", "--like", "a").code == -signal.SIGKILL
+    (left,) = [p for p in (small.root / "projects").iterdir() if p.name != "a"]
+    assert left.name.startswith(".b.")
+    small.write("dodo.py", DODO)
+    assert small.run("new", "b", "--like", "a").code == 0
+    assert sorted(p.name for p in (small.root / "projects").iterdir()) == ["a", "b"]
+    assert small.build("b")[-1] == "b:simulate"
+
+
+KILLED = """
+import os, signal
+import stages.make.commands.new as new
+new._rename_lair = lambda *words: os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 @pytest.mark.parametrize("command", OURS)

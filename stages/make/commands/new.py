@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from stages.diagnose import UserError
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.declare import STAGES
+from stages.make.files import is_left_over, temporary_name
 from stages.make.folders import (
     LAYER,
     NOT_LAYERS,
@@ -111,14 +113,20 @@ def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
 
     Raises UserError where the folder does not let itself be written to; then nothing stays.
     """
+    made = folder.with_name(temporary_name(folder.name))
     try:
-        shutil.copytree(model, folder, ignore=_left_out(inputs))
-        _rename_lair(folder)
-        if not (folder / "dodo.py").is_file():
-            shutil.copy(SHIPPED / "fc" / "dodo.py", folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        for name in filter(is_left_over, os.listdir(folder.parent)):
+            shutil.rmtree(folder.parent / name, ignore_errors=True)
+        shutil.copytree(model, made, ignore=_left_out(inputs))
+        _rename_lair(made, f"{folder.name}.lair")
+        if not (made / "dodo.py").is_file():
+            shutil.copy(SHIPPED / "fc" / "dodo.py", made)
+        made.rename(folder)
     except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
         raise UserError(f"cannot write {shown_path(folder)}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def _left_out(inputs: bool) -> Any:
@@ -132,12 +140,11 @@ def _left_out(inputs: bool) -> Any:
     return ignored
 
 
-def _rename_lair(folder: Path) -> None:
-    """Name the only .lair file by its folder, and say so in layer.yaml."""
+def _rename_lair(folder: Path, name: str) -> None:
+    """Give the only .lair file a name, and say so in layer.yaml."""
     lairs = list(folder.glob("*.lair"))
     if len(lairs) != 1:
         return
-    name = f"{folder.name}.lair"
     layer = folder / LAYER
     text = layer.read_text(encoding="utf-8")
     old = re.escape(lairs[0].name)
