@@ -14,6 +14,7 @@ import typing
 
 import islpy as isl
 
+from stages.lair.elements import computed_elements, needed_elements
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
 from stages.poly.order import behind_ports
@@ -35,8 +36,10 @@ def run(inputs: Inputs) -> dict[str, str]:
     """Return allocations.isl."""
     accessed = accessed_elements(inputs)
     local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
+    hosts = {n: t["in"] for n, t in inputs.yaml("tasks.yaml")["tensors"].items() if "in" in t}
     for relation in maps_of(accessed):
-        size, allocation = allocate(relation)
+        tensor = relation.get_tuple_name(isl.dim_type.out)
+        size, allocation = allocate(relation, hosts.get(tensor))
         local = local.union(isl.UnionSet.from_set(size))
         to_local = to_local.union(isl.UnionMap.from_map(allocation))
     objects: dict[str, isl.UnionSet | isl.UnionMap]
@@ -44,12 +47,13 @@ def run(inputs: Inputs) -> dict[str, str]:
     return {"allocations.isl": write_objects(HEADER, objects)}
 
 
-def allocate(accessed: isl.Map) -> tuple[isl.Set, isl.Map]:
+def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.Map]:
     """Return { T_local[l] : 0 <= l < size } and { [PE -> T[e]] -> T_local[e - offset(PE)] }.
 
-    Size and offset are those of the fixed-size box hull of what a PE accesses, eq. (8).
+    Size and offset are those of the fixed-size box hull of what a PE accesses, eq. (8). T_local is
+    that of `host`, if another tensor, of which a PE accesses the same elements, is to hold it.
     """
-    name = f"{accessed.get_tuple_name(isl.dim_type.out)}_local"
+    name = f"{host or accessed.get_tuple_name(isl.dim_type.out)}_local"
     hull = box_hull(bind_domain(accessed, PE_NAMES), quasi_affine=True)
     assert hull is not None, "the elements that a PE accesses are bounded"
     pe = isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")
@@ -62,9 +66,11 @@ def accessed_elements(inputs: Inputs) -> isl.UnionMap:
     lair, adapted = inputs.objects("lair.isl"), inputs.objects("adapted.isl")
     tasks, routes = inputs.yaml("tasks.yaml"), inputs.objects("routes.isl")
     placement = adapted["placement"]
-    needed = lair["reads"].reverse().apply_range(placement)
-    computed = lair["writes"].reverse().apply_range(placement)
-    kept = {"resident": needed, "stored": needed, "result": computed}
+    needed, computed = needed_elements(lair, placement), computed_elements(lair, placement)
+    kept = {
+        "resident": needed, "stored": needed, "delayed": needed,
+        "result": computed, "internal": computed,
+    }
     result = isl.UnionMap("{ }")
     for name, tensor in tasks["tensors"].items():
         if tensor["kept"] in kept:

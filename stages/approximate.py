@@ -101,7 +101,8 @@ class Approximator:
         if vector is not None:
             found["vector"] = vector
             if vector.get_tuple_name() == "hull" and approximation is not None:
-                self.written.setdefault(f"{task['target']}_local", []).append(approximation.writes)
+                local = approximation.writes.get_tuple_name()
+                self.written.setdefault(local, []).append(approximation.writes)
         return found
 
     def _approximation(
@@ -123,7 +124,7 @@ class Approximator:
                 writes = touched
             else:
                 reads = reads.union(isl.UnionSet.from_set(touched))
-                beyond = touched.subtract(self.local[f"{tensor}_local"])
+                beyond = touched.subtract(self.local[touched.get_tuple_name()])
                 outside = outside.union(isl.UnionSet.from_set(beyond))
         assert writes is not None, "a statement writes its target"
         return Approximation(

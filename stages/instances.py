@@ -14,6 +14,7 @@ import typing
 
 import islpy as isl
 
+from stages.lair.elements import needed_elements
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.local import at_this_pe
 from stages.poly.order import (
@@ -126,6 +127,15 @@ class InstanceFinder:
             "_known": self._pes(),
             "_access": self._accesses(task["statement"]),
         }
+
+    def _carry(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ T[e] : needed on PE }, and which S[e] it is in the next invocation."""
+        tensor = task["target"]
+        needed = from_domain(needed_elements(self.lair, self.placement), tensor)
+        elements = bind_range(isl.Map.from_union_map(needed), PE_NAMES)
+        own = isl.UnionMap.from_map(_identity(elements))
+        source = from_domain(self.lair["carried"], tensor)
+        return {"": elements, "_known": self._pes(), "_access": own.union(source)}
 
     def _relay(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[new] : the element that reaches an adapter with index is sent on with new }."""

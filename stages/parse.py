@@ -2,7 +2,7 @@
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.1
 Reads    layer.yaml, *.lair
-Writes   lair.isl    instances, tensors, reads, writes
+Writes   lair.isl    instances, tensors, reads, writes; internal, carried
 Assumes  nothing: every rule of LAIR is checked here.
 Ensures  instance sets are rectangular from zero; accesses are affine and inside the tensors.
 """
@@ -14,7 +14,7 @@ import typing
 import islpy as isl
 
 from stages.diagnose import UserErrors
-from stages.lair.layer import Layer, Statement, Tensor
+from stages.lair.layer import Carry, Layer, Statement, Tensor
 from stages.lair.mapping import check_tensors
 from stages.lair.tree import Access, Affine
 from stages.poly.text import write_objects
@@ -27,6 +27,10 @@ WRITES = ("lair.isl",)
 HEADER = """Instance sets and access relations of the statements (Sec. 4.1.1).
 instances: { statement[iterators] }, tensors: { tensor[element] },
 reads, writes: { statement[iterators] -> tensor[element] }, eq. (25), of any instance."""
+GRAPH_HEADER = """
+internal: { tensor[element] } of what only other statements read, if there is any.
+carried: { tensor[element] -> source[element] }: what it is in the next invocation, if not the same.
+"""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -35,19 +39,25 @@ def run(inputs: Inputs) -> dict[str, str]:
     errors = list(check_tensors(inputs.mapping(), layer))
     if errors:
         raise UserErrors(errors)
-    return {"lair.isl": write_objects(HEADER, polyhedral_description(layer))}
+    header = HEADER + (GRAPH_HEADER if layer.internals or layer.carries else "")
+    return {"lair.isl": write_objects(header, polyhedral_description(layer))}
 
 
 def polyhedral_description(layer: Layer) -> dict[str, isl.UnionSet | isl.UnionMap]:
-    """Return instances, tensors, reads and writes of a specialised node."""
+    """Return instances, tensors, reads and writes of a layer; internal, carried if there are."""
     reads = [_access(s, a) for s in layer.statements for a in s.reads]
     writes = [_access(s, s.target) for s in layer.statements]
-    return {
+    found: dict[str, isl.UnionSet | isl.UnionMap] = {
         "instances": isl.UnionSet(_union(_instances(s) for s in layer.statements)),
-        "tensors": isl.UnionSet(_union(map(_tensor, layer.inputs + layer.outputs))),
+        "tensors": isl.UnionSet(_union(map(_tensor, layer.tensors.values()))),
         "reads": isl.UnionMap(_union(reads)),
         "writes": isl.UnionMap(_union(writes)),
     }
+    if layer.internals:
+        found["internal"] = isl.UnionSet(_union(map(_tensor, layer.internals)))
+    if layer.carries:
+        found["carried"] = isl.UnionMap(_union(_carried(c, layer) for c in layer.carries))
+    return found
 
 
 def _union(disjuncts: typing.Iterable[str]) -> str:
@@ -72,6 +82,12 @@ def _affine(row: Affine) -> str:
 def _tensor(tensor: Tensor) -> str:
     names = [f"i{k}" for k in range(len(tensor.shape))]
     return f"{tensor.name}[{', '.join(names)}] : {_bounds(names, tensor.shape)}"
+
+
+def _carried(carry: Carry, layer: Layer) -> str:
+    element, _, bounds = _tensor(layer.tensors[carry.tensor]).partition(" : ")
+    source = element.replace(carry.tensor, carry.source, 1)
+    return f"{element} -> {source} : {bounds}"
 
 
 def _bounds(names: typing.Sequence[str], sizes: typing.Sequence[int]) -> str:

@@ -23,7 +23,7 @@ from stages.poly.side import Rectangle
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.lair.adaptation import Lair
+    from stages.lair.elements import Lair
     from stages.lair.mapping import IslText, Mapping
     from stages.make.inputs import Inputs
 

@@ -14,8 +14,10 @@ import typing
 
 import islpy as isl
 
+from stages.lair.elements import computed_elements, needed_elements
 from stages.lair.expressions import expression_text, is_zero_at
-from stages.lair.layer import Layer, Statement
+from stages.lair.layer import Carry, Layer, Statement, Tensor
+from stages.lair.sharing import held_tensors, waits_of
 from stages.lair.yaml_text import write_document
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.flow import Routes, chain_routes, column_routes, spread_routes
@@ -53,6 +55,10 @@ SPARSE_HEADER = """
 N_last: PEs that send the whole sums of a sparse departure N to their ports."""
 SPARSE_TASKS_HEADER = """
 pack (what is not zero in a sequence of a sparse departure, with its index)."""
+GRAPH_TASKS_HEADER = """
+Besides, kept: internal (only other statements read it), delayed (what another tensor was before);
+in: the tensor whose memory holds it. carry: what a tensor is in the next invocation.
+waits: the statements that must have run on the PE before one runs."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 PARTS = ("_filter", "_taken", "_adapters", "_ports", "_chain", "_first", "_last")
@@ -64,6 +70,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     header, tasks_header = HEADER, TASKS_HEADER
     if any("sparse" in departure for departure in graph.departures.values()):
         header, tasks_header = header + SPARSE_HEADER, tasks_header + SPARSE_TASKS_HEADER
+    if graph.layer.internals or graph.layer.carries:
+        tasks_header += GRAPH_TASKS_HEADER
     return {
         "tasks.yaml": write_document(tasks_header, graph.tasks()),
         "routes.isl": write_objects(header, graph.objects),
@@ -82,22 +90,26 @@ class TaskGraph:
         self.grid = bounding_rectangle(isl.Set.from_union_set(adapted["grid"]))
         self.core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
         self.reads, self.placement = lair["reads"], adapted["placement"]
-        self.needed = lair["reads"].reverse().apply_range(self.placement)
-        self.computed = lair["writes"].reverse().apply_range(self.placement)
+        self.needed = needed_elements(lair, self.placement)
+        self.computed = computed_elements(lair, self.placement)
         self.filters = dict.fromkeys(("adapter", "compute"), inputs.profile().filters)
         self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}
+        self.written = [s.target.tensor for s in self.layer.statements]
         self.arrivals = {n: a for t in self.layer.inputs for n, a in self._arrivals(t.name)}
         self.departures = {n: d for t in self.layer.outputs for n, d in self._departures(t.name)}
+        apart = {str(d["tensor"]) for d in self.departures.values()}
+        apart |= {t for t in self.written if self._reacting(self._writer(t))}
+        self.held = held_tensors(self.layer, self.needed, self.computed, apart)
 
     def tasks(self) -> dict[str, object]:
         """Return the content of tasks.yaml."""
+        waits = dict(waits_of(self.layer, self.held))
         return {
-            "tensors": {
-                t.name: self._tensor(t.name) for t in self.layer.inputs + self.layer.outputs
-            },
+            "tensors": {name: self._tensor(name) for name in self.layer.tensors},
             "arrivals": self.arrivals,
             "departures": self.departures,
             "tasks": dict(self._tasks()),
+            **({"waits": waits} if waits else {}),
             "colours": [n for n in self.objects if not n.endswith(PARTS)],
         }
 
@@ -239,13 +251,16 @@ class TaskGraph:
         return next(s for s in self.layer.statements if s.target.tensor == tensor)
 
     def _tensor(self, name: str) -> dict[str, object]:
-        tensor = next(t for t in self.layer.inputs + self.layer.outputs if t.name == name)
+        tensor = self.layer.tensors[name]
         described: dict[str, object] = {"type": tensor.type, "shape": list(tensor.shape)}
-        if tensor in self.layer.outputs:
-            return {**described, "kept": "result", "initial": NEUTRAL[self._writer(name).op]}
+        if name in self.written:
+            kept = "result" if tensor in self.layer.outputs else "internal"
+            held = {"in": self.held[name]} if name in self.held else {}
+            return {**described, "kept": kept, "initial": NEUTRAL[self._writer(name).op], **held}
         if name not in {a["tensor"] for a in self.arrivals.values()}:
-            return {**described, "kept": "resident"}
+            return {**described, "kept": "resident" if tensor in self.layer.inputs else "delayed"}
         stored = any(not self._reacts(s, name) for s in self._readers(name))
+        stored |= any(carry.source == name for carry in self.layer.carries)
         return {**described, "kept": "stored" if stored else "never"}
 
     def _read_by(self, statement: Statement, tensor: str) -> isl.Map:
@@ -261,18 +276,22 @@ class TaskGraph:
         arriving = {a["tensor"] for a in self.arrivals.values()}
         return [a.tensor for a in statement.reads if a.tensor in arriving]
 
+    def _reacting(self, statement: Statement) -> bool:
+        return any(self._reacts(statement, tensor) for tensor in self._arriving(statement))
+
     def _reacts(self, statement: Statement, tensor: str) -> bool:
         """Say whether a statement may run element by element: a zero of the tensor adds nothing."""
         return (
             self._is_sparse(tensor)
             and self._arriving(statement) == [tensor]
+            and not any(a.tensor in self.written for a in statement.reads)
             and statement.op in ("+=", "=")
             and is_zero_at(statement.expr, tensor)
         )
 
     def _tasks(self) -> typing.Iterator[tuple[str, dict[str, object]]]:
         """Yield the tasks in the order in which a PE runs them."""
-        for tensor in self.layer.outputs:
+        for tensor in filter(self._starts, (*self.layer.outputs, *self.layer.internals)):
             yield (
                 f"init_{tensor.name}",
                 {
@@ -284,12 +303,33 @@ class TaskGraph:
         for name, arrival in self.arrivals.items():
             yield from self._arrival_tasks(name, str(arrival["tensor"]))
         for statement in self.layer.statements:
-            if not any(self._reacts(statement, t) for t in self._arriving(statement)):
+            if not self._reacting(statement):
                 yield f"compute_{statement.name}", {"kind": "compute", **_statement(statement)}
         for name, departure in self.departures.items():
             yield f"send_{name}", {"kind": "send", "departure": name}
             if "sparse" in departure:
                 yield f"pack_{name}", {"kind": "pack", "departure": name}
+        for carry in self.layer.carries:
+            if not from_domain(self.needed, carry.tensor).is_empty():
+                yield from self._carry(carry)
+
+    def _starts(self, tensor: Tensor) -> bool:
+        """Say whether a tensor gets a value before statements give it theirs.
+
+        Not one that others hold, nor an internal one of which each element is defined at once.
+        """
+        writer = self._writer(tensor.name)
+        at_once = tensor in self.layer.internals and writer.op == "="
+        at_once = at_once and not self._reacting(writer)
+        return not at_once and tensor.name not in self.held
+
+    def _carry(self, carry: Carry) -> typing.Iterator[tuple[str, dict[str, object]]]:
+        """Yield the task that makes one tensor of another one, unless they share their memory."""
+        if self.held.get(carry.source) != carry.tensor:
+            rank = len(self.layer.tensors[carry.tensor].shape)
+            described = {"target": carry.tensor, "op": "=", "expression": carry.source}
+            iterators = [f"i{k}" for k in range(rank)]
+            yield f"carry_{carry.tensor}", {"kind": "carry", "iterators": iterators, **described}
 
     def _arrival_tasks(
         self, name: str, tensor: str

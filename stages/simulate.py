@@ -23,9 +23,10 @@ from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.lair.data import input_arrays
-from stages.lair.evaluate import evaluate
-from stages.lair.magnitude import is_exact, magnitude, sum_of_absolutes
-from stages.lair.tasks import RUNS
+from stages.lair.evaluate import evaluate_all
+from stages.lair.layer import is_integer
+from stages.lair.magnitude import is_exact, magnitudes, sum_of_absolutes
+from stages.lair.tasks import STATEMENTS
 from stages.pe.bound import lower_bound, read_dependences
 
 if typing.TYPE_CHECKING:
@@ -47,7 +48,7 @@ READS = (
 )
 WRITES = ("build/outputs/*.npy", "build/results.json")
 VARIANTS = ("simd", "loops")
-Arrays = dict[str, np.ndarray]
+Arrays = typing.Mapping[str, np.ndarray]
 Description = dict[str, typing.Any]
 
 
@@ -67,21 +68,20 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
     """Run both programs; return the outputs and build/results.json."""
+    invocations = inputs.mapping().invocations
     arrays = input_arrays(inputs.mapping(), layer, inputs.arrays())
-    exact = is_exact(layer, arrays)
-    expected = evaluate(layer, arrays)
+    exact = is_exact(layer, arrays, invocations)
+    expected = evaluate_all(layer, arrays, invocations)
     runs = {variant: run_programs(inputs, variant, arrays, layer) for variant in VARIANTS}
-    allowed = None if exact else magnitude(layer, arrays)
+    allowed = [] if exact else magnitudes(layer, expected)
     if not exact:
-        check_overflow(layer, arrays, [each.outputs for each in runs.values()], expected)
+        check_overflow(layer, [each.outputs for each in runs.values()], expected)
     checks = {
-        tensor.name: worst(
-            [
-                check(each.outputs[tensor.name], expected[tensor.name], allowed, tensor.name)
-                for each in runs.values()
-            ]
-        )
-        for tensor in layer.outputs
+        name: worst([
+            check(each.outputs[name], column(expected, name), column(allowed, name))
+            for each in runs.values()
+        ])
+        for name in (tensor.name for tensor in layer.outputs)
     }
     results = describe(inputs, layer, runs, checks)
     files: dict[str, str | bytes] = {
@@ -119,26 +119,24 @@ def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> 
 
 def check_overflow(
     layer: Layer,
-    arrays: Arrays,
     outputs: typing.Sequence[typing.Mapping[str, typing.Sequence[np.ndarray]]],
-    expected: Arrays,
+    expected: typing.Sequence[Arrays],
 ) -> None:
     """Raise UserError where a sum is not finite in some order: then no value is the right one.
 
     A value that is not finite in any order, as 1 / 0, is compared like others.
     """
-    for statement in layer.statements:
-        name = statement.target.tensor
-        reference = expected[name]
-        if reference.dtype.kind != "f":
-            continue
-        for value in (value for each in outputs for value in each[name]):
-            finite = np.isfinite(value) & np.isfinite(reference)
-            places = np.argwhere(~agree(value, reference) & ~finite)
-            if len(places):
-                with np.errstate(all="ignore"):
-                    sums = sum_of_absolutes(statement, layer, arrays)
-                _refuse_overflow(name, reference.dtype, places[0], sums)
+    writers = {statement.target.tensor: statement for statement in layer.statements}
+    for name in (tensor.name for tensor in layer.outputs if not is_integer(tensor.type)):
+        for values in (each[name] for each in outputs):
+            for value, tensors in zip(values, expected[-len(values) :], strict=True):
+                reference = tensors[name]
+                finite = np.isfinite(value) & np.isfinite(reference)
+                places = np.argwhere(~agree(value, reference) & ~finite)
+                if len(places):
+                    with np.errstate(all="ignore"):
+                        sums = sum_of_absolutes(writers[name], layer, tensors)
+                    _refuse_overflow(name, reference.dtype, places[0], sums)
 
 
 def _refuse_overflow(name: str, dtype: np.dtype, place: np.ndarray, sums: np.ndarray) -> None:
@@ -153,23 +151,33 @@ def _refuse_overflow(name: str, dtype: np.dtype, place: np.ndarray, sums: np.nda
         )
 
 
-def check(
-    values: typing.Sequence[np.ndarray], expected: np.ndarray, allowed: Arrays | None, name: str
-) -> Description:
-    """Compare one output, of every invocation, with the reference.
+def column(invocations: typing.Sequence[Arrays], name: str) -> list[np.ndarray]:
+    """Return one tensor of every invocation; nothing where nothing is known of any."""
+    return [tensors[name] for tensors in invocations]
 
-    Exact data must agree bit for bit (-0 equals 0); else each error must lie within the bound
-    (n + 1) 2^-11 of the sum of absolute terms (float16; 2^-24 for float32).
+
+def check(
+    values: typing.Sequence[np.ndarray],
+    expected: typing.Sequence[np.ndarray],
+    allowed: typing.Sequence[np.ndarray],
+) -> Description:
+    """Compare one output with the reference: of every invocation, or of the last one.
+
+    Exact data must agree bit for bit (-0 equals 0); else each error must lie within what is
+    `allowed`: the bound (n + 1) 2^-11 of the sum of absolute terms (float16; 2^-24 for float32),
+    and what errors of other results add to it.
     """
+    pairs = list(zip(values, expected[-len(values) :], strict=True))
     with np.errstate(invalid="ignore"):
-        errors = [np.abs(v.astype(np.float64) - expected.astype(np.float64)) for v in values]
-    right = [agree(v, expected) for v in values]
+        errors = [np.abs(v.astype(np.float64) - e.astype(np.float64)) for v, e in pairs]
+    right = [agree(v, e) for v, e in pairs]
     finite = (np.nan_to_num(e, posinf=np.inf) for e in errors)
     largest = max((float(e.max(initial=0)) for e in finite), default=0.0)
-    if allowed is not None:
-        right = [r | (e <= allowed[name]) for r, e in zip(right, errors, strict=True)]
+    if allowed:
+        bounds = allowed[-len(values) :]
+        right = [r | (e <= b) for r, e, b in zip(right, errors, bounds, strict=True)]
     return {
-        "exact": allowed is None,
+        "exact": not allowed,
         "right": all(bool(r.all()) for r in right),
         "max_abs_error": largest,
     }
@@ -231,7 +239,7 @@ def busiest(inputs: Inputs, loops: FabricRun) -> int:
         loops.counters[role][number].most_points
         for role, described in layout["roles"].items()
         for number, name in enumerate(described["counters"])
-        if tasks[name]["kind"] in RUNS
+        if tasks[name]["kind"] in STATEMENTS
     ]
     return max(counts, default=0)
 

@@ -44,12 +44,31 @@ def accumulate(
 
     The result has the output's shape; int64 for integer types, float64 for floats.
     """
-    output = layer.tensors[statement.target.tensor]
-    wide = np.int64 if is_integer(output.type) else np.float64
-    arrays = {a.tensor: inputs[a.tensor].astype(wide) for a in statement.reads}
-    if _is_sum_of_products(statement):
-        worth = {a.tensor: meaning(a, lambda a: arrays[a.tensor]) for a in statement.reads}
-        return _sum_of_products(statement, worth)
+    if not _is_sum_of_products(statement):
+        return accumulate_each(statement, layer, inputs, meaning)
+    arrays = _wide(statement, layer, inputs)
+    worth = {a.tensor: meaning(a, lambda a: arrays[a.tensor]) for a in statement.reads}
+    return _sum_of_products(statement, worth)
+
+
+def _wide(
+    statement: Statement, layer: Layer, inputs: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Return what a statement reads, in the type in which it is accumulated."""
+    wide = _accumulator(statement, layer)
+    return {a.tensor: inputs[a.tensor].astype(wide) for a in statement.reads}
+
+
+def _accumulator(statement: Statement, layer: Layer) -> type[np.int64] | type[np.float64]:
+    return np.int64 if is_integer(layer.tensors[statement.target.tensor].type) else np.float64
+
+
+def accumulate_each(
+    statement: Statement, layer: Layer, inputs: Mapping[str, Array], meaning: Meaning
+) -> Array:
+    """Accumulate `meaning` of a statement's expression, instance by instance."""
+    output, wide = layer.tensors[statement.target.tensor], _accumulator(statement, layer)
+    arrays = _wide(statement, layer, inputs)
 
     def values(block: Block) -> Array:
         return meaning(

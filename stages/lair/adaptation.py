@@ -10,6 +10,7 @@ import typing
 import islpy as isl
 
 from stages.diagnose import Span, UserError
+from stages.lair.elements import Lair, computed_elements, needed_elements
 from stages.lair.isl_text import IslText
 from stages.lair.mapping import Mapping
 from stages.lair.ports import read_ports
@@ -18,9 +19,6 @@ from stages.poly.box_hull import box_hull, offset_set
 from stages.poly.order import behind_ports, on_side, relocated
 from stages.poly.pieces import example_of, from_domain, named_set, sets_of
 from stages.poly.side import SIDES, Rectangle, turn
-
-Lair = typing.Mapping[str, typing.Any]
-"""The objects of lair.isl: instances, tensors, reads, writes."""
 
 
 class Adaptation:
@@ -32,8 +30,10 @@ class Adaptation:
         """Read the ports and decide which sides are peeled off. Raises UserError."""
         self.mapping, self.target = mapping, target
         self.tensors, self.placement = lair["tensors"], placement
-        self.needed = lair["reads"].reverse().apply_range(placement)
-        self.computed = lair["writes"].reverse().apply_range(placement)
+        self.needed = needed_elements(lair, placement)
+        self.computed = computed_elements(lair, placement)
+        internal = lair.get("internal", isl.UnionSet("{ }"))
+        self.internal = [s.get_tuple_name() for s in sets_of(internal)]
         written = [s.get_tuple_name() for s in sets_of(lair["writes"].range())]
         read = [t for t in (s.get_tuple_name() for s in sets_of(self.tensors)) if t not in written]
         self.sources = self._ports("arrives", read)
@@ -48,7 +48,9 @@ class Adaptation:
             for side in spread:
                 self._check_border(tensor, side)
         for tensor in self.written:
-            self._check_sums(tensor)
+            self._check_complete(tensor)
+            if tensor not in self.internal:
+                self._check_sums(tensor)
 
     def objects(self) -> dict[str, isl.UnionSet | isl.UnionMap | isl.Set]:
         """Return the objects of adapted.isl, in coordinates that start at the computing PEs."""
@@ -178,6 +180,26 @@ class Adaptation:
                 self._span(tensor, "arrives"),
                 "let it arrive at one PE, or at the PEs that need it",
             )
+
+    def _check_complete(self, tensor: str) -> None:
+        """Raise UserError unless every element that a PE needs is computed there, all of it."""
+        needed = self._needed(tensor)
+        if needed.is_empty():
+            return
+        computed = isl.Map.from_union_map(from_domain(self.computed, tensor))
+        pairs = computed.range_product(needed)
+        same = isl.Map("{ PE[x, y] -> PE[x, y] }").wrap()
+        astray = pairs.subtract(pairs.intersect_range(same))
+        if astray.is_empty():
+            return
+        one = astray.intersect_domain(astray.domain().lexmin()).lexmin()
+        element, pair = one.domain(), one.range().unwrap()
+        raise UserError(
+            f"{example_of(element)} is computed on {example_of(pair.domain())}, "
+            f"but {example_of(pair.range())} needs it",
+            self.mapping.span("placement"),
+            f"place what computes an element of {tensor}, all of it, on the PE that reads it",
+        )
 
     def _check_sums(self, tensor: str) -> None:
         """Raise UserError unless every element is computed on the row or column of its port.

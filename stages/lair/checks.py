@@ -163,13 +163,16 @@ def _check_call(call: Call) -> Iterator[UserError]:
 
 
 def _check_read(part: Reference, statement: Statement, node: Node) -> Iterator[UserError]:
+    """Yield an error for what is not defined before the statement."""
     if part.name not in {tensor.name for tensor in node.outputs}:
         return
+    before = node.statements[: node.statements.index(statement)]
     if part.name == statement.target.name:
         message = f"statement reads {part.name}, which it defines itself"
-    else:
-        message = f"statement reads {part.name}, which another statement defines"
-    yield UserError(message, part.span, "statements read inputs; use one node per step")
+        yield UserError(message, part.span, "statements read inputs, and what is defined before")
+    elif part.name not in {each.target.name for each in before}:
+        message = f"statement reads {part.name}, which no statement before it defines"
+        yield UserError(message, part.span, "put the statement that defines it first")
 
 
 def _check_reference(

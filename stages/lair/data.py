@@ -37,38 +37,41 @@ HALVINGS = 16
 
 
 def generate(
-    layer: Layer, seed: int, kind: str, density: float, sparse: Collection[str]
+    layer: Layer, seed: int, kind: str, density: float, sparse: Collection[str],
+    invocations: int = 1,
 ) -> tuple[dict[str, Array], bool]:
     """Return all inputs, in their types and shapes, and whether results must match bit for bit.
 
-    `kind` integers: small integers, as large and as dense as `is_exact` allows; the share
+    `kind` integers: small integers, as large and as dense as `is_exact` allows in so many
+    invocations; the share
     `density` of the elements of the tensors in `sparse` is not zero. Where that is impossible, or
     `kind` is reals: uniform in -1 to 1. Integer types hold integers in any case.
     """
     if kind == "integers":
-        for largest, share in _attempts(layer, density if sparse else 1.0):
+        for largest, share in _attempts(layer, density if sparse else 1.0, invocations):
             inputs = _integers(layer, seed, largest, density, share, sparse)
-            if is_exact(layer, inputs):
+            if is_exact(layer, inputs, invocations):
                 return inputs, True
     inputs = _reals(layer, seed, density, sparse)
-    return inputs, is_exact(layer, inputs)
+    return inputs, is_exact(layer, inputs, invocations)
 
 
-def _attempts(layer: Layer, density: float) -> Iterator[tuple[int, float]]:
+def _attempts(layer: Layer, density: float, invocations: int) -> Iterator[tuple[int, float]]:
     """Yield largest values and shares of non-zeros: smaller values first, then fewer of them.
 
     The larger the absolute values, the larger the sums: if ones are not exact, no inputs without
     zeros are, and if zeros are not, none are.
     """
-    if density < 1 or _is_exact_of(layer, 1):
+    if density < 1 or _is_exact_of(layer, 1, invocations):
         yield from ((largest, 1.0) for largest in RANGES)
-    if _is_exact_of(layer, 0):
+    if _is_exact_of(layer, 0, invocations):
         yield from ((1, 0.5**k) for k in range(1, HALVINGS + 1))
 
 
-def _is_exact_of(layer: Layer, number: int) -> bool:
+def _is_exact_of(layer: Layer, number: int, invocations: int) -> bool:
     """Whether inputs that are all equal to a number are exact."""
-    return is_exact(layer, {t.name: np.full(t.shape, number, t.type) for t in layer.inputs})
+    inputs = {t.name: np.full(t.shape, number, t.type) for t in layer.inputs}
+    return is_exact(layer, inputs, invocations)
 
 
 def _generator(seed: int, tensor: Tensor) -> np.random.Generator:
@@ -129,7 +132,9 @@ def input_arrays(mapping: LayerMapping, layer: Layer, given: Mapping[str, Array]
     """
     sparse = {name for name, tensor in mapping.tensors.items() if tensor.sparse}
     data = mapping.data
-    made, _ = generate(layer, data.seed, data.kind, data.density, sparse)
+    made, _ = generate(
+        layer, data.seed, data.kind, data.density, sparse, mapping.invocations
+    )
     return made | read_inputs(given, layer)
 
 

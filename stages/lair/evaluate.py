@@ -1,29 +1,31 @@
 """Evaluate a layer directly with NumPy: the reference that every result is compared with.
 
-No isl takes part. Floats are computed in float64 and rounded once to the output's type; every call
+No isl takes part. Floats are computed in float64 and rounded once to the tensor's type; every call
 and quotient is a float32. Integers wrap (design, Arithmetic).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from stages.lair.accumulate import accumulate, value
-from stages.lair.layer import Layer
-from stages.lair.magnitude import magnitude
+from stages.lair.layer import Layer, Statement
 from stages.lair.strided import Array
+from stages.lair.unroll import Arrays, unroll
 
-__all__ = ["evaluate", "magnitude"]
+
+def evaluate(layer: Layer, inputs: Arrays, invocations: int = 1) -> dict[str, Array]:
+    """Return every output of the last invocation, in its type and shape, from inputs in theirs."""
+    last = evaluate_all(layer, inputs, invocations)[-1]
+    return {tensor.name: last[tensor.name] for tensor in layer.outputs}
 
 
-def evaluate(layer: Layer, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Return every output, in its type and shape, from inputs in theirs."""
+def evaluate_all(layer: Layer, inputs: Arrays, invocations: int) -> list[Arrays]:
+    """Return all tensors, inputs included, in each invocation."""
+
+    def defined(statement: Statement, tensors: Arrays) -> Array:
+        type_ = layer.tensors[statement.target.tensor].type
+        return accumulate(statement, layer, tensors, value).astype(type_)
+
     with np.errstate(all="ignore"):
-        return {
-            statement.target.tensor: accumulate(statement, layer, inputs, value).astype(
-                layer.tensors[statement.target.tensor].type
-            )
-            for statement in layer.statements
-        }
+        return unroll(layer, inputs, invocations, defined)

@@ -1,4 +1,4 @@
-"""Check graphs, and bind what one of them says about the node that it calls.
+"""Check graphs, whatever their sizes.
 
 Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: nodes of LAIR that "combine and/or
          specialize lair nodes"
@@ -6,83 +6,20 @@ Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: nodes of LAIR that "combin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
-from stages.diagnose import Span, UserError
-from stages.lair.affine import affine_of
-from stages.lair.checks import check_head, check_sizes
+from stages.diagnose import UserError
+from stages.lair.checks import check_distinct, check_head, check_sizes
 from stages.lair.layer import TYPES
-from stages.lair.names import did_you_mean, plural
-from stages.lair.tree import Expr, File, Graph, Node, NodeCall, Reference, Tensor
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
-    """A node and what its parameters and tensors stand for.
-
-    `tensors` gives, for every tensor of the node, the one of the layer, whose sizes and type are
-    written in `outer_sizes` and `outer_types`; `span` is where the node was asked for.
-    """
-
-    node: Node
-    sizes: Mapping[str, int]
-    types: Mapping[str, str]
-    tensors: Mapping[str, Tensor]
-    outer_sizes: Mapping[str, int]
-    outer_types: Mapping[str, str]
-    span: Span = field(compare=False, repr=False)
-
-
-def bind_node(node: Node, sizes: Mapping[str, int], types: Mapping[str, str]) -> Binding:
-    """Return the binding of a node that is itself at the top."""
-    tensors = {tensor.name: tensor for tensor in (*node.inputs, *node.outputs)}
-    return Binding(
-        node=node, sizes=sizes, types=types, tensors=tensors,
-        outer_sizes=sizes, outer_types=types, span=node.span,
-    )
-
-
-def bind_call(
-    graph: Graph, node: Node, sizes: Mapping[str, int], types: Mapping[str, str]
-) -> Binding:
-    """Return the binding of the only node that a checked graph calls."""
-    (call,) = graph.calls
-    outer = {tensor.name: tensor for tensor in (*graph.inputs, *graph.outputs)}
-    actual = [each.name for each in (*_names(call.arguments), *call.results)]
-    formal = [each.name for each in (*node.inputs, *node.outputs)]
-    return Binding(
-        node=node,
-        sizes=_call_sizes(call, node, sizes),
-        types=_call_types(call, node, types),
-        tensors={f: outer[a] for f, a in zip(formal, actual, strict=True)},
-        outer_sizes=sizes, outer_types=types, span=call.node_span,
-    )
-
-
-def _call_sizes(call: NodeCall, node: Node, outer: Mapping[str, int]) -> dict[str, int]:
-    """Return the value of every size parameter of the node: given, else its default."""
-    values = {p.name: p.default for p in node.size_params if p.default is not None}
-    given = [affine_of(size, outer).constant for size in call.sizes]
-    return values | dict(zip((p.name for p in node.size_params), given, strict=False))
-
-
-def _call_types(call: NodeCall, node: Node, outer: Mapping[str, str]) -> dict[str, str]:
-    values = {param.name: param.default for param in node.type_params}
-    given = [outer.get(each.name, each.name) for each in call.types]
-    return values | dict(zip((p.name for p in node.type_params), given, strict=False))
-
-
-def _names(arguments: tuple[Expr, ...]) -> Iterator[Reference]:
-    for argument in arguments:
-        assert isinstance(argument, Reference)
-        yield argument
+from stages.lair.names import check_name, did_you_mean, plural
+from stages.lair.tree import File, Graph, Name, Node, NodeCall, Reference
 
 
 def check_graph(graph: Graph, file: File) -> Iterator[UserError]:
     """Yield everything that is wrong in a graph, whatever its sizes."""
     yield from check_head(graph)
     yield from _check_results(graph)
+    yield from _check_internals(graph)
     nodes = {node.name: node for node in file.nodes}
     for call in graph.calls:
         yield from check_sizes(call.sizes, graph.size_params)
@@ -120,6 +57,16 @@ def _check_results(graph: Graph) -> Iterator[UserError]:
             yield UserError(f"no call defines {tensor.name}", tensor.span, hint)
 
 
+def _check_internals(graph: Graph) -> Iterator[UserError]:
+    """Yield an error for a result that is no output, and has the name of something else."""
+    heads = {tensor.name for tensor in (*graph.inputs, *graph.outputs)}
+    taken = {graph.name, *(p.name for p in graph.type_params), *(p.name for p in graph.size_params)}
+    for result in (result for call in graph.calls for result in call.results):
+        if result.name not in heads:
+            yield from check_distinct([Name(name=result.name, span=result.span)], taken)
+            yield from check_name(result.name, result.span)
+
+
 def _check_types(call: NodeCall, graph: Graph) -> Iterator[UserError]:
     known = [*TYPES, *(param.name for param in graph.type_params)]
     for each in call.types:
@@ -130,7 +77,7 @@ def _check_types(call: NodeCall, graph: Graph) -> Iterator[UserError]:
 
 def _check_arguments(call: NodeCall, graph: Graph) -> Iterator[UserError]:
     known = [tensor.name for tensor in graph.inputs]
-    known += [r.name for other in graph.calls if other is not call for r in other.results]
+    known += [result.name for other in graph.calls for result in other.results]
     for argument in call.arguments:
         if not isinstance(argument, Reference) or argument.indices:
             hint = "computing is for nodes; a graph passes tensors on"

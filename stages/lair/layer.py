@@ -1,4 +1,4 @@
-"""A layer: one node of LAIR with every size and type fixed, and every rule checked.
+"""A layer: a node of LAIR, or a graph of them, with every size fixed and every rule checked.
 
 Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: the input of the compiler is "always fully
          specialized to fixed integer tensor sizes"
@@ -52,15 +52,32 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Carry:
+    """After each invocation `tensor` takes the value of `source`, of its type and shape."""
+
+    tensor: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """What is built: `name` is that of the node or graph at the top."""
+    """What is built: `name` is that of the node or graph at the top.
+
+    A statement comes after those that define what it reads. `internals` go from one statement to
+    others; `delayed` are what others were some invocations ago, and zero before the first.
+    `carries` stand in the order in which they happen: a tensor gives its value before it changes.
+    """
 
     name: str
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     statements: tuple[Statement, ...]
+    internals: tuple[Tensor, ...] = ()
+    delayed: tuple[Tensor, ...] = ()
+    carries: tuple[Carry, ...] = ()
 
     @property
     def tensors(self) -> dict[str, Tensor]:
         """All tensors by name, inputs first."""
-        return {tensor.name: tensor for tensor in (*self.inputs, *self.outputs)}
+        every = (*self.inputs, *self.outputs, *self.internals, *self.delayed)
+        return {tensor.name: tensor for tensor in every}

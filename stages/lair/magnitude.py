@@ -6,16 +6,19 @@ Source   design, Arithmetic: (n + 1) u sum|terms|, with u = 2^-11 (float16) or 2
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from stages.lair.accumulate import accumulate, apply, value
+from stages.lair.error import moved
+from stages.lair.evaluate import evaluate_all
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement, is_integer
 from stages.lair.strided import Array, Read, reduced, target_slices
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
+from stages.lair.unroll import Arrays
 
 UNIT = {"float16": 2.0**-11, "float32": 2.0**-24}
 """Half the distance from 1 to the next value."""
@@ -40,15 +43,30 @@ _SLOPES: Mapping[str, Callable[[Array, Array], Array]] = {
 
 
 def magnitude(layer: Layer, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Return, per output element, the bound (n + 1) u sum|terms| on a correct result's error.
+    """Return, per element of what statements define, a bound on a correct result's error.
 
-    n counts the terms of the element. Zero for integer types: they wrap, in any order alike.
+    That is (n + 1) u sum|terms|, n counting the terms of the element, and what the errors of other
+    statements' results do to it. Zero for integer types: they wrap, in any order alike.
     """
+    return magnitudes(layer, evaluate_all(layer, inputs, 1))[0]
+
+
+def magnitudes(layer: Layer, history: Sequence[Arrays]) -> list[dict[str, Array]]:
+    """Return the bounds in each invocation, from all tensors in each of them."""
+    found: list[dict[str, Array]] = []
+    errors: dict[str, Array] = {}
     with np.errstate(all="ignore"):
-        return {s.target.tensor: _bound(s, layer, inputs) for s in layer.statements}
+        for tensors in history if layer.carries else history[:1]:
+            errors = dict(errors)
+            for s in layer.statements:
+                own = _bound(s, layer, tensors)
+                errors[s.target.tensor] = own + moved(s, layer, tensors, errors)
+            found.append({s.target.tensor: errors[s.target.tensor] for s in layer.statements})
+            errors = {c.tensor: errors[c.source] for c in layer.carries if c.source in errors}
+    return found if layer.carries else found * len(history)
 
 
-def _bound(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> Array:
+def _bound(statement: Statement, layer: Layer, inputs: Arrays) -> Array:
     output = layer.tensors[statement.target.tensor]
     if is_integer(output.type):
         return np.zeros(output.shape)
@@ -131,8 +149,8 @@ def _stays_integral(part: Expr) -> bool:
     return True
 
 
-def is_exact(layer: Layer, inputs: Mapping[str, Array]) -> bool:
-    """Whether every order of evaluation gives the same bits.
+def is_exact(layer: Layer, inputs: Mapping[str, Array], invocations: int = 1) -> bool:
+    """Whether every order of evaluation gives the same bits, in each invocation.
 
     True if all values are integers, and no sum of absolute terms passes LIMIT; of products, no
     product of those terms that are not zero.
@@ -141,7 +159,20 @@ def is_exact(layer: Layer, inputs: Mapping[str, Array]) -> bool:
         return False
     if not all(np.array_equal(np.rint(array), array) for array in inputs.values()):
         return False
-    return all(largest_sum(s, layer, inputs) <= _limit(s, layer) for s in layer.statements)
+    return all(
+        largest_sum(s, layer, tensors) <= _limit(s, layer)
+        for tensors in _known(layer, inputs, invocations)
+        for s in layer.statements
+    )
+
+
+def _known(layer: Layer, inputs: Arrays, invocations: int) -> Sequence[Arrays]:
+    """Return all that statements read in each invocation; the inputs alone, if that is all."""
+    defined = {s.target.tensor for s in layer.statements}
+    chained = any(a.tensor in defined for s in layer.statements for a in s.reads)
+    if layer.carries:
+        return evaluate_all(layer, inputs, invocations)
+    return evaluate_all(layer, inputs, 1) if chained else [inputs]
 
 
 def _limit(statement: Statement, layer: Layer) -> int:

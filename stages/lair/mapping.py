@@ -64,6 +64,10 @@ Machine = Annotated[
 ]
 
 
+LONGEST_DELAY = 64
+"""A tensor is kept once for each invocation of its delay."""
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -102,7 +106,8 @@ class Data(_Strict):
 class Mapping(_Strict):
     """A layer.yaml. `invocations` is how many times in a row the layer runs.
 
-    `pin` names texts of stages that stay as somebody edited them.
+    `delays` says how many invocations ago the value is that a node reads, by `node.input`; `pin`
+    names texts of stages that stay as somebody edited them.
     """
 
     lair: str | None = None
@@ -115,11 +120,17 @@ class Mapping(_Strict):
     schedule: Isl | None = None
     tensors: dict[str, TensorMapping] = {}
     simd: Simd = Simd()
+    delays: dict[str, Annotated[int, Field(ge=1, le=LONGEST_DELAY)]] = {}
     invocations: int = Field(default=1, ge=1, le=2**20)
     data: Data = Data()
     pin: list[str] = []
 
     _document: Document = PrivateAttr()
+
+    @property
+    def following(self) -> dict[str, str]:
+        """The tensors that change from one invocation to the next, and what each becomes."""
+        return {n: t.next for n, t in self.tensors.items() if t.next is not None}
 
     def span(self, *path: str | int) -> Span:
         """Return the place of the value at a path, or of what encloses it: `"tensors", "x"`."""
@@ -231,7 +242,10 @@ def check_tensors(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
         if tensor.sparse:
             yield from _check_sparse(name, mapping, layer)
         place = mapping.key_span("tensors", name)
-        if name not in inputs | outputs:
+        if name in layer.tensors and name not in inputs | outputs:
+            hint = f"make it an output of {layer.name}, or leave it out here"
+            yield UserError(f"{name} goes from statement to statement only", place, hint)
+        elif name not in inputs | outputs:
             hint = did_you_mean(name, layer.tensors, f"tensors of {layer.name}")
             yield UserError(f"unknown tensor {name}", place, hint)
         elif tensor.arrives is not None and name in outputs:
@@ -257,7 +271,7 @@ def _check_sparse(name: str, mapping: Mapping, layer: Layer) -> Iterator[UserErr
 
 
 def _check_next(name: str, following: str, mapping: Mapping, layer: Layer) -> Iterator[UserError]:
-    """Yield an error: `following` is no output of the kind of `name`, or it cannot be built yet."""
+    """Yield an error if `following` is no output of the kind of `name`, or if `name` arrives."""
     span = mapping.span("tensors", name, "next")
     outputs = {tensor.name: tensor for tensor in layer.outputs}
     if name in outputs:
@@ -271,6 +285,6 @@ def _check_next(name: str, following: str, mapping: Mapping, layer: Layer) -> It
         if (old.type, old.shape) != (new.type, new.shape):
             hint = "after an invocation the one takes the other's place"
             yield UserError(f"{following} has not the type and shape of {name}", span, hint)
-        else:
-            hint = f"leave `next` out: every invocation takes the same {name}"
-            yield UserError(f"{name} cannot become {following} in this version", span, hint)
+        elif mapping.tensors[name].arrives is not None:
+            hint = f"leave one of them out: what arrives is the same {name} in every invocation"
+            yield UserError(f"{name} arrives, and has a next", span, hint)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.lair.adaptation import Adaptation, Lair, peel
+from stages.lair.adaptation import Adaptation, peel
+from stages.lair.elements import Lair
 from stages.lair.mapping import Mapping
 from stages.poly.pieces import sets_of
 from stages.poly.side import Rectangle

@@ -121,7 +121,8 @@ class Inputs:
             file = parse_lair(self.source(self._lair_name()))
             mapping = self.mapping()
             self._lair = specialise(
-                file, mapping.top, dict(mapping.sizes), dict(mapping.types), mapping.span
+                file, mapping.top, dict(mapping.sizes), dict(mapping.types), mapping.span,
+                delays=mapping.delays, following=mapping.following,
             )
         return self._lair
 

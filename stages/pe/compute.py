@@ -2,8 +2,9 @@
 
     restart -> arrivals react or are stored -> arrived_T -> finish_S -> sums leave -> complete
 
-`waiting_S` counts the streams that statement S still needs, `unfinished` the statements and the
-departures of an invocation. Nothing of the next invocation is taken before `restart`.
+`waiting_S` counts the streams, and the statements, that statement S still needs, `unfinished` the
+statements and the departures of an invocation, and the streams that it keeps for later. Nothing of
+the next invocation is taken before `restart`.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 3, 4.2
 """
@@ -71,9 +72,10 @@ class ComputeWriter:
         """Write all functions, each before those that call it where that is possible."""
         for name in self.model.of_kind("initialise"):
             self._work(name, f"Initialise {self.model.tasks[name]['tensor']}.")
-        for name, task in self.model.of_kind("compute").items():
+        for name, task in self.model.of_kind("compute", "carry").items():
             self._work(name, _formula(task))
-        self.program.add(complete_task("One part of this invocation is complete."))
+        carried = tuple(f"{self.spelling.of(name)}(pe);" for name in self.model.of_kind("carry"))
+        self.program.add(complete_task("One part of this invocation is complete.", carried))
         for name in self.model.graph["departures"]:
             self._send(name)
         for statement in self._statements():
@@ -138,8 +140,17 @@ class ComputeWriter:
                 chain = self.model.pes(f"{departure}_chain")
                 block = self.program.when(body.block, chain)
                 block.add(f"{self.spelling.of(f'send_{departure}')}(pe);")
+        for other, before in self.model.waits.items():
+            if statement in before:
+                self._count_down(body.block, other)
         body.block.add("complete(pe);")
         self.program.add(body)
+
+    def _count_down(self, block: Block, statement: str) -> None:
+        """Append that a statement waits for one thing less, and runs if that was the last."""
+        waiting = f"my->{self.spelling.of(f'waiting_{statement}')}"
+        inner = block.nest(f"if (--{waiting} == 0)")
+        inner.add(f"activate(pe, {self.spelling.of(f'finish_{statement}')});")
 
     def _arrived(self, name: str, arrival: Description) -> None:
         """Write what happens when all of a stream has arrived."""
@@ -147,10 +158,14 @@ class ComputeWriter:
         for task in self.model.of_kind("receive", arrival=name):
             unpack(self.program, body.block, task)
         for statement in self._readers(arrival["tensor"]):
-            waiting = f"my->{self.spelling.of(f'waiting_{statement}')}"
-            inner = body.block.nest(f"if (--{waiting} == 0)")
-            inner.add(f"activate(pe, {self.spelling.of(f'finish_{statement}')});")
+            self._count_down(body.block, statement)
+        if self._is_carried(arrival):
+            body.block.add("complete(pe);")
         self.program.add(body)
+
+    def _is_carried(self, arrival: Description) -> bool:
+        """Say whether a later invocation needs what arrives in this one."""
+        return any(c.source == arrival["tensor"] for c in self.model.layer.carries)
 
     def _readers(self, tensor: str) -> list[str]:
         return [
@@ -191,11 +206,16 @@ class ComputeWriter:
         for name in self.model.of_kind("initialise"):
             block.add(f"{self.spelling.of(name)}(pe);")
         for statement in self._statements():
-            streams = total(self._streams_of(statement))
+            before = ["1"] * len(self.model.waits.get(statement, ()))
+            streams = total([*self._streams_of(statement), *before])
             block.add(f"my->{self._field(f'waiting_{statement}')} = {streams};")
         parts = [
             self.program.number(self.model.pes(f"{d}_chain"))
             for d in self.model.graph["departures"]
+        ]
+        parts += [
+            self.program.number(self.model.pes(f"{n}_taken"))
+            for n, arrival in self.model.graph["arrivals"].items() if self._is_carried(arrival)
         ]
         parts += ["1"] * len(self._statements())
         self.program.hold("int32_t unfinished;")
@@ -203,7 +223,7 @@ class ComputeWriter:
         for name, arrival in self.model.graph["arrivals"].items():
             self._listen(self.program.when(block, self.model.pes(f"{name}_taken")), name, arrival)
         for statement in self._statements():
-            if "1" not in self._streams_of(statement):
+            if "1" not in self._streams_of(statement) and statement not in self.model.waits:
                 inner = block.nest(f"if (my->{self.spelling.of(f'waiting_{statement}')} == 0)")
                 inner.add(f"activate(pe, {self.spelling.of(f'finish_{statement}')});")
         self.program.add(body)

@@ -6,7 +6,8 @@ This is what the simulated machine is told of a layer, in build/layout.yaml.
 from __future__ import annotations
 
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
@@ -39,13 +40,21 @@ def _colour(model: Model, name: str, number: int) -> Description:
 
 
 def _role(model: Model, program: Program) -> Description:
+    locals_ = [each for local in program.locals for each in (local, *_guests(model, local))]
     return {
         "at": str(_as_pes(program.pes)),
         "counters": program.counters,
         "listens": program.listens,
         "memory": {"data": program.data, "code": program.code},
-        "tensors": {local.name: _tensor(model, program, local) for local in program.locals},
+        "tensors": {local.name: _tensor(model, program, local) for local in locals_},
     }
+
+
+def _guests(model: Model, local: Local) -> Iterator[Local]:
+    """Yield the local tensors of others that lie in the memory of one."""
+    for tensor, described in model.graph["tensors"].items():
+        if f"{described.get('in')}_local" == local.name:
+            yield replace(local, name=f"{tensor}_local")
 
 
 def _as_pes(pes: isl.Set) -> isl.Set:
@@ -78,7 +87,8 @@ def _held(model: Model, program: Program, tensor: str) -> isl.Map:
         if m.domain().unwrap().get_tuple_name(isl.dim_type.out) == tensor
     )
     elements = typing.cast(isl.Set, named_set(model.lair["tensors"], tensor))
-    local = typing.cast(isl.Set, named_set(model.hulls["local"], f"{tensor}_local"))
+    name = to_local.get_tuple_name(isl.dim_type.out)
+    local = typing.cast(isl.Set, named_set(model.hulls["local"], name))
     pes = _as_pes(program.pes)
     which = isl.Map.from_domain_and_range(pes, elements)
     written = from_domain(model.lair["writes"].reverse(), tensor)

@@ -42,6 +42,12 @@ class Model:
         tasks: dict[str, Description] = self.graph["tasks"]
         return tasks
 
+    @property
+    def waits(self) -> dict[str, list[str]]:
+        """The statements for which a statement waits on its PE, by its name."""
+        waits: dict[str, list[str]] = self.graph.get("waits", {})
+        return waits
+
     def of_kind(self, *kinds: str, **match: str) -> dict[str, Description]:
         """Return the tasks of some kinds whose description has the given values."""
         return {
@@ -96,13 +102,20 @@ class Model:
         elements = self.elements(task)
         return {tensor: m.apply_range(self.to_local[tensor]) for tensor, m in elements.items()}
 
-    def time_of(self, statement: str) -> isl.Map:
-        """Return { S[i] -> [time] }, in which no two instances have one time."""
-        time = isl.Map.from_union_map(from_domain(self.schedule, statement))
-        if time.is_injective():
-            return time
-        lexicographic = isl.Map.identity(time.domain().get_space().map_from_set())
-        return time.flat_range_product(lexicographic.reset_tuple_id(isl.dim_type.out))
+    def time_of(self, task: str) -> isl.Map:
+        """Return { S[i] -> [time] } of what a task runs, in which no two instances have one time.
+
+        What is carried to the next invocation has no schedule: it runs in lexicographic order.
+        """
+        instances = self.instance_set(task)
+        lexicographic = isl.Map.identity(instances.get_space().map_from_set())
+        lexicographic = lexicographic.reset_tuple_id(isl.dim_type.out)
+        if "statement" not in self.tasks[task]:
+            return lexicographic.intersect_domain(instances)
+        time = isl.Map.from_union_map(from_domain(self.schedule, self.tasks[task]["statement"]))
+        if not time.is_injective():
+            time = time.flat_range_product(lexicographic)
+        return time.intersect_domain(instances)
 
     def pes(self, name: str) -> isl.Set:
         """Return [PE_X, PE_Y] -> { : PE[PE_X, PE_Y] in a set of routes.isl, or a map's range }."""

@@ -46,11 +46,14 @@ def data_task(
     return Body(name=task, comment=comment, kind="data", locals=declared), variable
 
 
-def complete_task(comment: str) -> Body:
-    """Return the task that ends an invocation once all its parts are complete."""
+def complete_task(comment: str, then: tuple[str, ...] = ()) -> Body:
+    """Return the task that ends an invocation once all its parts are complete.
+
+    `then` is what is done before the next invocation.
+    """
     body = Body(name="complete", comment=comment)
     inner = body.block.nest("if (--my->unfinished == 0 && invocation_done(pe))")
-    inner.add("restart(pe);")
+    inner.add(*then, "restart(pe);")
     return body
 
 

@@ -176,7 +176,7 @@ def statement_loops(
     task = model.tasks[name]
     expr = parse_expression(task["expression"])
     iterators = [spelling.own(i) for i in task["iterators"]]
-    time = model.time_of(task["statement"]).intersect_domain(model.instance_set(name))
+    time = model.time_of(name)
     accesses = model.accesses(name)
     counted = f"COUNT_INSTANCES(pe, {spelling.counter(name)}, 1);"
 

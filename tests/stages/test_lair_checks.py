@@ -239,12 +239,12 @@ hint: statements define outputs
     ),
     "output_read": (
         """lair f(): int16 x[2] -> int16 y[2], int16 z[2]
-{ all (i) in (2) z[i] = x[i] all (i) in (2) y[i] = z[i] }""",
+{ all (i) in (2) y[i] = z[i] all (i) in (2) z[i] = x[i] }""",
         """\
-f.lair:2:52: error: statement reads z, which another statement defines
-  { all (i) in (2) z[i] = x[i] all (i) in (2) y[i] = z[i] }
-                                                     ^^^^
-hint: statements read inputs; use one node per step
+f.lair:2:25: error: statement reads z, which no statement before it defines
+  { all (i) in (2) y[i] = z[i] all (i) in (2) z[i] = x[i] }
+                          ^^^^
+hint: put the statement that defines it first
 """,
     ),
     "own_output_read": (
@@ -256,7 +256,7 @@ hint: statements read inputs; use one node per step
 f.lair:2:25: error: statement reads y, which it defines itself
     all (i) in (N) y[i] = y[i] + x[i]
                           ^^^^
-hint: statements read inputs; use one node per step
+hint: statements read inputs, and what is defined before
 """,
     ),
     "everything_in_the_order_of_the_file": (

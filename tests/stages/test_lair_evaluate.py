@@ -14,8 +14,8 @@ import pytest
 
 from stages.diagnose import Source
 from stages.lair import Layer, Statement, parse_lair, specialise
-from stages.lair.evaluate import evaluate, magnitude
-from stages.lair.magnitude import is_exact
+from stages.lair.evaluate import evaluate
+from stages.lair.magnitude import is_exact, magnitude
 from stages.lair.strided import blocks, reduce
 from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary
 

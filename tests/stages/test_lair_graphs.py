@@ -110,11 +110,6 @@ hint: write c
         NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
 { c = ff(8)(a, b) b = ff(8)(a, b) }""",
         """\
-f.lair:3:7: error: graph g calls 2 nodes (ff, ff); only one node builds for now
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
-        ^
-hint: build one of them: `top: ff` in layer.yaml
-
 f.lair:4:19: error: b is an input and is defined here
   { c = ff(8)(a, b) b = ff(8)(a, b) }
                     ^
@@ -135,25 +130,60 @@ hint: add a call that defines d
         NODE_FF + """graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
 { c = ff(8)(a, b) c = ff(8)(a, b) }""",
         """\
-f.lair:3:7: error: graph g calls 2 nodes (ff, ff); only one node builds for now
-  graph g(): float16 a[8][4], float16 b[4] -> float16 c[8]
-        ^
-hint: build one of them: `top: ff` in layer.yaml
-
 f.lair:4:19: error: a second call defines c
   { c = ff(8)(a, b) c = ff(8)(a, b) }
                     ^
 hint: LAIR is single assignment: one call defines a tensor
 """,
     ),
-    "graph_several_calls": (
-        NODE_FF + """graph g(): float16 a[4][4], float16 b[4] -> float16 c[4]
-{ t = ff(4)(a, b) c = ff(4)(a, t) }""",
+    "graph_reads_what_it_defines": (
+        NODE_FF + """graph g(): float16 a[4][4] -> float16 c[4]
+{ c = ff(4)(a, c) }""",
         """\
-f.lair:3:7: error: graph g calls 2 nodes (ff, ff); only one node builds for now
-  graph g(): float16 a[4][4], float16 b[4] -> float16 c[4]
-        ^
-hint: build one of them: `top: ff` in layer.yaml
+f.lair:4:7: error: ff reads c, which it defines itself
+  { c = ff(4)(a, c) }
+        ^^
+hint: read the value of an invocation before: `delays: {"ff.x": 1}` in layer.yaml
+""",
+    ),
+    "graph_cycle": (
+        NODE_FF + """graph g(): float16 a[4][4], float16 b[4] -> float16 c[4], float16 e[4]
+{ c = ff(4)(a, d) d = ff(4)(a, e) e = ff(4)(a, c) }""",
+        """\
+f.lair:4:39: error: c_ff and d_ff and e_ff wait for each other
+  { c = ff(4)(a, d) d = ff(4)(a, e) e = ff(4)(a, c) }
+                                        ^^
+hint: read the value of an invocation before: `delays: {"e_ff.x": 1}` in layer.yaml
+""",
+    ),
+    "graph_internal_name": (
+        NODE_FF + """graph g(K): float16 a[K][K], float16 b[K] -> float16 c[K]
+{ K = ff(K, K)(a, b) index = ff(K, K)(a, K) c = ff(K, K)(a, index) }""",
+        """\
+f.lair:3:9: error: size K of g has no value
+  graph g(K): float16 a[K][K], float16 b[K] -> float16 c[K]
+          ^
+hint: add `sizes: {K: ...}` to layer.yaml
+
+f.lair:4:3: error: K is declared twice
+  { K = ff(K, K)(a, b) index = ff(K, K)(a, K) c = ff(K, K)(a, index) }
+    ^
+hint: a name stands for one thing
+
+f.lair:4:22: error: index has a meaning in the mapping
+  { K = ff(K, K)(a, b) index = ff(K, K)(a, K) c = ff(K, K)(a, index) }
+                       ^^^^^
+hint: choose another name
+""",
+    ),
+    "graph_internal_shape": (
+        NODE_FF + """graph g(): float16 a[5][4], float16 b[4] -> float16 c[5]
+{ t = ff(5)(a, b) c = ff(5)(a, t) }""",
+        """\
+f.lair:4:23: error: t is float16[5], but ff has x as float16[4]
+  { t = ff(5)(a, b) c = ff(5)(a, t) }
+                        ^^
+hint: make them agree
 """,
     ),
     "graph_shape": (
@@ -231,3 +261,53 @@ def test_a_call_without_sizes_takes_the_defaults() -> None:
     node = "lair id(N=3): int16 x[N] -> int16 y[N] { all (i) in (N) y[i] = x[i] }"
     layer = layer_of(node + " graph g(): int16 a[3] -> int16 b[3] { b = id(a) }")
     assert layer.statements[0].sizes == (3,)
+
+
+CHAIN = NODE_FF + """lair add(N): float16 a[N], float16 b[N] -> float16 s[N]
+  { all (i) in (N) s[i] = a[i] + b[i] }
+graph g(): float16 W[4][4], float16 x[4] -> float16 y[4], float16 t[4]
+  { y = add(4)(u, x) u = ff(4)(W, t) t = ff(4)(W, x) }"""
+
+
+def test_statements_of_a_graph_stand_after_what_they_read() -> None:
+    layer = layer_of(CHAIN)
+    assert [s.name for s in layer.statements] == ["t_ff", "u_ff", "add"]
+    assert [t.name for t in layer.outputs] == ["y", "t"]
+    assert [(t.name, t.type, t.shape) for t in layer.internals] == [("u", "float16", (4,))]
+    assert [a.tensor for a in layer.statements[1].reads] == ["W", "t"]
+
+
+def test_a_delay_is_a_chain_of_tensors_carried_from_one_to_the_next() -> None:
+    file = parse_lair(Source(path="f.lair", text=CHAIN))
+    layer = specialise(file, None, {}, {}, delays={"u_ff.x": 2, "add.a": 1})
+    assert [s.name for s in layer.statements] == ["add", "u_ff", "t_ff"]
+    assert [a.tensor for a in layer.statements[0].reads] == ["u_delay1", "x"]
+    assert [t.name for t in layer.delayed] == ["u_delay1", "t_delay1", "t_delay2"]
+    assert [(c.tensor, c.source) for c in layer.carries] == [
+        ("u_delay1", "u"), ("t_delay2", "t_delay1"), ("t_delay1", "t"),
+    ]
+
+
+def test_a_delay_of_what_no_node_reads() -> None:
+    file = parse_lair(Source(path="f.lair", text=CHAIN))
+    with pytest.raises(UserErrors) as caught:
+        specialise(file, None, {}, {}, delays={"add.c": 2, "ff.x": 1})
+    assert str(caught.value) == """\
+error: no node reads add.c
+hint: did you mean add.b?
+
+error: no node reads ff.x
+hint: did you mean u_ff.x?
+"""
+
+
+def test_a_tensor_with_the_name_of_a_delayed_one() -> None:
+    node = "lair f(): int16 x, int16 x_delay1 -> int16 y[1] { all (i) in (1) y[i] = x + x_delay1 }"
+    with pytest.raises(UserErrors) as caught:
+        specialise(parse_lair(Source(path="f.lair", text=node)), None, {}, {}, delays={"f.x": 1})
+    assert str(caught.value) == """\
+f.lair:1:26: error: x_delay1 is also what the compiler calls a delayed x
+  lair f(): int16 x, int16 x_delay1 -> int16 y[1] { all (i) in (1) y[i] = x + x_delay1 }
+                           ^^^^^^^^
+hint: rename it
+"""

@@ -139,11 +139,12 @@ layer.yaml:2:21: error: z has not the type and shape of w
                       ^
 hint: after an invocation the one takes the other's place
 """,
-    "tensors: {w: {next: y}}": """\
-layer.yaml:2:21: error: w cannot become y in this version
-  tensors: {w: {next: y}}
-                      ^
-hint: leave `next` out: every invocation takes the same w
+    "tensors: {w: {next: y}}": "",
+    "tensors: {w: {arrives: '{}', next: y}}": """\
+layer.yaml:2:36: error: w arrives, and has a next
+  tensors: {w: {arrives: '{}', next: y}}
+                                     ^
+hint: leave one of them out: what arrives is the same w in every invocation
 """,
     "tensors: {z: {sparse: true}}": """\
 layer.yaml:2:15: error: z is an output that does not leave, and sparse

@@ -23,18 +23,26 @@ from tests.stages.built import MV, build
     ],
 )
 def test_values_are_exact_or_within_the_bound(values, expected, allowed, right, error):
-    bounds = None if allowed is None else {"y": np.array(allowed, np.float64)}
-    found = check([np.array(values, np.float16)], np.array(expected, np.float16), bounds, "y")
+    bounds = [] if allowed is None else [np.array(allowed, np.float64)]
+    found = check([np.array(values, np.float16)], [np.array(expected, np.float16)], bounds)
     assert (found["right"], found["max_abs_error"]) == (right, error)
     assert found["exact"] == (allowed is None)
 
 
 def test_every_invocation_must_be_right():
     good, bad = np.array([1, 2], np.int16), np.array([1, 3], np.int16)
-    assert check([good, good], good, None, "y")["right"]
-    assert check([good, bad], good, None, "y") == {
+    assert check([good, good], [good, good], [])["right"]
+    assert check([good, bad], [good, good], []) == {
         "exact": True, "right": False, "max_abs_error": 1.0
     }
+
+
+def test_each_invocation_has_its_own_values_and_what_stays_those_of_the_last():
+    first, last = np.array([1, 2], np.int16), np.array([1, 3], np.int16)
+    assert check([first, last], [first, last], [])["right"]
+    assert not check([last, first], [first, last], [])["right"]
+    assert check([last], [first, last], [])["right"]
+    assert not check([first], [first, last], [])["right"]
 
 
 def test_a_tensor_is_right_if_it_is_so_with_vectors_and_with_loops():

@@ -1,0 +1,96 @@
+"""How far errors in what a statement reads may move what it defines.
+
+Source   interval arithmetic: every function of LAIR is monotone, or moves no farther than what it
+         is applied to
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from stages.lair.accumulate import accumulate_each, apply, quotient, value
+from stages.lair.expressions import EXACT_FUNCTIONS
+from stages.lair.layer import Layer, Statement
+from stages.lair.strided import Array, Read
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+
+Arrays = Mapping[str, Array]
+
+
+def moved(statement: Statement, layer: Layer, tensors: Arrays, errors: Arrays) -> Array:
+    """Return a bound on the change of what a statement defines, by element of its target.
+
+    `tensors` are the values that it reads, `errors` bounds on the errors of some of them.
+    """
+    known = {a.tensor: errors[a.tensor] for a in statement.reads if a.tensor in errors}
+    if not known:
+        return np.zeros(layer.tensors[statement.target.tensor].shape)
+    beside = tuple(_error_of(a) for a in statement.reads if a.tensor in known)
+    arrays = {**tensors, **{_name(tensor): array for tensor, array in known.items()}}
+    op = "max=" if statement.op == "min=" else statement.op
+    reading = replace(statement, op=op, reads=(*statement.reads, *beside))
+
+    def error(expr: Expr, read: Read) -> Array:
+        return spread(expr, read, known)
+
+    def largest(expr: Expr, read: Read) -> Array:
+        return np.abs(value(expr, read)) + spread(expr, read, known)
+
+    if op == "*=":
+        whole = accumulate_each(reading, layer, arrays, largest)
+        return np.asarray(whole - np.abs(accumulate_each(reading, layer, arrays, value)))
+    return accumulate_each(reading, layer, arrays, error)
+
+
+def _name(tensor: str) -> str:
+    return f"{tensor}'"
+
+
+def _error_of(access: Access) -> Access:
+    """Return the access to the error of an element."""
+    return replace(access, tensor=_name(access.tensor))
+
+
+def spread(expr: Expr, read: Read, known: Arrays) -> Array:
+    """Return how far an expression may lie from its value, over a block."""
+    match expr:
+        case Number():
+            return np.asarray(0.0)
+        case Access():
+            return read(_error_of(expr)) if expr.tensor in known else np.asarray(0.0)
+        case Unary():
+            return spread(expr.operand, read, known)
+        case Binary():
+            return _of_binary(expr, read, known)
+        case Call() if expr.function in EXACT_FUNCTIONS:
+            parts = [spread(argument, read, known) for argument in expr.arguments]
+            return parts[0] if len(parts) == 1 else np.maximum(parts[0], parts[1])
+        case Call():
+            return _of_function(expr, read, known)
+        case Reference():
+            raise AssertionError("a layer's expressions hold accesses only")
+
+
+def _of_binary(expr: Binary, read: Read, known: Arrays) -> Array:
+    """Return |a| b' + |b| a' + a' b' of a product; of a / b, (a' + |a/b| b') / (|b| - b')."""
+    left, right = (np.abs(value(side, read)) for side in (expr.left, expr.right))
+    a, b = (spread(side, read, known) for side in (expr.left, expr.right))
+    if expr.op in ("+", "-"):
+        return a + b
+    if expr.op == "*":
+        return np.asarray(left * b + right * a + a * b)
+    away = np.where(right > b, right - b, 0)
+    return np.asarray(np.where(a + b == 0, 0, (a + quotient(left, right) * b) / away))
+
+
+def _of_function(expr: Call, read: Read, known: Arrays) -> Array:
+    """Return the greater of |f(a + a') - f(a)| and |f(a - a') - f(a)|, f monotone."""
+    (argument,) = expr.arguments
+    at, error = value(argument, read).astype(np.float64), spread(argument, read, known)
+    here = apply(expr.function, at)
+    up, down = (np.abs(apply(expr.function, at + e) - here) for e in (error, -error))
+    reached = np.nan_to_num(np.maximum(up, down), nan=np.inf, posinf=np.inf)
+    return np.asarray(np.where(error == 0, 0, reached))
