@@ -193,10 +193,13 @@ class Adaptation:
         if astray.is_empty():
             return
         one = astray.intersect_domain(astray.domain().lexmin()).lexmin()
-        element, pair = one.domain(), one.range().unwrap()
+        element, other = one.domain(), one.range().unwrap().domain()
+        here = one.range().unwrap().range()
+        partly = not computed.intersect_domain(element).intersect_range(here).is_empty()
+        where = f"{example_of(here)} and {example_of(other)}" if partly else example_of(other)
         raise UserError(
-            f"{example_of(element)} is computed on {example_of(pair.domain())}, "
-            f"but {example_of(pair.range())} needs it",
+            f"{example_of(element)} is computed on {where}, "
+            f"but {example_of(here)} needs {'all of ' if partly else ''}it",
             self.mapping.span("placement"),
             f"place what computes an element of {tensor}, all of it, on the PE that reads it",
         )

@@ -35,6 +35,7 @@ _LARGEST = {"int16": 2**15 - 1, "int32": 2**31 - 1}
 def check_layer(layer: Layer) -> Iterator[UserError]:
     """Yield everything that is wrong in a layer whose sizes are known."""
     yield from _check_derived(layer)
+    yield from _check_distinct(layer)
     for statement in layer.statements:
         yield from _check_name(statement, layer)
         yield from check_types(statement, layer)
@@ -55,6 +56,15 @@ def _check_derived(layer: Layer) -> Iterator[UserError]:
                 clash = layer.tensors[f"{name}_{each}"]
                 message = f"{clash.name} is also what the compiler calls a part of {name}"
                 yield UserError(message, clash.span, "rename one of them")
+
+
+def _check_distinct(layer: Layer) -> Iterator[UserError]:
+    """Yield an error for every statement that is called like one before it."""
+    names = [statement.name for statement in layer.statements]
+    for k, statement in enumerate(layer.statements):
+        if statement.name in names[:k]:
+            message, hint = f"two statements are called {statement.name}", "rename a node"
+            yield UserError(message, statement.span, hint)
 
 
 def _check_name(statement: Statement, layer: Layer) -> Iterator[UserError]:

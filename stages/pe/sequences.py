@@ -101,7 +101,7 @@ class Sums:
     def _pack_elements(self, block: Block, task: str, tensor: str) -> None:
         """Append the loops over a sequence that make a wavelet of each element but zeros."""
         spelling = self.program.spelling
-        element, index = spelling.own(tensor), spelling.own("i0")
+        element, index = spelling.element(tensor), spelling.own("i0")
         type_ = self.program.model.graph["tensors"][tensor]["type"]
         then = Block()
         if self.received:

@@ -37,7 +37,7 @@ def data_task(
     """Return the data task of a sparse stream, and the C variable of the element that arrived."""
     tensor = arrival["tensor"]
     type_ = program.model.graph["tensors"][tensor]["type"]
-    variable = program.spelling.own(tensor)
+    variable = program.spelling.element(tensor)
     declared = outer_indices(program, name, arrival) | {
         "index": "const int index = wavelet_index(w);",
         variable: f"const {C_TYPES[type_]} {variable} = wavelet_{type_}(w);",

@@ -64,8 +64,12 @@ class Spelling:
         return self.of(f"colour {colour}", colour.upper())
 
     def own(self, name: str) -> str:
-        """Return the C variable of a tensor or an iterator of LAIR."""
+        """Return the C variable of an iterator of LAIR."""
         return self.of(f"own {name}", name)
+
+    def element(self, tensor: str) -> str:
+        """Return the C variable of an element of a tensor."""
+        return self.of(f"element {tensor}", tensor)
 
 
 def vector_call(
