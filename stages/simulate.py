@@ -233,15 +233,14 @@ def describe(
 
 
 def busiest(inputs: Inputs, loops: FabricRun) -> int:
-    """Return the most instances of a statement that one PE ran, in all invocations."""
+    """Return the most instances that one PE ran, of all statements, in all invocations."""
     tasks, layout = inputs.yaml("tasks.yaml")["tasks"], inputs.yaml("build/layout.yaml")
-    counts = [
-        loops.counters[role][number].most_points
-        for role, described in layout["roles"].items()
-        for number, name in enumerate(described["counters"])
-        if tasks[name]["kind"] in STATEMENTS
-    ]
-    return max(counts, default=0)
+    most = 0
+    for role, described in layout["roles"].items():
+        running = [tasks[name]["kind"] in STATEMENTS for name in described["counters"]]
+        points = loops.points[role][:, np.array(running, np.bool_)]
+        most = max(most, int(points.sum(axis=1).max(initial=0)))
+    return most
 
 
 def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:

@@ -56,11 +56,10 @@ class FabricFailure(Exception):  # noqa: N818
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """One counter of a role: calls and points of all its PEs, and the most points of one PE."""
+    """One counter of a role: calls and points of all its PEs."""
 
     calls: int
     points: int
-    most_points: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +71,8 @@ class FabricRun:
     of the last invocation's end where nothing leaves; `main_cycles` the longest `main` before
     cycle 0; `usage` [PE] what the cycles of each went into: `struct usage` of engine.h. `injected`
     and `delivered` count wavelets, `hops` links that they took, `stalls` cycles in which the head
-    of a router's queue waited. `counters` lists the counters of each role by number, `memory` its
-    bytes per PE.
+    of a router's queue waited. `counters` lists the counters of each role by number, `points`
+    [PE of the role][counter] those of each PE; `memory` is the role's bytes per PE.
     """
 
     outputs: Mapping[str, Sequence[Array]]
@@ -86,6 +85,7 @@ class FabricRun:
     stalls: int
     tasks: int
     counters: Mapping[str, Sequence[Count]]
+    points: Mapping[str, NDArray[np.int64]]
     memory: Mapping[str, int]
     entering: Ports
     leaving: Ports
@@ -370,6 +370,7 @@ def _result(
     outputs: Mapping[str, Sequence[Array]],
     invocations: int,
 ) -> FabricRun:
+    counts = {name: _counts(machine, i) for i, name in enumerate(machine.roles)}
     memories = {name: role["memory"] for name, role in layout["roles"].items()}
     return FabricRun(
         outputs=outputs,
@@ -381,7 +382,8 @@ def _result(
         hops=outcome.hops,
         stalls=outcome.stalls,
         tasks=outcome.tasks,
-        counters={name: _counts(machine, i) for i, name in enumerate(machine.roles)},
+        counters={name: _totals(each) for name, each in counts.items()},
+        points={name: each[:, :, 1] for name, each in counts.items()},
         memory={name: memory["data"] + memory["code"] for name, memory in memories.items()},
         entering=entering_ports(machine.inlets.inlets, machine.grid),
         leaving=leaving_ports(
@@ -390,10 +392,11 @@ def _result(
     )
 
 
-def _counts(machine: _Machine, number: int) -> list[Count]:
-    counters = machine.counters[machine.role == number, : machine.programs[number].counters]
-    total, most = counters.sum(axis=0), counters.max(axis=0, initial=0)
-    return [
-        Count(calls=int(calls), points=int(points), most_points=int(top))
-        for (calls, points), (_, top) in zip(total, most, strict=True)
-    ]
+def _counts(machine: _Machine, number: int) -> NDArray[np.int64]:
+    """Return calls and points of a role, [PE of the role][counter][2]."""
+    return machine.counters[machine.role == number, : machine.programs[number].counters]
+
+
+def _totals(counts: NDArray[np.int64]) -> list[Count]:
+    total = counts.sum(axis=0)
+    return [Count(calls=int(calls), points=int(points)) for calls, points in total]

@@ -54,7 +54,7 @@ def read_dependences(inputs: Inputs) -> list[Dependence]:
     for departure in layout["departures"].values():
         order = isl.Map(departure["order"])
         leaves = leaves.union(isl.UnionMap.from_map(order.range_factor_domain()))
-    out = lair["writes"].apply_range(leaves)
+    out = _through(lair["reads"], lair["writes"], lair["writes"].apply_range(leaves))
     spread = {n: a["spread"] for n, a in inputs.yaml("tasks.yaml")["arrivals"].items()}
     return [
         stream_dependence(
@@ -67,6 +67,21 @@ def read_dependences(inputs: Inputs) -> list[Dependence]:
         )
         for name, arrival in layout["arrivals"].items()
     ]
+
+
+def _through(
+    reads: isl.UnionMap, writes: isl.UnionMap, leaves: isl.UnionMap
+) -> isl.UnionMap:
+    """Return { S[i] -> PE } of the ports that S[i] matters to, at first or second hand.
+
+    `leaves` has those for which S[i] itself adds to what leaves. Chains of statements end.
+    """
+    found = step = leaves
+    later = writes.apply_range(reads.reverse())
+    while not later.is_empty() and not step.is_empty():
+        step = later.apply_range(step)
+        found = found.union(step)
+    return found
 
 
 def stream_dependence(
@@ -111,9 +126,10 @@ def lower_bound(
     """Return the bound in cycles and what binds: operations, ports or latency.
 
     `loops` is the run with loops only, which executes exactly the instances of the layer; `busiest`
-    is the most instances of one statement that one PE ran, in all invocations.
+    is the most instances, of all statements, that one PE ran in all invocations.
     """
-    lanes = max(profile.lanes[t.type] for t in layer.outputs)
+    written = {statement.target.tensor for statement in layer.statements}
+    lanes = max(profile.lanes[layer.tensors[name].type] for name in written)
     candidates = {
         "operations": -(-busiest // lanes),
         "ports": invocations * max(map(busiest_place, (loops.entering, loops.leaving))),
