@@ -114,7 +114,7 @@ def _evaluate(inputs: Inputs, network: Network) -> dict[str, Arrays]:
             if c.to.part == name
         }
         given = input_arrays(part.mapping(), layer, part.arrays())
-        outputs[name] = evaluate(layer, given | crossing)
+        outputs[name] = evaluate(layer, given | crossing, part.mapping().invocations)
     return outputs
 
 

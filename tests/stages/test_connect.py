@@ -260,3 +260,35 @@ def test_a_failed_check_writes_nothing(net):
     net.edit("net/network.yaml", "b.x: a.y", "b.z: a.y")
     net.error()
     assert not (net.root / "cache/net/crossings.yaml").exists()
+
+
+SUM = """lair add(): float32 x[8], float32 s[8] -> float32 y[8]
+{ all (i) in (8) y[i] = x[i] + s[i] }
+"""
+
+
+def test_what_changes_from_one_invocation_to_the_next_does_not_cross(net):
+    net.write("net/a/twice.lair", SUM)
+    net.edit("net/a/layer.yaml", "twice[", "add[")
+    net.edit("net/a/layer.yaml", "tensors:", "tensors:\n  s: {next: y}")
+    net.edit("net/a/layer.yaml", "target:", "invocations: 3\ntarget:")
+    net.edit("shared/layer.yaml", "target:", "invocations: 3\ntarget:")
+    assert net.error() == """\
+network.yaml:3:8: error: a.y need not be the same in the 3 invocations of a, where s changes
+    b.x: a.y
+         ^^^
+hint: one value crosses: let it stay in memory, or run each part once
+"""
+
+
+def test_what_stays_in_memory_crosses_as_it_is_at_the_end(net):
+    net.write("net/a/twice.lair", SUM)
+    net.edit("net/a/layer.yaml", "twice[", "add[")
+    net.edit("net/a/layer.yaml", "tensors:", "tensors:\n  s: {next: y}")
+    net.edit("net/a/layer.yaml", "target:", "invocations: 3\ntarget:")
+    net.edit("net/a/layer.yaml", '  y: {leaves: "{ y[i] -> [PE[1, i//4] -> index[i mod 4]] }"}\n', "")
+    arrives = '  x: {arrives: "{ x[i] -> [PE[-1, i//4] -> index[i mod 4]] }"}\n'
+    net.edit("shared/layer.yaml", arrives, "")
+    net.write("net/network.yaml", "parts: {a: , b: ../shared}\ntensors:\n  b.x: a.y\n")
+    results = net.build()
+    assert all(check["right"] for check in results["check"].values())
