@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from stages.fabric import library as engine
 from stages.fabric.check import faults
+from stages.fabric.counts import Count, totals
 from stages.fabric.elements import DTYPES, Bools
 from stages.fabric.grid import (
     Colours,
@@ -52,14 +53,6 @@ class FabricStuck(Exception):  # noqa: N818
 
 class FabricFailure(Exception):  # noqa: N818
     """A program or the layout asked for what the machine does not have; the text says what."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
-    """One counter of a role: calls and points of all its PEs."""
-
-    calls: int
-    points: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -370,7 +363,10 @@ def _result(
     outputs: Mapping[str, Sequence[Array]],
     invocations: int,
 ) -> FabricRun:
-    counts = {name: _counts(machine, i) for i, name in enumerate(machine.roles)}
+    counts = {
+        name: machine.counters[machine.role == i, : machine.programs[i].counters]
+        for i, name in enumerate(machine.roles)
+    }
     memories = {name: role["memory"] for name, role in layout["roles"].items()}
     return FabricRun(
         outputs=outputs,
@@ -382,7 +378,7 @@ def _result(
         hops=outcome.hops,
         stalls=outcome.stalls,
         tasks=outcome.tasks,
-        counters={name: _totals(each) for name, each in counts.items()},
+        counters={name: totals(each) for name, each in counts.items()},
         points={name: each[:, :, 1] for name, each in counts.items()},
         memory={name: memory["data"] + memory["code"] for name, memory in memories.items()},
         entering=entering_ports(machine.inlets.inlets, machine.grid),
@@ -390,13 +386,3 @@ def _result(
             machine.outlets, machine.received_kind, invocations, machine.grid
         ),
     )
-
-
-def _counts(machine: _Machine, number: int) -> NDArray[np.int64]:
-    """Return calls and points of a role, [PE of the role][counter][2]."""
-    return machine.counters[machine.role == number, : machine.programs[number].counters]
-
-
-def _totals(counts: NDArray[np.int64]) -> list[Count]:
-    total = counts.sum(axis=0)
-    return [Count(calls=int(calls), points=int(points)) for calls, points in total]

@@ -182,9 +182,11 @@ class ComputeWriter:
             body.block.add(f"COUNT_CALL(pe, {self.spelling.counter(task)});")
             line = f"{{}} = {variable};"
             transfer_loops(body.block, task, self.model, self.spelling, line, counts=True)
-        for task in self.model.of_kind("react", arrival=name):
+        reacting = self.model.of_kind("react", arrival=name)
+        for task in reacting:
             self.program.count(task)
-            self._run(body.block, task, {tensor: variable})
+            block = body.block if len(reacting) == 1 else body.block.nest("")
+            self._run(block, task, {tensor: variable})
         self.program.add(body)
 
     def _end(self, name: str, arrival: Description) -> None:

@@ -102,6 +102,11 @@ LAYERS = {
         ONE_PE + "machine: {profile: wse2, live_configurations: 1}\n"
         'tensors: {y: {leaves: "{ y[i] -> [PE[0, -1] -> index[i]] }"}}\n',
     ),
+    "two_reactions_of_one_instance": (
+        "lair f(): float16 x[4], float16 a[4], float16 b[4] -> float16 y[4], float16 z[4]\n"
+        "{ all (i) in (4) y[i] += a[i] * x[i]\n  all (i) in (4) z[i] += b[i] * x[i] }\n",
+        ONE_PE + 'tensors: {x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}}\n',
+    ),
     "every_function": (
         "lair f(): float32 x[8] -> float32 y[8]\n"
         "{ all (i) in (8)\n"

@@ -286,7 +286,8 @@ def test_what_stays_in_memory_crosses_as_it_is_at_the_end(net):
     net.edit("net/a/layer.yaml", "twice[", "add[")
     net.edit("net/a/layer.yaml", "tensors:", "tensors:\n  s: {next: y}")
     net.edit("net/a/layer.yaml", "target:", "invocations: 3\ntarget:")
-    net.edit("net/a/layer.yaml", '  y: {leaves: "{ y[i] -> [PE[1, i//4] -> index[i mod 4]] }"}\n', "")
+    leaves = '  y: {leaves: "{ y[i] -> [PE[1, i//4] -> index[i mod 4]] }"}\n'
+    net.edit("net/a/layer.yaml", leaves, "")
     arrives = '  x: {arrives: "{ x[i] -> [PE[-1, i//4] -> index[i mod 4]] }"}\n'
     net.edit("shared/layer.yaml", arrives, "")
     net.write("net/network.yaml", "parts: {a: , b: ../shared}\ntensors:\n  b.x: a.y\n")
