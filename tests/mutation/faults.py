@@ -191,6 +191,43 @@ FAULTS = (
         caught_by=f"{SHIPPED}[sparse_relu]",
     ),
     Fault(
+        name="a statement runs before what it reads is there",
+        file="stages/lair/sharing.py",
+        old="if _reads(statement, other.target.tensor)",
+        new="if False",
+        caught_by=f"{SHIPPED}[residual]",
+    ),
+    Fault(
+        name="an update changes in place what others have yet to read",
+        file="stages/lair/sharing.py",
+        old="other is not statement and old is not None",
+        new="False and old is not None",
+        caught_by=f"{SHIPPED}[fc_train]",
+    ),
+    Fault(
+        name="what is not updated in place is not copied",
+        file="stages/pe/streams.py",
+        old='inner.add(*then, "restart(pe);")',
+        new='inner.add("restart(pe);")',
+        caught_by=f"{SHIPPED}[recurrent]",
+    ),
+    Fault(
+        name="a chain of delays is carried from its beginning to its end",
+        file="stages/lair/fix.py",
+        old="for k in reversed(_to(n))",
+        new="for k in _to(n)",
+        caught_by="tests/stages/test_graph_values.py"
+        "::test_a_delayed_internal_tensor_and_its_value_now",
+    ),
+    Fault(
+        name="an invocation ends before all that it keeps for later has arrived",
+        file="stages/pe/compute.py",
+        old="return any(c.source == arrival[\"tensor\"] for c in self.model.layer.carries)",
+        new="return False",
+        caught_by="tests/stages/test_graph_values.py"
+        "::test_a_delayed_arrival_that_comes_late",
+    ),
+    Fault(
         name="the reference ignores dilations",
         file="stages/lair/strided.py",
         old="steps[name] += coefficient * stride",

@@ -142,6 +142,22 @@ def test_a_delayed_arrival_is_what_arrived_before(back):
     assert tensors["c"]["kept"] == "stored" and tensors[f"c_delay{back}"]["kept"] == "delayed"
 
 
+def test_a_delayed_arrival_that_comes_late():
+    """Nothing of an invocation waits for c, of which all is read one invocation later."""
+    lair = NODES + """graph g(): float16 a[8], float16 c[8] -> float16 z[8]
+{ z = add(8)(a, c) }"""
+    mapping = """target: "{ PE[1, 1] }"
+placement: "{ add[i] -> PE[0, 0] }"
+invocations: 3
+delays: {add.b: 1}
+tensors:
+  c: {arrives: "{ c[j] -> [PE[0, -1] -> index[j]] }"}
+"""
+    built = build(lair, mapping, "simulate")
+    right(built)
+    assert (built.output("z") != 0).all()
+
+
 def test_a_node_that_reads_its_own_result_of_before():
     lair = NODES + """graph g(): float16 x[8] -> float16 h[8]
 { h = add(8)(x, h) }"""
