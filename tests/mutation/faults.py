@@ -195,20 +195,21 @@ FAULTS = (
         file="stages/lair/sharing.py",
         old="if _reads(statement, other.target.tensor)",
         new="if False",
-        caught_by=f"{SHIPPED}[residual]",
+        caught_by="tests/stages/test_graph_values.py::test_a_statement_waits_for_what_it_reads",
     ),
     Fault(
         name="an update changes in place what others have yet to read",
         file="stages/lair/sharing.py",
         old="other is not statement and old is not None",
         new="False and old is not None",
-        caught_by=f"{SHIPPED}[fc_train]",
+        caught_by="tests/stages/test_graph_values.py"
+        "::test_an_update_in_place_waits_for_those_who_read_what_was_before",
     ),
     Fault(
-        name="what is not updated in place is not copied",
+        name="what is carried is copied after the next invocation has begun",
         file="stages/pe/streams.py",
         old='inner.add(*then, "restart(pe);")',
-        new='inner.add("restart(pe);")',
+        new='inner.add("restart(pe);", *then)',
         caught_by=f"{SHIPPED}[recurrent]",
     ),
     Fault(
