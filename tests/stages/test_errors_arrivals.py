@@ -300,13 +300,12 @@ hint: a sparse wavelet holds 16 bits of value and 16 of index: use float16 or in
 
 
 def test_next(layer: Any) -> None:
-    layer.edit("ff.lair", "T x[N]", "T x[N], T b[M]")
-    layer.edit("layer.yaml", "tensors:", "tensors:\n  b: {next: y}")
+    layer.edit("layer.yaml", "sparse: true}", "sparse: true, next: y}")
     assert layer.error() == """\
-layer.yaml:5:13: error: b cannot become y in this version
-    b: {next: y}
-              ^
-hint: leave `next` out: every invocation takes the same b
+layer.yaml:5:75: error: x arrives, and has a next
+    x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true, next: y}
+                                                                            ^
+hint: leave one of them out: what arrives is the same x in every invocation
 """
 
 
