@@ -168,3 +168,13 @@ class Shipped:
 @pytest.fixture(scope="session")
 def shipped(tmp_path_factory):
     return Shipped(tmp_path_factory.mktemp("shipped"))
+
+
+@pytest.fixture
+def space(tmp_path):
+    return Space(tmp_path, ROOT)
+
+
+def printed(run):
+    assert (run.code, run.err) == (0, ""), run.out + run.err
+    return run.out
