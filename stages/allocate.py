@@ -20,7 +20,7 @@ from stages.poly.box_hull import box, box_hull, local_map
 from stages.poly.order import behind_ports
 from stages.poly.pieces import from_domain, maps_of
 from stages.poly.side import bounding_rectangle
-from stages.poly.text import write_objects
+from stages.poly.text import Objects, write_objects
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -86,8 +86,8 @@ def accessed_elements(inputs: Inputs) -> isl.UnionMap:
 def passing(
     stream: dict[str, typing.Any],
     name: str,
-    adapted: dict[str, typing.Any],
-    routes: dict[str, typing.Any],
+    adapted: Objects,
+    routes: Objects,
 ) -> isl.UnionMap:
     """Return { tensor[e] -> PE } of the elements of a stream that a PE receives or sums."""
     arriving = "spread" in stream
@@ -103,8 +103,8 @@ def passing(
 def heard(
     stream: dict[str, typing.Any],
     name: str,
-    adapted: dict[str, typing.Any],
-    routes: dict[str, typing.Any],
+    adapted: Objects,
+    routes: Objects,
 ) -> isl.UnionMap:
     """Return { tensor_source[e] -> PE } of all elements that a port sends to an adapter."""
     source = isl.Map.from_union_map(from_domain(adapted["sources"], stream["tensor"]))

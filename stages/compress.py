@@ -14,7 +14,7 @@ import typing
 import islpy as isl
 
 from stages.poly.compression import compress
-from stages.poly.text import write_objects
+from stages.poly.text import Objects, write_objects
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -36,7 +36,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def compressed_task(
-    instances: dict[str, typing.Any], name: str
+    instances: Objects, name: str
 ) -> dict[str, isl.Set | isl.Map | isl.UnionMap]:
     """Return the compression of one instance set, the compressed set, and its accesses."""
     known = isl.Set.from_union_set(instances[f"{name}_known"])

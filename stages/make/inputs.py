@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from stages.lair.mapping import Mapping
     from stages.lair.network import Network
     from stages.lair.specialise import Layer
+    from stages.poly.text import Objects
 
 
 def digest(content: bytes) -> str:
@@ -96,11 +97,11 @@ class Inputs:
 
         return yaml.load(self.text(name), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
-    def objects(self, name: str) -> dict[str, Any]:
+    def objects(self, name: str) -> Objects:
         """Return the isl sets and maps, by name, of a `.isl` text that a stage wrote."""
-        from stages.poly.text import read_objects
+        from stages.poly import text
 
-        return dict(read_objects(self.text(name)))
+        return text.Objects(self.text(name))
 
     def mapping(self) -> Mapping:
         """Return layer.yaml. Raises UserErrors."""

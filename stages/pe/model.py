@@ -14,6 +14,7 @@ from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.local import Shape, at_this_pe, shape_of
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.side import Rectangle, bounding_rectangle
+from stages.poly.text import Objects
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -28,13 +29,13 @@ class Model:
     layer: Layer
     graph: Description
     simd: Description
-    lair: Description
+    lair: Objects
     schedule: isl.UnionMap
-    adapted: Description
-    routes: Description
-    instances: Description
-    compressed: Description
-    hulls: Description
+    adapted: Objects
+    routes: Objects
+    instances: Objects
+    compressed: Objects
+    hulls: Objects
 
     @property
     def tasks(self) -> dict[str, Description]:

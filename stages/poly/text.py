@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import islpy as isl
 
@@ -63,12 +63,37 @@ class Statement:
     expression_start: int
 
 
+class Objects(Mapping[str, Any]):
+    """The objects of a text by name; each is read when it is first asked for.
+
+    Raises ValueError, with the number of the line, if the text is malformed or has a name twice,
+    and where an object is asked for that isl cannot read.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._statements = {statement.name: statement for statement in statements(text)}
+        self._read: dict[str, Union] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._read:
+            statement = self._statements[name]
+            self._read[name] = _parse(statement.expression, _line(self._text, statement.start))
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._statements)
+
+    def __len__(self) -> int:
+        return len(self._statements)
+
+
 def read_objects(text: str) -> dict[str, Union]:
     """Return the objects of a text by name.
 
     Raises ValueError, with the number of the line, if the text is malformed or has a name twice.
     """
-    return {s.name: _parse(s.expression, _line(text, s.start)) for s in statements(text)}
+    return dict(Objects(text))
 
 
 def _statement(name: str, obj: IslObject) -> str:

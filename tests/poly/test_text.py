@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 from hypothesis import given
 
-from stages.poly.text import read_objects, write_objects
+from stages.poly.text import Objects, read_objects, write_objects
 from tests.poly.random_sets import sets
 
 
@@ -148,6 +148,14 @@ def test_comments_and_layout_do_not_matter() -> None:
     read = read_objects("# head\na := { A[i] : # a remark\n  i > 0 };b:=[n]->{B[n]};\n# tail\n")
     assert list(read) == ["a", "b"]
     assert read["a"].is_equal(isl.UnionSet("{ A[i] : i > 0 }"))
+
+
+def test_an_object_is_read_when_it_is_asked_for() -> None:
+    objects = Objects("a := { A[i] };\n\nb := { B[ };\n")
+    assert list(objects) == ["a", "b"] and len(objects) == 2
+    assert objects["a"].is_equal(isl.UnionSet("{ A[i] }"))
+    with pytest.raises(ValueError, match="line 3: isl cannot read"):
+        objects["b"]
 
 
 def test_a_name_must_be_an_identifier() -> None:
