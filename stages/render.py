@@ -101,6 +101,7 @@ def check_machine(model: Model, programs: list[Program], profile: Profile, input
             f"the target is {size[0]} x {size[1]} PEs, "
             f"{profile.name} has {profile.grid[0]} x {profile.grid[1]}",
             mapping.span("target"),
+            "make the target smaller, or take a machine with a larger grid",
         )
     for program in programs:
         check_memory(program, profile, inputs)
@@ -122,6 +123,8 @@ def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
     remedy = "spread the layer over more PEs"
     if stored:
         remedy = f"the zeros of {stored[0]} matter, so that it is stored"
+    if code > profile.memory:
+        remedy = "the code alone is too large: take a machine with more memory"
     raise UserError(
         f"a PE of role {program.role} needs {need} bytes, {profile.name} has {profile.memory}",
         inputs.mapping().span("target"),

@@ -96,7 +96,19 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
     _check_known("figure", changed, known)
     if "lanes" in changed:
         changed["lanes"] = _merge_lanes(figures.get("lanes", {}), changed["lanes"])
-    return _checked(Path(name).stem, figures | changed, known)
+    try:
+        return _checked(Path(name).stem, figures | changed, known)
+    except ProfileError as error:
+        if error.figure in changed and error.figure in figures:
+            error.hint = error.hint or f"{name} has {_shown(figures[error.figure])}"
+        raise
+
+
+def _shown(figure: Any) -> str:
+    """Return a figure as people write it; one for each type in a row."""
+    if isinstance(figure, Mapping):
+        return ", ".join(f"{value} for {key}" for key, value in figure.items())
+    return str(figure).lower() if isinstance(figure, bool) else str(figure)
 
 
 def profile_names() -> list[str]:

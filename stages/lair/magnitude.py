@@ -152,17 +152,18 @@ def _stays_integral(part: Expr) -> bool:
 def is_exact(layer: Layer, inputs: Mapping[str, Array], invocations: int = 1) -> bool:
     """Whether every order of evaluation gives the same bits, in each invocation.
 
-    True if all values are integers, and no sum of absolute terms passes LIMIT; of products, no
-    product of those terms that are not zero.
+    True of copies; else if all values are integers, and no sum of absolute terms passes LIMIT; of
+    products, no product of those terms that are not zero.
     """
-    if not all(is_integral(statement.expr) for statement in layer.statements):
+    calculating = [s for s in layer.statements if not is_copy(s, layer)]
+    if not all(is_integral(statement.expr) for statement in calculating):
         return False
-    if not all(np.array_equal(np.rint(array), array) for array in inputs.values()):
+    if calculating and not all(np.array_equal(np.rint(a), a) for a in inputs.values()):
         return False
     return all(
         largest_sum(s, layer, tensors) <= _limit(s, layer)
         for tensors in _known(layer, inputs, invocations)
-        for s in layer.statements
+        for s in calculating
     )
 
 
@@ -173,6 +174,14 @@ def _known(layer: Layer, inputs: Arrays, invocations: int) -> Sequence[Arrays]:
     if layer.carries:
         return evaluate_all(layer, inputs, invocations)
     return evaluate_all(layer, inputs, 1) if chained else [inputs]
+
+
+def is_copy(statement: Statement, layer: Layer) -> bool:
+    """Whether a statement only moves elements, `y[i] = x[j]`, of one type."""
+    if statement.op != "=" or not isinstance(statement.expr, Access):
+        return False
+    types = [layer.tensors[a.tensor].type for a in (statement.target, statement.expr)]
+    return types[0] == types[1]
 
 
 def _limit(statement: Statement, layer: Layer) -> int:

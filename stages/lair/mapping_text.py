@@ -11,6 +11,7 @@ from typing import TypeVar
 import islpy as isl
 
 from stages.diagnose import UserError
+from stages.lair.isl_hints import hint_for, new_name
 from stages.lair.isl_text import IslText
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]
@@ -20,6 +21,7 @@ _PLACE = re.compile(r"syntax error \((\d+), (\d+)\): (.*)(?:\ngot (.*))?")
 _CAUSE = re.compile(r"^\S+\.c:\d+: (.*)$", re.MULTILINE)
 _BRACE = re.compile(r'"[^"]*"|#[^\n]*|[{}]')
 _COMMENT = re.compile(r"#[^\n]*")
+UNKNOWN = "unknown identifier"
 _GOT = re.compile(r"(?:\w+ )?'(.*)'")
 
 
@@ -103,8 +105,12 @@ def _explain(text: IslText, kind: Kind) -> UserError:
     got = _GOT.fullmatch(place[4] or "")
     token = got[1] if got else ""
     start = _offset(text.text, int(place[1]), int(place[2]), token)
-    message = cause[1] if cause else _message(place[3], token)
-    return UserError(f"isl: {message}", text.span(start, start + max(1, len(token))))
+    name = new_name(text.text, start, token)
+    if name is not None:
+        start, token = name
+    message = cause[1] if cause else _message(UNKNOWN if name else place[3], token)
+    span = text.span(start, start + max(1, len(token)))
+    return UserError(f"isl: {message}", span, hint_for(message, text.text, start + len(token)))
 
 
 def _other(text: IslText, kind: Kind) -> str:

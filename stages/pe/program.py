@@ -141,6 +141,6 @@ class Program:
             "fields": self.fields,
             "functions": self.functions,
             "prototypes": early,
-            "colours": [(self.spelling.colour(c), numbers[c]) for c in self.colours],
+            "colours": [f"{self.spelling.colour(c)} = {numbers[c]}" for c in self.colours],
             "counters": [self.spelling.counter(c) for c in self.counters],
         }

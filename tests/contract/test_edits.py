@@ -52,6 +52,7 @@ relation `{ a[...] -> b[...] }`
 unknown identifier at 'N'
   hull := [PE_X, PE_Y] -> { [i0] : PE_X <= i0 <= N };
                                                  ^
+hint: names come on the left of `->`; sizes of the .lair are numbers here
 """),
     ("[PE_X, PE_Y] -> { [i0]", "[PE_X, PE_Y, N] -> { [i0]", """hulls.isl:3:9: error: N is no \
 symbolic constant of this file

@@ -248,6 +248,7 @@ hint: write the number: sizes of the .lair have no names here
 layer.yaml:5:50: error: isl: syntax error: unexpected '}'
     x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i] }"}
                                                    ^
+hint: the text has 4 `[` and 3 `]`
 """,
     ),
     "resident": (

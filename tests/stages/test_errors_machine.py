@@ -58,6 +58,7 @@ hint: did you mean float16?
 layer.yaml:4:26: error: profile wse2: lanes of float16 is 0, not a positive whole number
   machine: {profile: wse2, lanes: 0}
                            ^^^^^
+hint: wse2 has 4 for float16, 1 for float32, 4 for int16, 1 for int32
 """,
     ),
     "no_whole_number": (
@@ -66,6 +67,7 @@ layer.yaml:4:26: error: profile wse2: lanes of float16 is 0, not a positive whol
 layer.yaml:4:26: error: profile wse2: memory is 1.5, not a whole number
   machine: {profile: wse2, memory: 1.5}
                            ^^^^^^
+hint: wse2 has 49152
 """,
     ),
     "out_of_range": (
@@ -74,6 +76,7 @@ layer.yaml:4:26: error: profile wse2: memory is 1.5, not a whole number
 layer.yaml:4:26: error: profile wse2: hop is 0, not 1 to 1000
   machine: {profile: wse2, hop: 0}
                            ^^^
+hint: wse2 has 1
 """,
     ),
     "without_profile": (
@@ -98,6 +101,7 @@ layer.yaml:4:10: error: machine must be a profile's name, a path, or a mapping w
 layer.yaml:2:9: error: the target is 2 x 3 PEs, wse2 has 1 x 1
   target: "{ PE[2, 3] }"
           ^^^^^^^^^^^^^^
+hint: make the target smaller, or take a machine with a larger grid
 """,
     ),
     "colours": (
@@ -110,12 +114,21 @@ hint: let fewer tensors arrive and leave apart
 """,
     ),
     "memory": (
+        "{profile: wse2, memory: 3350}",
+        """\
+layer.yaml:2:9: error: a PE of role compute needs 3368 bytes, wse2 has 3350
+  target: "{ PE[2, 3] }"
+          ^^^^^^^^^^^^^^
+hint: code 3328, W_local 32, y_local 8; spread the layer over more PEs
+""",
+    ),
+    "memory_for_code": (
         "{profile: wse2, memory: 3000}",
         """\
 layer.yaml:2:9: error: a PE of role compute needs 3368 bytes, wse2 has 3000
   target: "{ PE[2, 3] }"
           ^^^^^^^^^^^^^^
-hint: code 3328, W_local 32, y_local 8; spread the layer over more PEs
+hint: code 3328, W_local 32, y_local 8; the code alone is too large: take a machine with more memory
 """,
     ),
 }
@@ -202,9 +215,9 @@ def test_file_of_a_machine_that_is_no_text(layer: Any) -> None:
 
 def test_sparse_tensor_whose_zeros_matter_and_cannot_be_stored(layer: Any) -> None:
     layer.edit("ff.lair", " * x[j]", " + x[j]")
-    layer.edit("layer.yaml", "tensors:", "machine: {profile: wse2, memory: 3400}\ntensors:")
+    layer.edit("layer.yaml", "tensors:", "machine: {profile: wse2, memory: 3880}\ntensors:")
     assert layer.error() == """\
-layer.yaml:2:9: error: a PE of role compute needs 3888 bytes, wse2 has 3400
+layer.yaml:2:9: error: a PE of role compute needs 3888 bytes, wse2 has 3880
   target: "{ PE[2, 3] }"
           ^^^^^^^^^^^^^^
 hint: code 3840, W_local 32, x_local 8, y_local 8; the zeros of x matter, so that it is stored

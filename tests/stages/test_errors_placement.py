@@ -205,6 +205,7 @@ hint: write the number: sizes of the .lair have no names here
 layer.yaml:3:51: error: isl: syntax error: unknown identifier at 'M'
   placement: "{ ff[i,j] -> PE[j//4, 1 + i//4] : i < M }"
                                                     ^
+hint: names come on the left of `->`; sizes of the .lair are numbers here
 """,
     ),
     "syntax": (
@@ -213,6 +214,7 @@ layer.yaml:3:51: error: isl: syntax error: unknown identifier at 'M'
 layer.yaml:3:44: error: isl: syntax error: unexpected '}'
   placement: "{ ff[i,j] -> PE[j//4, 1 + i//4 }"
                                              ^
+hint: the text has 2 `[` and 1 `]`
 """,
     ),
     "syntax_in_a_block": (
@@ -224,6 +226,7 @@ layer.yaml:3:44: error: isl: syntax error: unexpected '}'
 layer.yaml:5:20: error: isl: syntax error: unknown identifier at 'k'
         PE[j//4, 1 + k//4] }
                      ^
+hint: names come on the left of `->`; sizes of the .lair are numbers here
 """,
     ),
     "goes_on": (

@@ -102,6 +102,7 @@ layer.yaml:4:12: error: isl: this is a set, not a relation `{ a[...] -> b[...] }
 layer.yaml:4:29: error: isl: syntax error: unexpected '}'
   schedule: "{ ff[i,j] -> [j, }"
                               ^
+hint: the text has 2 `[` and 1 `]`
 """,
     ),
 }

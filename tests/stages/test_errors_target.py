@@ -110,6 +110,7 @@ hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
 layer.yaml:2:20: error: isl: syntax error: unexpected '}'
   target: "{ PE[2, 3 }"
                      ^
+hint: the text has 1 `[` and 0 `]`
 """,
     ),
 }

@@ -127,6 +127,20 @@ def test_is_exact_for_products(values: list[float], exact: bool) -> None:
     assert is_exact(layer, {"x": np.array(values, np.float16)}) is exact
 
 
+@pytest.mark.parametrize(("text", "exact"), [
+    ("float16 x[2] -> float16 y[2] { all (i) in (2) y[i] = x[1 - i] }", True),
+    ("int16 x[2] -> int16 y[2] { all (i) in (2) y[i] = x[i] }", True),
+    ("float32 x[2] -> float16 y[2] { all (i) in (2) y[i] = x[i] }", False),
+    ("float16 x[2] -> float16 y[2] { all (i) in (2) y[i] = -x[i] }", False),
+    ("float16 x[2] -> float16 y { all (i) in (2) y += x[i] }", False),
+])
+def test_a_copy_is_exact_whatever_it_copies(text: str, exact: bool) -> None:
+    layer = layer_of(f"lair f(): {text}")
+    (x,) = layer.inputs
+    values = np.array([-32768, 17] if x.type == "int16" else [65504, 0.1], x.type)
+    assert is_exact(layer, {"x": values}) is exact
+
+
 INT = layer_of("lair f(): int16 count[2] -> int16 y[2] { all (i) in (2) y[i] = count[i] }")
 
 

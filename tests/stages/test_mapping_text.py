@@ -18,6 +18,7 @@ ERRORS = {
 layer.yaml:2:51: error: isl: syntax error: unexpected '}'
   placement: "{ x[i=0:15] -> [PE[0, -1] -> index[i] }"
                                                     ^
+hint: the text has 4 `[` and 3 `]`
 """,
     ),
     "in_a_block": (
@@ -26,6 +27,7 @@ layer.yaml:2:51: error: isl: syntax error: unexpected '}'
 layer.yaml:4:11: error: isl: syntax error: unknown identifier at 'k'
         1 + k//8] }
             ^
+hint: names come on the left of `->`; sizes of the .lair are numbers here
 """,
     ),
     "folded": (
@@ -34,6 +36,7 @@ layer.yaml:4:11: error: isl: syntax error: unknown identifier at 'k'
 layer.yaml:4:13: error: isl: syntax error: unexpected 'q'
       -> PE[q q] }
               ^
+hint: isl writes `{ a[i, j] -> b[i//2, j mod 4] : i < 8; c[k] -> d[-k] }`
 """,
     ),
     "single_quoted": (
@@ -42,6 +45,7 @@ layer.yaml:4:13: error: isl: syntax error: unexpected 'q'
 layer.yaml:2:27: error: isl: syntax error
   placement: '{ ff[i] -> PE[''a'', }'
                             ^
+hint: the text has 2 `[` and 1 `]`
 """,
     ),
     "set": (
@@ -58,6 +62,7 @@ layer.yaml:2:13: error: isl: this is a set, not a relation `{ a[...] -> b[...] }
 layer.yaml:2:32: error: isl: factor needs to be positive
   placement: "{ x[i] -> y[i mod 0] }"
                                  ^
+hint: isl writes `{ a[i, j] -> b[i//2, j mod 4] : i < 8; c[k] -> d[-k] }`
 """,
     ),
     "empty": (
@@ -66,6 +71,7 @@ layer.yaml:2:32: error: isl: factor needs to be positive
 layer.yaml:2:12: error: isl: syntax error: unexpected end of the text
   placement: ""
              ^
+hint: isl writes `{ a[i, j] -> b[i//2, j mod 4] : i < 8; c[k] -> d[-k] }`
 """,
     ),
     "product": (
@@ -74,6 +80,7 @@ layer.yaml:2:12: error: isl: syntax error: unexpected end of the text
 layer.yaml:2:27: error: isl: syntax error: expecting constant value at 'i'
   placement: "{ x[i] -> y[i*i] }"
                             ^
+hint: multiply and divide by numbers only, also in `mod` and `//`
 """,
     ),
     "end": (
@@ -82,6 +89,7 @@ layer.yaml:2:27: error: isl: syntax error: expecting constant value at 'i'
 layer.yaml:2:26: error: isl: syntax error: unexpected end of the text
   placement: "{ x[i] -> y[ "
                            ^
+hint: the text has 2 `[` and 1 `]`
 """,
     ),
     "letter_of_another_alphabet": (
@@ -90,6 +98,43 @@ layer.yaml:2:26: error: isl: syntax error: unexpected end of the text
 layer.yaml:2:17: error: isl: syntax error
   placement: "{ x[ä] -> y[ä+1 }"
                   ^
+hint: the text has 2 `[` and 1 `]`
+""",
+    ),
+    "condition_in_a_sum": (
+        '"{ x[i] -> y[1 + (i < 5 ? 0 : 1)] }"',
+        """\
+layer.yaml:2:32: error: isl: syntax error: unexpected '<'
+  placement: "{ x[i] -> y[1 + (i < 5 ? 0 : 1)] }"
+                                 ^
+hint: `condition ? a : b` is a whole coordinate, and no part of a sum
+""",
+    ),
+    "new_name_before_an_operator": (
+        '"{ x[i] -> y[q//6] }"',
+        """\
+layer.yaml:2:25: error: isl: syntax error: unknown identifier at 'q'
+  placement: "{ x[i] -> y[q//6] }"
+                          ^
+hint: names come on the left of `->`; sizes of the .lair are numbers here
+""",
+    ),
+    "known_name_before_an_operator": (
+        '"{ x[i] -> y[i+//6] }"',
+        """\
+layer.yaml:2:27: error: isl: syntax error: unexpected '//'
+  placement: "{ x[i] -> y[i+//6] }"
+                            ^^
+hint: isl writes `{ a[i, j] -> b[i//2, j mod 4] : i < 8; c[k] -> d[-k] }`
+""",
+    ),
+    "tuple_in_parentheses": (
+        '"{ x(i) -> y[i] }"',
+        """\
+layer.yaml:2:15: error: isl: syntax error: unknown identifier at 'x'
+  placement: "{ x(i) -> y[i] }"
+                ^
+hint: what is in a tuple stands in square brackets: `a[i, j]`
 """,
     ),
     "direction": (
@@ -98,6 +143,7 @@ layer.yaml:2:17: error: isl: syntax error
 layer.yaml:2:12: error: isl: syntax error: expecting '{' at '('
   placement: (j, i)
              ^
+hint: an isl text stands in braces: `{ a[i, j] -> b[j, i] }`
 """,
     ),
     "rest": (
@@ -124,6 +170,7 @@ hint: write one pair of braces, with `;` between its parts
 layer.yaml:2:22: error: isl: syntax error: unexpected '{'
   placement: "{ [i] -> { [j] } }"
                        ^
+hint: isl writes `{ a[i, j] -> b[i//2, j mod 4] : i < 8; c[k] -> d[-k] }`
 """,
     ),
 }
@@ -206,6 +253,7 @@ hint: both sizes are positive
 layer.yaml:1:18: error: isl: syntax error: unexpected '}'
   target: "{ PE[4, }"
                    ^
+hint: the text has 1 `[` and 0 `]`
 """,
     ),
     "relation": (
