@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import combinations, compress
+from operator import itemgetter
 from typing import TypeAlias
 
 import islpy as isl
@@ -133,9 +134,11 @@ def _relax(part: isl.Set, whole: isl.Set, known: Needed) -> isl.Set:
     conjunctions = part.compute_divs().get_basic_sets()
     if len(conjunctions) != 1:
         return part
-    constraints = sorted(conjunctions[0].get_constraints(), key=_roundabout)
+    pairs = [(_roundabout(each), each) for each in conjunctions[0].get_constraints()]
+    pairs.sort(key=itemgetter(0))
+    constraints = [constraint for _, constraint in pairs]
     others = str(whole) if len(whole.get_basic_sets()) > 1 else ""
-    texts = (others, *map(str, constraints))
+    texts = (others, *(text for (_, text), _ in pairs))
     if texts not in known:
         known[texts] = _needed(constraints, part.space, whole)
     if all(known[texts]):
