@@ -5,7 +5,8 @@ Reads    layer.yaml, lair.isl, placement.isl
 Writes   adapted.isl    target, grid, placement, sources, arrivals, departures
 Assumes  the placement is total, single-valued and inside the target.
 Ensures  PE[0, 0] is the first computing PE; every element that a PE needs arrives on its row or
-         column; every element that leaves is computed on the row or column of its port.
+         column; every element that leaves is computed on the row or column of its port, or of the
+         adapter that collects it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ target: the computing PEs, { PE[x, y] } from PE[0, 0]; grid: these and the adapt
 placement: { statement[iterators] -> PE[x, y] }, eq. (10).
 arrivals, departures: { tensor[element] -> [PE[x, y] -> index[i]] }, eqs. (5) (6).
 sources: how tensors reach the grid from outside, before adapters."""
+COLLECTED_HEADER = """
+collected: how sums that departures bring to adapters leave the grid."""
+PARTS_HEADER = """
+T_side_partN: the ports at which elements of a tensor that comes in several streams are taken."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -37,4 +42,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     lair = inputs.objects("lair.isl")
     adaptation = Adaptation(inputs.mapping(), lair, placed["placement"], target)
     adaptation.check()
-    return {"adapted.isl": write_objects(HEADER, adaptation.objects())}
+    objects = adaptation.objects()
+    header = HEADER + COLLECTED_HEADER if "collected" in objects else HEADER
+    if any("_part" in name for name in objects):
+        header += PARTS_HEADER
+    return {"adapted.isl": write_objects(header, objects)}

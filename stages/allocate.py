@@ -14,6 +14,7 @@ import typing
 
 import islpy as isl
 
+from stages.lair.arriving import arriving
 from stages.lair.elements import computed_elements, needed_elements
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
@@ -75,44 +76,60 @@ def accessed_elements(inputs: Inputs) -> isl.UnionMap:
     for name, tensor in tasks["tensors"].items():
         if tensor["kept"] in kept:
             result = result.union(from_domain(kept[tensor["kept"]], name))
-    dense = {name: a for name, a in tasks["arrivals"].items() if not a["sparse"]}
-    for name, stream in (dense | tasks["departures"]).items():
-        result = result.union(passing(stream, name, adapted, routes))
-        if stream.get("spread", False):
-            result = result.union(heard(stream, name, adapted, routes))
+    for name, stream in tasks["arrivals"].items():
+        if not stream["sparse"]:
+            result = result.union(received(stream, name, adapted, routes))
+    for name, stream in tasks["departures"].items():
+        result = result.union(summed(stream, name, adapted, routes))
+    for name, stream in tasks.get("collections", {}).items():
+        result = result.union(collected(stream, name, adapted, routes))
     return result.reverse().coalesce()
 
 
-def passing(
+def received(
     stream: dict[str, typing.Any],
     name: str,
     adapted: Objects,
     routes: Objects,
 ) -> isl.UnionMap:
-    """Return { tensor[e] -> PE } of the elements of a stream that a PE receives or sums."""
-    arriving = "spread" in stream
-    relation = isl.Map.from_union_map(
-        from_domain(adapted["arrivals" if arriving else "departures"], stream["tensor"])
-    )
-    members = routes[f"{name}_taken"].range() if arriving else routes[f"{name}_chain"]
+    """Return { tensor[e] -> PE } of the elements of a stream that a PE receives.
+
+    And { tensor_source[e] -> PE } of all that a port sends to an adapter.
+    """
+    flow = arriving(adapted, stream["tensor"], stream["side"], stream.get("part"))
+    members = isl.Set.from_union_set(routes[f"{name}_taken"].range())
+    found = isl.UnionMap.from_map(flow.everywhere.range_factor_domain().intersect_range(members))
+    if not stream["spread"]:
+        return found
+    adapters = isl.Set.from_union_set(routes[f"{name}_adapters"])
+    heard = flow.heard.range_factor_domain().intersect_range(adapters)
+    heard = heard.set_tuple_name(isl.dim_type.in_, f"{stream['tensor']}_source")
+    return found.union(isl.UnionMap.from_map(heard))
+
+
+def summed(
+    stream: dict[str, typing.Any],
+    name: str,
+    adapted: dict[str, typing.Any],
+    routes: dict[str, typing.Any],
+) -> isl.UnionMap:
+    """Return { tensor[e] -> PE } of the elements of a departure that a PE sums."""
+    relation = isl.Map.from_union_map(from_domain(adapted["departures"], stream["tensor"]))
     core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
     everywhere = behind_ports(relation, stream["side"], core).range_factor_domain()
-    return isl.UnionMap.from_map(everywhere.intersect_range(isl.Set.from_union_set(members)))
+    members = isl.Set.from_union_set(routes[f"{name}_chain"])
+    return isl.UnionMap.from_map(everywhere.intersect_range(members))
 
 
-def heard(
+def collected(
     stream: dict[str, typing.Any],
     name: str,
     adapted: Objects,
     routes: Objects,
 ) -> isl.UnionMap:
-    """Return { tensor_source[e] -> PE } of all elements that a port sends to an adapter."""
-    source = isl.Map.from_union_map(from_domain(adapted["sources"], stream["tensor"]))
-    arrivals = isl.Map.from_union_map(from_domain(adapted["arrivals"], stream["tensor"]))
-    adapters = isl.Set.from_union_set(routes[f"{name}_adapters"])
-    sent = arrivals.range_factor_domain().intersect_range(adapters)
-    port = source.range_factor_domain()
-    reached = port.apply_range(port.reverse().apply_range(sent))
-    return isl.UnionMap.from_map(
-        reached.set_tuple_name(isl.dim_type.in_, f"{stream['tensor']}_source")
-    )
+    """Return { tensor_collected[e] -> PE } of all elements that an adapter sums for a port."""
+    ports = isl.Map.from_union_map(from_domain(adapted["collected"], stream["tensor"]))
+    reach = isl.Map.from_union_map(routes[f"{name}_reach"])
+    summed = ports.range_factor_domain().apply_range(reach)
+    name = f"{stream['tensor']}_collected"
+    return isl.UnionMap.from_map(summed.set_tuple_name(isl.dim_type.in_, name))

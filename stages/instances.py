@@ -14,6 +14,7 @@ import typing
 
 import islpy as isl
 
+from stages.lair.arriving import Arriving, arriving
 from stages.lair.elements import needed_elements
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.local import at_this_pe
@@ -24,8 +25,8 @@ from stages.poly.order import (
     behind_ports,
     filtered,
     fixed_outer,
-    heard,
     on_side,
+    relocated,
     taken_by,
 )
 from stages.poly.pieces import from_domain, sets_of, to_range
@@ -63,6 +64,8 @@ class InstanceFinder:
         self.by_tensor = at_this_pe(allocations["to_local"])
         self.placement = self.adapted["placement"]
         self.core = bounding_rectangle(isl.Set.from_union_set(self.adapted["target"]))
+        self.grid = bounding_rectangle(isl.Set.from_union_set(self.adapted["grid"]))
+        self.leaving = self.graph["departures"] | self.graph.get("collections", {})
 
     def objects(self) -> dict[str, isl.Set | isl.UnionMap]:
         """Return the content of instances.isl."""
@@ -96,28 +99,49 @@ class InstanceFinder:
 
     def _receive(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] reaches the port of PE with i }, and which T[e]."""
-        stream = self.graph["arrivals"][task["arrival"]]
-        members = self.routes[f"{task['arrival']}_taken"].range()
-        return self._stream("arrivals", stream, members)
+        members = isl.Set.from_union_set(self.routes[f"{task['arrival']}_taken"].range())
+        return self._moved(at_places(self._flow(task["arrival"]).everywhere, members))
 
     def _send(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] leaves the port of PE with i }, and which T[e]."""
-        stream = self.graph["departures"][task["departure"]]
-        members = self.routes[f"{task['departure']}_chain"]
-        return self._stream("departures", stream, members)
+        return self._moved(self._leaving(task["departure"], "chain"))
 
     def _pack(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] leaves the port of PE with outer indices and i }, and which T[e]."""
-        stream = self.graph["departures"][task["departure"]]
-        pes = isl.Set.from_union_set(self.routes[f"{task['departure']}_last"])
-        order = self._relation("departures", stream)
-        at = at_pe(at_places(behind_ports(order, stream["side"], self.core), pes))
+        order = self._leaving(task["departure"], "last")
+        at = at_pe(order)
         outer = index_names(at.dim(isl.dim_type.in_))[:-1]
         at = fixed_outer(at, outer)
-        known = bind_set(pes, PE_NAMES)
-        for name, (low, high) in zip(outer, stream["outer"], strict=True):
+        known = bind_set(order.range_factor_domain().range(), PE_NAMES)
+        for name, (low, high) in zip(outer, self.leaving[task["departure"]]["outer"], strict=True):
             known = known.intersect(isl.Set(f"[{name}] -> {{ : {low} <= {name} <= {high} }}"))
         return {"": at.domain(), "_known": known, "_access": at}
+
+    def _clear(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """All of the memory in which adapters collect: { T[e] : 0 <= local index of e < size }."""
+        members = isl.UnionSet("{ }")
+        for name, collection in self.graph["collections"].items():
+            if collection["departure"] == task["departure"]:
+                members = members.union(self.routes[f"{name}_chain"])
+        known = bind_set(isl.Set.from_union_set(members), PE_NAMES)
+        return self._initialise(task) | {"_known": known}
+
+    def _gather(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
+        stream = self.graph["departures"][task["departure"]]
+        order = on_side(self._relation("departures", stream), stream["side"], self.core)
+        return self._moved(_renamed(order, f"{stream['tensor']}_collected"))
+
+    def _leaving(self, name: str, part: str) -> isl.Map:
+        """Return { T[e] -> [PE -> index] } of what leaves, at the PEs of its chain, or the last."""
+        stream, side = self.leaving[name], self.leaving[name]["side"]
+        pes = isl.Set.from_union_set(self.routes[f"{name}_{part}"])
+        if "out" not in stream:
+            order = self._relation("departures", stream)
+            return at_places(behind_ports(order, side, self.core), pes)
+        reach = isl.Map.from_union_map(self.routes[f"{name}_reach"])
+        order = relocated(on_side(self._relation("collected", stream), side, self.grid), reach)
+        return _renamed(at_places(order, pes), f"{stream['tensor']}_collected")
 
     def _compute(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ S[i] : placed on PE }, eq. (11)."""
@@ -139,32 +163,35 @@ class InstanceFinder:
 
     def _relay(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[new] : the element that reaches an adapter with index is sent on with new }."""
-        stream = self.graph["arrivals"][task["arrival"]]
-        sent = on_side(self._relation("arrivals", stream), stream["side"], self.core)
-        source = heard(self._relation("sources", stream), sent)
-        renumbered = at_pe(sent).apply_range(at_pe(source).reverse())
+        stream, flow = self.graph["arrivals"][task["arrival"]], self._flow(task["arrival"])
+        wanted = taken_by(flow.heard, flow.sent.range_factor_domain())
+        renumbered = at_pe(flow.sent).apply_range(at_pe(wanted).reverse())
         names = index_names(renumbered.dim(isl.dim_type.out))
-        known = at_index(self._filtered(stream["source"], source)).params()
+        known = at_index(self._filtered(stream["source"], flow.heard)).params()
         return {"": bind_range(renumbered, names), "_known": known}
 
     def _hear(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
-        stream = self.graph["arrivals"][task["arrival"]]
-        sent = on_side(self._relation("arrivals", stream), stream["side"], self.core)
-        return self._source(stream, heard(self._relation("sources", stream), sent))
+        return self._source(task, self._flow(task["arrival"]).heard)
 
     def _spread(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : an adapter sends T[e] on with i }, and which T[e]."""
-        stream = self.graph["arrivals"][task["arrival"]]
-        return self._source(
-            stream, on_side(self._relation("arrivals", stream), stream["side"], self.core)
-        )
+        return self._source(task, self._flow(task["arrival"]).sent)
 
-    def _source(self, stream: dict[str, typing.Any], order: isl.Map) -> dict[str, typing.Any]:
+    def _source(self, task: dict[str, str], order: isl.Map) -> dict[str, typing.Any]:
         """Return { index[i] } per adapter, the adapters, and { index[i] -> T_source[e] }."""
-        at = at_pe(order).set_tuple_name(isl.dim_type.out, f"{stream['tensor']}_source")
-        adapters = order.range_factor_domain().range()
-        return {"": at.domain(), "_known": bind_set(adapters, PE_NAMES), "_access": at}
+        tensor = self.graph["arrivals"][task["arrival"]]["tensor"]
+        return self._moved(_renamed(order, f"{tensor}_source"))
+
+    def _flow(self, name: str) -> Arriving:
+        stream = self.graph["arrivals"][name]
+        return arriving(self.adapted, stream["tensor"], stream["side"], stream.get("part"))
+
+    def _moved(self, order: isl.Map) -> dict[str, typing.Any]:
+        """Return { index[i] } per PE, the PEs that take part, and { index[i] -> T[e] }."""
+        at = at_pe(order)
+        pes = order.range_factor_domain().range()
+        return {"": at.domain(), "_known": bind_set(pes, PE_NAMES), "_access": at}
 
     def _arriving(self, name: str) -> tuple[isl.Set, isl.Set]:
         """Return [PE_X, PE_Y, index...] -> { t[e] } of what PEs take, and what arrives, eq. (15).
@@ -173,9 +200,9 @@ class InstanceFinder:
         """
         stream = self.graph["arrivals"][name]
         taken = isl.Map.from_union_map(self.routes[f"{name}_taken"])
-        everywhere = behind_ports(self._relation("arrivals", stream), stream["side"], self.core)
-        arriving = self._filtered(stream["colour"], at_places(everywhere, taken.range()))
-        return at_index(taken_by(everywhere, taken)), at_index(arriving).params()
+        everywhere = self._flow(name).everywhere
+        passing = self._filtered(stream["colour"], at_places(everywhere, taken.range()))
+        return at_index(taken_by(everywhere, taken)), at_index(passing).params()
 
     def _filtered(self, colour: str, order: isl.Map) -> isl.Map:
         """Return what the routers hand to their PEs of an order."""
@@ -184,15 +211,6 @@ class InstanceFinder:
 
     def _relation(self, which: str, stream: dict[str, typing.Any]) -> isl.Map:
         return isl.Map.from_union_map(from_domain(self.adapted[which], stream["tensor"]))
-
-    def _stream(
-        self, which: str, stream: dict[str, typing.Any], members: isl.UnionSet
-    ) -> dict[str, typing.Any]:
-        """Return { index[i] } per PE, the PEs that take part, and { index[i] -> T[e] }."""
-        pes = isl.Set.from_union_set(members)
-        everywhere = behind_ports(self._relation(which, stream), stream["side"], self.core)
-        at = at_pe(at_places(everywhere, pes))
-        return {"": at.domain(), "_known": bind_set(pes, PE_NAMES), "_access": at}
 
     def _placed(self, statement: str) -> isl.Set:
         placement = isl.Map.from_union_map(from_domain(self.placement, statement))
@@ -208,3 +226,8 @@ class InstanceFinder:
 
 def _identity(elements: isl.Set) -> isl.Map:
     return isl.Map.identity(elements.get_space().map_from_set())
+
+
+def _renamed(order: isl.Map, name: str) -> isl.Map:
+    """Return { name[e] -> [PE -> index] } of { T[e] -> [PE -> index] }."""
+    return order.set_tuple_name(isl.dim_type.in_, name)

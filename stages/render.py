@@ -5,7 +5,7 @@ Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml, ro
          instances.isl, compressions.isl, hulls.isl, simd.yaml
 Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/layout.yaml
 Assumes  every stream has an instruction (simd).
-Ensures  the programs need no more memory and colours than a PE has; one layout serves both.
+Ensures  the programs need no more memory than a PE has; one layout serves both.
 """
 
 from __future__ import annotations
@@ -86,15 +86,9 @@ def _template() -> jinja2.Template:
 
 
 def check_machine(model: Model, programs: list[Program], profile: Profile, inputs: Inputs) -> None:
-    """Raise UserError if the layer needs more colours, PEs or memory than the machine has."""
+    """Raise UserError if the layer needs more PEs or memory than the machine has."""
     mapping = inputs.mapping()
-    colours, grid = model.graph["colours"], model.grid
-    if len(colours) > profile.colours:
-        raise UserError(
-            f"the routes need {len(colours)} colours, {profile.name} has {profile.colours}",
-            mapping.key_span("tensors"),
-            "let fewer tensors arrive and leave apart",
-        )
+    grid = model.grid
     size = (grid.right - grid.left + 1, grid.bottom - grid.top + 1)
     if size[0] > profile.grid[0] or size[1] > profile.grid[1]:
         raise UserError(
@@ -121,7 +115,10 @@ def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
         if described["kept"] == "stored" and inputs.mapping().tensors[t].sparse
     ]
     remedy = "spread the layer over more PEs"
-    if stored:
+    if largest and largest[0].name.endswith("_collected_local"):
+        tensor = largest[0].name.removesuffix("_collected_local")
+        remedy = f"let {tensor} leave at more ports, each for other rows or columns"
+    elif stored:
         remedy = f"the zeros of {stored[0]} matter, so that it is stored"
     if code > profile.memory:
         remedy = "the code alone is too large: take a machine with more memory"

@@ -14,23 +14,26 @@ import typing
 
 import islpy as isl
 
+from stages.lair.arriving import Arriving, arriving, part_names, ports_of
+from stages.lair.collection import (
+    chain_objects,
+    collecting_tasks,
+    collection,
+    named_along,
+    ports_apart,
+)
+from stages.lair.colours import shared_colours
 from stages.lair.elements import computed_elements, needed_elements
-from stages.lair.expressions import expression_text, is_zero_at
+from stages.lair.expressions import is_zero_at
 from stages.lair.layer import Carry, Layer, Statement, Tensor
 from stages.lair.sharing import held_tensors, waits_of
+from stages.lair.tasks import running
 from stages.lair.yaml_text import write_document
-from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.flow import Routes, chain_routes, column_routes, spread_routes
-from stages.poly.order import (
-    at_places,
-    behind_ports,
-    heard,
-    index_filter,
-    on_side,
-    taken_by,
-)
+from stages.poly.border import border_chain, feeding
+from stages.poly.flow import Routes, chain_routes, column_routes, parity, spread_routes
+from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
 from stages.poly.pieces import from_domain, to_range
-from stages.poly.side import SIDES, bounding_rectangle, ports, turn
+from stages.poly.side import SIDES, bounding_rectangle, turn
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
@@ -59,16 +62,24 @@ GRAPH_TASKS_HEADER = """
 Besides, kept: internal (only other statements read it), delayed (what another tensor was before);
 in: the tensor whose memory holds it. carry: what a tensor is in the next invocation.
 waits: the statements that must have run on the PE before one runs."""
+COLLECT_HEADER = """
+N_adapters: PEs that collect departure N. N_chain, N_first, N_last: those that sum collection N;
+N_even, N_odd: from one to the next; N_out: from the last to the port; N_reach: { port -> PE }."""
+COLLECT_TASKS_HEADER = """
+collections: from adapter to adapter, sums of a departure flow on to a port; out: the last colour.
+tasks of these adapters: clear (memory), gather (a departure's stream), send."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
-PARTS = ("_filter", "_taken", "_adapters", "_ports", "_chain", "_first", "_last")
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tasks.yaml and routes.isl."""
     graph = TaskGraph(inputs)
     header, tasks_header = HEADER, TASKS_HEADER
-    if any("sparse" in departure for departure in graph.departures.values()):
+    leaving = graph.departures | graph.collections
+    if graph.collections:
+        header, tasks_header = header + COLLECT_HEADER, tasks_header + COLLECT_TASKS_HEADER
+    if any("sparse" in departure for departure in leaving.values()):
         header, tasks_header = header + SPARSE_HEADER, tasks_header + SPARSE_TASKS_HEADER
     if graph.layer.internals or graph.layer.carries:
         tasks_header += GRAPH_TASKS_HEADER
@@ -92,10 +103,13 @@ class TaskGraph:
         self.reads, self.placement = lair["reads"], adapted["placement"]
         self.needed = needed_elements(lair, self.placement)
         self.computed = computed_elements(lair, self.placement)
-        self.filters = dict.fromkeys(("adapter", "compute"), inputs.profile().filters)
+        self.profile = inputs.profile()
+        self.filters = dict.fromkeys(("adapter", "compute"), self.profile.filters)
+        self.colours: dict[str, Routes] = {}
         self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}
         self.written = [s.target.tensor for s in self.layer.statements]
         self.arrivals = {n: a for t in self.layer.inputs for n, a in self._arrivals(t.name)}
+        self.collections: dict[str, dict[str, object]] = {}
         self.departures = {n: d for t in self.layer.outputs for n, d in self._departures(t.name)}
         apart = {str(d["tensor"]) for d in self.departures.values()}
         apart |= {t for t in self.written if self._reacting(self._writer(t))}
@@ -108,9 +122,10 @@ class TaskGraph:
             "tensors": {name: self._tensor(name) for name in self.layer.tensors},
             "arrivals": self.arrivals,
             "departures": self.departures,
+            **({"collections": self.collections} if self.collections else {}),
             "tasks": dict(self._tasks()),
             **({"waits": waits} if waits else {}),
-            "colours": [n for n in self.objects if not n.endswith(PARTS)],
+            "colours": shared_colours(self.colours, self.grid, self.profile, self.mapping),
         }
 
     def _arrivals(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
@@ -122,29 +137,34 @@ class TaskGraph:
         missing = isl.Map.from_union_map(untaken)
         sides = [s for s in SIDES if not on_side(relation, s, self.core).is_empty()]
         for side in sides:
-            here = on_side(relation, side, self.core)
-            taken = missing.intersect(behind_ports(here, side, self.core).range_factor_domain())
-            missing = missing.subtract(taken)
-            if not taken.is_empty():
-                name = tensor if len(sides) == 1 else f"{tensor}_{SIDES[side].word}"
-                yield name, self._arrival(name, tensor, side, taken)
+            base = tensor if len(sides) == 1 else f"{tensor}_{SIDES[side].word}"
+            parts = part_names(self.adapted, tensor, side)
+            for number, part in enumerate(parts or [None]):
+                flow = arriving(self.adapted, tensor, side, part)
+                taken = missing.intersect(flow.everywhere.range_factor_domain())
+                missing = missing.subtract(taken)
+                if not taken.is_empty():
+                    name = f"{base}_stream{number}" if part else base
+                    described = self._arrival(name, tensor, side, taken, flow)
+                    yield name, described | ({"part": part} if part else {})
 
-    def _arrival(self, name: str, tensor: str, side: str, taken: isl.Map) -> dict[str, object]:
-        source = _relation(self.adapted["sources"], tensor)
-        assert source is not None
-        turned = turn(side, self.grid)
+    def _arrival(
+        self, name: str, tensor: str, side: str, taken: isl.Map, flow: Arriving
+    ) -> dict[str, object]:
+        turned, source = turn(side, self.grid), _relation(self.adapted["sources"], tensor)
+        assert source is not None, "the tensor arrives"
         lanes = taken.range().apply(turned)
-        adapters = self._spreads(side, source, taken)
+        adapters = not taken.is_subset(flow.straight)
         if adapters:
-            feeds = _feeds(source, taken, turned)
+            feeds = feeding(flow.chosen, taken, turned)
             self._add(f"{name}_source", spread_routes(feeds, side, turned))
             border = isl.Map("{ [lane, depth] -> [lane, 0] }")
             self.objects[f"{name}_adapters"] = lanes.apply(border).apply(turned.reverse())
         self._add(name, column_routes(lanes, side, turned, spread=adapters))
         self.objects[f"{name}_taken"] = taken
         if self._is_sparse(tensor):
-            self._filter(name, side, taken, adapters)
-        self.objects[f"{name}_ports"] = self._ports(source, side, taken, turned, adapters)
+            self._filter(name, taken, flow, adapters)
+        self.objects[f"{name}_ports"] = ports_of(flow, taken, turned, adapters)
         return {
             "tensor": tensor,
             "side": side,
@@ -152,23 +172,16 @@ class TaskGraph:
             "colour": name,
             "source": f"{name}_source" if adapters else name,
             "spread": adapters,
-            "outer": _outer_box(source),
+            "outer": outer_box(source),
         }
 
-    def _filter(self, name: str, side: str, taken: isl.Map, adapters: bool) -> None:
+    def _filter(self, name: str, taken: isl.Map, flow: Arriving, adapters: bool) -> None:
         """Let routers drop what their PEs do not want, where an interval of the index tells it."""
-        tensor = taken.get_tuple_name(isl.dim_type.in_)
-        relation = _relation(self.adapted["arrivals"], tensor)
-        sources = _relation(self.adapted["sources"], tensor)
-        assert relation is not None and sources is not None, "the tensor arrives"
-        everywhere = behind_ports(relation, side, self.core)
-        arriving = at_places(everywhere, taken.range())
-        self._keep_filter(name, index_filter(arriving, taken_by(everywhere, taken)))
+        passing = at_places(flow.everywhere, taken.range())
+        self._keep_filter(name, index_filter(passing, taken_by(flow.everywhere, taken)))
         if adapters:
-            sent = on_side(relation, side, self.core)
-            source = heard(sources, sent)
-            wanted = taken_by(source, sent.range_factor_domain())
-            self._keep_filter(f"{name}_source", index_filter(source, wanted))
+            wanted = taken_by(flow.heard, flow.sent.range_factor_domain())
+            self._keep_filter(f"{name}_source", index_filter(flow.heard, wanted))
 
     def _keep_filter(self, colour: str, interval: isl.Map | None) -> None:
         """Keep a filter while a PE has one free; adapters and computing PEs are never the same."""
@@ -180,21 +193,6 @@ class TaskGraph:
     def _is_sparse(self, tensor: str) -> bool:
         given = self.mapping.tensors.get(tensor)
         return given is not None and given.sparse
-
-    def _spreads(self, side: str, source: isl.Map, taken: isl.Map) -> bool:
-        """Say whether adapters stand between the port and the PEs: where a border is peeled."""
-        straight = behind_ports(source, side, self.grid).range_factor_domain()
-        return not taken.is_subset(straight)
-
-    def _ports(
-        self, source: isl.Map, side: str, taken: isl.Map, turned: isl.Map, adapters: bool
-    ) -> isl.Set:
-        """Return the external PEs whose elements somebody takes."""
-        if adapters:
-            places = source.intersect_domain(taken.domain()).range_factor_domain().range()
-            return places.intersect(ports(side, self.grid))
-        out = isl.Map("{ [lane, depth] -> [lane, -1] }")
-        return taken.range().apply(turned).apply(out).apply(turned.reverse())
 
     def _departures(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
         relation = _relation(self.adapted["departures"], tensor)
@@ -213,7 +211,9 @@ class TaskGraph:
     def _departure(self, name: str, tensor: str, side: str, sums: isl.Map) -> dict[str, object]:
         turned = turn(side, self.grid)
         first = 1 if self._is_peeled(side) else 0
-        chain = chain_routes(sums.range().apply(turned), side, turned, first)
+        ports = self._collected(tensor, side)
+        collect = ports is not None
+        chain = chain_routes(sums.range().apply(turned), side, turned, first, collect=collect)
         self._add(f"{name}_even", chain.even)
         self._add(f"{name}_odd", chain.odd)
         self.objects[f"{name}_chain"] = chain.members
@@ -224,14 +224,41 @@ class TaskGraph:
             "side": side,
             "colours": [f"{name}_even", f"{name}_odd"],
             "by": COMBINE[statement.op],
-            "parity": _parity(turned),
+            "parity": parity(turned),
         }
-        if self._is_sparse(tensor):
+        if ports is not None:
+            self._collect(name, described, ports, sums)
+            described["collected"] = True
+        elif self._is_sparse(tensor):
             order = _relation(self.adapted["departures"], tensor)
             assert order is not None, "the tensor leaves"
             self.objects[f"{name}_last"] = chain.ends
-            described |= {"sparse": True, "outer": _outer_box(order)}
+            described |= {"sparse": True, "outer": outer_box(order)}
         return described
+
+    def _collected(self, tensor: str, side: str) -> isl.Map | None:
+        """Return { t[e] -> [port -> index] } of what adapters on a side collect, if anything."""
+        order = _relation(self.adapted.get("collected", isl.UnionMap("{ }")), tensor)
+        here = None if order is None else on_side(order, side, self.grid)
+        return None if here is None or here.is_empty() else here
+
+    def _collect(
+        self, name: str, departure: dict[str, object], ports: isl.Map, sums: isl.Map
+    ) -> None:
+        """Route the sums of a departure from adapter to adapter to its ports."""
+        side, tensor = str(departure["side"]), str(departure["tensor"])
+        turned = turn(side, self.grid)
+        border = isl.Map("{ [lane, depth] -> [lane, 0] }").apply_range(turned.reverse())
+        self.objects[f"{name}_adapters"] = sums.range().apply(turned).apply(border)
+        sparse = {"sparse": True, "outer": outer_box(ports)} if self._is_sparse(tensor) else {}
+        met = feeding(ports.range_factor_domain(), sums, turned)
+        parts = ports_apart(tensor, met, self.profile, self.mapping)
+        for along, part in named_along(name, parts):
+            chain = border_chain(part, side, turned)
+            for colour, routes in (("even", chain.even), ("odd", chain.odd), ("out", chain.out)):
+                self._add(f"{along}_{colour}", routes)
+            self.objects |= chain_objects(along, chain)
+            self.collections[along] = departure | collection(name, along, turned) | sparse
 
     def _is_peeled(self, side: str) -> bool:
         return {
@@ -245,7 +272,7 @@ class TaskGraph:
         """Keep the routes of a colour; its routers must each listen to one side."""
         listens = routes.domain().unwrap()
         assert listens.is_single_valued(), f"{colour} enters a router from two sides"
-        self.objects[colour] = routes
+        self.objects[colour] = self.colours[colour] = routes
 
     def _writer(self, tensor: str) -> Statement:
         return next(s for s in self.layer.statements if s.target.tensor == tensor)
@@ -304,8 +331,12 @@ class TaskGraph:
             yield from self._arrival_tasks(name, str(arrival["tensor"]))
         for statement in self.layer.statements:
             if not self._reacting(statement):
-                yield f"compute_{statement.name}", {"kind": "compute", **_statement(statement)}
+                yield f"compute_{statement.name}", {"kind": "compute", **running(statement)}
         for name, departure in self.departures.items():
+            if "collected" in departure:
+                initial = NEUTRAL[self._writer(str(departure["tensor"])).op]
+                yield from collecting_tasks(name, departure, initial)
+        for name, departure in (self.departures | self.collections).items():
             yield f"send_{name}", {"kind": "send", "departure": name}
             if "sparse" in departure:
                 yield f"pack_{name}", {"kind": "pack", "departure": name}
@@ -351,41 +382,10 @@ class TaskGraph:
         ]
         for statement in reacting:
             task = f"on_{name}" if len(reacting) == 1 else f"on_{name}_{statement.name}"
-            yield task, {"kind": "react", "arrival": name, **_statement(statement)}
-
-
-def _parity(turned: isl.Map) -> str:
-    """Return [PE_X, PE_Y] -> { [depth mod 2] } as text."""
-    depth = turned.project_out(isl.dim_type.out, 0, 1)
-    parity = bind_domain(depth.apply_range(isl.Map("{ [d] -> [d mod 2] }")), PE_NAMES)
-    return str(isl.PwMultiAff.from_set(parity).get_pw_aff(0))
-
-
-def _feeds(source: isl.Map, taken: isl.Map, turned: isl.Map) -> isl.Map:
-    """Return { [lane of a port] -> [lane that takes elements of it] }."""
-    port = source.range_factor_domain().apply_range(turned).project_out(isl.dim_type.out, 1, 1)
-    lane = taken.apply_range(turned).project_out(isl.dim_type.out, 1, 1)
-    return port.reverse().apply_range(lane)
+            yield task, {"kind": "react", "arrival": name, **running(statement)}
 
 
 def _relation(union: isl.UnionMap, tensor: str) -> isl.Map | None:
     """Return { tensor[e] -> [PE -> index] } of one tensor; None if there is none."""
     part = from_domain(union, tensor)
     return None if part.is_empty() else isl.Map.from_union_map(part)
-
-
-def _outer_box(source: isl.Map) -> list[list[int]]:
-    """Return [least, greatest] of every outer index, over all ports."""
-    index = source.range_factor_range().range()
-    outer = range(index.dim(isl.dim_type.set) - 1)
-    return [[index.dim_min_val(k).to_python(), index.dim_max_val(k).to_python()] for k in outer]
-
-
-def _statement(statement: Statement) -> dict[str, object]:
-    return {
-        "statement": statement.name,
-        "iterators": list(statement.iterators),
-        "target": statement.target.tensor,
-        "op": statement.op,
-        "expression": expression_text(statement.expr),
-    }

@@ -17,7 +17,7 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.lair.grammar import parse_expression
 from stages.lair.operation import Operation, operation_of
-from stages.lair.tasks import RUNS, STREAMS
+from stages.lair.tasks import FILLS, RUNS, STREAMS
 from stages.lair.yaml_text import write_document
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.compression import keeps_order
@@ -135,7 +135,8 @@ class Decisions:
         if task["kind"] == "pack":
             raise NoVectorError("zeros are left out")
         if task["kind"] == "send":
-            by = self.graph["departures"][task["departure"]]["by"]
+            leaving = self.graph["departures"] | self.graph.get("collections", {})
+            by = leaving[task["departure"]]["by"]
             return Operation(name=by.upper(), a="", b=None)
         if task["kind"] not in RUNS:
             return Operation(name="COPY", a=task.get("value", ""), b=None)
@@ -151,7 +152,7 @@ class Decisions:
         elements = isl.Set.from_union_set(self.compressed[name])
         exact = exact_bounds(elements, known)
         if task["kind"] not in RUNS:
-            if task["kind"] != "initialise":
+            if task["kind"] not in FILLS:
                 self._check_order(name, elements)
             return self._stream_shape(elements, exact)
         if f"{name}_vector" in self.hulls:
@@ -245,9 +246,9 @@ class Decisions:
     def _take_configurations(self, name: str, task: Task, shape: Task) -> None:
         """Count the configurations of a task. Raises NoVectorError, or UserError if it must have.
 
-        Adapters and computing PEs are different PEs, each with all configurations of a PE.
+        Computing PEs and the adapters of a side are different PEs, each with all configurations.
         """
-        place = "adapter" if task["kind"] in ("hear", "spread") else "compute"
+        place = self._place(task)
         free = self.free.setdefault(place, self.profile.live_configurations)
         count = math.prod(shape.get("several", []))
         if count > free:
@@ -259,10 +260,19 @@ class Decisions:
             if task["kind"] in STREAMS:
                 hint = "let fewer tensors arrive and leave"
                 raise UserError(text, self.mapping.key_span("tensors"), hint)
-            if self.prefer == "enumerate":
+            if self.prefer == "enumerate" and task["kind"] not in FILLS:
                 raise UserError(text, self.mapping.span("simd"), "use `simd: {prefer: loops}`")
             raise NoVectorError(text)
         self.free[place] = free - count
+
+    def _place(self, task: Task) -> str:
+        """Return the side of the adapters that run a task; "" for one of computing PEs."""
+        collections = self.graph.get("collections", {})
+        if task["kind"] in ("hear", "spread"):
+            return str(self.graph["arrivals"][task["arrival"]]["side"])
+        if task["kind"] in ("clear", "gather"):
+            return str(self.graph["departures"][task["departure"]]["side"])
+        return str(collections.get(task.get("departure"), {}).get("side", ""))
 
     def _operands(self, name: str, task: Task, operation: Operation, shape: Task) -> list[Task]:
         """Return the operands: local memory with a base and strides, an element, or a number."""
@@ -270,7 +280,7 @@ class Decisions:
         if task["kind"] not in RUNS:
             memory = self._memory(name, next(iter(accesses.values())), shape)
             filled = {"number": operation.a, "type": memory["type"]}
-            return [memory, filled] if task["kind"] == "initialise" else [memory]
+            return [memory, filled] if task["kind"] in FILLS else [memory]
         found: list[Task] = []
         for operand in (task["target"], operation.a, operation.b):
             if isinstance(operand, str) and operand == self._arriving(task):
@@ -287,7 +297,8 @@ class Decisions:
     def _type(self, tensor: str) -> str:
         """Return the type of a tensor, or of the copy of it that adapters hold."""
         tensors = self.graph["tensors"]
-        name = tensor if tensor in tensors else tensor.removesuffix("_source")
+        copied = tensor.removesuffix("_source").removesuffix("_collected")
+        name = tensor if tensor in tensors else copied
         return str(tensors[name]["type"])
 
     def _arriving(self, task: Task) -> str | None:

@@ -10,13 +10,15 @@ import typing
 import islpy as isl
 
 from stages.diagnose import Span, UserError
+from stages.lair.arriving import MOST_PARTS, part_name, split
+from stages.lair.collection import lane_order, must_turn
 from stages.lair.elements import Lair, computed_elements, needed_elements
 from stages.lair.isl_text import IslText
 from stages.lair.mapping import Mapping
 from stages.lair.ports import read_ports
 from stages.poly.bind import bind_domain
 from stages.poly.box_hull import box_hull, offset_set
-from stages.poly.order import behind_ports, on_side, relocated
+from stages.poly.order import behind_ports, on_side, relocated, taken_by
 from stages.poly.pieces import example_of, from_domain, named_set, sets_of
 from stages.poly.side import SIDES, Rectangle, turn
 
@@ -39,26 +41,34 @@ class Adaptation:
         self.sources = self._ports("arrives", read)
         self.departures = self._ports("leaves", written)
         self.spread = {t: self._spread_from(t) for t in self.sources}
-        self.peeled = {side for spread in self.spread.values() for side in spread}
+        self.collected = {t: self._collected_on(t) for t in self.departures}
         self.written = written
+        turning = (*self.spread.values(), *self.collected.values())
+        self.peeled = {side for sides in turning for side in sides}
 
     def check(self) -> None:
-        """Raise UserError where adapters have no room, or data would have to turn a corner."""
+        """Raise UserError where adapters have no room, or sums stay on several PEs."""
         for tensor, spread in self.spread.items():
             for side in spread:
-                self._check_border(tensor, side)
+                self._check_border(f"spread {tensor}", side, self._span(tensor, "arrives"))
+                self._parts(tensor, side)
+        for tensor, sides in self.collected.items():
+            for side in sides:
+                straight = f", or let {tensor} leave straight from the PEs that sum it"
+                span = self._span(tensor, "leaves")
+                self._check_border(f"collect {tensor}", side, span, straight)
         for tensor in self.written:
             self._check_complete(tensor)
-            if tensor not in self.internal:
-                self._check_sums(tensor)
+            if tensor not in self.departures and tensor not in self.internal:
+                self._check_whole(tensor, self._computed(tensor))
 
     def objects(self) -> dict[str, isl.UnionSet | isl.UnionMap | isl.Set]:
         """Return the objects of adapted.isl, in coordinates that start at the computing PEs."""
         core = peel(self.target, self.peeled)
         move = isl.Map(f"{{ PE[x, y] -> PE[x - ({core.left}), y - ({core.top})] }}")
         arrivals = {t: self._arrival(t, core) for t in self.sources}
-        departures = {t: self._onto(core, d, SIDES) for t, d in self.departures.items()}
-        return {
+        departures = {t: self._departure(t, core) for t in self.departures}
+        objects: dict[str, isl.UnionSet | isl.UnionMap | isl.Set] = {
             "target": core.as_set().apply(move),
             "grid": self.target.as_set().apply(move),
             "placement": self.placement.apply_range(isl.UnionMap.from_map(move)),
@@ -66,6 +76,10 @@ class Adaptation:
             "arrivals": _moved(arrivals, move),
             "departures": _moved(departures, move),
         }
+        collected = {t: self._collected(t) for t, sides in self.collected.items() if sides}
+        for name, part in (pair for t in self.spread for pair in self._named_parts(t)):
+            objects[name] = isl.UnionMap.from_map(part.apply_range(move))
+        return objects | ({"collected": _moved(collected, move)} if collected else {})
 
     def _ports(
         self, direction: typing.Literal["arrives", "leaves"], tensors: list[str]
@@ -130,17 +144,17 @@ class Adaptation:
         border = isl.UnionSet.from_set(self._border(side))
         return not self.placement.range().is_disjoint(border)
 
-    def _check_border(self, tensor: str, side: str) -> None:
-        """Raise UserError if instances run where the adapters of a tensor must stand."""
+    def _check_border(self, task: str, side: str, span: Span, otherwise: str = "") -> None:
+        """Raise UserError if instances run where adapters must stand to spread or collect."""
         used = self.placement.intersect_range(isl.UnionSet.from_set(self._border(side)))
         if not used.is_empty():
             line = "row" if side in "NS" else "column"
             raise UserError(
-                f"adapters must spread {tensor} on the {SIDES[side].word} {line} of the target, "
+                f"adapters must {task} on the {SIDES[side].word} {line} of the target, "
                 f"where {example_of(used.domain())} runs",
-                self._span(tensor, "arrives"),
+                span,
                 f"make the target one {line} larger and keep the placement off its "
-                f"{SIDES[side].word} {line}",
+                f"{SIDES[side].word} {line}{otherwise}",
             )
 
     def _arrival(self, tensor: str, core: Rectangle) -> isl.Map:
@@ -150,12 +164,41 @@ class Adaptation:
         arrival = self._onto(core, source, straight)
         for side, missing in spread.items():
             here = on_side(source, side, self.target)
-            lanes = missing.apply_range(turn(side, self.target))
-            lanes = lanes.project_out(isl.dim_type.out, 1, 1)
-            self._check_feeds(tensor, side, here, lanes)
-            order = here.range_factor_range()
-            arrival = arrival.union(reindexed(lanes, order, turn(side, core)))
+            for part in self._parts(tensor, side):
+                lanes = missing.intersect_domain(part.domain())
+                lanes = lanes.apply_range(turn(side, self.target))
+                lanes = lanes.project_out(isl.dim_type.out, 1, 1)
+                order = taken_by(here, part).range_factor_range()
+                arrival = arrival.union(reindexed(lanes, order, turn(side, core)))
         return arrival
+
+    def _computed(self, tensor: str) -> isl.Map:
+        """Return { tensor[e] -> PE[x, y] } of the PEs that compute an element, all or in part."""
+        return isl.Map.from_union_map(from_domain(self.computed, tensor))
+
+    def _collected_on(self, tensor: str) -> list[str]:
+        """Return the sides on which adapters must collect what leaves there."""
+        ports, computed = self.departures[tensor], self._computed(tensor)
+        here = {side: on_side(ports, side, self.target) for side in SIDES}
+        return [s for s in SIDES if must_turn(computed, here[s], s, self.target)]
+
+    def _departure(self, tensor: str, core: Rectangle) -> isl.Map:
+        """Return how a tensor leaves the computing PEs: straight, or towards adapters."""
+        order, sides = self.departures[tensor], self.collected[tensor]
+        departure = self._onto(core, order, [s for s in SIDES if s not in sides])
+        for side in sides:
+            ports = on_side(order, side, self.target)
+            computed = self._computed(tensor).intersect_domain(ports.domain())
+            departure = departure.union(lane_order(computed, ports, side, self.target, core))
+        return departure.coalesce()
+
+    def _collected(self, tensor: str) -> isl.Map:
+        """Return how a tensor leaves the adapters that collect it."""
+        order = self.departures[tensor]
+        found = isl.Map.empty(order.get_space())
+        for side in self.collected[tensor]:
+            found = found.union(on_side(order, side, self.target))
+        return found
 
     def _onto(self, core: Rectangle, order: isl.Map, sides: typing.Iterable[str]) -> isl.Map:
         """Return the order at some sides, every port moved from the target's side to the core's."""
@@ -165,21 +208,22 @@ class Adaptation:
             moved = moved.union(relocated(on_side(order, side, self.target), step))
         return moved.coalesce()
 
-    def _check_feeds(self, tensor: str, side: str, here: isl.Map, lanes: isl.Map) -> None:
-        """Raise UserError unless ports of a spread tensor feed separate stretches of the border."""
-        port = here.range_factor_domain().apply_range(turn(side, self.target))
-        feeds = port.project_out(isl.dim_type.out, 1, 1).reverse().apply_range(lanes)
-        reach = feeds.union(isl.Map.identity(feeds.get_space()).intersect_domain(feeds.domain()))
-        above = reach.apply_range(isl.Map("{ [l] -> [m] : m <= l }"))
-        below = reach.apply_range(isl.Map("{ [l] -> [m] : m >= l }"))
-        stretches = above.intersect(below)
-        if not stretches.reverse().is_single_valued():
+    def _parts(self, tensor: str, side: str) -> list[isl.Map]:
+        """Return { t[e] -> port } of each stream in which adapters hear a tensor.
+
+        Raises UserError if these are too many.
+        """
+        ports = on_side(self.sources[tensor], side, self.target).range_factor_domain()
+        parts = split(ports, self.spread[tensor][side], turn(side, self.target))
+        if parts is None:
             raise UserError(
-                f"{tensor} arrives at several PEs of the {SIDES[side].word}, "
-                "which feed stretches that overlap",
+                f"{tensor} arrives at PEs of the {SIDES[side].word} that feed the same "
+                f"{'columns' if side in 'NS' else 'rows'}, and needs more than {MOST_PARTS} "
+                "streams",
                 self._span(tensor, "arrives"),
                 "let it arrive at one PE, or at the PEs that need it",
             )
+        return parts
 
     def _check_complete(self, tensor: str) -> None:
         """Raise UserError unless every element that a PE needs is computed there, all of it."""
@@ -204,30 +248,14 @@ class Adaptation:
             f"place what computes an element of {tensor}, all of it, on the PE that reads it",
         )
 
-    def _check_sums(self, tensor: str) -> None:
-        """Raise UserError unless every element is computed on the row or column of its port.
-
-        An element that leaves at several ports must be computed, all of it, at each of them.
-        """
-        computed = isl.Map.from_union_map(from_domain(self.computed, tensor))
-        if tensor not in self.departures:
-            return self._check_whole(tensor, computed)
-        ports = self.departures[tensor]
-        for side in SIDES:
-            here = on_side(ports, side, self.target).range_factor_domain()
-            pairs = computed.range_product(here)
-            astray = pairs.subtract(pairs.intersect_range(same_lane(side, self.target).wrap()))
-            if not astray.is_empty():
-                one = astray.intersect_domain(astray.domain().lexmin()).lexmin()
-                line = "column" if side in "NS" else "row"
-                raise UserError(
-                    f"{example_of(one.domain())} is computed on "
-                    f"{example_of(one.range_factor_domain().range())}, but leaves to "
-                    f"{example_of(one.range_factor_range().range())}",
-                    self._span(tensor, "leaves"),
-                    f"what leaves on the {SIDES[side].word} is summed along the {line} of its port",
-                )
-        return None
+    def _named_parts(self, tensor: str) -> typing.Iterator[tuple[str, isl.Map]]:
+        """Yield the parts of a tensor that comes in several streams, or from chosen ports."""
+        for side in self.spread[tensor]:
+            parts = self._parts(tensor, side)
+            ports = on_side(self.sources[tensor], side, self.target).range_factor_domain()
+            if len(parts) > 1 or not parts[0].is_equal(ports):
+                for number, part in enumerate(parts):
+                    yield part_name(tensor, side, number), part
 
     def _check_whole(self, tensor: str, computed: isl.Map) -> None:
         """Raise UserError if an output that stays in memory is spread over several PEs."""
@@ -266,12 +294,6 @@ def peel(target: Rectangle, sides: typing.Collection[str]) -> Rectangle:
 def delivered(order: isl.Map, side: str, target: Rectangle) -> isl.Map:
     """Return { tensor[e] -> PE } of all PEs on the row or column of a port of a side."""
     return behind_ports(order, side, target).range_factor_domain()
-
-
-def same_lane(side: str, target: Rectangle) -> isl.Map:
-    """Return { PE -> port } of any two places on one row or column, seen from a side."""
-    lane = turn(side, target).project_out(isl.dim_type.out, 1, 1)
-    return lane.apply_range(lane.reverse())
 
 
 def reindexed(lanes: isl.Map, order: isl.Map, turned: isl.Map) -> isl.Map:

@@ -6,6 +6,7 @@ Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +26,15 @@ DERIVED = (
     *("north", "west", "south", "east", "source", "even", "odd"),
     *("taken", "adapters", "ports", "chain", "first", "last", "known", "access", "compression"),
     *("offset", "hull", "extra", "reads", "writes", "outside", "conflict", "vector"),
-    *("minimum", "maximum", "sizes", "identifiers", "packed", "count"),
+    *("minimum", "maximum", "sizes", "identifiers", "packed", "count", "collected"),
 )
 """What stages append to the name of a tensor, as `x_taken` in routes.isl."""
+
+STREAM = (
+    r"(?:(?:north|west|south|east)(?:_|$))?"
+    r"(?:part\d+$|stream\d+(?:_|$)|along\d*(?:_out|_reach)?(?:_|$))?"
+)
+"""What comes before that, if a tensor has several streams: `x_north_stream0_taken`."""
 
 _LARGEST = {"int16": 2**15 - 1, "int32": 2**31 - 1}
 
@@ -48,12 +55,12 @@ def check_layer(layer: Layer) -> Iterator[UserError]:
 
 def _check_derived(layer: Layer) -> Iterator[UserError]:
     """Yield an error for every tensor named as the compiler names what it makes of another."""
-    made = [*DERIVED, *(statement.name for statement in layer.statements)]
-    made += [f"{side}_{each}" for side in ("north", "west", "south", "east") for each in made]
+    made = "|".join([*DERIVED, *(re.escape(statement.name) for statement in layer.statements)])
+    derived = re.compile(rf"{STREAM}(?:{made})?")
     for name in layer.tensors:
-        for each in made:
-            if f"{name}_{each}" in layer.tensors:
-                clash = layer.tensors[f"{name}_{each}"]
+        for clash in layer.tensors.values():
+            rest = clash.name.removeprefix(f"{name}_")
+            if rest and rest != clash.name and derived.fullmatch(rest):
                 message = f"{clash.name} is also what the compiler calls a part of {name}"
                 yield UserError(message, clash.span, "rename one of them")
 

@@ -1,5 +1,7 @@
 """The program of the adapters on one side: take elements of a port's stream, and send them on.
 
+Or, towards a port, sums; see collector.py.
+
 Elements of a sparse stream are passed on one by one, with a new index, and so are the ends of its
 sequences. A dense stream is received, then the elements that the lane needs are sent.
 
@@ -13,6 +15,7 @@ import typing
 import islpy as isl
 
 from stages.pe.code import Block, write_nest
+from stages.pe.collector import Collector
 from stages.pe.compute import total
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
@@ -42,28 +45,49 @@ def adapter_programs(model: Model, profile: Profile, vectors: bool) -> list[Prog
             for name, arrival in model.graph["arrivals"].items()
             if arrival["spread"] and arrival["side"] == side
         }
-        if spread:
-            pes = isl.Set("[PE_X, PE_Y] -> { : false }")
-            for name in spread:
-                pes = pes.union(model.pes(f"{name}_adapters"))
+        collected = collections_on(side, model)
+        if spread or collected:
             program = Program(
                 role=f"adapter_{described.word}",
                 model=model,
                 profile=profile,
                 vectors=vectors,
-                pes=pes.coalesce(),
+                pes=_adapters(model, spread, collected),
             )
-            found.append(_written(program, spread))
+            found.append(_written(program, spread, collected))
     return found
 
 
-def _written(program: Program, spread: dict[str, Description]) -> Program:
+def collections_on(side: str, model: Model) -> dict[str, list[str]]:
+    """Return the collections of each departure that adapters on a side collect."""
+    found: dict[str, list[str]] = {}
+    for name, collection in model.graph.get("collections", {}).items():
+        if collection["side"] == side:
+            found.setdefault(collection["departure"], []).append(name)
+    return found
+
+
+def _adapters(
+    model: Model, spread: typing.Iterable[str], collected: dict[str, list[str]]
+) -> isl.Set:
+    """Return the PEs that spread or collect."""
+    parts = [f"{name}_adapters" for name in spread]
+    parts += [f"{name}_chain" for names in collected.values() for name in names]
+    pes = isl.Set("[PE_X, PE_Y] -> { : false }")
+    for part in parts:
+        pes = pes.union(model.pes(part))
+    return pes.coalesce()
+
+
+def _written(
+    program: Program, spread: dict[str, Description], collected: dict[str, list[str]]
+) -> Program:
     model = program.model
     for arrival in spread.values():
         local = f"{arrival['tensor']}_source_local"
         if local in model.shapes:
             program.keep(local, model.type_of(local), model.shapes[local])
-    AdapterWriter(program).write(spread)
+    AdapterWriter(program).write(spread, collected)
     return program
 
 
@@ -76,11 +100,13 @@ class AdapterWriter:
         self.model = program.model
         self.spelling = program.spelling
 
-    def write(self, spread: dict[str, Description]) -> None:
+    def write(self, spread: dict[str, Description], collected: dict[str, list[str]]) -> None:
         """Write all functions, each before those that call it where that is possible."""
         self.program.add(complete_task("One stream of this invocation is complete."))
         restart = Body(name="restart", comment="Start an invocation.")
-        counted = [self.program.number(self.model.pes(f"{n}_adapters")) for n in spread]
+        parts = [f"{name}_adapters" for name in spread]
+        parts += [f"{name}_chain" for names in collected.values() for name in names]
+        counted = [self.program.number(self.model.pes(part)) for part in parts]
         self.program.hold("int32_t unfinished;")
         restart.block.add(f"my->unfinished = {total(counted)};")
         for name, arrival in spread.items():
@@ -90,6 +116,10 @@ class AdapterWriter:
                 self._listen(restart, name, arrival)
             else:
                 self._spread(restart, name, arrival)
+        for name, collections in collected.items():
+            collector = Collector(self.program, name, collections)
+            collector.write()
+            collector.restart(restart.block)
         self.program.add(restart)
         for name, arrival in spread.items():
             if arrival["sparse"]:
@@ -141,7 +171,10 @@ class AdapterWriter:
         for k, (low, _) in enumerate(arrival["outer"]):
             block.add(f"my->{self.spelling.of(f'{name}_index{k}')} = {low};")
         block.add(f"unblock(pe, {colour});")
-        self.program.main.block.add(
+        reacting = self.program.main.block
+        if self.model.is_shared(arrival["source"]):
+            reacting = self.program.when(reacting, self.model.pes(f"{name}_adapters"))
+        reacting.add(
             f"on_data(pe, {colour}, {self.spelling.of(f'on_{name}')});",
             f"on_control(pe, {colour}, {self.spelling.of(f'end_{name}')});",
         )

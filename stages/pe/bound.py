@@ -20,6 +20,7 @@ from stages.fabric.profile import Profile
 from stages.lair.layer import Layer
 from stages.poly.bind import bind_set
 from stages.poly.evaluate import evaluate_set
+from stages.poly.order import taken_by
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -55,15 +56,16 @@ def read_dependences(inputs: Inputs) -> list[Dependence]:
         order = isl.Map(departure["order"])
         leaves = leaves.union(isl.UnionMap.from_map(order.range_factor_domain()))
     out = _through(lair["reads"], lair["writes"], lair["writes"].apply_range(leaves))
-    spread = {n: a["spread"] for n, a in inputs.yaml("tasks.yaml")["arrivals"].items()}
+    streams, adapted = inputs.yaml("tasks.yaml")["arrivals"], inputs.objects("adapted.isl")
     return [
         stream_dependence(
             layout["colours"][arrival["colour"]]["number"],
             arrival,
-            spread[name],
+            streams[name]["spread"],
             lair["reads"].intersect(placement.apply_range(routes[f"{name}_taken"].reverse())),
             placement,
             out,
+            adapted.get(streams[name].get("part")),
         )
         for name, arrival in layout["arrivals"].items()
     ]
@@ -91,13 +93,16 @@ def stream_dependence(
     reads: isl.UnionMap,
     placement: isl.UnionMap,
     out: isl.UnionMap,
+    part: isl.UnionMap | None = None,
 ) -> Dependence:
     """Return a stream's dependence; `reads` is { S[i] -> t[e] : PE of S[i] takes t[e] from it }.
 
-    Without adapters a PE takes elements from the port on its row or column.
+    Without adapters a PE takes elements from the port on its row or column. Of a `part` they are
+    taken at { t[e] -> port }.
     """
     order = isl.Map(arrival["order"])
-    ports = reads.apply_range(isl.UnionMap.from_map(order))
+    taken = order if part is None else taken_by(order, isl.Map.from_union_map(part))
+    ports = reads.apply_range(isl.UnionMap.from_map(taken))
     if not spread:
         lane = placement.apply_range(isl.UnionMap(LANES[arrival["side"]]))
         ports = ports.intersect_range_factor_domain(lane)

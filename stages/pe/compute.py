@@ -15,8 +15,9 @@ import typing
 
 import islpy as isl
 
-from stages.pe.code import Block, literal
+from stages.pe.code import Block
 from stages.pe.function import Body
+from stages.pe.initialise import initialise
 from stages.pe.model import Description, Model
 from stages.pe.program import Program
 from stages.pe.sequences import send_sequences
@@ -50,10 +51,8 @@ def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
     """Return the program of the role `compute`."""
     pes = computing_pes(model)
     program = Program(role="compute", model=model, profile=profile, vectors=vectors, pes=pes)
-    source = "_source_local"
-    relayed = {f"{a['tensor']}{source}" for a in model.graph["arrivals"].values() if a["spread"]}
     for local, shape in model.shapes.items():
-        if local not in relayed:
+        if local not in model.of_adapters:
             program.keep(local, model.type_of(local), shape)
     ComputeWriter(program).write()
     return program
@@ -101,14 +100,11 @@ class ComputeWriter:
     def _run(self, block: Block, name: str, elements: dict[str, str]) -> None:
         """Append what a task does."""
         task = self.model.tasks[name]
-        if self.program.vectors and self.model.simd[name]["by"] != "loops":
+        if task["kind"] == "initialise":
+            initialise(self.program, block, name)
+        elif self.program.vectors and self.model.simd[name]["by"] != "loops":
             self.program.configure(name, _formula(task))
             vector_call(block, name, self.model, self.spelling, elements)
-        elif task["kind"] == "initialise":
-            block.add(f"COUNT_CALL(pe, {self.spelling.counter(name)});")
-            filled = literal(task["value"], self.model.type_of(f"{task['tensor']}_local"))
-            line = f"{{}} = {filled};"
-            transfer_loops(block, name, self.model, self.spelling, line, counts=True)
         else:
             statement_loops(block, name, self.model, self.spelling, elements)
 
@@ -259,7 +255,10 @@ class ComputeWriter:
         for name, arrival in self.model.graph["arrivals"].items():
             if arrival["sparse"]:
                 colour = self.program.listen(arrival["colour"])
-                self.program.main.block.add(
+                block = self.program.main.block
+                if self.model.is_shared(arrival["colour"]):
+                    block = self.program.when(block, self.model.pes(f"{name}_taken"))
+                block.add(
                     f"on_data(pe, {colour}, {self.spelling.of(f'on_{name}')});",
                     f"on_control(pe, {colour}, {self.spelling.of(f'end_{name}')});",
                 )
@@ -288,6 +287,4 @@ def total(parts: list[str]) -> str:
 
 
 def _formula(task: Description) -> str:
-    if "op" in task:
-        return f"{task['target']} {task['op']} {task['expression']}"
-    return f"{task.get('tensor', '')} = {task.get('value', '')}"
+    return f"{task['target']} {task['op']} {task['expression']}"

@@ -20,23 +20,39 @@ from stages.poly.side import turn
 
 def layout_of(model: Model, programs: Sequence[Program]) -> Description:
     """Return the layout."""
-    numbers = {name: number for number, name in enumerate(model.graph["colours"])}
     return {
         "grid": str(model.grid.as_set()),
         "roles": {p.role: _role(model, p) for p in programs},
         "colours": {
-            name: _colour(model, name, number) for name, number in numbers.items()
+            _first(model, number): _colour(model, number)
+            for number in sorted(set(model.numbers.values()))
         },
         "arrivals": {n: _arrival(model, n, a) for n, a in model.graph["arrivals"].items()},
-        "departures": {n: _departure(model, n, d) for n, d in model.graph["departures"].items()},
+        "departures": _departures(model),
     }
 
 
-def _colour(model: Model, name: str, number: int) -> Description:
-    described: Description = {"number": number, "routes": str(model.routes[name])}
-    if f"{name}_filter" in model.routes:
-        described["filter"] = str(model.routes[f"{name}_filter"])
+def _colour(model: Model, number: int) -> Description:
+    """Return a colour: the routes and filters of all its streams, which never meet."""
+    streams = [name for name, own in model.numbers.items() if own == number]
+    routes, filters = isl.UnionMap("{ }"), isl.UnionMap("{ }")
+    for name in streams:
+        routes = routes.union(model.routes[name])
+        filters = filters.union(model.routes.get(f"{name}_filter", isl.UnionMap("{ }")))
+    described: Description = {"number": number, "routes": str(routes)}
+    if not filters.is_empty():
+        described["filter"] = str(filters)
     return described
+
+
+def _first(model: Model, number: int) -> str:
+    """Return the name of a colour in the layout: that of its first stream."""
+    return next(name for name, own in model.numbers.items() if own == number)
+
+
+def _named(model: Model, stream: str) -> str:
+    """Return the name of a stream's colour in the layout."""
+    return _first(model, model.numbers[stream])
 
 
 def _role(model: Model, program: Program) -> Description:
@@ -44,7 +60,7 @@ def _role(model: Model, program: Program) -> Description:
     return {
         "at": str(_as_pes(program.pes)),
         "counters": program.counters,
-        "listens": program.listens,
+        "listens": list(dict.fromkeys(_named(model, c) for c in program.listens)),
         "memory": {"data": program.data, "code": program.code},
         "tensors": {local.name: _tensor(model, program, local) for local in locals_},
     }
@@ -106,7 +122,7 @@ def _arrival(model: Model, name: str, arrival: Description) -> Description:
     return {
         "tensor": arrival["tensor"],
         "type": model.graph["tensors"][arrival["tensor"]]["type"],
-        "colour": arrival["source"],
+        "colour": _named(model, arrival["source"]),
         "side": arrival["side"],
         "sparse": arrival["sparse"],
         "order": str(at_places(source, ports).coalesce()),
@@ -114,17 +130,38 @@ def _arrival(model: Model, name: str, arrival: Description) -> Description:
     }
 
 
-def _departure(model: Model, name: str, departure: Description) -> Description:
+def _departures(model: Model) -> dict[str, Description]:
+    """Return how streams leave: straight, or from the adapters that collect them."""
+    departures, collections = model.graph["departures"], model.graph.get("collections", {})
+    straight = {n: _departure(model, d) for n, d in departures.items() if "collected" not in d}
+    return straight | {n: _collection(model, n, c) for n, c in collections.items()}
+
+
+def _departure(model: Model, departure: Description) -> Description:
     """Return how a stream leaves: by the external PEs that touch the grid."""
     relation = isl.Map.from_union_map(from_domain(model.adapted["departures"], departure["tensor"]))
     side = departure["side"]
     outwards = turn(side, model.core).apply_range(turn(side, model.grid).reverse())
+    order = relocated(on_side(relation, side, model.core), outwards)
+    return _leaving(model, departure, departure["colours"], order)
+
+
+def _collection(model: Model, name: str, collection: Description) -> Description:
+    """Return how sums leave that adapters collect."""
+    relation = isl.Map.from_union_map(from_domain(model.adapted["collected"], collection["tensor"]))
+    ports = isl.Set.from_union_set(model.routes[f"{name}_reach"].domain())
+    return _leaving(model, collection, [collection["out"]], at_places(relation, ports))
+
+
+def _leaving(
+    model: Model, departure: Description, colours: list[str], order: isl.Map
+) -> Description:
     sequences: Description = {k: departure[k] for k in ("sparse", "outer") if k in departure}
     return {
         "tensor": departure["tensor"],
         "type": model.graph["tensors"][departure["tensor"]]["type"],
-        "colours": departure["colours"],
-        "side": side,
-        "order": str(relocated(on_side(relation, side, model.core), outwards).coalesce()),
+        "colours": [_named(model, colour) for colour in colours],
+        "side": departure["side"],
+        "order": str(order.coalesce()),
         **sequences,
     }

@@ -73,13 +73,30 @@ class Model:
         return {s.get_tuple_name(): shape_of(s) for s in sets_of(self.hulls["local"])}
 
     @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each stream's colour; streams that never meet may share one."""
+        groups = [[c] if isinstance(c, str) else c for c in self.graph["colours"]]
+        return {name: number for number, group in enumerate(groups) for name in group}
+
+    def is_shared(self, stream: str) -> bool:
+        """Say whether another stream has the same colour."""
+        return list(self.numbers.values()).count(self.numbers[stream]) > 1
+
+    @cached_property
+    def of_adapters(self) -> set[str]:
+        """The local tensors that only adapters have."""
+        spread = [a["tensor"] for a in self.graph["arrivals"].values() if a["spread"]]
+        collected = [c["tensor"] for c in self.graph.get("collections", {}).values()]
+        return {f"{t}_source_local" for t in spread} | {f"{t}_collected_local" for t in collected}
+
+    @cached_property
     def to_local(self) -> dict[str, isl.Map]:
         """By tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] }."""
         return at_this_pe(self.hulls["to_local"])
 
     def type_of(self, local: str) -> str:
         """Return the type of a local tensor."""
-        tensor = local.removesuffix("_local").removesuffix("_source")
+        tensor = local.removesuffix("_local").removesuffix("_source").removesuffix("_collected")
         described = self.graph["tensors"]
         exact = local.removesuffix("_local")
         return str(described[exact if exact in described else tensor]["type"])

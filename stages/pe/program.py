@@ -128,7 +128,7 @@ class Program:
 
     def context(self) -> dict[str, Any]:
         """Return what the template prints."""
-        numbers = {name: k for k, name in enumerate(self.model.graph["colours"])}
+        numbers = self.model.numbers
         defined: set[str] = set()
         early: list[str] = []
         names = {f.name for f in self.functions}

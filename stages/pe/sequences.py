@@ -135,5 +135,6 @@ class Sums:
 
     def _task(self, name: str, comment: str) -> Body:
         body = Body(name=name, comment=comment)
-        body.locals |= alternating(self.program, self.departure, self.last)
+        last = self.last if "out" in self.departure else None
+        body.locals |= alternating(self.program, self.departure, self.last, last)
         return body

@@ -15,7 +15,7 @@ from stages.pe.function import Body
 from stages.pe.model import Description, Model, holds, value
 from stages.pe.program import Program
 from stages.pe.work import base_text, most_points, transfer_loops
-from stages.poly.ast import c_expression, held
+from stages.poly.ast import Expression, c_expression, held
 from stages.poly.bind import index_constants
 
 ROOM = 1024
@@ -152,18 +152,28 @@ def send_sum(
         block.nest("else").add(summed)
 
 
-def alternating(program: Program, departure: Description, pes: isl.Set) -> dict[str, str]:
-    """Return the declarations of the outgoing and incoming colours of PEs, by depth's parity."""
+def alternating(
+    program: Program, departure: Description, pes: isl.Set, last: isl.Set | None = None
+) -> dict[str, str]:
+    """Return the declarations of the outgoing and incoming colours of PEs, by depth's parity.
+
+    Along a border the parity is that of the lane, and the `last` PEs send to the port.
+    """
     even, odd = (program.listen(c) for c in departure["colours"])
     depth = isl.PwAff(departure["parity"]).intersect_domain(pes).floor()
     if depth.max_val().eq(depth.min_val()):
         out, into = (even, odd) if depth.max_val().is_zero() else (odd, even)
-        return {"out": f"const int out = {out};", "in": f"const int in = {into};"}
-    parity = held(c_expression(depth, pes), "==")
-    return {
-        "out": f"const int out = {parity} == 0 ? {even} : {odd};",
-        "in": f"const int in = {parity} == 0 ? {odd} : {even};",
-    }
+    else:
+        parity = held(c_expression(depth, pes), "==")
+        out, into = f"{parity} == 0 ? {even} : {odd}", f"{parity} == 0 ? {odd} : {even}"
+    if last is not None:
+        out = _but_last(program.colour(departure["out"]), holds(last, pes), out)
+    return {"out": f"const int out = {out};", "in": f"const int in = {into};"}
+
+
+def _but_last(colour: str, is_last: Expression | None, out: str) -> str:
+    """Return the colour on which the last PEs send, the others on another one."""
+    return colour if is_last is None else f"({is_last.text}) ? {colour} : ({out})"
 
 
 def most_elements(model: Model, task: str) -> int:

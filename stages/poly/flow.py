@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import islpy as isl
 
+from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.side import SIDES
 
 Routes: TypeAlias = isl.UnionMap
@@ -42,10 +43,10 @@ def column_routes(takers: isl.Set, side: str, turned: isl.Map, *, spread: bool) 
     border = isl.Set("{ [lane, 0] }")
     far = SIDES[side].far
     if not spread:
-        return _routes(turned, (takers, side, "ramp"), (passing, side, far))
+        return routes_of(turned, (takers, side, "ramp"), (passing, side, far))
     inside = passing.subtract(border)
     adapters = passing.intersect(border)
-    return _routes(turned, (takers, side, "ramp"), (inside, side, far), (adapters, "ramp", far))
+    return routes_of(turned, (takers, side, "ramp"), (inside, side, far), (adapters, "ramp", far))
 
 
 def spread_routes(feeds: isl.Map, side: str, turned: isl.Map) -> Routes:
@@ -71,19 +72,27 @@ def spread_routes(feeds: isl.Map, side: str, turned: isl.Map) -> Routes:
         for to, there in goes.items()
         if source != to
     ]
-    return _routes(turned, *pairs)
+    return routes_of(turned, *pairs)
 
 
-def chain_routes(summing: isl.Set, side: str, turned: isl.Map, first: int) -> Chain:
+def chain_routes(
+    summing: isl.Set, side: str, turned: isl.Map, first: int, *, collect: bool = False
+) -> Chain:
     """Return the routes of sums that flow outwards along their lane, from the deepest PE on.
 
     Every PE from depth `first` to the deepest one that sums takes part. A PE at an even depth sends
-    on the even colour and listens to the odd one. Borders above `first` only pass sums on.
+    on the even colour and listens to the odd one. Borders above `first` only pass sums on, or
+    their adapters collect them.
     """
     outwards = isl.Map(f"{{ [lane, depth] -> [lane, d] : {first} <= d <= depth }}")
     members = summing.apply(outwards)
     starts = _deepest(members)
-    colours = [_chain_colour(members, starts, side, turned, first, parity) for parity in (0, 1)]
+    way = (SIDES[side].far, "ramp" if collect else side)
+    above = members.apply(
+        isl.Map(f"{{ [lane, depth] -> [lane, d] : depth = {first} and 0 <= d < {first} }}")
+    )
+    colours = [_chain_colour(members, starts, side, turned, parity) for parity in (0, 1)]
+    colours[first % 2] = colours[first % 2].union(routes_of(turned, (above, *way)))
     back = turned.reverse()
     return Chain(
         even=colours[0],
@@ -95,19 +104,22 @@ def chain_routes(summing: isl.Set, side: str, turned: isl.Map, first: int) -> Ch
 
 
 def _chain_colour(
-    members: isl.Set, starts: isl.Set, side: str, turned: isl.Map, first: int, parity: int
+    members: isl.Set, starts: isl.Set, side: str, turned: isl.Map, parity: int
 ) -> Routes:
     sends = isl.Set(f"{{ [lane, depth] : depth mod 2 = {parity} }}")
     listens = isl.Set(f"{{ [lane, depth] : depth mod 2 = {1 - parity} }}")
-    far = SIDES[side].far
-    triples = [
+    return routes_of(
+        turned,
         (members.intersect(sends), "ramp", side),
-        (members.subtract(starts).intersect(listens), far, "ramp"),
-    ]
-    if first % 2 == parity:
-        above = isl.Map(f"{{ [lane, depth] -> [lane, d] : depth = {first} and 0 <= d < {first} }}")
-        triples.append((members.apply(above), far, side))
-    return _routes(turned, *triples)
+        (members.subtract(starts).intersect(listens), SIDES[side].far, "ramp"),
+    )
+
+
+def parity(turned: isl.Map) -> str:
+    """Return [PE_X, PE_Y] -> { [depth mod 2] } as text."""
+    depth = turned.project_out(isl.dim_type.out, 0, 1)
+    parity = bind_domain(depth.apply_range(isl.Map("{ [d] -> [d mod 2] }")), PE_NAMES)
+    return str(isl.PwMultiAff.from_set(parity).get_pw_aff(0))
 
 
 def _deepest(members: isl.Set) -> isl.Set:
@@ -121,7 +133,7 @@ def _lanes(feeds: isl.Map, condition: str) -> isl.Set:
     return feeds.wrap().apply(isl.Map(f"{{ [[p] -> [l]] -> [m] : {condition} }}"))
 
 
-def _routes(turned: isl.Map, *triples: tuple[isl.Set, str, str]) -> Routes:
+def routes_of(turned: isl.Map, *triples: tuple[isl.Set, str, str]) -> Routes:
     """Return the union of { [PE -> from[]] -> to[] } for ([lane, depth] set, from, to)."""
     result = isl.UnionMap("{ }")
     for routers, source, to in triples:

@@ -65,14 +65,13 @@ def fixed_outer(at: isl.Map, names: list[str]) -> isl.Map:
     return inner.apply_range(at)
 
 
-def heard(source: isl.Map, sent: isl.Map) -> isl.Map:
+def heard(source: isl.Map, chosen: isl.Map, sent: isl.Map) -> isl.Map:
     """Return the order, at each adapter, of all that its port sends.
 
     `source` is the order at the ports, `sent` the one in which adapters send elements on: the
-    port of an adapter is the one at which these arrive.
+    port of an adapter is the one at which these are taken, { t[e] -> port } in `chosen`.
     """
-    feeds = source.range_factor_domain().reverse().apply_range(sent.range_factor_domain())
-    return relocated(source, feeds)
+    return relocated(source, chosen.reverse().apply_range(sent.range_factor_domain()))
 
 
 def index_filter(arriving: isl.Map, wanted: isl.Map) -> isl.Map | None:
@@ -93,6 +92,13 @@ def index_filter(arriving: isl.Map, wanted: isl.Map) -> isl.Map | None:
 def filtered(order: isl.Map, interval: isl.Map) -> isl.Map:
     """Return the part of an order that a filter { PE -> [least, greatest] } lets pass."""
     return order.intersect_range(_between(interval, order.range().unwrap()).wrap())
+
+
+def outer_box(order: isl.Map) -> list[list[int]]:
+    """Return [least, greatest] of every outer index, over all ports."""
+    index = order.range_factor_range().range()
+    outer = range(index.dim(isl.dim_type.set) - 1)
+    return [[index.dim_min_val(k).to_python(), index.dim_max_val(k).to_python()] for k in outer]
 
 
 def _between(interval: isl.Map, like: isl.Map) -> isl.Map:

@@ -110,7 +110,10 @@ def of_arrivals(built):
     yield "sparse arrival", any(a["sparse"] for a in arrivals)
     yield "dense arrival", not all(a["sparse"] for a in arrivals)
     yield "arrivals on two sides", len({a["side"] for a in arrivals}) > 1
-    yield "one tensor from two sides", len(tensors) > len(set(tensors))
+    yield "one tensor from two sides", len({(a["tensor"], a["side"]) for a in arrivals}) > len(
+        set(tensors)
+    )
+    yield "one tensor in several streams", any("part" in a for a in arrivals)
     places = [built.objects["routes"][f"{name}_ports"] for name in built.graph["arrivals"]]
     yield "several ports on a side", any(len(sets_of(p)) and not is_point(p) for p in places)
     spread = {a["side"] for a in arrivals if a["spread"]}
@@ -133,7 +136,12 @@ def of_departures(built):
     sides = {d["side"] for d in built.departures}
     yield "resident output", any(t.name not in leaving for t in built.layer.outputs)
     yield "departures on two sides", len(sides) > 1
-    yield "sparse departure", any("sparse" in d for d in built.departures)
+    collections = built.graph.get("collections", {}).values()
+    yield "sparse departure", any("sparse" in d for d in (*built.departures, *collections))
+    yield "departure that turns", bool(collections)
+    yield "departure at ports that share lanes", len(collections) > len(
+        {c["departure"] for c in collections}
+    )
     for side in sides:
         yield f"departure on {side}", True
     computed = lair["writes"].reverse().apply_range(adapted["placement"])

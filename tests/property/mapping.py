@@ -90,13 +90,25 @@ class RandomMapping:
         return chosen
 
     def _spread(self, tensor, borders, halved):
-        """Return the one port from which adapters take the tensor, or one for each half of it."""
+        """Return the one port from which adapters take the tensor, one for each half, or more."""
         elements, shape = elements_of(tensor, self._shape(tensor)), self._shape(tensor)
+        if shape and self.rng.random() < 0.15:
+            return self._dealt(tensor, self._side(borders))
         if not shape or self.rng.random() > (0.6 if halved else 0.1):
             return self._one_port(elements, self._side(borders))
         first, second = halves(self.rng, tensor, shape)
         ports = self._one_port(elements.intersect(first), self._side(borders))
         return ports.union(self._one_port(elements.intersect(second), self._side(borders)))
+
+    def _dealt(self, tensor, side):
+        """Return ports on a side to which the elements are dealt in turn, by one dimension."""
+        shape = self._shape(tensor)
+        position = self.rng.randrange(len(shape))
+        count = self.rng.randint(1, self.target.lanes(side))
+        names = ", ".join(f"e{k}" for k in range(len(shape)))
+        dealt = isl.Map(f"{{ {tensor}[{names}] -> [e{position} mod {count}] }}")
+        port = isl.Map(f"{{ [lane] -> {self.target.port(side)} }}")
+        return dealt.intersect_domain(elements_of(tensor, shape)).apply_range(port)
 
     def _one_port(self, elements, side):
         lane = self.rng.randrange(self.target.lanes(side))
@@ -144,6 +156,10 @@ class RandomMapping:
         shape, computed = self._shape(tensor), self.placement.computed(statement)
         sides = [s for s in "NSWE" if _along(computed, s).is_single_valued()]
         whole = computed.is_single_valued()
+        borders = [side for side, free in self.placement.free.items() if free]
+        turns = rng.random() < 0.4 or not (sides or whole)
+        if borders and turns and not self.placement.fitted:
+            return self._say_leaves(tensor, self._turning(tensor, borders))
         if (whole and rng.random() < 0.35) or self.placement.fitted:
             return
         if not sides and rng.random() < 0.9:
@@ -155,10 +171,26 @@ class RandomMapping:
             first, second = halves(rng, tensor, shape)
             beyond = self._outwards(computed, other).intersect_domain(second)
             ports = ports.intersect_domain(first).union(beyond)
-        order = per_port(rng, ports, tensor, shape)
+        return self._say_leaves(tensor, ports)
+
+    def _say_leaves(self, tensor, ports):
+        """Let a tensor leave at its ports in some order, sparse or not."""
+        order = per_port(self.rng, ports, tensor, self._shape(tensor))
         self.tensors[tensor] = {"leaves": str(order.coalesce())}
-        if rng.random() > 0.6 and self.algorithm.types[tensor].endswith("16"):
+        if self.rng.random() > 0.6 and self.algorithm.types[tensor].endswith("16"):
             self.tensors[tensor]["sparse"] = True
+
+    def _turning(self, tensor, borders):
+        """Return ports on borders for adapters: one, one for each half, or dealt to several."""
+        rng, shape = self.rng, self._shape(tensor)
+        elements, side = elements_of(tensor, shape), rng.choice(borders)
+        kind = rng.choices(("one", "halves", "dealt"), (50, 30, 20))[0] if shape else "one"
+        if kind == "one":
+            return self._one_port(elements, side)
+        if kind == "dealt":
+            return self._dealt(tensor, side)
+        first, second = (elements.intersect(half) for half in halves(rng, tensor, shape))
+        return self._one_port(first, side).union(self._one_port(second, rng.choice(borders)))
 
     def _outwards(self, computed, side):
         """Return { tensor[e] -> PE } of the port on a side for each element computed."""

@@ -98,8 +98,13 @@ class RandomPlacement:
         self.direction = f"({', '.join(chosen)})"
 
     def _coordinates(self, statement):
-        """Return two functions of the instances that sums to a side, or none at all, allow."""
+        """Return two functions of the instances that sums to a side, or none at all, allow.
+
+        With borders for adapters, sums may go over rows and columns both.
+        """
         rng, sizes = self.rng, statement.sizes
+        if any(self.free.values()) and rng.random() < 0.25:
+            return [self._coordinate(sizes, list(sizes), list(sizes)) for _ in "xy"]
         outer = [row.terms[0][0] for row in statement.target.rows if len(row.terms) == 1]
         inner = [name for name in sizes if name not in outer]
         summed = [name for name in inner if sizes[name] > 1]

@@ -207,15 +207,6 @@ layer.yaml:5:17: error: adapters must spread x on the west column of the target,
 hint: make the target one column larger and keep the placement off its west column
 """,
     ),
-    "ports_that_cross": (
-        '{arrives: "{ x[i] -> [PE[1 - i mod 2, -1] -> index[i]] }"}',
-        """\
-layer.yaml:5:17: error: x arrives at several PEs of the north, which feed stretches that overlap
-    x: {arrives: "{ x[i] -> [PE[1 - i mod 2, -1] -> index[i]] }"}
-                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: let it arrive at one PE, or at the PEs that need it
-""",
-    ),
     "two_sides": (
         '{arrives: "{ x[i=0:3] -> [PE[0,-1] -> index[i]]; x[i=4:7] -> [PE[2,1] -> index[i]] }"}',
         """\

@@ -39,28 +39,23 @@ hint: the target is PE[0:1, 0:2]; external PEs stand one step outside it
     "another_row": (
         '{leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}',
         """\
-layer.yaml:6:16: error: y[0] is computed on PE[0, 1], but leaves to PE[2, 0]
+layer.yaml:6:16: error: adapters must collect y on the east column of the target, \
+where ff[0, 4] runs
     y: {leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}
                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: what leaves on the east is summed along the row of its port
-""",
-    ),
-    "another_column": (
-        '{leaves: "{ y[i] -> [PE[i//4, -1] -> index[i mod 4]] }"}',
-        """\
-layer.yaml:6:16: error: y[0] is computed on PE[1, 1], but leaves to PE[0, -1]
-    y: {leaves: "{ y[i] -> [PE[i//4, -1] -> index[i mod 4]] }"}
-                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: what leaves on the north is summed along the column of its port
+hint: make the target one column larger and keep the placement off its east column, \
+or let y leave straight from the PEs that sum it
 """,
     ),
     "two_rows": (
         '{leaves: "{ y[i] -> [PE[2, p] -> index[i]] : 1 <= p <= 2 }"}',
         """\
-layer.yaml:6:16: error: y[0] is computed on PE[0, 1], but leaves to PE[2, 2]
+layer.yaml:6:16: error: adapters must collect y on the east column of the target, \
+where ff[0, 4] runs
     y: {leaves: "{ y[i] -> [PE[2, p] -> index[i]] : 1 <= p <= 2 }"}
                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: what leaves on the east is summed along the row of its port
+hint: make the target one column larger and keep the placement off its east column, \
+or let y leave straight from the PEs that sum it
 """,
     ),
     "two_indices": (

@@ -151,6 +151,16 @@ ff.lair:2:24: error: x_taken is also what the compiler calls a part of x
 hint: rename one of them
 """,
     ),
+    "name_of_a_stream_of_another": (
+        "T x[N] ",
+        "T x[N], T x_stream1_source[N] ",
+        """\
+ff.lair:2:24: error: x_stream1_source is also what the compiler calls a part of x
+    T W[M][N], T x[N], T x_stream1_source[N] -> T y[M]
+                         ^^^^^^^^^^^^^^^^
+hint: rename one of them
+""",
+    ),
 }
 
 

@@ -105,12 +105,12 @@ hint: make the target smaller, or take a machine with a larger grid
 """,
     ),
     "colours": (
-        "{profile: wse2, colours: 3}",
+        "{profile: wse2, colours: 2}",
         """\
-layer.yaml:5:1: error: the routes need 4 colours, wse2 has 3
+layer.yaml:5:1: error: the routes need 3 colours, wse2 has 2: on PE[0, 1] meet x, y_even, y_odd
   tensors:
   ^^^^^^^
-hint: let fewer tensors arrive and leave apart
+hint: let fewer tensors arrive and leave there
 """,
     ),
     "memory": (
