@@ -110,8 +110,8 @@ def received(
 def summed(
     stream: dict[str, typing.Any],
     name: str,
-    adapted: dict[str, typing.Any],
-    routes: dict[str, typing.Any],
+    adapted: Objects,
+    routes: Objects,
 ) -> isl.UnionMap:
     """Return { tensor[e] -> PE } of the elements of a departure that a PE sums."""
     relation = isl.Map.from_union_map(from_domain(adapted["departures"], stream["tensor"]))
