@@ -107,7 +107,7 @@ hint: make the target smaller, or take a machine with a larger grid
     "colours": (
         "{profile: wse2, colours: 2}",
         """\
-layer.yaml:5:1: error: the routes need 3 colours, wse2 has 2: on PE[0, 1] meet x, y_even, y_odd
+layer.yaml:5:1: error: the routes need 3 colours, wse2 has 2: on PE[1, 1] meet x, y_even, y_odd
   tensors:
   ^^^^^^^
 hint: let fewer tensors arrive and leave there
