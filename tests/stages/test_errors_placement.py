@@ -280,12 +280,13 @@ hint: make it larger
 
 def test_no_placement_could_be_chosen(layer: Any) -> None:
     layer.edit("layer.yaml", f"placement: {PLACED}\n", "")
-    layer.edit("layer.yaml", "1 + i//4", "2 - i//4")
+    layer.edit("layer.yaml", "{ PE[2, 3] }", "{ PE[1, 3] }")
+    layer.edit("layer.yaml", "PE[2, 1 + i//4] -> index[i mod 4]", "PE[1, i mod 3] -> index[i//3]")
     assert layer.error() == """\
-layer.yaml:5:16: error: y[0] is computed on PE[0, 0], but leaves to PE[2, 2]
-    y: {leaves: "{ y[i] -> [PE[2, 2 - i//4] -> index[i mod 4]] }"}
-                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: what leaves on the east is summed along the row of its port; or give a placement
+layer.yaml:2:9: error: the target { PE[1, 3] } has no room for adapters
+  target: "{ PE[1, 3] }"
+          ^^^^^^^^^^^^^^
+hint: make it larger
 """
 
 

@@ -86,8 +86,8 @@ def test_there_is_no_room_for_adapters_in_one_row():
 
 
 def test_if_no_direction_will_do_the_reason_of_the_last_one_is_said():
-    apart = '  y: {leaves: "{ y[i] -> [PE[3, i mod 3] -> index[i//3]] }"}\n'
+    apart = '  y: {leaves: "{ y[i] -> [PE[1, i mod 3] -> index[i//3]] }"}\n'
     with pytest.raises(UserError) as caught:
-        placement("", apart)
-    assert " is computed on PE[0, 0], but leaves to PE[3, " in caught.value.message
-    assert caught.value.hint.endswith("; or give a placement")
+        placement("", apart, "{ PE[1, 3] }")
+    assert caught.value.message == "the target { PE[1, 3] } has no room for adapters"
+    assert caught.value.hint == "make it larger"
