@@ -6,7 +6,7 @@ Source   design, Arithmetic: (n + 1) u sum|terms|, with u = 2^-11 (float16) or 2
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from stages.lair.evaluate import evaluate_all
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement, is_integer
 from stages.lair.strided import Array, Read, reduced, target_slices
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
 from stages.lair.unroll import Arrays
 
 UNIT = {"float16": 2.0**-11, "float32": 2.0**-24}
@@ -28,6 +28,9 @@ SMALLEST = {"float16": 2.0**-25, "float32": 2.0**-150}
 
 LIMIT = {"float16": 2**11, "float32": 2**24, "int16": 2**15 - 1, "int32": 2**31 - 1}
 """Integers up to here, and their negatives, are exact in a type."""
+
+FINEST = -12
+"""Multiples of this power of two, up to LIMIT of them, are normal values of every type."""
 
 CALL = 4
 """Units in the last place by which two libraries' float32 functions may differ."""
@@ -133,35 +136,67 @@ def _of_function(expr: Call, read: Read) -> Array:
     return CALL * result + np.where(inner == 0, 0, slope * inner)
 
 
-def is_integral(expr: Expr) -> bool:
-    """Whether an expression of integers is an integer."""
-    return all(_stays_integral(part) for part in walk(expr))
+def grain(expr: Expr, tensors: Mapping[str, int | None]) -> int | None:
+    """Return a g <= 0 such that an expression is a multiple of 2^g, and so is every part of it.
 
-
-def _stays_integral(part: Expr) -> bool:
-    match part:
+    None if there is none that is known. `tensors` has the g of tensors; the others are integers.
+    """
+    match expr:
         case Number():
-            return isinstance(part.value, int)
+            return _grain_of_number(expr.value)
+        case Access():
+            return tensors.get(expr.tensor, 0)
+        case Unary():
+            return grain(expr.operand, tensors)
+        case Binary(op="/"):
+            return None
         case Binary():
-            return part.op != "/"
-        case Call():
-            return part.function in EXACT_FUNCTIONS
-    return True
+            both = [grain(part, tensors) for part in (expr.left, expr.right)]
+            return _together(both, sum if expr.op == "*" else min)
+        case Call() if expr.function in EXACT_FUNCTIONS:
+            return _together([grain(part, tensors) for part in expr.arguments], min)
+    return None
+
+
+def _grain_of_number(number: float) -> int:
+    """Return the largest g <= 0 of which a number is a multiple: a float is a fraction by 2^-g."""
+    return 1 - number.as_integer_ratio()[1].bit_length()
+
+
+def _together(
+    grains: Sequence[int | None], how: Callable[[Iterable[int]], int]
+) -> int | None:
+    known = [g for g in grains if g is not None]
+    return how(known) if len(known) == len(grains) else None
+
+
+def _grains(layer: Layer) -> dict[str, int | None]:
+    """Return the grain of what each statement defines, where the inputs are integers.
+
+    Only integers may go from an invocation to the next, or be multiplied again and again.
+    """
+    found: dict[str, int | None] = {}
+    for s in layer.statements:
+        fine = grain(s.expr, found)
+        types = (layer.tensors[a.tensor].type for a in (s.target, *s.reads))
+        whole = bool(layer.carries) or s.op == "*=" or any(map(is_integer, types))
+        too_fine = fine is None or fine < (0 if whole else FINEST)
+        found[s.target.tensor] = None if too_fine else fine
+    return found
 
 
 def is_exact(layer: Layer, inputs: Mapping[str, Array], invocations: int = 1) -> bool:
     """Whether every order of evaluation gives the same bits, in each invocation.
 
-    True of copies; else if all values are integers, and no sum of absolute terms passes LIMIT; of
-    products, no product of those terms that are not zero.
+    True of copies; else if all inputs are integers, all values multiples of one 2^g, and no sum of
+    absolute terms passes LIMIT times that; of products, no product of those that are not zero.
     """
     calculating = [s for s in layer.statements if not is_copy(s, layer)]
-    if not all(is_integral(statement.expr) for statement in calculating):
-        return False
     if calculating and not all(np.array_equal(np.rint(a), a) for a in inputs.values()):
         return False
-    return all(
-        largest_sum(s, layer, tensors) <= _limit(s, layer)
+    grains = _grains(layer)
+    return None not in grains.values() and all(
+        largest_sum(s, layer, tensors) <= _limit(s, layer) * 2.0 ** (grains[s.target.tensor] or 0)
         for tensors in _known(layer, inputs, invocations)
         for s in calculating
     )
