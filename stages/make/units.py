@@ -72,9 +72,15 @@ def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:
 
 
 def name_targets(arguments: list[str], start: Path, units: Sequence[Unit]) -> None:
-    """Put tasks in place of paths of files that they write; paths start where the user stands."""
+    """Put tasks in place of paths of files that they write; paths start where the user stands.
+
+    The name of a folder of layers stands for all below it.
+    """
     names = {unit.name for unit in units}
     for at, given in enumerate(arguments):
+        if given not in names and any(name.startswith(f"{given}/") for name in names):
+            arguments[at] = f"{given}/*"
+            continue
         may_be_path = set("/.") & set(given) or os.path.lexists(start / given)
         if may_be_path and given not in names and not set(":*") & set(given):
             arguments[at] = _task_of(os.path.realpath(start / given), units) or given

@@ -280,6 +280,15 @@ def test_a_layer_at_any_depth_is_named_by_its_path(small):
     assert "cache/deep/er/b/lair.isl" in small.files("cache")
 
 
+def test_a_folder_of_layers_stands_for_all_below_it(small):
+    for name in ("many/b", "many/more/c"):
+        small.layer(f"projects/{name}")
+    run = small.run("many")
+    assert {task.partition(":")[0] for task in run.ran + run.hits} == {"many/b", "many/more/c"}
+    assert "\na\n" not in small.run("dry", "many").out
+    assert small.run("dry").out.startswith("a\n")
+
+
 def test_a_layer_folder_outside_a_workspace_keeps_its_own_cache(small):
     small.layer("alone")
     assert small.build(cwd="alone") == [name.replace("a:", "alone:") for name in ALL]

@@ -97,7 +97,8 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
     def select(self, words: Sequence[str]) -> tuple[list[LayerFolder], list[str]]:
         """Return the layers that words name, else all, and the words that name no layer.
 
-        A layer goes by its name or its path; `fc:parse` is the layer fc and the word parse.
+        A layer goes by its name or its path; `fc:parse` is the layer fc and the word parse, and a
+        folder of layers is all below it.
         """
         layers = self.layers()
         named = {layer.name: layer for layer in layers}
@@ -106,8 +107,9 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         for word in words:
             name, _, more = word.partition(":")
             layer = named.get(name) or placed.get((user_folder() / name).resolve())
-            chosen += [layer] if layer else []
-            rest += ([more] if more else []) if layer else [word]
+            meant = [layer] if layer else _below(name, layers)
+            chosen += meant
+            rest += ([more] if more else []) if meant else [word]
         return chosen or layers, rest
 
     def select_one(self, words: Sequence[str]) -> tuple[LayerFolder, list[str]]:
@@ -156,6 +158,10 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
             traceback.print_exc()
             return BUG
         return code
+
+
+def _below(name: str, layers: Sequence[LayerFolder]) -> list[LayerFolder]:
+    return [layer for layer in layers if layer.name.startswith(f"{name}/")]
 
 
 def print_json(data: Any) -> None:
