@@ -218,6 +218,8 @@ def describe(
             busiest(inputs, loops),
             inputs.mapping().invocations,
         ),
+        "lanes": max(profile.lanes[tensor.type] for tensor in layer.outputs),
+        "busiest": {name: usage_of_busiest(each) for name, each in runs.items()},
         "tasks": task_results(inputs, runs),
         "check": checks,
         "memory": {
@@ -232,6 +234,12 @@ def describe(
     }
 
 
+def usage_of_busiest(run: FabricRun) -> dict[str, int]:
+    """Return what the cycles of the busiest PE went into, `struct usage`; of several, the first."""
+    usage = run.usage[run.usage["busy"].argmax()]
+    return {name: int(usage[name]) for name in run.usage.dtype.names or ()}
+
+
 def busiest(inputs: Inputs, loops: FabricRun) -> int:
     """Return the most instances that one PE ran, of all statements, in all invocations."""
     tasks, layout = inputs.yaml("tasks.yaml")["tasks"], inputs.yaml("build/layout.yaml")
@@ -244,9 +252,9 @@ def busiest(inputs: Inputs, loops: FabricRun) -> int:
 
 
 def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
-    """Return, for every task that computes: by what, sizes, calls, instances and extra ones.
+    """Return, for every task that computes: by what, sizes, configurations, calls, instances.
 
-    Instances are those that the loops ran; extra ones are what vector instructions ran besides.
+    Instances are those that the loops ran; extra ones, what vector instructions ran besides.
     """
     decisions, layout = inputs.yaml("simd.yaml"), inputs.yaml("build/layout.yaml")
     found: Description = {}
@@ -260,11 +268,17 @@ def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
                 "by": decision["by"],
                 "why": decision["why"],
                 "sizes": [extent(size) for size in decision.get("extents", [])],
+                "configurations": configurations(decision),
                 "calls": vector.calls,
                 "instances": loop.points,
                 "extra": vector.points - loop.points,
             }
     return found
+
+
+def configurations(decision: Description) -> int:
+    """Return how many vector instructions a task chooses from: one for each size, 0 for loops."""
+    return 0 if decision["by"] == "loops" else math.prod(decision.get("several", []))
 
 
 def extent(sizes: int | list[int]) -> int | str:

@@ -48,10 +48,11 @@ struct filter {
 };
 
 /* Cycles of a PE after `main`: in tasks, and, of these, those in which lanes compute the points of
- * vector instructions. The last task with such an instruction ends at `last`, after `until_last`
- * busy cycles. */
+ * vector instructions, and what else they went into; a task that costs nothing takes one all the
+ * same. The last task that runs instances ends at `last`, after `until_last` busy cycles. */
 struct usage {
     int64_t busy, lanes, points, until_last, last;
+    int64_t dispatch, start_up, configuration, loop, scalar, address;
 };
 
 struct layout {
@@ -161,7 +162,6 @@ struct node {
     struct engine *engine;
     int32_t id, role, invocations, configurations, last_out;
     int64_t started, busy_until;
-    bool computes;                             /* the running task has a vector instruction */
     struct intake *intake;                     /* [colour] */
     struct instruction *instruction;           /* in program order */
     int32_t instructions, instruction_space;

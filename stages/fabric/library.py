@@ -29,7 +29,10 @@ OUTLET = np.dtype(
     ],
     align=True,
 )
-USAGE = np.dtype([(name, "i8") for name in ("busy", "lanes", "points", "until_last", "last")])
+CHARGES = ("dispatch", "start_up", "configuration", "loop", "scalar", "address")
+USAGE = np.dtype(
+    [(name, "i8") for name in ("busy", "lanes", "points", "until_last", "last", *CHARGES)]
+)
 
 
 class Program(Structure):

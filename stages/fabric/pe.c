@@ -41,10 +41,13 @@ void configure(struct pe *pe, struct vector *v, int counter, enum operation oper
                struct sizes sizes, struct operand d, struct operand a, struct operand b)
 {
     struct node *node = node_of(pe);
+    const struct layout *layout = node->engine->layout;
 
     node->configurations += !v->configured;
     *v = (struct vector){ operation, counter, sizes, { d, a, b }, 1 };
-    pe->charge += node->engine->layout->machine.configuration;
+    pe->charge += layout->machine.configuration;
+    if (!node->engine->running_mains)
+        layout->usage[node->id].configuration += layout->machine.configuration;
     check_configurations(node);
     check_division(node, v);
 }
@@ -165,7 +168,8 @@ static void begin(struct node *node)
 {
     open_memory(node);
     node->pe.charge = 0;
-    node->computes = false;
+    node->pe.spent = (struct costs){ 0, 0, 0 };
+    node->pe.computes = 0;
     node->started = node->engine->now + node->engine->layout->machine.dispatch;
 }
 
@@ -179,7 +183,11 @@ static void finish(struct node *node)
     close_memory(node);
     node->busy_until = end > engine->now ? end : engine->now + 1;
     usage->busy += node->busy_until - engine->now;
-    if (node->computes) {
+    usage->dispatch += engine->layout->machine.dispatch;
+    usage->loop += node->pe.spent.loop;
+    usage->scalar += node->pe.spent.scalar;
+    usage->address += node->pe.spent.address;
+    if (node->pe.computes) {
         usage->until_last = usage->busy;
         usage->last = node->busy_until;
     }

@@ -181,9 +181,11 @@ struct counter {
 struct pe {
     int x, y;                                  /* x grows to the east, y to the south */
     void *memory;                              /* the program's struct memory, zero at first */
-    int64_t charge;                            /* cycles charged to the running task so far */
+    int64_t charge;                            /* cycles charged to the running task so far, */
+    struct costs spent;                        /* and of these what its own code took */
     const struct costs *costs;
     struct counter *counters;
+    int computes;                              /* whether the running task has run an instance */
 };
 
 typedef void task(struct pe *pe);
@@ -197,13 +199,20 @@ struct program {
 };
 
 /* Charge a basic block: how many loop, scalar and address operations it has. */
-#define CHARGE(pe, loop_count, scalar_count, address_count)                                        \
-    ((void)((pe)->charge += (loop_count) * (pe)->costs->loop                                       \
-                            + (scalar_count) * (pe)->costs->scalar                                 \
-                            + (address_count) * (pe)->costs->address))
+static inline void CHARGE(struct pe *pe, int64_t loops, int64_t scalars, int64_t addresses)
+{
+    const struct costs block = { loops * pe->costs->loop, scalars * pe->costs->scalar,
+                                 addresses * pe->costs->address };
+
+    pe->charge += block.loop + block.scalar + block.address;
+    pe->spent.loop += block.loop;
+    pe->spent.scalar += block.scalar;
+    pe->spent.address += block.address;
+}
 
 #define COUNT_CALL(pe, counter) ((void)((pe)->counters[counter].calls += 1))
-#define COUNT_INSTANCES(pe, counter, count) ((void)((pe)->counters[counter].points += (count)))
+#define COUNT_INSTANCES(pe, counter, count)                                                        \
+    ((void)((pe)->computes = 1, (pe)->counters[counter].points += (count)))
 
 /* ---- Vector instructions --------------------------------------------------------------------- */
 

@@ -273,9 +273,10 @@ static void count_usage(struct node *node, int64_t count, int64_t cycles)
 
     if (node->engine->running_mains)
         return;
-    node->computes = true;
+    node->pe.computes = 1;
     usage->points += count;
     usage->lanes += cycles;
+    usage->start_up += node->engine->layout->machine.start_up;
 }
 
 void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b)

@@ -63,13 +63,16 @@ ONE = 'target: "{ PE[1, 1] }"\nplacement: "{ mv[i, j] -> PE[0, 0] }"\n'
 def test_keys_of_results():
     results = build(MV, ONE, "simulate").results()
     assert list(results) == [
-        "top", "machine", "invocations", "cycles", "main_cycles", "speedup", "bound", "tasks",
-        "check", "memory", "fabric",
+        "top", "machine", "invocations", "cycles", "main_cycles", "speedup", "bound", "lanes",
+        "busiest", "tasks", "check", "memory", "fabric",
     ]
     assert list(results["cycles"]) == ["simd", "loops"]
+    charges = ("dispatch", "start_up", "configuration", "lanes", "loop", "scalar", "address")
+    for usage in results["busiest"].values():
+        assert usage["busy"] == sum(usage[name] for name in charges) > 0
     assert list(results["tasks"]) == ["init_y", "compute_mv"]
     assert list(results["tasks"]["init_y"]) == [
-        "by", "why", "sizes", "calls", "instances", "extra"
+        "by", "why", "sizes", "configurations", "calls", "instances", "extra"
     ]
 
 
