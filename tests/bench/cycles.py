@@ -1,8 +1,8 @@
 """How many cycles of the machine a layer takes, over the least number that is possible."""
 
+from stages.evaluation.split import split
 from tests.bench.figures import Figure
 from tests.bench.layers import build, conv2d as write_conv2d, fc, results
-from tests.bench.probe import probed
 
 
 def fc1024(folder):
@@ -22,7 +22,7 @@ def conv2d(folder):
             build(layer)
             found = results(layer)
             yield from over_bound(f"{what} on {machine}", found)
-            for part, cycles in split(found["bound"], probed(layer)).items():
+            for part, cycles in split(found).items():
                 yield Figure(what=f"{what} on {machine}: {part}", value=cycles, unit="cycles")
 
 
@@ -33,27 +33,3 @@ def over_bound(what, found, limit=None):
     yield Figure(what=f"{what}: bound, by {bound['by']}", value=bound["cycles"], unit="cycles")
     yield Figure(what=f"{what}: cycles over the bound", value=cycles / bound["cycles"], limit=limit)
 
-
-def split(bound, run):
-    """Return what the cycles of a run above its bound went into; the parts add up to them.
-
-    All of them are cycles of the busiest PE, up to the end of its last task with a vector
-    instruction, but for the drain, which follows. The bound is that of operations.
-
-    extra instances    what vector instructions compute besides the instances
-    rounding to lanes  lanes left empty in the last cycle of each vector instruction
-    other charges      start-up, dispatch, loops, scalars, addresses; tasks without a vector
-                       instruction
-    waiting            no task runs: wavelets are still to come, or to be received in memory
-    drain              until the last output has left the fabric
-    """
-    assert bound["by"] == "operations", f"the bound is by {bound['by']}"
-    usage = run["usage"]
-    full = -(-usage["points"] // run["lanes"])
-    return {
-        "extra instances": full - bound["cycles"],
-        "rounding to lanes": usage["lanes"] - full,
-        "other charges": usage["until_last"] - usage["lanes"],
-        "waiting": usage["last"] - usage["until_last"],
-        "drain": run["cycles"] - usage["last"],
-    }

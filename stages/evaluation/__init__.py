@@ -1,0 +1,1 @@
+"""How much vector instructions gain, and where the other cycles go: what `doit evaluate` writes."""

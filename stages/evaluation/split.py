@@ -1,0 +1,49 @@
+"""What the cycles of a layer went into, and what kind of gain it has.
+
+Source   Verdoolaege et al., IMPACT 2020, Sec. 6: the three groups of test cases
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+GAIN = 1.05
+"""A speed-up below this is none."""
+
+GROUPS = ("none", "below", "above")
+Results = Mapping[str, Any]
+
+
+def group_of(results: Results) -> str:
+    """Return `none`, `below` or `above`: no gain, a gain up to the lanes, or above them."""
+    if results["speedup"] < GAIN:
+        return "none"
+    return "above" if results["speedup"] > results["lanes"] else "below"
+
+
+def split(results: Results, variant: str = "simd") -> dict[str, int]:
+    """Return what the cycles of a run went into; the parts add up to all of them.
+
+    They are those of the busiest PE; what it does after the last cycle counts for nothing.
+
+    computing  the elements of vector instructions over the lanes, extra instances included
+    rounding   lanes that are left empty in the last cycle of each vector instruction
+    start-up   of vector instructions, dispatch of tasks, configuration
+    loops      loops, scalars and addresses, those of sending and receiving too
+    waiting    no task runs, and another one with instances is still to come
+    drain      no task runs any more, and the last output has not left the fabric
+    """
+    usage = results["busiest"][variant]
+    full = -(-usage["points"] // results["lanes"])
+    loops = usage["loop"] + usage["scalar"] + usage["address"]
+    waiting = usage["last"] - usage["until_last"]
+    drain = results["cycles"][variant] - usage["busy"] - waiting
+    return {
+        "computing": full,
+        "rounding": usage["lanes"] - full,
+        "start-up": usage["busy"] - usage["lanes"] - loops + min(0, drain),
+        "loops": loops,
+        "waiting": waiting,
+        "drain": max(0, drain),
+    }

@@ -1,0 +1,117 @@
+"""The command `doit evaluate`: what vector instructions gain, over a catalogue of layers."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from stages.diagnose import UserError
+from stages.make.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.files import write_whole
+from stages.make.folders import LAYER
+
+if TYPE_CHECKING:
+    from stages.evaluation.measure import Case
+
+CATALOGUE = "catalogue/"
+MACHINES = ("wse2", "ideal")
+
+
+class Evaluate(LayerCommand):
+    """Say what vector instructions gain."""
+
+    name = "evaluate"
+    doc_purpose = "measure what vector instructions gain, and write docs/evaluation.md"
+    doc_usage = "[LAYER ...]"
+    doc_description = (
+        "Builds the layers below projects/catalogue on wse2 and on ideal, and layers of which one "
+        "figure changes at a time, in a temporary folder; writes tables and plots to docs/. Where "
+        "layers are named, prints the tables of these and writes nothing."
+    )
+    cmd_options = (JSON,)
+
+    def act(self, options: Options, words: list[str]) -> int:
+        """Build the layers, and print or write what came of them."""
+        from stages.evaluation import document, sweeps
+
+        cases = self._cases(words)
+        used = () if words else sweeps.SWEEPS
+        plan = dict(_plan(cases, used))
+        found = dict(zip(plan, measured(list(plan.values())), strict=True))
+        on = {m: {case.name: found[m, case.name] for case in cases} for m in MACHINES}
+        swept = {
+            each.name: {x: {s: found[each.name, x, s] for s in each.series} for x in each.values}
+            for each in used
+        }
+        text = document.document(on["wse2"], on["ideal"], swept, used)
+        if not words:
+            pictures = {s.name: document.picture(s, swept[s.name]) for s in used}
+            write(Path.cwd() / "docs", text, pictures)
+        if options["json"]:
+            print_json({**on, "sweeps": swept})
+        elif words:
+            print(text, end="")
+        return 0
+
+    def _cases(self, words: Sequence[str]) -> list[Case]:
+        from stages.evaluation.measure import case_of
+
+        layers, rest = self.select(words)
+        if rest:
+            raise self.refuse(f"{rest[0]} is no layer")
+        layers = [layer for layer in layers if (layer.path / LAYER).is_file()]
+        known = [layer for layer in layers if layer.name.startswith(CATALOGUE)]
+        chosen = layers if words else known
+        if not chosen:
+            raise self.refuse("there is no layer below projects/catalogue here")
+        return [case_of(layer.name.removeprefix(CATALOGUE), layer.path) for layer in chosen]
+
+
+def _plan(cases: Sequence[Case], sweeps: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], Case]]:
+    """Yield what is to be measured, by a name."""
+    from stages.evaluation.measure import on_machine
+
+    for machine in MACHINES:
+        yield from (((machine, case.name), on_machine(case, machine)) for case in cases)
+    for sweep in sweeps:
+        for value in sweep.values:
+            yield from (((sweep.name, value, s), sweep.case(value, s)) for s in sweep.series)
+
+
+def measured(cases: Sequence[Case]) -> Iterator[Mapping[str, Any]]:
+    """Yield the results of cases, in order, from as many processes as there are processors.
+
+    Raises UserError where a value is wrong, and what building raises.
+    """
+    from stages.evaluation.measure import measure
+    from stages.make.summary import is_right
+
+    with TemporaryDirectory() as place, ProcessPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(functools.partial(measure, workspace=Path(place)), cases)
+        for number, results in enumerate(found, start=1):
+            case = cases[number - 1]
+            if not is_right(results):
+                raise UserError(f"{case.name}: a value is wrong", hint="build it: doit says which")
+            _tell(f"{number} of {len(cases)}: {case.name}", is_last=number == len(cases))
+            yield results
+
+
+def _tell(text: str, is_last: bool) -> None:
+    """Write how far it is: a line on a terminal, else nothing."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{'' if is_last else text}")
+        sys.stderr.flush()
+
+
+def write(folder: Path, text: str, pictures: Mapping[str, str]) -> None:
+    """Write the document and its plots."""
+    folder.mkdir(exist_ok=True)
+    for name, picture in pictures.items():
+        write_whole(folder / f"evaluation_{name}.svg", picture.encode())
+    write_whole(folder / "evaluation.md", text.encode())

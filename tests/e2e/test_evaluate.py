@@ -1,0 +1,63 @@
+"""`doit evaluate`, on two layers of the catalogue and on all that it is made of."""
+
+import json
+import re
+
+import pytest
+
+from stages.evaluation import sweeps
+from stages.evaluation.measure import measure
+from stages.evaluation.sweeps import SWEEPS
+from tests.e2e.conftest import DODO, ROOT, Space
+
+NAMES = ("dot", "outer_product")
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory):
+    """A workspace with two layers of the catalogue."""
+    space = Space(tmp_path_factory.mktemp("evaluate"), ROOT)
+    space.write("dodo.py", DODO)
+    for name in NAMES:
+        space.copy(ROOT / "projects/catalogue" / name, f"projects/catalogue/{name}")
+    return space
+
+
+def test_named_layers_are_printed_and_nothing_is_written(space):
+    before = space.files()
+    run = space.run("evaluate", "catalogue/dot", "catalogue/outer_product")
+    assert run.code == 0, run.err
+    rows = re.findall(r"^\| (\w+) \| (loops|hull.*?) \|.*\| ([\d.]+) \| \d+ \|", run.out, re.M)
+    assert [(name, way) for name, way, _ in rows] == [
+        ("outer_product", "hull [8, 4]"), ("dot", "loops"),
+    ]
+    assert float(rows[0][2]) > 4 > float(rows[1][2])
+    assert "### Above the lanes" in run.out and "- there is a single instance: dot" in run.out
+    assert space.files() == before
+
+
+def test_json_has_the_results_of_a_build(space):
+    run = space.run("evaluate", "--json", "catalogue/outer_product")
+    space.build("catalogue/outer_product")
+    results = json.loads(space.read("projects/catalogue/outer_product/build/results.json"))
+    assert json.loads(run.out)["wse2"] == {"outer_product": results}
+
+
+def test_what_is_no_layer_is_refused(space):
+    run = space.run("evaluate", "nothing")
+    assert run.code == 3 and "evaluate: nothing is no layer" in run.err
+
+
+@pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.name)
+def test_the_layers_of_a_sweep_build(sweep, tmp_path):
+    """The last value of each sweep, in each series: right, and by the way that it names."""
+    for series in sweep.series:
+        results = measure(sweep.case(sweep.values[-1], series), tmp_path)
+        assert all(check["right"] for check in results["check"].values())
+        if sweep.name == "enumeration":
+            assert results["tasks"]["on_x"]["by"] == series
+
+
+def test_a_choice_among_sizes_costs_cycles(tmp_path):
+    found = {way: measure(sweeps.conv(4, prefer=way), tmp_path) for way in ("hull", "enumerate")}
+    assert float(sweeps.overhead(found)) > 0
