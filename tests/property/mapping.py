@@ -158,7 +158,9 @@ class RandomMapping:
         whole = computed.is_single_valued()
         borders = [side for side, free in self.placement.free.items() if free]
         turns = rng.random() < 0.4 or not (sides or whole)
-        if borders and turns and not self.placement.fitted:
+        if self.placement.fitted:
+            borders, turns = sorted(self.sides)[:1] or borders, not whole
+        if borders and turns:
             return self._say_leaves(tensor, self._turning(tensor, borders))
         if (whole and rng.random() < 0.35) or self.placement.fitted:
             return
