@@ -229,6 +229,14 @@ FAULTS = (
         "::test_a_delayed_arrival_that_comes_late",
     ),
     Fault(
+        name="an adapter sends its own sums on, without those from farther along the border",
+        file="stages/pe/collector.py",
+        old='described, chain, first, "complete")',
+        new='described, chain, chain, "complete")',
+        caught_by="tests/stages/test_collection.py::test_sums_that_must_turn_are_right"
+        "[a sum over rows and columns]",
+    ),
+    Fault(
         name="the reference ignores dilations",
         file="stages/lair/strided.py",
         old="steps[name] += coefficient * stride",
