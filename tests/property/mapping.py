@@ -159,10 +159,10 @@ class RandomMapping:
         borders = [side for side, free in self.placement.free.items() if free]
         turns = rng.random() < 0.4 or not (sides or whole)
         if self.placement.fitted:
-            borders, turns = sorted(self.sides)[:1] or borders, not whole
+            borders, turns = sorted(self.sides)[:1] or borders, True
         if borders and turns:
             return self._say_leaves(tensor, self._turning(tensor, borders))
-        if (whole and rng.random() < 0.35) or self.placement.fitted:
+        if whole and rng.random() < 0.35:
             return
         if not sides and rng.random() < 0.9:
             return
