@@ -17,9 +17,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stages.lair.data import Arrays, input_arrays
-from stages.lair.evaluate import evaluate
-from stages.lair.network import End, Network
+from stages.lair.data import input_samples, saved
+from stages.lair.evaluate import evaluate_all
+from stages.lair.network import Crossing, End, Network
+from stages.lair.unroll import Arrays
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -79,12 +80,12 @@ def _checks(inputs: Inputs, network: Network, parts: Description) -> Description
     Where every part is exact they must agree bit for bit (-0 equals 0). Else each part is within
     its own bound; what errors of one part do in the next has none, and is only told.
     """
-    expected = _evaluate(inputs, network)
+    expected = _evaluate(inputs, network, inputs.yaml("crossings.yaml"))
     exact = all(check["exact"] for part in parts.values() for check in part["check"].values())
     right = all(check["right"] for part in parts.values() for check in part["check"].values())
     crossing = {str(c.source) for c in network.crossings}
     checks = {}
-    for end, value in _outputs(network, expected):
+    for end, value in _outputs(inputs, network, expected):
         if str(end) in crossing:
             continue
         given = inputs.part(end.part).array(f"build/outputs/{end.tensor}.npy")
@@ -96,26 +97,42 @@ def _checks(inputs: Inputs, network: Network, parts: Description) -> Description
     return checks
 
 
-def _outputs(network: Network, expected: dict[str, Arrays]) -> Iterator[tuple[End, np.ndarray]]:
-    for part in network.parts:
-        for tensor, value in expected[part].items():
-            yield End(part=part, tensor=tensor), value
+def _outputs(
+    inputs: Inputs, network: Network, expected: dict[str, list[Arrays]]
+) -> Iterator[tuple[End, np.ndarray]]:
+    """Yield every output as its part saves it: what leaves does so in each invocation."""
+    for name in network.parts:
+        part = inputs.part(name)
+        tensors = part.mapping().tensors
+        for output in part.lair().outputs:
+            values = [each[output.name] for each in expected[name]]
+            leaves = output.name in tensors and tensors[output.name].leaves is not None
+            yield End(part=name, tensor=output.name), saved(values if leaves else values[-1:])
 
 
-def _evaluate(inputs: Inputs, network: Network) -> dict[str, Arrays]:
-    """Return the outputs of every part, evaluated with NumPy from the network's inputs on."""
-    outputs: dict[str, Arrays] = {}
+def _evaluate(
+    inputs: Inputs, network: Network, described: Description
+) -> dict[str, list[Arrays]]:
+    """Return all tensors of every part, in each invocation, from the network's inputs on."""
+    found: dict[str, list[Arrays]] = {}
     for name in network.parts:
         part = inputs.part(name)
         layer = part.lair()
-        crossing = {
-            c.to.tensor: outputs[c.source.part][c.source.tensor]
-            for c in network.crossings
-            if c.to.part == name
-        }
-        given = input_arrays(part.mapping(), layer, part.arrays())
-        outputs[name] = evaluate(layer, given | crossing, part.mapping().invocations)
-    return outputs
+        given = input_samples(part.mapping(), layer, part.arrays())
+        crossing = [c for c in network.crossings if c.to.part == name]
+        found[name] = evaluate_all(layer, [
+            {**each, **{c.to.tensor: _crossed(found, c, n, described) for c in crossing}}
+            for n, each in enumerate(given)
+        ])
+    return found
+
+
+def _crossed(
+    found: dict[str, list[Arrays]], crossing: Crossing, n: int, described: Description
+) -> np.ndarray:
+    """Return what a part takes from another in an invocation; in memory lies the last value."""
+    in_memory = described[str(crossing.to)]["by"] == "memory"
+    return found[crossing.source.part][-1 if in_memory else n][crossing.source.tensor]
 
 
 def _error(given: np.ndarray, expected: np.ndarray) -> float:

@@ -78,24 +78,12 @@ def _unknown(inputs: Inputs, crossing: Crossing) -> Iterator[UserError]:
 def _describe(inputs: Inputs, crossing: Crossing) -> dict[str, typing.Any]:
     """Return what a crossing is. Raises UserError where its ends do not agree."""
     leaving = _stop(inputs, crossing.source, "leaves")
-    _check_steady(inputs, crossing, leaving)
     arriving = _stop(inputs, crossing.to, "arrives")
     by = check_crossing(leaving, arriving, crossing.span)
     tensor = leaving.tensor
     return {
         "is": str(crossing.source), "type": tensor.type, "sizes": list(tensor.shape), "by": by
     }
-
-
-def _check_steady(inputs: Inputs, crossing: Crossing, leaving: Stop) -> None:
-    """Raise UserError for what leaves a part that changes from one invocation to the next."""
-    changes = inputs.part(crossing.source.part).lair().carries
-    if leaving.order is not None and changes and leaving.times > 1:
-        raise UserError(
-            f"{crossing.source} need not be the same in the {leaving.times} invocations of "
-            f"{crossing.source.part}, where {changes[0].tensor} changes",
-            crossing.span, "one value crosses: let it stay in memory, or run each part once",
-        )
 
 
 def _stop(inputs: Inputs, end: End, direction: Direction) -> Stop:

@@ -22,11 +22,12 @@ import numpy as np
 from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
-from stages.lair.data import input_arrays
+from stages.lair.data import input_samples, saved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.layer import is_integer
 from stages.lair.magnitude import is_exact, magnitudes, sum_of_absolutes
 from stages.lair.tasks import STATEMENTS
+from stages.lair.unroll import Arrays, Samples
 from stages.pe.bound import lower_bound, read_dependences
 
 if typing.TYPE_CHECKING:
@@ -48,7 +49,6 @@ READS = (
 )
 WRITES = ("build/outputs/*.npy", "build/results.json")
 VARIANTS = ("simd", "loops")
-Arrays = typing.Mapping[str, np.ndarray]
 Description = dict[str, typing.Any]
 
 
@@ -58,7 +58,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     try:
         return outcome(inputs, layer)
     except MemoryError as error:
-        tensors = [*layer.inputs, *layer.outputs * inputs.mapping().invocations]
+        tensors = [*layer.inputs, *layer.outputs] * inputs.mapping().invocations
         need = sum(np.dtype(t.type).itemsize * math.prod(t.shape) for t in tensors)
         raise UserError(
             f"the tensors have {need} bytes, and do not fit in the memory of this computer",
@@ -68,11 +68,10 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
     """Run both programs; return the outputs and build/results.json."""
-    invocations = inputs.mapping().invocations
-    arrays = input_arrays(inputs.mapping(), layer, inputs.arrays())
-    exact = is_exact(layer, arrays, invocations)
-    expected = evaluate_all(layer, arrays, invocations)
-    runs = {variant: run_programs(inputs, variant, arrays, layer) for variant in VARIANTS}
+    samples = input_samples(inputs.mapping(), layer, inputs.arrays())
+    exact = is_exact(layer, samples)
+    expected = evaluate_all(layer, samples)
+    runs = {variant: run_programs(inputs, variant, samples, layer) for variant in VARIANTS}
     allowed = [] if exact else magnitudes(layer, expected)
     if not exact:
         check_overflow(layer, [each.outputs for each in runs.values()], expected)
@@ -85,13 +84,13 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
     }
     results = describe(inputs, layer, runs, checks)
     files: dict[str, str | bytes] = {
-        f"build/outputs/{name}.npy": _npy(values[-1])
+        f"build/outputs/{name}.npy": _npy(saved(values))
         for name, values in runs["simd"].outputs.items()
     }
     return files | {"build/results.json": json.dumps(results, indent=2) + "\n"}
 
 
-def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> FabricRun:
+def run_programs(inputs: Inputs, variant: str, samples: Samples, layer: Layer) -> FabricRun:
     """Compile one variant of the programs, and run it."""
     layout = inputs.yaml("build/layout.yaml")
     programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout["roles"]]
@@ -106,7 +105,7 @@ def run_programs(inputs: Inputs, variant: str, arrays: Arrays, layer: Layer) -> 
                 library,
                 layout,
                 inputs.profile(),
-                arrays,
+                {tensor.name: once(column(samples, tensor.name)) for tensor in layer.inputs},
                 inputs.mapping().invocations,
                 shapes=shapes,
             )
@@ -149,6 +148,11 @@ def _refuse_overflow(name: str, dtype: np.dtype, place: np.ndarray, sums: np.nda
             f"{dtype} ends at {limit:.6g}",
             hint="make the values of the inputs smaller",
         )
+
+
+def once(values: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
+    """Return the values of an input in each invocation; one where all are the same array."""
+    return values[0] if all(value is values[0] for value in values) else values
 
 
 def column(invocations: typing.Sequence[Arrays], name: str) -> list[np.ndarray]:
@@ -216,7 +220,6 @@ def describe(
             profile,
             loops,
             busiest(inputs, loops),
-            inputs.mapping().invocations,
         ),
         "lanes": max(profile.lanes[tensor.type] for tensor in layer.outputs),
         "busiest": {name: usage_of_busiest(each) for name, each in runs.items()},

@@ -31,6 +31,7 @@ from stages.fabric.ports import (
     Departure,
     Inlets,
     Ports,
+    Values,
     departing_shape,
     entering_ports,
     leaving_ports,
@@ -107,7 +108,7 @@ def run_fabric(
     library: Path,
     layout: Mapping[str, Any],
     profile: Profile,
-    arrays: Mapping[str, Array],
+    arrays: Mapping[str, Array | Sequence[Array]],
     invocations: int = 1,
     *,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
@@ -115,30 +116,38 @@ def run_fabric(
 ) -> FabricRun:
     """Run the programs of `library` on the fabric of `layout`.
 
-    `arrays` holds every tensor that arrives or is resident before the start, by name. `shapes`
+    `arrays` holds every tensor that arrives or is resident before the start, by name; of one that
+    arrives, an array that comes in every invocation, or a sequence with one for each. `shapes`
     gives the shapes of outputs; by default the smallest that hold what the layout names.
 
     Raises FabricFailure before the run where routes are at fault, ValueError where the layout
     contradicts itself or the arrays; FabricStuck and FabricFailure during it.
     """
-    _check_arrays(layout, arrays)
+    values = {name: _several(array) for name, array in arrays.items()}
+    _check_arrays(layout, values, invocations)
     with engine.opened(library) as opened:
-        machine = _machine(opened, layout, arrays, invocations, shapes or {})
+        machine = _machine(opened, layout, values, invocations, shapes or {})
         _check_routes(machine, layout)
-        _scatter(machine, layout, arrays)
+        _scatter(machine, layout, values)
         outcome = _run(opened, machine, profile, invocations, cycle_limit)
         outputs = _outputs(machine, layout, invocations, shapes or {})
-        return _result(machine, layout, outcome, outputs, invocations)
+        return _result(machine, layout, outcome, outputs)
 
 
-def _check_arrays(layout: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    wanted = [*layout["arrivals"].values(), *residents(layout, "in")]
-    for stream in wanted:
+def _several(array: Array | Sequence[Array]) -> Sequence[Array]:
+    return [array] if isinstance(array, np.ndarray) else array
+
+
+def _check_arrays(layout: Mapping[str, Any], values: Values, invocations: int) -> None:
+    arriving, resident = layout["arrivals"].values(), residents(layout, "in")
+    for stream, most in [*((s, invocations) for s in arriving), *((s, 1) for s in resident)]:
         name, dtype = stream["tensor"], DTYPES[stream["type"]]
-        if name not in arrays:
+        if name not in values:
             raise ValueError(f"tensor {name} is missing")
-        if arrays[name].dtype != dtype:
-            raise ValueError(f"tensor {name} is {arrays[name].dtype}, not {dtype}")
+        if len(values[name]) not in (1, most):
+            raise ValueError(f"tensor {name} has {len(values[name])} values, not {most}")
+        if values[name][0].dtype != dtype:
+            raise ValueError(f"tensor {name} is {values[name][0].dtype}, not {dtype}")
 
 
 def _check_routes(machine: _Machine, layout: Mapping[str, Any]) -> None:
@@ -152,7 +161,7 @@ def _check_routes(machine: _Machine, layout: Mapping[str, Any]) -> None:
 def _machine(
     opened: ctypes.CDLL,
     layout: Mapping[str, Any],
-    arrays: Mapping[str, Array],
+    values: Values,
     invocations: int,
     shapes: Mapping[str, tuple[int, ...]],
 ) -> _Machine:
@@ -174,7 +183,7 @@ def _machine(
         programs=programs,
         memory=[_memory(p, int((role == i).sum())) for i, p in enumerate(programs)],
         colours=colours,
-        inlets=read_arrivals(layout["arrivals"], colours.names, arrays, grid),
+        inlets=read_arrivals(layout["arrivals"], colours.names, values, invocations, grid),
         departures=departures,
         outlets=outlets,
         received=np.zeros(int(outlets["count"].sum()), dtype=np.uint32),
@@ -214,12 +223,12 @@ def _shape(
     return tuple(max(extents) for extents in zip(*named, strict=True))
 
 
-def _scatter(machine: _Machine, layout: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+def _scatter(machine: _Machine, layout: Mapping[str, Any], values: Values) -> None:
     for number, name in enumerate(machine.roles):
         pes = np.flatnonzero(machine.role == number)
         for tensor in layout["roles"][name]["tensors"].values():
             if tensor.get("transfer") == "in":
-                array = np.asarray(arrays[tensor["tensor"]], order="C")
+                array = np.asarray(values[tensor["tensor"]][0], order="C")
                 scatter(machine.memory[number], tensor, array, pes, machine.grid)
 
 
@@ -361,7 +370,6 @@ def _result(
     layout: Mapping[str, Any],
     outcome: engine.Outcome,
     outputs: Mapping[str, Sequence[Array]],
-    invocations: int,
 ) -> FabricRun:
     counts = {
         name: machine.counters[machine.role == i, : machine.programs[i].counters]
@@ -382,7 +390,5 @@ def _result(
         points={name: each[:, :, 1] for name, each in counts.items()},
         memory={name: memory["data"] + memory["code"] for name, memory in memories.items()},
         entering=entering_ports(machine.inlets.inlets, machine.grid),
-        leaving=leaving_ports(
-            machine.outlets, machine.received_kind, invocations, machine.grid
-        ),
+        leaving=leaving_ports(machine.outlets, machine.received_kind, machine.grid),
     )

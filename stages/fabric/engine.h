@@ -26,10 +26,11 @@ struct machine {
     int32_t hop, ramp, queue_depth, instruction_queue, live_configurations, multicast;
 };
 
-/* An external PE beside `node`: wavelets [first, first + count) of the data, once an invocation. */
+/* An external PE beside `node`: wavelets [first, first + count) of the data, over and over until it
+ * has sent `total`. */
 struct inlet {
     int32_t node, side, colour;
-    int64_t first, count;
+    int64_t first, count, total;
 };
 
 /* An external PE: takes `count` elements of any of the colours, and keeps them from `first` on.

@@ -19,7 +19,10 @@ MAX_POSITIONS = 4
 REPORT_SIZE = 4096
 
 INLET = np.dtype(
-    [("node", "i4"), ("side", "i4"), ("colour", "i4"), ("first", "i8"), ("count", "i8")],
+    [
+        *(("node", "i4"), ("side", "i4"), ("colour", "i4")),
+        *(("first", "i8"), ("count", "i8"), ("total", "i8")),
+    ],
     align=True,
 )
 OUTLET = np.dtype(

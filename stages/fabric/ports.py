@@ -28,14 +28,17 @@ from stages.poly.evaluate import evaluate_set
 
 Array = NDArray[Any]
 INDEX_LIMIT = 65536
+Values = Mapping[str, Sequence[Array]]
+"""By tensor, an array that comes in every invocation, or one for each of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inlets:
-    """What all external PEs inject in one invocation.
+    """What all external PEs inject.
 
-    `inlets` has one record per external PE and colour, those of one link side by side; `sent` are
-    the payloads, `control` tells which of them are control wavelets.
+    `inlets` has one record per external PE and colour, those of one link side by side: it sends
+    `count` wavelets, from `first` on, over and over until they are `total`. `sent` are the
+    payloads, `control` tells which of them are control wavelets.
     """
 
     inlets: Array
@@ -61,7 +64,7 @@ class Departure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """External PEs, and how many wavelets each sends or takes in one invocation: arrays [port].
+    """External PEs, and how many wavelets each sends or takes in all invocations: arrays [port].
 
     `colour` is the number of the colour of what is sent; what is taken has none, -1.
     """
@@ -83,13 +86,19 @@ class _Points:
 
 
 def read_arrivals(
-    arrivals: Mapping[str, Any], colours: Sequence[str], arrays: Mapping[str, Array], grid: Grid
+    arrivals: Mapping[str, Any],
+    colours: Sequence[str],
+    values: Values,
+    invocations: int,
+    grid: Grid,
 ) -> Inlets:
-    """Return what the external PEs inject: `arrays` holds each tensor by its name."""
+    """Return what the external PEs inject."""
     parts = [
-        _read_arrival(arrival, colours.index(arrival["colour"]), arrays[arrival["tensor"]], grid)
+        _read_arrival(arrival, colours.index(arrival["colour"]), values[arrival["tensor"]], grid)
         for arrival in arrivals.values()
     ]
+    for arrival, (inlet, _, _) in zip(arrivals.values(), parts, strict=True):
+        inlet["total"] = inlet["count"] * (invocations // len(values[arrival["tensor"]]))
     inlets = np.concatenate([np.zeros(0, INLET), *(inlet for inlet, _, _ in parts)])
     sizes = [0, *(len(sent) for _, sent, _ in parts)]
     inlets["first"] += np.repeat(np.cumsum(sizes)[:-1], [len(inlet) for inlet, _, _ in parts])
@@ -160,14 +169,14 @@ def take_departed(
 
 def entering_ports(inlets: Array, grid: Grid) -> Ports:
     """Return the external PEs of inlets."""
-    return _external(inlets, inlets["colour"].astype(np.int64), inlets["count"], grid)
+    return _external(inlets, inlets["colour"].astype(np.int64), inlets["total"], grid)
 
 
-def leaving_ports(outlets: Array, kinds: Array, invocations: int, grid: Grid) -> Ports:
+def leaving_ports(outlets: Array, kinds: Array, grid: Grid) -> Ports:
     """Return the external PEs of outlets for all invocations; `kinds` is what they received."""
     came = np.concatenate([[0], np.cumsum(kinds != 0)])
     wavelets = came[outlets["first"] + outlets["count"]] - came[outlets["first"]]
-    return _external(outlets, np.full(len(outlets), -1), wavelets // invocations, grid)
+    return _external(outlets, np.full(len(outlets), -1), wavelets, grid)
 
 
 def _external(records: Array, colour: Ints, wavelets: Ints, grid: Grid) -> Ports:
@@ -177,20 +186,21 @@ def _external(records: Array, colour: Ints, wavelets: Ints, grid: Grid) -> Ports
 
 
 def _read_arrival(
-    arrival: Mapping[str, Any], colour: int, array: Array, grid: Grid
+    arrival: Mapping[str, Any], colour: int, arrays: Sequence[Array], grid: Grid
 ) -> tuple[Array, NDArray[np.uint32], NDArray[np.uint8]]:
     """Return inlets, payloads and control marks of one arrival; `first` counts from its own 0."""
     order = isl.Map(arrival["order"])
     box = _index_box(order)
     if arrival["sparse"]:
         box = _sequences(box, arrival["outer"], arrival["order"])
-    points = _points(order, arrival["side"], array.shape, box, grid)
-    values = _values(array, points)
+    points = _points(order, arrival["side"], arrays[0].shape, box, grid)
+    values = np.stack([_values(array, points) for array in arrays], axis=1)
+    inside = np.broadcast_to(points.inside[:, None], values.shape)
     rows = len(points.nodes)
     if arrival["sparse"]:
-        sent, control, keep = _sparse(values, points)
+        sent, control, keep = _sparse(values, inside, points.axes[-1])
     else:
-        sent, control, keep = _payloads(values), np.zeros_like(points.inside), points.inside
+        sent, control, keep = _payloads(values), np.zeros_like(inside), inside
     inlets = np.zeros(rows, dtype=INLET)
     inlets["node"], inlets["side"], inlets["colour"] = (
         points.nodes, SIDES.index(arrival["side"]), colour,
@@ -200,9 +210,13 @@ def _read_arrival(
     return inlets, sent[keep], control[keep].astype(np.uint8)
 
 
-def _sparse(values: Array, points: _Points) -> tuple[NDArray[np.uint32], Bools, Bools]:
-    """Return payloads, control marks and what is sent: no zeros, and an end to every sequence."""
-    inner = points.axes[-1]
+def _sparse(
+    values: Array, inside: Bools, inner: Ints
+) -> tuple[NDArray[np.uint32], Bools, Bools]:
+    """Return payloads, control marks and what is sent: no zeros, and an end to every sequence.
+
+    `values` is [port][invocation][index...], as is `inside`; `inner` are those of the last index.
+    """
     if values.dtype.itemsize != 2 or inner.min() < 0 or inner.max() >= INDEX_LIMIT:
         raise ValueError(
             f"a sparse element has 16 bits and an index below {INDEX_LIMIT}, not"
@@ -210,7 +224,7 @@ def _sparse(values: Array, points: _Points) -> tuple[NDArray[np.uint32], Bools, 
         )
     sent = inner.astype(np.uint32) << 16 | _payloads(values)
     ends = (*values.shape[:-1], 1)
-    keep = points.inside & (values != 0)
+    keep = inside & (values != 0)
     return (
         np.concatenate([sent, np.zeros(ends, np.uint32)], axis=-1),
         np.concatenate([np.zeros(keep.shape, np.bool_), np.ones(ends, np.bool_)], axis=-1),

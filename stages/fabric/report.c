@@ -110,7 +110,7 @@ static void report_inlet(struct report *report, int32_t i)
 {
     const struct layout *layout = report->engine->layout;
     const struct inlet *inlet = &layout->inlet[i];
-    const int64_t total = inlet->count * layout->invocations;
+    const int64_t total = inlet->total;
     const struct pe *pe = &report->engine->node[inlet->node].pe;
 
     if (report->engine->inlet_count[i] < total)

@@ -52,8 +52,7 @@ static bool inject(struct engine *engine, int32_t i)
         &engine->channel[engine->channel_of[slot_of(engine, inlet->node, inlet->side,
                                                     inlet->colour)]];
 
-    if (sent == inlet->count * engine->layout->invocations
-        || !has_space(&channel->queue, engine->now))
+    if (sent == inlet->total || !has_space(&channel->queue, engine->now))
         return false;
     push(&channel->queue, (struct parcel){ ready, engine->layout->sent[item],
                                            engine->layout->sent_control[item] });

@@ -7,7 +7,7 @@ Source   design, Arithmetic: with `kind: integers` no sum of absolute terms pass
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,15 @@ from stages.lair.layer import Layer, Tensor, is_integer
 from stages.lair.magnitude import is_exact
 from stages.lair.names import did_you_mean
 from stages.lair.strided import Array
+from stages.lair.unroll import Arrays, Samples
 
 if TYPE_CHECKING:
     from stages.lair.mapping import Mapping as LayerMapping
 
-__all__ = ["generate", "input_arrays", "is_exact", "read_inputs"]
+__all__ = ["generate", "input_samples", "is_exact", "read_inputs", "saved"]
 
-Arrays = dict[str, Array]
+Drawing = Callable[[Tensor, np.random.Generator], Array]
+"""The values of a tensor."""
 
 RANGES = (8, 4, 3, 2, 1)
 """The largest absolute values that are tried, in this order."""
@@ -38,22 +40,39 @@ HALVINGS = 16
 
 def generate(
     layer: Layer, seed: int, kind: str, density: float, sparse: Collection[str],
-    invocations: int = 1,
-) -> tuple[dict[str, Array], bool]:
-    """Return all inputs, in their types and shapes, and whether results must match bit for bit.
+    invocations: int = 1, arriving: Collection[str] = (),
+) -> tuple[Samples, bool]:
+    """Return the inputs of each invocation, and whether results must match bit for bit.
 
-    `kind` integers: small integers, as large and as dense as `is_exact` allows in so many
-    invocations; the share
-    `density` of the elements of the tensors in `sparse` is not zero. Where that is impossible, or
-    `kind` is reals: uniform in -1 to 1. Integer types hold integers in any case.
+    Those in `arriving` differ from one invocation to the next. `kind` integers: small integers, as
+    large and as dense as `is_exact` allows; the share `density` of the elements of the tensors in
+    `sparse` is not zero. Where that is impossible, or `kind` is reals: uniform in -1 to 1. Integer
+    types hold integers in any case.
     """
+    kept = {t.name: density if t.name in sparse else 1.0 for t in layer.inputs}
+
+    def samples(drawing: Drawing) -> Samples:
+        return _samples(layer, seed, drawing, invocations, arriving)
+
     if kind == "integers":
         for largest, share in _attempts(layer, density if sparse else 1.0, invocations):
-            inputs = _integers(layer, seed, largest, density, share, sparse)
-            if is_exact(layer, inputs, invocations):
-                return inputs, True
-    inputs = _reals(layer, seed, density, sparse)
-    return inputs, is_exact(layer, inputs, invocations)
+            found = samples(partial(_integers, kept=kept, largest=largest, share=share))
+            if is_exact(layer, found):
+                return found, True
+    found = samples(partial(_reals, kept=kept))
+    return found, is_exact(layer, found)
+
+
+def _samples(
+    layer: Layer, seed: int, drawing: Drawing, invocations: int, arriving: Collection[str]
+) -> Samples:
+    """Return the inputs of each invocation, from generators of their own."""
+    first = {t.name: drawing(t, _generator(seed, t)) for t in layer.inputs}
+    varying = [t for t in layer.inputs if t.name in arriving]
+    return [first] + [
+        first | {t.name: drawing(t, _generator(seed, t, n)) for t in varying}
+        for n in range(1, invocations)
+    ]
 
 
 def _attempts(layer: Layer, density: float, invocations: int) -> Iterator[tuple[int, float]]:
@@ -71,40 +90,28 @@ def _attempts(layer: Layer, density: float, invocations: int) -> Iterator[tuple[
 def _is_exact_of(layer: Layer, number: int, invocations: int) -> bool:
     """Whether inputs that are all equal to a number are exact."""
     inputs = {t.name: np.full(t.shape, number, t.type) for t in layer.inputs}
-    return is_exact(layer, inputs, invocations)
+    return is_exact(layer, [inputs] * invocations)
 
 
-def _generator(seed: int, tensor: Tensor) -> np.random.Generator:
-    return np.random.default_rng([seed, zlib.crc32(tensor.name.encode())])
+def _generator(seed: int, tensor: Tensor, *invocation: int) -> np.random.Generator:
+    return np.random.default_rng([seed, zlib.crc32(tensor.name.encode()), *invocation])
 
 
 def _integers(
-    layer: Layer, seed: int, largest: int, density: float, share: float, sparse: Collection[str]
-) -> dict[str, Array]:
-    """Return integers of -largest to largest; zeros only by density and share."""
-    result = {}
-    for tensor in layer.inputs:
-        draw = _generator(seed, tensor)
-        values = _drawn(tensor, "int8", partial(draw.integers, 1, largest, endpoint=True))
-        values *= _drawn(tensor, "int8", partial(draw.choice, [-1, 1]))
-        kept = share * (density if tensor.name in sparse else 1)
-        result[tensor.name] = _thin(values, kept, tensor, draw).astype(tensor.type)
-    return result
+    tensor: Tensor, draw: np.random.Generator, kept: Mapping[str, float], largest: int, share: float
+) -> Array:
+    """Return integers of -largest to largest; zeros only by what is kept and by share."""
+    values = _drawn(tensor, "int8", partial(draw.integers, 1, largest, endpoint=True))
+    values *= _drawn(tensor, "int8", partial(draw.choice, [-1, 1]))
+    return _thin(values, share * kept[tensor.name], tensor, draw).astype(tensor.type)
 
 
-def _reals(
-    layer: Layer, seed: int, density: float, sparse: Collection[str]
-) -> dict[str, Array]:
-    result = {}
-    for tensor in layer.inputs:
-        draw = _generator(seed, tensor)
-        if is_integer(tensor.type):
-            values = _drawn(tensor, tensor.type, partial(draw.integers, -1, 1, endpoint=True))
-        else:
-            values = _drawn(tensor, tensor.type, partial(draw.uniform, -1, 1))
-        kept = density if tensor.name in sparse else 1.0
-        result[tensor.name] = _thin(values, kept, tensor, draw)
-    return result
+def _reals(tensor: Tensor, draw: np.random.Generator, kept: Mapping[str, float]) -> Array:
+    if is_integer(tensor.type):
+        values = _drawn(tensor, tensor.type, partial(draw.integers, -1, 1, endpoint=True))
+    else:
+        values = _drawn(tensor, tensor.type, partial(draw.uniform, -1, 1))
+    return _thin(values, kept[tensor.name], tensor, draw)
 
 
 def _thin(values: Array, kept: float, tensor: Tensor, draw: np.random.Generator) -> Array:
@@ -125,21 +132,35 @@ def _drawn(tensor: Tensor, type_: str, draw: Callable[..., Any]) -> Array:
     return values
 
 
-def input_arrays(mapping: LayerMapping, layer: Layer, given: Mapping[str, Array]) -> Arrays:
-    """Return every input tensor in its type: of inputs/*.npy if `given`, else made from `data`.
+def input_samples(mapping: LayerMapping, layer: Layer, given: Arrays) -> Samples:
+    """Return the inputs of each invocation: of inputs/*.npy if `given`, else made from `data`.
 
     Raises UserErrors for a file that is not such a tensor.
     """
+    arriving = {name for name, tensor in mapping.tensors.items() if tensor.arrives is not None}
     sparse = {name for name, tensor in mapping.tensors.items() if tensor.sparse}
-    data = mapping.data
+    data, invocations = mapping.data, mapping.invocations
+    read = read_inputs(given, layer, invocations, arriving)
     made, _ = generate(
-        layer, data.seed, data.kind, data.density, sparse, mapping.invocations
+        layer, data.seed, data.kind, data.density, sparse, invocations, arriving - read.keys()
     )
-    return made | read_inputs(given, layer)
+    return [
+        {**inputs, **{name: values[n % len(values)] for name, values in read.items()}}
+        for n, inputs in enumerate(made)
+    ]
 
 
-def read_inputs(arrays: Mapping[str, Array], layer: Layer) -> dict[str, Array]:
-    """Return the arrays of inputs/*.npy, by tensor, in the types of the layer.
+def saved(values: Sequence[Array]) -> Array:
+    """Return the values of a tensor as a file holds them: several have an axis of their own."""
+    return values[0] if len(values) == 1 else np.stack(values)
+
+
+def read_inputs(
+    arrays: Arrays, layer: Layer, invocations: int = 1, arriving: Collection[str] = ()
+) -> dict[str, Sequence[Array]]:
+    """Return the values in inputs/*.npy, by tensor, in the types of the layer.
+
+    There is one of a tensor, or of those in `arriving` one for each invocation.
 
     Raises UserErrors for a file that is no input, of another shape, or with values that the
     tensor's type cannot hold.
@@ -148,7 +169,7 @@ def read_inputs(arrays: Mapping[str, Array], layer: Layer) -> dict[str, Array]:
     errors: list[UserError] = []
     result = {}
     for name, array in arrays.items():
-        error = _check(name, array, inputs)
+        error = _check(name, array, inputs, invocations if name in arriving else 1)
         if error is None:
             result[name] = _convert(array, inputs[name])
         else:
@@ -158,7 +179,9 @@ def read_inputs(arrays: Mapping[str, Array], layer: Layer) -> dict[str, Array]:
     return result
 
 
-def _check(name: str, array: Array, inputs: Mapping[str, Tensor]) -> UserError | None:
+def _check(
+    name: str, array: Array, inputs: Mapping[str, Tensor], invocations: int
+) -> UserError | None:
     """Return what is wrong with the file of an input; None if nothing is."""
     file = f"inputs/{name}.npy"
     if name not in inputs:
@@ -167,13 +190,15 @@ def _check(name: str, array: Array, inputs: Mapping[str, Tensor]) -> UserError |
     if array.dtype.kind not in "biuf":
         hint = "save integers, floats or booleans"
         return UserError(f"{file} holds {array.dtype}, not real numbers", hint=hint)
-    if array.shape != tensor.shape:
+    several = (invocations, *tensor.shape)
+    if array.shape != tensor.shape and (invocations == 1 or array.shape != several):
         message = f"{file} has shape {array.shape}, but {name} has shape {tensor.shape}"
-        return UserError(message, hint="save an array of exactly this shape")
+        other = "" if invocations == 1 else f", or of {several}: one for each invocation"
+        return UserError(message, hint=f"save an array of exactly this shape{other}")
     wrong = np.argwhere(~_fits(array, tensor))
     if len(wrong):
         place = tuple(wrong[0].tolist())
-        index = "".join(f"[{k}]" for k in place)
+        index = "".join(f"[{k}]" for k in place[array.ndim - len(tensor.shape) :])
         message = f"{file} holds {array[place]} at {name}{index}, which {tensor.type} cannot hold"
         return UserError(message, hint=_range(tensor.type))
     return None
@@ -190,8 +215,10 @@ def _fits(array: Array, tensor: Tensor) -> Array:
         return inside
 
 
-def _convert(array: Array, tensor: Tensor) -> Array:
-    return np.ascontiguousarray(array).reshape(tensor.shape).astype(tensor.type)
+def _convert(array: Array, tensor: Tensor) -> Sequence[Array]:
+    count = 1 if array.shape == tensor.shape else len(array)
+    values = np.ascontiguousarray(array).reshape(count, *tensor.shape).astype(tensor.type)
+    return [values[n, ...] for n in range(count)]
 
 
 def _range(type_: str) -> str:

@@ -11,16 +11,16 @@ import numpy as np
 from stages.lair.accumulate import accumulate, value
 from stages.lair.layer import Layer, Statement
 from stages.lair.strided import Array
-from stages.lair.unroll import Arrays, unroll
+from stages.lair.unroll import Arrays, Samples, unroll
 
 
-def evaluate(layer: Layer, inputs: Arrays, invocations: int = 1) -> dict[str, Array]:
-    """Return every output of the last invocation, in its type and shape, from inputs in theirs."""
-    last = evaluate_all(layer, inputs, invocations)[-1]
-    return {tensor.name: last[tensor.name] for tensor in layer.outputs}
+def evaluate(layer: Layer, inputs: Arrays) -> dict[str, Array]:
+    """Return every output of one invocation, in its type and shape, from inputs in theirs."""
+    (tensors,) = evaluate_all(layer, [inputs])
+    return {tensor.name: tensors[tensor.name] for tensor in layer.outputs}
 
 
-def evaluate_all(layer: Layer, inputs: Arrays, invocations: int) -> list[Arrays]:
+def evaluate_all(layer: Layer, samples: Samples) -> list[Arrays]:
     """Return all tensors, inputs included, in each invocation."""
 
     def defined(statement: Statement, tensors: Arrays) -> Array:
@@ -28,4 +28,4 @@ def evaluate_all(layer: Layer, inputs: Arrays, invocations: int) -> list[Arrays]
         return accumulate(statement, layer, tensors, value).astype(type_)
 
     with np.errstate(all="ignore"):
-        return unroll(layer, inputs, invocations, defined)
+        return unroll(layer, samples, defined)

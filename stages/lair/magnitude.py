@@ -18,7 +18,7 @@ from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement, is_integer
 from stages.lair.strided import Array, Read, reduced, target_slices
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
-from stages.lair.unroll import Arrays
+from stages.lair.unroll import Arrays, Samples, is_same
 
 UNIT = {"float16": 2.0**-11, "float32": 2.0**-24}
 """Half the distance from 1 to the next value."""
@@ -51,7 +51,7 @@ def magnitude(layer: Layer, inputs: Mapping[str, Array]) -> dict[str, Array]:
     That is (n + 1) u sum|terms|, n counting the terms of the element, and what the errors of other
     statements' results do to it. Zero for integer types: they wrap, in any order alike.
     """
-    return magnitudes(layer, evaluate_all(layer, inputs, 1))[0]
+    return magnitudes(layer, evaluate_all(layer, [inputs]))[0]
 
 
 def magnitudes(layer: Layer, history: Sequence[Arrays]) -> list[dict[str, Array]]:
@@ -59,14 +59,17 @@ def magnitudes(layer: Layer, history: Sequence[Arrays]) -> list[dict[str, Array]
     found: list[dict[str, Array]] = []
     errors: dict[str, Array] = {}
     with np.errstate(all="ignore"):
-        for tensors in history if layer.carries else history[:1]:
+        for n, tensors in enumerate(history):
+            if n and tensors is history[n - 1]:
+                found.append(found[-1])
+                continue
             errors = dict(errors)
             for s in layer.statements:
                 own = _bound(s, layer, tensors)
                 errors[s.target.tensor] = own + moved(s, layer, tensors, errors)
             found.append({s.target.tensor: errors[s.target.tensor] for s in layer.statements})
             errors = {c.tensor: errors[c.source] for c in layer.carries if c.source in errors}
-    return found if layer.carries else found * len(history)
+    return found
 
 
 def _bound(statement: Statement, layer: Layer, inputs: Arrays) -> Array:
@@ -185,30 +188,33 @@ def _grains(layer: Layer) -> dict[str, int | None]:
     return found
 
 
-def is_exact(layer: Layer, inputs: Mapping[str, Array], invocations: int = 1) -> bool:
+def is_exact(layer: Layer, samples: Samples) -> bool:
     """Whether every order of evaluation gives the same bits, in each invocation.
 
     True of copies; else if all inputs are integers, all values multiples of one 2^g, and no sum of
     absolute terms passes LIMIT times that; of products, no product of those that are not zero.
     """
     calculating = [s for s in layer.statements if not is_copy(s, layer)]
-    if calculating and not all(np.array_equal(np.rint(a), a) for a in inputs.values()):
+    arrays = {id(array): array for inputs in samples for array in inputs.values()}
+    if calculating and not all(np.array_equal(np.rint(a), a) for a in arrays.values()):
         return False
     grains = _grains(layer)
     return None not in grains.values() and all(
         largest_sum(s, layer, tensors) <= _limit(s, layer) * 2.0 ** (grains[s.target.tensor] or 0)
-        for tensors in _known(layer, inputs, invocations)
+        for tensors in _known(layer, samples)
         for s in calculating
     )
 
 
-def _known(layer: Layer, inputs: Arrays, invocations: int) -> Sequence[Arrays]:
-    """Return all that statements read in each invocation; the inputs alone, if that is all."""
+def _known(layer: Layer, samples: Samples) -> Samples:
+    """Return all that statements read in each invocation; the inputs alone, if that is all.
+
+    An invocation that is the same as the one before it is left out.
+    """
     defined = {s.target.tensor for s in layer.statements}
     chained = any(a.tensor in defined for s in layer.statements for a in s.reads)
-    if layer.carries:
-        return evaluate_all(layer, inputs, invocations)
-    return evaluate_all(layer, inputs, 1) if chained else [inputs]
+    known = evaluate_all(layer, samples) if layer.carries or chained else samples
+    return [t for n, t in enumerate(known) if n == 0 or not is_same(t, known[n - 1])]
 
 
 def is_copy(statement: Statement, layer: Layer) -> bool:

@@ -286,5 +286,5 @@ def _check_next(name: str, following: str, mapping: Mapping, layer: Layer) -> It
             hint = "after an invocation the one takes the other's place"
             yield UserError(f"{following} has not the type and shape of {name}", span, hint)
         elif mapping.tensors[name].arrives is not None:
-            hint = f"leave one of them out: what arrives is the same {name} in every invocation"
+            hint = "leave one of them out: what arrives is given for every invocation"
             yield UserError(f"{name} arrives, and has a next", span, hint)

@@ -6,7 +6,7 @@ Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.2: "delays between different 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -16,23 +16,33 @@ from stages.lair.strided import Array
 Arrays = Mapping[str, Array]
 """Tensors by name."""
 
+Samples = Sequence[Arrays]
+"""The inputs of each invocation; those that stay the same are the same arrays."""
+
 Meaning = Callable[[Statement, Arrays], Array]
 """What a statement defines, from all that is known in an invocation."""
 
 
-def unroll(layer: Layer, inputs: Arrays, invocations: int, meaning: Meaning) -> list[Arrays]:
-    """Return all tensors in each invocation, from the inputs of the first one.
+def unroll(layer: Layer, samples: Samples, meaning: Meaning) -> list[Arrays]:
+    """Return all tensors in each invocation, from the inputs in each of them.
 
-    What is delayed is zero at first; what is carried changes afterwards. Where nothing is, all
-    invocations are the same arrays.
+    What is delayed is zero at first; what is carried is an input of the first invocation only.
+    Where nothing is, invocations with the same inputs are the same object.
     """
     found: list[Arrays] = []
-    zeros = {tensor.name: np.zeros(tensor.shape, tensor.type) for tensor in layer.delayed}
-    tensors: dict[str, Array] = {**inputs, **zeros}
-    for _ in range(invocations if layer.carries else 1):
-        tensors = dict(tensors)
+    carried = {tensor.name: np.zeros(tensor.shape, tensor.type) for tensor in layer.delayed}
+    for n, inputs in enumerate(samples):
+        if n and not layer.carries and is_same(inputs, samples[n - 1]):
+            found.append(found[-1])
+            continue
+        tensors: dict[str, Array] = {**inputs, **carried}
         for statement in layer.statements:
             tensors[statement.target.tensor] = meaning(statement, tensors)
         found.append(tensors)
-        tensors = tensors | {c.tensor: tensors[c.source] for c in layer.carries}
-    return found if layer.carries else found * invocations
+        carried = {c.tensor: tensors[c.source] for c in layer.carries}
+    return found
+
+
+def is_same(inputs: Arrays, before: Arrays) -> bool:
+    """Whether two invocations have the same arrays as inputs."""
+    return all(array is before[name] for name, array in inputs.items())

@@ -126,7 +126,6 @@ def lower_bound(
     profile: Profile,
     loops: FabricRun,
     busiest: int,
-    invocations: int,
 ) -> dict[str, typing.Any]:
     """Return the bound in cycles and what binds: operations, ports or latency.
 
@@ -137,7 +136,7 @@ def lower_bound(
     lanes = max(profile.lanes[layer.tensors[name].type] for name in written)
     candidates = {
         "operations": -(-busiest // lanes),
-        "ports": invocations * max(map(busiest_place, (loops.entering, loops.leaving))),
+        "ports": max(map(busiest_place, (loops.entering, loops.leaving))),
         "latency": max((latency(d, profile, loops) for d in dependences), default=0),
     }
     by = max(candidates, key=lambda key: candidates[key])

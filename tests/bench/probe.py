@@ -25,15 +25,15 @@ def probe(layer):
     the cycles of the busiest PE went into, as `struct usage` of engine.h; of several, the first.
     """
     from stages import simulate
-    from stages.lair.data import input_arrays
+    from stages.lair.data import input_samples
     from stages.make.folders import open_folder
     from stages.make.inputs import Inputs
 
     inputs = Inputs(open_folder(layer), simulate.READS)
     node = inputs.lair()
-    arrays = input_arrays(inputs.mapping(), node, inputs.arrays())
+    samples = input_samples(inputs.mapping(), node, inputs.arrays())
     start = time.process_time()
-    ran = simulate.run_programs(inputs, "simd", arrays, node)
+    ran = simulate.run_programs(inputs, "simd", samples, node)
     seconds = time.process_time() - start
     lanes = max(inputs.profile().lanes[tensor.type] for tensor in node.outputs)
     busiest = ran.usage[ran.usage["busy"].argmax()]

@@ -99,6 +99,20 @@ def test_dense_invocations_follow_back_to_back(library, row, ideal):
     np.testing.assert_array_equal(run.outputs["z"][0], np.tile(x, (3, 1)))
 
 
+def test_one_dense_value_an_invocation(library, row, ideal):
+    values = [np.arange(8, dtype="i4") + 100 * n for n in range(4)]
+    run = run_fabric(library, broadcast(row, 3), ideal, {"x": values}, 4)
+    same = run_fabric(library, broadcast(row, 3), ideal, {"x": values[0]}, 4)
+    assert (run.injected, run.cycles) == (same.injected, same.cycles)
+    np.testing.assert_array_equal(run.outputs["z"][0], np.tile(values[-1], (3, 1)))
+
+
+def test_as_many_values_as_invocations(library, row, ideal):
+    values = [np.arange(8, dtype="i4")] * 3
+    with pytest.raises(ValueError, match="tensor x has 3 values, not 4"):
+        run_fabric(library, broadcast(row, 3), ideal, {"x": values}, 4)
+
+
 def test_a_control_wavelet_advances_the_route(library, ideal):
     routes = {"E": "{ [PE[0, 0] -> ramp[]] -> E[] }", "S": "{ [PE[0, 0] -> ramp[]] -> S[] }"}
     layout = {

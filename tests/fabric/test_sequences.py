@@ -30,8 +30,15 @@ def test_elements_are_put_where_they_belong(library, row, ideal, invocations):
     assert len(run.outputs["y"]) == invocations
     for y in run.outputs["y"]:
         np.testing.assert_array_equal(y, X)
-    np.testing.assert_array_equal(run.leaving.wavelets, [2 + 2, 3 + 2])
+    np.testing.assert_array_equal(run.leaving.wavelets, invocations * np.array([2 + 2, 3 + 2]))
     assert run.delivered == 2 * invocations * (5 + 4)
+
+
+def test_one_value_an_invocation(library, row, ideal):
+    values = [X, X * 0, np.where(X > 3, X, 0), X]
+    run = run_fabric(library, echo(row), ideal, {"x": values}, 4)
+    np.testing.assert_array_equal(run.outputs["y"], values)
+    np.testing.assert_array_equal(run.entering.wavelets, [2 + 0 + 0 + 2 + 8, 3 + 0 + 3 + 3 + 8])
 
 
 def test_another_order_puts_them_elsewhere(library, row, ideal):

@@ -61,7 +61,7 @@ def test_the_reference_is_what_the_statements_say(seed):
     given = algorithm.arguments
     file = parse_lair(Source(path="layer.lair", text=algorithm.text))
     layer = specialise(file, None, given.get("sizes", {}), given.get("types", {}))
-    inputs, exact = generate(layer, seed, "integers", 0.5, set())
+    (inputs,), exact = generate(layer, seed, "integers", 0.5, set())
     found = evaluate(layer, inputs)
     for statement in algorithm.statements if exact else ():
         expected = point_by_point(algorithm, statement, inputs)

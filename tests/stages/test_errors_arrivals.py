@@ -297,7 +297,7 @@ def test_next(layer: Any) -> None:
 layer.yaml:5:75: error: x arrives, and has a next
     x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true, next: y}
                                                                             ^
-hint: leave one of them out: what arrives is the same x in every invocation
+hint: leave one of them out: what arrives is given for every invocation
 """
 
 

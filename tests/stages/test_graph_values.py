@@ -193,7 +193,50 @@ tensors:
     built = build(lair, mapping, "simulate")
     right(built)
     z = built.output("z")
-    assert z.any() and np.array_equal(z % 6, z * 0)
+    assert z.any() and np.array_equal(z % 3, z * 0)
+
+
+SAMPLES = """target: "{ PE[1, 2] }"
+placement: "{ mv[i,j] -> PE[0, i//4]; add[i] -> PE[0, i//4] }"
+invocations: 4
+tensors:
+  x: {arrives: "{ x[j] -> [PE[0, -1] -> index[j]] }", sparse: true}
+  c: {arrives: "{ c[i] -> [PE[-1, i//4] -> index[i mod 4]] }"}
+  z: {leaves: "{ z[i] -> [PE[1, i//4] -> index[i mod 4]] }"}
+"""
+
+
+def test_what_arrives_differs_from_sample_to_sample():
+    built = build(CHAIN, SAMPLES, "simulate")
+    right(built)
+    z = built.output("z")
+    assert z.shape == (4, 8) and len(np.unique(z, axis=0)) == 4
+
+
+def test_samples_from_files():
+    """W and c are the same in every invocation; x is all zeros in one of them."""
+    built = build(CHAIN, SAMPLES, "allocate", copy=1)
+    rng = np.random.default_rng(0)
+    w, x, c = (rng.integers(-2, 3, shape) for shape in ((8, 8), (4, 8), (8,)))
+    x[2] = 0
+    (built.folder / "inputs").mkdir()
+    for name, array in {"W": w, "x": x, "c": c}.items():
+        np.save(built.folder / f"inputs/{name}.npy", array)
+    right(built)
+    assert np.array_equal(built.output("z"), x @ w.T + c)
+
+
+def test_an_update_sees_every_sample():
+    built = build(COUNTER, GROWS, "allocate", copy=1)
+    rng = np.random.default_rng(0)
+    w, x = rng.integers(-2, 3, (8, 8)), rng.integers(-2, 3, (4, 8))
+    (built.folder / "inputs").mkdir()
+    for name, array in {"W": w, "x": x}.items():
+        np.save(built.folder / f"inputs/{name}.npy", array)
+    right(built)
+    seen = [(w + x[:n].sum(axis=0)) @ x[n] for n in range(4)]
+    assert np.array_equal(built.output("y"), seen)
+    assert np.array_equal(built.output("W_new"), w + x.sum(axis=0))
 
 
 def test_tensors_of_a_graph_may_be_called_like_iterators_of_its_nodes():

@@ -62,7 +62,7 @@ def test_the_error_of_an_internal_tensor_is_added_to_that_of_what_reads_it() -> 
     own = 2 * (2.0**-11 * 0.3 * np.array([1, 2]) + 2.0**-25)
     found = magnitude(layer_of(CHAIN), inputs)
     assert np.allclose(found["h"], own)
-    sums = np.abs(evaluate_all(layer_of(CHAIN), inputs, 1)[0]["h"].astype(float)).sum()
+    sums = np.abs(evaluate_all(layer_of(CHAIN), [inputs])[0]["h"].astype(float)).sum()
     assert np.allclose(found["y"], own.sum() + 3 * (2.0**-11 * sums + 2.0**-25))
 
 
@@ -73,14 +73,14 @@ GROWING = """lair f(): float16 s[1], float16 x[1] -> float16 y[1]
 def test_values_are_exact_in_every_invocation_or_not_at_all() -> None:
     layer = layer_of(GROWING, following={"s": "y"})
     inputs = {"s": np.array([2044], np.float16), "x": np.array([1], np.float16)}
-    assert is_exact(layer, inputs, 4)
-    assert not is_exact(layer, inputs, 5)
+    assert is_exact(layer, [inputs] * 4)
+    assert not is_exact(layer, [inputs] * 5)
 
 
 def test_errors_are_carried_on() -> None:
     layer = layer_of(GROWING, following={"s": "y"})
     inputs = {"s": np.array([0], np.float16), "x": np.array([0.5], np.float16)}
-    bounds = magnitudes(layer, evaluate_all(layer, inputs, 3))
+    bounds = magnitudes(layer, evaluate_all(layer, [inputs] * 3))
     first = 2 * (2.0**-11 * 0.5 + 2.0**-25)
     second = first + 2 * (2.0**-11 * 1 + 2.0**-25)
     assert [float(b["y"][0]) for b in bounds[:2]] == pytest.approx([first, second])
@@ -89,6 +89,24 @@ def test_errors_are_carried_on() -> None:
 def test_what_is_delayed_is_zero_at_first_and_what_is_next_is_what_was_given() -> None:
     layer = layer_of(GROWING, following={"s": "y"}, delays={"f.x": 2})
     inputs = {"s": np.array([10], np.float16), "x": np.array([3], np.float16)}
-    history = evaluate_all(layer, inputs, 4)
+    history = evaluate_all(layer, [inputs] * 4)
     assert [float(tensors["y"][0]) for tensors in history] == [10, 10, 13, 16]
-    assert evaluate(layer, inputs, 4)["y"].tolist() == [16]
+
+
+def test_samples_in_a_row() -> None:
+    layer = layer_of(GROWING, following={"s": "y"}, delays={"f.x": 1})
+    s, xs = np.array([10], np.float16), (3, 5, 7)
+    samples = [{"s": s, "x": np.array([x], np.float16)} for x in xs]
+    assert [float(t["y"][0]) for t in evaluate_all(layer, samples)] == [10, 13, 18]
+
+
+def test_errors_are_those_of_each_sample() -> None:
+    layer = layer_of("lair f(): float16 x[1] -> float16 y[1] { all (i) in (1) y[i] = x[i] * 0.3 }")
+    samples = [{"x": np.array([x], np.float16)} for x in (1, 1, 4)]
+    bounds = magnitudes(layer, evaluate_all(layer, samples))
+    assert [float(b["y"][0]) for b in bounds] == pytest.approx(
+        [2 * (2.0**-11 * 0.3 * x + 2.0**-25) for x in (1, 1, 4)]
+    )
+    assert not is_exact(layer_of(GROWING), [
+        {"s": np.array([2044], np.float16), "x": np.array([x], np.float16)} for x in (1, 2, 5)
+    ])

@@ -190,7 +190,7 @@ def test_products_of_whole_numbers_do_not_wrap_in_floats() -> None:
     layer = layer_of("lair p(): float32 x[1] -> float32 y[1]\n{ all (i, k) in (96, 1) y[k] *= 2 }")
     inputs = {"x": np.zeros(1, "float32")}
     assert evaluate(layer, inputs)["y"] == np.float32(2.0**96)
-    assert not is_exact(layer, inputs)
+    assert not is_exact(layer, [inputs])
 
 
 def test_blocks_hold_every_instance_once() -> None:

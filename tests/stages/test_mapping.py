@@ -144,7 +144,7 @@ hint: after an invocation the one takes the other's place
 layer.yaml:2:36: error: w arrives, and has a next
   tensors: {w: {arrives: '{}', next: y}}
                                      ^
-hint: leave one of them out: what arrives is the same w in every invocation
+hint: leave one of them out: what arrives is given for every invocation
 """,
     "tensors: {z: {sparse: true}}": """\
 layer.yaml:2:15: error: z is an output that does not leave, and sparse

@@ -136,8 +136,8 @@ def test_ends_of_the_box_of_outer_indices_without_any_element():
         "invocations: 2\n",
     )
     built = build(RELU, IDEAL + mapping, "simulate")
-    sent = np.count_nonzero(built.output("y")) + 4 * 4
-    assert sent_by_the_port(built.results()) == 2 * sent
+    sent = np.count_nonzero(built.output("y")) + 2 * 4 * 4
+    assert sent_by_the_port(built.results()) == sent
 
 
 def test_what_is_not_finite_leaves_and_minus_zero_does_not():
