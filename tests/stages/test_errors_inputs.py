@@ -118,7 +118,7 @@ def test_tensors_larger_than_the_memory_of_the_computer(
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("stages.simulate.input_arrays", fail)
+    monkeypatch.setattr("stages.simulate.input_samples", fail)
     assert layer.error() == """\
 error: the tensors have 160 bytes, and do not fit in the memory of this computer
 hint: make the sizes smaller, or run fewer invocations

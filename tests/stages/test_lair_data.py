@@ -174,7 +174,7 @@ def test_a_copy_is_exact_whatever_it_copies(text: str, exact: bool) -> None:
     layer = layer_of(f"lair f(): {text}")
     (x,) = layer.inputs
     values = np.array([-32768, 17] if x.type == "int16" else [65504, 0.1], x.type)
-    assert is_exact(layer, {"x": values}) is exact
+    assert is_exact(layer, [{"x": values}]) is exact
 
 
 INT = layer_of("lair f(): int16 count[2] -> int16 y[2] { all (i) in (2) y[i] = count[i] }")
