@@ -16,11 +16,10 @@ import islpy as isl
 
 from stages.lair.arriving import arriving
 from stages.lair.elements import computed_elements, needed_elements
+from stages.lair.leaving import summed_elements
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
-from stages.poly.order import behind_ports
 from stages.poly.pieces import from_domain, maps_of
-from stages.poly.side import bounding_rectangle
 from stages.poly.text import Objects, write_objects
 
 if typing.TYPE_CHECKING:
@@ -79,8 +78,8 @@ def accessed_elements(inputs: Inputs) -> isl.UnionMap:
     for name, stream in tasks["arrivals"].items():
         if not stream["sparse"]:
             result = result.union(received(stream, name, adapted, routes))
-    for name, stream in tasks["departures"].items():
-        result = result.union(summed(stream, name, adapted, routes))
+    for name in {stream["tensor"] for stream in tasks["departures"].values()}:
+        result = result.union(summed_elements(name, tasks["departures"], adapted, routes))
     for name, stream in tasks.get("collections", {}).items():
         result = result.union(collected(stream, name, adapted, routes))
     return result.reverse().coalesce()
@@ -105,20 +104,6 @@ def received(
     heard = flow.heard.range_factor_domain().intersect_range(adapters)
     heard = heard.set_tuple_name(isl.dim_type.in_, f"{stream['tensor']}_source")
     return found.union(isl.UnionMap.from_map(heard))
-
-
-def summed(
-    stream: dict[str, typing.Any],
-    name: str,
-    adapted: Objects,
-    routes: Objects,
-) -> isl.UnionMap:
-    """Return { tensor[e] -> PE } of the elements of a departure that a PE sums."""
-    relation = isl.Map.from_union_map(from_domain(adapted["departures"], stream["tensor"]))
-    core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
-    everywhere = behind_ports(relation, stream["side"], core).range_factor_domain()
-    members = isl.Set.from_union_set(routes[f"{name}_chain"])
-    return isl.UnionMap.from_map(everywhere.intersect_range(members))
 
 
 def collected(

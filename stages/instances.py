@@ -16,13 +16,13 @@ import islpy as isl
 
 from stages.lair.arriving import Arriving, arriving
 from stages.lair.elements import needed_elements
+from stages.lair.leaving import leaving
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.local import at_this_pe
 from stages.poly.order import (
     at_index,
     at_pe,
     at_places,
-    behind_ports,
     filtered,
     fixed_outer,
     on_side,
@@ -103,8 +103,19 @@ class InstanceFinder:
         return self._moved(at_places(self._flow(task["arrival"]).everywhere, members))
 
     def _send(self, task: dict[str, str]) -> dict[str, typing.Any]:
-        """{ index[i] : T[e] leaves the port of PE with i }, and which T[e]."""
-        return self._moved(self._leaving(task["departure"], "chain"))
+        """{ index[i] : T[e] leaves the port of PE with i }, and which T[e].
+
+        Of what is gathered only what PE computes; with outer indices if it is sent row by row.
+        """
+        stream, order = self.leaving[task["departure"]], self._leaving(task["departure"], "chain")
+        if stream["by"] != "gather":
+            return self._moved(order)
+        computed = self.lair["writes"].reverse().apply_range(self.placement)
+        own = isl.Map.from_union_map(from_domain(computed, stream["tensor"]))
+        at = at_pe(taken_by(order, own))
+        names = index_names(at.dim(isl.dim_type.in_))
+        at = fixed_outer(at, names[: len(stream["rows"])])
+        return {"": at.domain(), "_known": at.domain().params(), "_access": at}
 
     def _pack(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] leaves the port of PE with outer indices and i }, and which T[e]."""
@@ -137,8 +148,7 @@ class InstanceFinder:
         stream, side = self.leaving[name], self.leaving[name]["side"]
         pes = isl.Set.from_union_set(self.routes[f"{name}_{part}"])
         if "out" not in stream:
-            order = self._relation("departures", stream)
-            return at_places(behind_ports(order, side, self.core), pes)
+            return leaving(self.adapted, stream["tensor"], side, pes)
         reach = isl.Map.from_union_map(self.routes[f"{name}_reach"])
         order = relocated(on_side(self._relation("collected", stream), side, self.grid), reach)
         return _renamed(at_places(order, pes), f"{stream['tensor']}_collected")

@@ -26,6 +26,7 @@ from stages.lair.colours import shared_colours
 from stages.lair.elements import computed_elements, needed_elements
 from stages.lair.expressions import is_zero_at
 from stages.lair.layer import Carry, Layer, Statement, Tensor
+from stages.lair.leaving import gathering, leaving, summed_elements
 from stages.lair.sharing import held_tensors, waits_of
 from stages.lair.tasks import running
 from stages.lair.yaml_text import write_document
@@ -62,6 +63,10 @@ GRAPH_TASKS_HEADER = """
 Besides, kept: internal (only other statements read it), delayed (what another tensor was before);
 in: the tensor whose memory holds it. carry: what a tensor is in the next invocation.
 waits: the statements that must have run on the PE before one runs."""
+GATHER_TASKS_HEADER = """
+A departure by `gather` is sent row by row, one for each value of some outer indices: first, rows
+are the least ones, and how many there are. Of a row PEs pass on `before` elements from farther in,
+send `own` ones, and pass on those `after`."""
 COLLECT_HEADER = """
 N_adapters: PEs that collect departure N. N_chain, N_first, N_last: those that sum collection N;
 N_even, N_odd: from one to the next; N_out: from the last to the port; N_reach: { port -> PE }."""
@@ -79,6 +84,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     leaving = graph.departures | graph.collections
     if graph.collections:
         header, tasks_header = header + COLLECT_HEADER, tasks_header + COLLECT_TASKS_HEADER
+    if any(departure["by"] == "gather" for departure in leaving.values()):
+        tasks_header += GATHER_TASKS_HEADER
     if any("sparse" in departure for departure in leaving.values()):
         header, tasks_header = header + SPARSE_HEADER, tasks_header + SPARSE_TASKS_HEADER
     if graph.layer.internals or graph.layer.carries:
@@ -233,8 +240,9 @@ class TaskGraph:
             order = _relation(self.adapted["departures"], tensor)
             assert order is not None, "the tensor leaves"
             self.objects[f"{name}_last"] = chain.ends
-            described |= {"sparse": True, "outer": outer_box(order)}
-        return described
+            return described | {"sparse": True, "outer": outer_box(order)}
+        order = leaving(self.adapted, tensor, side, chain.members)
+        return described | gathering(order, sums, side, self.adapted)
 
     def _collected(self, tensor: str, side: str) -> isl.Map | None:
         """Return { t[e] -> [port -> index] } of what adapters on a side collect, if anything."""
@@ -347,11 +355,12 @@ class TaskGraph:
     def _starts(self, tensor: Tensor) -> bool:
         """Say whether a tensor gets a value before statements give it theirs.
 
-        Not one that others hold, nor an internal one of which each element is defined at once.
+        Not one that others hold, nor one of which each element on a PE is defined there at once.
         """
         writer = self._writer(tensor.name)
-        at_once = tensor in self.layer.internals and writer.op == "="
-        at_once = at_once and not self._reacting(writer)
+        at_once = writer.op == "=" and not self._reacting(writer)
+        summed = summed_elements(tensor.name, self.departures, self.adapted, self.objects)
+        at_once = at_once and summed.is_subset(self.computed)
         return not at_once and tensor.name not in self.held
 
     def _carry(self, carry: Carry) -> typing.Iterator[tuple[str, dict[str, object]]]:

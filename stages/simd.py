@@ -19,6 +19,7 @@ from stages.lair.grammar import parse_expression
 from stages.lair.operation import Operation, operation_of
 from stages.lair.tasks import FILLS, RUNS, STREAMS
 from stages.lair.yaml_text import write_document
+from stages.poly.bind import index_constants
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.compression import keeps_order
 from stages.poly.linear import linear_form
@@ -137,7 +138,7 @@ class Decisions:
         if task["kind"] == "send":
             leaving = self.graph["departures"] | self.graph.get("collections", {})
             by = leaving[task["departure"]]["by"]
-            return Operation(name=by.upper(), a="", b=None)
+            return Operation(name="COPY" if by == "gather" else by.upper(), a="", b=None)
         if task["kind"] not in RUNS:
             return Operation(name="COPY", a=task.get("value", ""), b=None)
         operation = operation_of(task["target"], task["op"], parse_expression(task["expression"]))
@@ -166,7 +167,7 @@ class Decisions:
             raise NoVectorError("the box has its elements in another order")
 
     def _stream_shape(self, elements: isl.Set, exact: ExactBounds) -> Task:
-        sizes = fixed_size(exact, []) if exact.is_box else None
+        sizes = fixed_size(exact, index_constants(elements)) if exact.is_box else None
         if sizes is None:
             raise NoVectorError("the elements are no box")
         return {
@@ -250,7 +251,7 @@ class Decisions:
         """
         place = self._place(task)
         free = self.free.setdefault(place, self.profile.live_configurations)
-        count = math.prod(shape.get("several", []))
+        count = math.prod(shape.get("several", [])) + self._passes(task)
         if count > free:
             noun = "configuration" if count == 1 else "configurations"
             text = (
@@ -273,6 +274,13 @@ class Decisions:
         if task["kind"] in ("clear", "gather"):
             return str(self.graph["departures"][task["departure"]]["side"])
         return str(collections.get(task.get("departure"), {}).get("side", ""))
+
+    def _passes(self, task: Task) -> int:
+        """Return the instructions of a gather that pass on the elements of other PEs."""
+        stream = self.graph["departures"].get(task.get("departure"), {})
+        if task["kind"] != "send" or stream["by"] != "gather":
+            return 0
+        return sum(isl.PwAff(stream[part]).max_val().is_pos() for part in ("before", "after"))
 
     def _operands(self, name: str, task: Task, operation: Operation, shape: Task) -> list[Task]:
         """Return the operands: local memory with a base and strides, an element, or a number."""

@@ -139,7 +139,7 @@ struct intake {                                /* what came down the ramp on one
     bool blocked;
 };
 
-enum kind { SEND, RECEIVE, COMBINE, WAVELET };
+enum kind { SEND, RECEIVE, COMBINE, PASS, WAVELET };
 
 struct instruction {                           /* one with a fabric operand */
     enum kind kind;

@@ -274,6 +274,9 @@ void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task
 void stream_combine(struct pe *pe, const struct vector *v, int out, int in, const void *b,
                     task *then);
 
+/* As many wavelets as v has points, from `in` to `out`, as they are. */
+void stream_pass(struct pe *pe, const struct vector *v, int out, int in, task *then);
+
 /* One wavelet, behind everything that was sent on this colour before. */
 void send_wavelet(struct pe *pe, int colour, wavelet w);
 

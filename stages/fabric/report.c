@@ -53,11 +53,13 @@ static void report_instruction(struct report *report, const struct node *node,
                                const struct instruction *instruction)
 {
     static const char *const verbs[] = {
-        [SEND] = "sends", [RECEIVE] = "receives", [COMBINE] = "combines", [WAVELET] = "sends",
+        [SEND] = "sends", [RECEIVE] = "receives", [COMBINE] = "combines", [PASS] = "passes",
+        [WAVELET] = "sends",
     };
     const int colour = instruction->in >= 0 ? instruction->in : instruction->out;
-    const char *to = instruction->kind == COMBINE ? " to " : "";
-    const char *out = instruction->kind == COMBINE ? colour_name(report, instruction->out) : "";
+    const bool both = instruction->kind == COMBINE || instruction->kind == PASS;
+    const char *to = both ? " to " : "";
+    const char *out = both ? colour_name(report, instruction->out) : "";
 
     line(report, "  PE[%d, %d] (%s) %s on %s%s%s: %lld of %lld elements to go\n", node->pe.x,
          node->pe.y, role_name(report, node), verbs[instruction->kind],

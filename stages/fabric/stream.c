@@ -60,7 +60,7 @@ static void issue_stream(struct node *node, enum kind kind, const struct vector 
         .total = points(&v->sizes), .then = then,
     };
 
-    if (instruction.total > 0 && !is_inside(node, v, memory_operand[kind], base))
+    if (instruction.total > 0 && kind != PASS && !is_inside(node, v, memory_operand[kind], base))
         return;
     if (v->counter != NO_COUNTER)
         node->pe.counters[v->counter].points += instruction.total;
@@ -90,6 +90,14 @@ void stream_combine(struct pe *pe, const struct vector *v, int out, int in, cons
 
     if (can_receive(node, in) && can_send(node, out))
         issue_stream(node, COMBINE, v, in, out, b, then);
+}
+
+void stream_pass(struct pe *pe, const struct vector *v, int out, int in, task *then)
+{
+    struct node *node = (struct node *)pe;
+
+    if (is_copy(node, v) && can_receive(node, in) && can_send(node, out))
+        issue_stream(node, PASS, v, in, out, NULL, then);
 }
 
 static void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control)
@@ -183,7 +191,8 @@ static void move_element(struct node *node, struct instruction *instruction)
         apply(v, element_of(instruction, 0), &element, NULL);
     } else {
         leave_for_router(node, instruction,
-                         instruction->kind == WAVELET ? bits : computed(instruction, bits));
+                         instruction->kind == WAVELET || instruction->kind == PASS
+                         ? bits : computed(instruction, bits));
     }
     close_memory(node);
     advance(instruction);

@@ -17,6 +17,7 @@ import islpy as isl
 
 from stages.pe.code import Block
 from stages.pe.function import Body
+from stages.pe.gather import Gatherer
 from stages.pe.initialise import initialise
 from stages.pe.model import Description, Model
 from stages.pe.program import Program
@@ -115,6 +116,10 @@ class ComputeWriter:
         body = Body(
             name=self.spelling.of(name), comment=f"Send {described['tensor']} on its way out."
         )
+        if described["by"] == "gather":
+            Gatherer(self.program, departure, "complete").write(body)
+            self.program.add(body)
+            return
         body.locals |= alternating(self.program, described, self.program.pes)
         if "sparse" in described:
             send_sequences(self.program, body.block, departure, described, "complete")

@@ -185,12 +185,22 @@ def most_elements(model: Model, task: str) -> int:
 class Transfer:
     """A stream's instruction: its configuration, and the memory that it reads or writes."""
 
-    def __init__(self, program: Program, task: str, *, apart: bool = False) -> None:
+    def __init__(
+        self,
+        program: Program,
+        task: str,
+        *,
+        apart: bool = False,
+        count: str = "",
+        slots: int = 0,
+        slot: str = "",
+    ) -> None:
         """Keep consecutive memory if the elements' addresses are not linear in their order.
 
-        Or if elements should lie `apart` from the tensor.
+        Or if elements should lie `apart` from the tensor. `count` is how many there are, as isl
+        text, if that is known; with `slots` the memory is that of several parts, `slot` in turn.
         """
-        self.program, self.task = program, task
+        self.program, self.task, self.count = program, task, count
         self.decision = program.model.simd[task]
         self.vector = f"&my->{program.spelling.of(task)}"
         self.packed = ""
@@ -198,13 +208,15 @@ class Transfer:
         self.type = program.model.type_of(local.get_tuple_name(isl.dim_type.out))
         if apart or self.decision["by"] == "loops":
             self.packed = program.spelling.of(f"{task}_packed")
-            program.keep(self.packed, self.type, (most_elements(program.model, task),))
+            parts = (slots,) if slots else ()
+            program.keep(self.packed, self.type, (*parts, most_elements(program.model, task)))
+        self.place = f"my->{self.packed}" + (f"[{slot} % {slots}]" if slots else "")
         program.hold(f"struct vector {program.spelling.of(task)};")
 
     def where(self, block: Block) -> str:
         """Return the address of the first element."""
         if self.packed:
-            return f"my->{self.packed}"
+            return self.place
         known = self.program.model.known(self.task)
         return base_text(self.decision["operands"][0], block, known)
 
@@ -214,7 +226,7 @@ class Transfer:
             program = self.program
             inner = block.nest("")
             inner.add("int n = 0;", "")
-            line = f"my->{self.packed}[n++] = {{}};"
+            line = f"{self.place}[n++] = {{}};"
             transfer_loops(inner, self.task, program.model, program.spelling, line)
 
     def configure(self, operation: str, operands: str, pes: isl.Set) -> None:
@@ -244,6 +256,8 @@ class Transfer:
             if self.packed:
                 return " * ".join(held(s, "*") for s in sizes) or "1"
             return ", ".join(s.text for s in sizes) or "1"
+        if self.count:
+            return value(self.count, pes).text
         count = self.program.spelling.of(f"{self.task}_count")
         if count not in self.program.main.locals:
             self.program.main.locals[count] = f"int {count} = 0;"

@@ -60,8 +60,11 @@ def at_index(order: isl.Map) -> isl.Set:
 
 def fixed_outer(at: isl.Map, names: list[str]) -> isl.Map:
     """Return [names] -> { index[i] -> t[e] } of { index[names, i] -> t[e] }."""
-    listed = ", ".join(names)
-    inner = isl.Map(f"[{listed}] -> {{ index[i] -> index[{', '.join([*names, 'i'])}] }}")
+    listed, left = ", ".join(names), at.dim(isl.dim_type.in_) - len(names)
+    kept = [f"i{k}" for k in range(left)]
+    inner = isl.Map(
+        f"[{listed}] -> {{ index[{', '.join(kept)}] -> index[{', '.join([*names, *kept])}] }}"
+    )
     return inner.apply_range(at)
 
 

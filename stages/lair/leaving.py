@@ -1,0 +1,59 @@
+"""How one stream leaves along rows or columns: summed on its way, or gathered.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.poly.gather import find_gather
+from stages.poly.order import at_places, behind_ports
+from stages.poly.pieces import from_domain
+from stages.poly.side import bounding_rectangle, turn
+from stages.poly.text import Objects
+
+Departures = typing.Mapping[str, typing.Mapping[str, typing.Any]]
+"""The departures of tasks.yaml."""
+
+
+def leaving(adapted: Objects, tensor: str, side: str, chain: isl.Set | isl.UnionSet) -> isl.Map:
+    """Return { t[e] -> [PE -> index] } of all that leaves on the row or column of a chain's PE."""
+    order = isl.Map.from_union_map(from_domain(adapted["departures"], tensor))
+    core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
+    pes = isl.Set.from_union_set(chain) if isinstance(chain, isl.UnionSet) else chain
+    return at_places(behind_ports(order, side, core), pes)
+
+
+def summed_elements(
+    tensor: str, departures: Departures, adapted: Objects, routes: Objects
+) -> isl.UnionMap:
+    """Return { t[e] -> PE } of the elements of a tensor that PEs sum on their way out."""
+    found = isl.UnionMap("{ }")
+    for name, described in departures.items():
+        if described["tensor"] == tensor and described["by"] != "gather":
+            order = leaving(adapted, tensor, described["side"], routes[f"{name}_chain"])
+            found = found.union(isl.UnionMap.from_map(order.range_factor_domain()))
+    return found
+
+
+def gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Objects) -> dict[str, object]:
+    """Return what tasks.yaml says of a departure that is gathered; empty if it is summed.
+
+    `order` is what leaves at the PEs of its chain, `sums` { t[e] -> PE } those that compute it.
+    Where every lane has one PE only, there is nothing to gather.
+    """
+    chain = order.range().unwrap().domain()
+    turned = turn(side, bounding_rectangle(isl.Set.from_union_set(adapted["grid"])))
+    deeper = isl.Map("{ [lane, depth] -> [lane, d] : depth < d }")
+    lanes = chain.apply(turned)
+    if lanes.apply(deeper).is_disjoint(lanes):
+        return {}
+    found = find_gather(order, sums, turned, chain)
+    if found is None:
+        return {}
+    rows = {"first": list(map(str, found.first)), "rows": list(map(str, found.rows))}
+    parts = {"before": found.before, "own": found.own, "after": found.after}
+    return {"by": "gather", **rows, **{part: str(count) for part, count in parts.items()}}

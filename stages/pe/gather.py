@@ -1,0 +1,155 @@
+"""Gathers: a PE sends its elements in turn with those that pass, and sums nothing.
+
+What comes from farther in goes from fabric to fabric. Where elements of PEs alternate, they are
+sent row by row, a few rows ahead:
+
+    send_N -> row_N -> sent_N -> row_N -> ... -> complete
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.pe.code import Block
+from stages.pe.function import Body
+from stages.pe.model import Description, holds, value
+from stages.pe.program import Program
+from stages.pe.streams import Transfer, alternating
+from stages.poly.ast import held
+from stages.poly.bind import index_names
+
+
+class Gatherer:
+    """Writes the functions that send one gathered departure."""
+
+    def __init__(self, program: Program, name: str, then: str) -> None:
+        """Take the departure, and the task that comes after it."""
+        self.program, self.name = program, name
+        self.departure: Description = program.model.graph["departures"][name]
+        self.chain = program.model.pes(f"{name}_chain").intersect(program.pes)
+        self.own = program.pes_of(program.model.known(f"send_{name}")).intersect(program.pes)
+        self.passing = {
+            part: isl.PwAff(self.departure[part]).pos_set().intersect(self.chain)
+            for part in ("before", "after")
+        }
+        self.row = program.spelling.of(f"{name}_row")
+        self.left = program.spelling.of(f"{name}_left")
+        self.then = then if self.is_whole else program.spelling.of(f"sent_{name}")
+        self.transfer = self._configure()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it is one row."""
+        return not self.departure["rows"]
+
+    def _configure(self) -> Transfer:
+        """Configure the instructions; return the one that sends own elements."""
+        task = f"send_{self.name}"
+        slots = 0 if self.is_whole else self._ahead()
+        count, slot = self.departure["own"], f"my->{self.row}"
+        transfer = Transfer(self.program, task, count=count, slots=slots, slot=slot)
+        transfer.configure("COPY", "{fabric}, {memory}, NO_OPERAND", self.own)
+        for part, pes in self.passing.items():
+            if not pes.is_empty():
+                self._configure_pass(part, pes, f"{transfer.type.upper()}_FABRIC")
+        return transfer
+
+    def _configure_pass(self, part: str, pes: isl.Set, fabric: str) -> None:
+        vector = self.program.spelling.of(f"{part}_{self.name}")
+        self.program.hold(f"struct vector {vector};")
+        count = value(self.departure[part], pes)
+        block = self.program.when(self.program.main.block, pes)
+        block.charge(scalar=count.operations)
+        block.add(
+            f"configure(pe, &my->{vector}, NO_COUNTER, COPY, SIZES({count.text}),",
+            f"          {fabric}, {fabric}, NO_OPERAND);",
+        )
+
+    def _ahead(self) -> int:
+        """Return how many rows may be under way: with too many instructions no task starts."""
+        graph, profile = self.program.model.graph, self.program.profile
+        streams = sum(not a["sparse"] for a in graph["arrivals"].values())
+        gathers = [d for d in graph["departures"].values() if d["by"] == "gather"]
+        streams += len(graph["departures"]) - len(gathers)
+        free = (profile.instruction_queue - 1 - streams) // len(gathers)
+        return max(1, free // (1 + sum(not pes.is_empty() for pes in self.passing.values())))
+
+    def write(self, body: Body) -> None:
+        """Write the task that sends, and those that go on with it."""
+        if self.is_whole:
+            body.locals |= alternating(self.program, self.departure, self.chain)
+            self._send_row(body.block)
+            return
+        rows = " * ".join(held(value(n, self.chain), "*") for n in self.departure["rows"])
+        self.program.hold(f"int32_t {self.row};")
+        self.program.hold(f"int32_t {self.left};")
+        self._write_row()
+        self._write_sent()
+        body.block.add(f"my->{self.row} = 0;", f"my->{self.left} = {rows};")
+        ahead = self._ahead()
+        body.block.nest(f"for (int n = 0; n < {ahead} && my->{self.left} > n; n += 1)", loop=1).add(
+            f"{self.program.spelling.of(f'row_{self.name}')}(pe);"
+        )
+
+    def _write_row(self) -> None:
+        """Write the function that sends a row, and counts it."""
+        body = Body(
+            name=self.program.spelling.of(f"row_{self.name}"),
+            comment=f"Send a row of {self.departure['tensor']}.",
+        )
+        body.locals |= alternating(self.program, self.departure, self.chain) | self._indices()
+        self._send_row(body.block)
+        body.block.charge(scalar=1 + 2 * len(self.departure["rows"]))
+        body.block.add(f"my->{self.row} += 1;")
+        self.program.add(body)
+
+    def _indices(self) -> dict[str, str]:
+        """Return the declarations of the outer indices of a row."""
+        first, rows = (
+            [value(text, self.chain) for text in self.departure[key]] for key in ("first", "rows")
+        )
+        declared = {}
+        for k, name in enumerate(index_names(len(rows) + 1)[:-1]):
+            at = f"my->{self.row}"
+            for inner in rows[k + 1 :]:
+                at += f" / {held(inner, '/')}"
+            at += f" % {held(rows[k], '%')}" if k > 0 else ""
+            least = "" if first[k].text == "0" else f"{held(first[k], '+', first=True)} + "
+            declared[name] = f"const int {name} = {least}{at};"
+        return declared
+
+    def _write_sent(self) -> None:
+        """Write the task that goes on once a row has left."""
+        ahead, row = self._ahead(), self.program.spelling.of(f"row_{self.name}")
+        body = Body(
+            name=self.then, comment=f"A row of {self.departure['tensor']} has left.",
+        )
+        body.block.charge(scalar=2)
+        body.block.add(f"my->{self.left} -= 1;")
+        body.block.nest(f"if (my->{self.left} >= {ahead})").add(f"{row}(pe);")
+        body.block.nest(f"if (my->{self.left} == 0)").add("complete(pe);")
+        self.program.add(body)
+
+    def _send_row(self, block: Block) -> None:
+        """Append the instructions of a row: before, own, after."""
+        last = self.passing["after"]
+        self._pass(block, "before", "NULL")
+        here = block.when(holds(self.own, self.chain))
+        self.transfer.pack(here)
+        where = self.transfer.where(here)
+        ending = holds(last, self.own)
+        if last.is_disjoint(self.own):
+            then = self.then
+        else:
+            then = "NULL" if ending is None else f"{ending.text} ? NULL : {self.then}"
+        here.add(f"stream_send(pe, {self.transfer.vector}, out, {where}, {then});")
+        self._pass(block, "after", self.then)
+
+    def _pass(self, block: Block, part: str, then: str) -> None:
+        pes = self.passing[part]
+        if not pes.is_empty():
+            vector = self.program.spelling.of(f"{part}_{self.name}")
+            here = block.when(holds(pes, self.chain))
+            here.add(f"stream_pass(pe, &my->{vector}, out, in, {then});")

@@ -1,0 +1,134 @@
+"""Gathers: a stream that PEs of a line fill in turn, each with elements that only it has.
+
+A PE sends rows of the port's order, one for each value of its outer indices: elements of PEs
+farther in pass, then come its own, then others pass. How many depends on the PE alone.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.poly.bind import PE_NAMES, bind_domain, bind_set
+from stages.poly.bounds import exact_bounds
+from stages.poly.compression import compress
+from stages.poly.order import taken_by
+from stages.poly.simple import simplified
+
+OUT = isl.dim_type.out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gather:
+    """The rows that a PE sends, and what they are made of: functions of PE_X and PE_Y.
+
+    `first` and `rows` are the least values of the outer indices, and how many there are;
+    `before`, `own` and `after` the elements of a row, in this order.
+    """
+
+    first: tuple[isl.PwAff, ...]
+    rows: tuple[isl.PwAff, ...]
+    before: isl.PwAff
+    own: isl.PwAff
+    after: isl.PwAff
+
+
+def _is_gathered(computed: isl.Map, turned: isl.Map) -> bool:
+    """Say whether no two PEs of a lane compute an element of { t[e] -> PE }."""
+    places = computed.apply_range(turned)
+    twice = places.reverse().apply_range(places)
+    return twice.is_disjoint(isl.Map("{ [lane, depth] -> [lane, d] : d != depth }"))
+
+
+def find_gather(
+    order: isl.Map, computed: isl.Map, turned: isl.Map, chain: isl.Set
+) -> Gather | None:
+    """Return how the PEs of a chain fill an order { t[e] -> [PE -> index] } in turn.
+
+    With the least number of outer indices for which it can be done; None if there is none.
+    """
+    if not _is_gathered(computed, turned):
+        return None
+    outwards = isl.Map("{ [lane, depth] -> [lane, d] : d < depth }")
+    nearer = turned.apply_range(outwards).apply_range(turned.reverse())
+    own = taken_by(order, computed).range().unwrap()
+    passing = taken_by(order, computed.apply_range(nearer)).range().unwrap()
+    for outer in range(own.dim(OUT)):
+        found = _with_rows(own, passing.intersect_domain(chain), outer, chain)
+        if found is not None:
+            return found
+    return None
+
+
+def _with_rows(own: isl.Map, passing: isl.Map, outer: int, chain: isl.Set) -> Gather | None:
+    """Return the gather by rows of { PE -> index } with as many outer indices, if there is one."""
+    later = _later(own, outer)
+    before = passing.intersect(own.apply_range(later.reverse()))
+    if not before.is_disjoint(own.apply_range(later)):
+        return None
+    parts = (before, own, passing.subtract(before))
+    indices = _outer(own.union(passing), outer)
+    if not all(_has_equal_rows(part, indices, outer) for part in parts):
+        return None
+    box = exact_bounds(bind_domain(indices, PE_NAMES), bind_set(chain, PE_NAMES))
+    counts = [_count(_inner(part, outer), chain) for part in parts]
+    known = [count for count in counts if count is not None]
+    if not box.is_box or len(known) < len(counts):
+        return None
+    return Gather(first=box.minimum, rows=box.size, before=known[0], own=known[1], after=known[2])
+
+
+def _later(like: isl.Map, outer: int) -> isl.Map:
+    """Return { index[o, i] -> index[o, i'] : i before i' }, in the space of an order's index."""
+    later = isl.Map.lex_lt(like.range().get_space())
+    for k in range(outer):
+        later = later.equate(isl.dim_type.in_, k, OUT, k)
+    return later
+
+
+def _outer(relation: isl.Map, outer: int) -> isl.Map:
+    """Return { PE -> [o] } of { PE -> index[o, i] }."""
+    inner = relation.dim(OUT) - outer
+    return relation.project_out(OUT, outer, inner).reset_tuple_id(OUT)
+
+
+def _inner(relation: isl.Map, outer: int) -> isl.Map:
+    """Return { PE -> [i] } of { PE -> index[o, i] }."""
+    return relation.project_out(OUT, 0, outer).reset_tuple_id(OUT)
+
+
+def _has_equal_rows(part: isl.Map, indices: isl.Map, outer: int) -> bool:
+    """Say whether all outer indices of a PE have the same inner ones."""
+    rows = indices.flat_range_product(_inner(part, outer))
+    return bool(rows.is_subset(part.reset_tuple_id(OUT)))
+
+
+def _count(elements: isl.Map, chain: isl.Set) -> isl.PwAff | None:
+    """Return how many elements { PE -> [i] } a PE of the chain has; None if they are no box.
+
+    Nor may more than one size of the box depend on the PE.
+    """
+    known = bind_set(chain, PE_NAMES)
+    if elements.is_empty():
+        return isl.PwAff("[PE_X, PE_Y] -> { [0] }")
+    compressed = compress(bind_domain(elements, PE_NAMES).intersect_params(known)).set
+    bounds = exact_bounds(compressed, known)
+    count = isl.PwAff("[PE_X, PE_Y] -> { [1] }")
+    for size in bounds.size:
+        if not (size.is_cst() or count.is_cst()):
+            return None
+        count = count.mul(size)
+    return _or_zero(count, bounds.domain, known) if bounds.is_box else None
+
+
+def _or_zero(count: isl.PwAff, domain: isl.Set, known: isl.Set) -> isl.PwAff:
+    """Return a function that is `count` on the domain, and 0 on the rest of what is known."""
+    count, rest = simplified(count, domain), known.subtract(domain)
+    zero = isl.PwAff("[PE_X, PE_Y] -> { [0] }")
+    if rest.is_subset(count.eq_set(zero)):
+        return count
+    return count.intersect_params(domain).union_add(zero.intersect_params(rest)).coalesce()
+
