@@ -278,7 +278,7 @@ class Decisions:
     def _passes(self, task: Task) -> int:
         """Return the instructions of a gather that pass on the elements of other PEs."""
         stream = self.graph["departures"].get(task.get("departure"), {})
-        if task["kind"] != "send" or stream["by"] != "gather":
+        if task["kind"] != "send" or stream.get("by") != "gather":
             return 0
         return sum(isl.PwAff(stream[part]).max_val().is_pos() for part in ("before", "after"))
 

@@ -74,11 +74,12 @@ def _with_rows(own: isl.Map, passing: isl.Map, outer: int, chain: isl.Set) -> Ga
     if not all(_has_equal_rows(part, indices, outer) for part in parts):
         return None
     box = exact_bounds(bind_domain(indices, PE_NAMES), bind_set(chain, PE_NAMES))
+    first = tuple(simplified(least, box.domain) for least in box.minimum)
     counts = [_count(_inner(part, outer), chain) for part in parts]
     known = [count for count in counts if count is not None]
     if not box.is_box or len(known) < len(counts):
         return None
-    return Gather(first=box.minimum, rows=box.size, before=known[0], own=known[1], after=known[2])
+    return Gather(first=first, rows=box.size, before=known[0], own=known[1], after=known[2])
 
 
 def _later(like: isl.Map, outer: int) -> isl.Map:
@@ -130,5 +131,6 @@ def _or_zero(count: isl.PwAff, domain: isl.Set, known: isl.Set) -> isl.PwAff:
     zero = isl.PwAff("[PE_X, PE_Y] -> { [0] }")
     if rest.is_subset(count.eq_set(zero)):
         return count
-    return count.intersect_params(domain).union_add(zero.intersect_params(rest)).coalesce()
+    whole = count.intersect_params(domain).union_add(zero.intersect_params(rest))
+    return simplified(whole, known)
 
