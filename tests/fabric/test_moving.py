@@ -14,12 +14,12 @@ CHAIN = {
 }
 
 
-def chain(row, count):
+def chain(row, count, role="chain", elements=16):
     v = {"type": "float32", "shape": [16], "address": 0, "tensor": "v", "transfer": "in"}
     v["map"] = "{ [PE[x, 0] -> v_local[i]] -> v[x, i] }"
     y = {"tensor": "y", "type": "float32", "side": "E", "colours": ["y_a", "y_b"]}
-    y["order"] = f"{{ y[i = 0:15] -> [PE[{count}, 0] -> index[i]] }}"
-    return row("chain", count, CHAIN, departures={"y": y}, tensors={"v_local": v})
+    y["order"] = f"{{ y[i = 0:{elements - 1}] -> [PE[{count}, 0] -> index[i]] }}"
+    return row(role, count, CHAIN, departures={"y": y}, tensors={"v_local": v})
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 16])
@@ -31,6 +31,16 @@ def test_chain_takes_b_plus_two_ramps_and_two_cycles_a_pe(library, row, count, r
     run = run_fabric(library, chain(row, count), profile, {"v": v})
     np.testing.assert_array_equal(run.outputs["y"][0], v.sum(axis=0))
     assert run.cycles == 16 + (2 * ramp + 2) * (count - 1) + ramp
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("ramp", [0, 3])
+def test_what_passes_is_one_stream_with_own_elements_behind_it(library, row, count, ramp):
+    v = np.arange(16 * count, dtype="f4").reshape(count, 16)
+    layout = chain(row, count, "turns", 16 * count)
+    run = run_fabric(library, layout, load_profile("ideal", {"ramp": ramp}), {"v": v})
+    np.testing.assert_array_equal(run.outputs["y"][0], v.reshape(-1))
+    assert run.cycles == 16 * count + (2 * ramp + 2) * (count - 1) + ramp
 
 
 def test_hops_and_wavelets_of_a_chain(library, row, ideal):
