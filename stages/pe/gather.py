@@ -99,26 +99,30 @@ class Gatherer:
             name=self.program.spelling.of(f"row_{self.name}"),
             comment=f"Send a row of {self.departure['tensor']}.",
         )
-        body.locals |= alternating(self.program, self.departure, self.chain) | self._indices()
+        body.locals |= alternating(self.program, self.departure, self.chain)
+        self._declare_indices(body)
         self._send_row(body.block)
-        body.block.charge(scalar=1 + 2 * len(self.departure["rows"]))
         body.block.add(f"my->{self.row} += 1;")
+        body.block.charge(scalar=1)
         self.program.add(body)
 
-    def _indices(self) -> dict[str, str]:
-        """Return the declarations of the outer indices of a row."""
+    def _declare_indices(self, body: Body) -> None:
+        """Declare the outer indices of a row: its number, in digits, added to the least ones."""
         first, rows = (
             [value(text, self.chain) for text in self.departure[key]] for key in ("first", "rows")
         )
-        declared = {}
         for k, name in enumerate(index_names(len(rows) + 1)[:-1]):
             at = f"my->{self.row}"
             for inner in rows[k + 1 :]:
                 at += f" / {held(inner, '/')}"
-            at += f" % {held(rows[k], '%')}" if k > 0 else ""
-            least = "" if first[k].text == "0" else f"{held(first[k], '+', first=True)} + "
-            declared[name] = f"const int {name} = {least}{at};"
-        return declared
+                body.block.charge(scalar=1 + inner.operations)
+            if k > 0:
+                at += f" % {held(rows[k], '%')}"
+                body.block.charge(scalar=1 + rows[k].operations)
+            if first[k].text != "0":
+                at = f"{held(first[k], '+', first=True)} + {at}"
+                body.block.charge(scalar=1 + first[k].operations)
+            body.locals[name] = f"const int {name} = {at};"
 
     def _write_sent(self) -> None:
         """Write the task that goes on once a row has left."""
