@@ -64,9 +64,8 @@ Besides, kept: internal (only other statements read it), delayed (what another t
 in: the tensor whose memory holds it. carry: what a tensor is in the next invocation.
 waits: the statements that must have run on the PE before one runs."""
 GATHER_TASKS_HEADER = """
-A departure by `gather` is sent row by row, one for each value of some outer indices: first, rows
-are the least ones, and how many there are. Of a row PEs pass on `before` elements from farther in,
-send `own` ones, and pass on those `after`."""
+A departure by `gather` is sent in rows, one for each value of outer indices: from first, rows many.
+Of a row, PEs pass on `before` elements from farther in, send `own` ones, and pass on `after`."""
 COLLECT_HEADER = """
 N_adapters: PEs that collect departure N. N_chain, N_first, N_last: those that sum collection N;
 N_even, N_odd: from one to the next; N_out: from the last to the port; N_reach: { port -> PE }."""

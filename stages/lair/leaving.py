@@ -13,7 +13,9 @@ from stages.poly.gather import find_gather
 from stages.poly.order import at_places, behind_ports
 from stages.poly.pieces import from_domain
 from stages.poly.side import bounding_rectangle, turn
-from stages.poly.text import Objects
+
+Objects = typing.Mapping[str, typing.Any]
+"""The objects of adapted.isl, or of routes.isl."""
 
 Departures = typing.Mapping[str, typing.Mapping[str, typing.Any]]
 """The departures of tasks.yaml."""

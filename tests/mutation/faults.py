@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 SHIPPED = "tests/e2e/test_shipped.py::test_a_shipped_layer_is_right"
 ONCE_WRONG = "tests/property/test_random_layers.py::test_a_layer_that_was_wrong_once_is_right"
+GATHERS = "tests/stages/test_gathers.py"
 AWKWARD = "tests/stages/test_awkward_layers.py::test_layer_is_right"
 
 
@@ -235,6 +236,35 @@ FAULTS = (
         new='described, chain, chain, "complete")',
         caught_by="tests/stages/test_collection.py::test_sums_that_must_turn_are_right"
         "[a sum over rows and columns]",
+    ),
+    Fault(
+        name="a PE sends its elements before those that come first",
+        file="stages/poly/gather.py",
+        old="before=known[0], own=known[1], after=known[2]",
+        new="before=known[2], own=known[1], after=known[0]",
+        caught_by=f"{SHIPPED}[transpose]",
+    ),
+    Fault(
+        name="a row of a gather too few is sent ahead",
+        file="stages/pe/gather.py",
+        old="if (my->{self.left} >= {ahead})",
+        new="if (my->{self.left} > {ahead})",
+        caught_by=f"{GATHERS}::test_values_agree[rows_of_tiles-1]",
+    ),
+    Fault(
+        name="elements that pass are taken for a PE's own",
+        file="stages/fabric/stream.c",
+        old="instruction->kind == WAVELET || instruction->kind == PASS",
+        new="instruction->kind == WAVELET",
+        caught_by="tests/fabric/test_moving.py"
+        "::test_what_passes_is_one_stream_with_own_elements_behind_it",
+    ),
+    Fault(
+        name="sums start from those of the last invocation",
+        file="stages/route.py",
+        old='at_once = writer.op == "=" and not',
+        new="at_once = not",
+        caught_by=f"{GATHERS}::test_values_agree_in_every_invocation[sums]",
     ),
     Fault(
         name="the reference ignores dilations",
