@@ -252,12 +252,11 @@ FAULTS = (
         caught_by=f"{GATHERS}::test_values_agree[rows_of_tiles-1]",
     ),
     Fault(
-        name="elements that pass are taken for a PE's own",
-        file="stages/fabric/stream.c",
-        old="instruction->kind == WAVELET || instruction->kind == PASS",
-        new="instruction->kind == WAVELET",
-        caught_by="tests/fabric/test_moving.py"
-        "::test_what_passes_is_one_stream_with_own_elements_behind_it",
+        name="every row of a gather is the first one",
+        file="stages/pe/gather.py",
+        old='at = f"my->{self.row}"',
+        new='at = "0"',
+        caught_by=f"{SHIPPED}[transpose]",
     ),
     Fault(
         name="sums start from those of the last invocation",
