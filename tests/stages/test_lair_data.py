@@ -124,14 +124,14 @@ def test_multiples_of_a_power_of_two_are_exact(expr: str) -> None:
 @pytest.mark.parametrize(("most", "exact"), [(682, True), (683, False)])
 def test_quarters_are_exact_up_to_512(most: int, exact: bool) -> None:
     text = "lair f(): float16 x[1] -> float16 y[1] { all (i) in (1) y[i] = x[i] * 0.75 }"
-    assert is_exact(layer_of(text), {"x": np.array([most], np.float16)}) is exact
+    assert is_exact(layer_of(text), [{"x": np.array([most], np.float16)}]) is exact
 
 
 @pytest.mark.parametrize(("most", "exact"), [(45, True), (46, False)])
 def test_what_is_made_of_quarters_is_finer(most: int, exact: bool) -> None:
     text = """lair f(): float16 x[1] -> float16 a[1], float16 y[1]
       { all (i) in (1) a[i] = x[i] * 0.25  all (i) in (1) y[i] = a[i] * a[i] }"""
-    assert is_exact(layer_of(text), {"x": np.array([most], np.float16)}) is exact
+    assert is_exact(layer_of(text), [{"x": np.array([most], np.float16)}]) is exact
 
 
 @pytest.mark.parametrize("expr", ["exp(x[i])", "x[i] / 2", "x[i] * 0.1", "x[i] * 0.0001220703125"])
