@@ -5,6 +5,7 @@ Reads    tasks.yaml, instances.isl
 Writes   compressions.isl    per task T: T_compression, T, T_access
 Assumes  T_known holds the symbolic constants with which T is invoked.
 Ensures  T_compression is a bijection from the compressed instance set to the instance set.
+Differs  an equality that is not written in the set, as in Example 5.7, is removed as well.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import typing
 
 import islpy as isl
 
-from stages.poly.compression import compress
+from stages.poly.compression import compress, without_hidden_equalities
 from stages.poly.text import Objects, write_objects
 
 if typing.TYPE_CHECKING:
@@ -40,7 +41,8 @@ def compressed_task(
 ) -> dict[str, isl.Set | isl.Map | isl.UnionMap]:
     """Return the compression of one instance set, the compressed set, and its accesses."""
     known = isl.Set.from_union_set(instances[f"{name}_known"])
-    compressed = compress(isl.Set.from_union_set(instances[name]).intersect_params(known))
+    whole = isl.Set.from_union_set(instances[name]).intersect_params(known)
+    compressed = without_hidden_equalities(compress(whole))
     relation = isl.UnionMap.from_map(compressed.map)
     found: dict[str, isl.Set | isl.Map | isl.UnionMap]
     found = {f"{name}_compression": compressed.map, name: compressed.set}

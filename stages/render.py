@@ -2,7 +2,7 @@
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4, 5
 Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml, routes.isl,
-         instances.isl, compressions.isl, hulls.isl, simd.yaml
+         instances.isl, compressions.isl, memory.isl, simd.yaml
 Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/layout.yaml
 Assumes  every stream has an instruction (simd).
 Ensures  the programs need no more memory than a PE has; one layout serves both.
@@ -38,7 +38,7 @@ READS = (
     "routes.isl",
     "instances.isl",
     "compressions.isl",
-    "hulls.isl",
+    "memory.isl",
     "simd.yaml",
 )
 WRITES = ("build/simd/pe_*.c", "build/loops/pe_*.c", "build/layout.yaml")

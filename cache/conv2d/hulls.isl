@@ -1,10 +1,9 @@
 # Boxes of fixed size (Sec. 5.3), per task T that runs a statement.
-# T_offset, T_hull: offset and elements of the fixed-size box hull.
+# T_offset, T_size, T_hull: offset, size and elements of the fixed-size box hull.
 # T_extra: extra instances, eq. (36).
 # T_reads, T_writes: the elements of local memory that these read and write, eqs. (38) (41).
 # T_outside, T_conflict: those of them that do not exist, or that somebody else uses.
-# T_minimum, T_maximum: exact bounds. T_vector: the box chosen, hull[size] or exact[size], if any.
-# local, to_local: the allocation with room for what extra instances write.
+# T_minimum, T_maximum: exact bounds.
 
 on_x_minimum := [PE_X, PE_Y, index0, index] -> {
   [i0 = -13 + index0, i1 = -13 + index] : PE_X = 0 and 0 <= PE_Y <= 1 and 13 <= index0 <= 15 and 13 <= index <= 15;
@@ -21,6 +20,8 @@ on_x_maximum := [PE_X, PE_Y, index0, index] -> {
 };
 
 on_x_offset := { [i0 = 0, i1 = 0] };
+
+on_x_size := { [i0 = 3, i1 = 3] };
 
 on_x_hull := [PE_X, PE_Y, index0, index] -> { [i0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index0 <= 15 and 0 <= index <= 15 and 0 <= i0 <= 2 and 0 <= i1 <= 2 };
 
@@ -43,15 +44,3 @@ on_x_writes := [PE_X, PE_Y] -> {
 on_x_outside := { };
 
 on_x_conflict := { };
-
-on_x_vector := { hull[3, 3] };
-
-local := {
-  W_local[0, i1, i2] : 0 <= i1 <= 2 and 0 <= i2 <= 2;
-  y_local[0, i1, i2] : 0 <= i1 <= 17 and 0 <= i2 <= 17
-};
-
-to_local := {
-  [PE[PE_X, PE_Y] -> W[i2, i3, i4]] -> W_local[-PE_Y + i2, i3, i4];
-  [PE[PE_X, PE_Y] -> y[i2, i3, i4]] -> y_local[-PE_Y + i2, 2 + i3, 2 + i4]
-};

@@ -8,14 +8,14 @@ init_y := [PE_X, PE_Y] -> { [i0, i1, i2] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and
 
 init_y_access := { [i0, i1, i2] -> y[i2' = i0, i3 = i1, i4 = i2] };
 
-on_x_compression := [PE_Y, index0, index1, index] -> { [i0, i1] -> C[k = i0, h = index0 - 4i1, w = index1, c = 2PE_Y + index + 4i1] };
+on_x_compression := [PE_Y, index0, index1, index] -> { [i0] -> C[k = i0, h, w = index1, c = 2PE_Y + index0 + index - h] : (index0 - h) mod 4 = 0 and -2 + 2PE_Y + index0 <= h <= 2PE_Y + index0 };
 
-on_x := [PE_X, PE_Y, index0, index1, index] -> { [i0, i1] : 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and -PE_Y <= 2i1 <= 1 - PE_Y and 4*floor((PE_X)/2) >= 2PE_X - i0 and -3 + index1 <= 4*floor((PE_X)/2) <= index1 and 4*floor((PE_X)/2) <= 1 + 2PE_X - i0 };
+on_x := [PE_X, PE_Y, index0, index1, index] -> { [i0] : 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and 4*floor((PE_X)/2) >= 2PE_X - i0 and -3 + index1 <= 4*floor((PE_X)/2) <= index1 and 4*floor((PE_X)/2) <= 1 + 2PE_X - i0 };
 
 on_x_access := [PE_Y, index0, index1, index] -> {
-  [i0, i1] -> filter[2PE_Y + index + 4i1, i0];
-  [i0, i1] -> x[index0 - 4i1, index1, 2PE_Y + index + 4i1];
-  [i0, i1] -> y[index0 - 4i1, index1, i0]
+  [i0] -> filter[o0, i0] : (2PE_Y - index + o0) mod 4 = 0 and index <= o0 <= 2 + index;
+  [i0] -> x[o0, index1, 2PE_Y + index0 + index - o0] : (index0 - o0) mod 4 = 0 and -2 + 2PE_Y + index0 <= o0 <= 2PE_Y + index0;
+  [i0] -> y[o0, index1, i0] : (-index0 + o0) mod 4 = 0 and -2 + 2PE_Y + index0 <= o0 <= 2PE_Y + index0
 };
 
 send_y_north_compression := { [i0, i1, i2] -> index[i0' = i0, o3 = i1, i2' = i2] };

@@ -90,9 +90,15 @@ class TensorMapping(_Strict):
 
 
 class Simd(_Strict):
-    """How vector instructions are chosen; `prefer` None: the default order."""
+    """How vector instructions are chosen; `prefer` None: by the fewest cycles."""
 
-    prefer: Literal["hull", "exact", "enumerate", "loops"] | None = None
+    prefer: (
+        Literal[
+            "hull", "exact", "relaxed", "lattice", "basis", "enumerate", "configure", "nested",
+            "loops",
+        ]
+        | None
+    ) = None
 
 
 class Data(_Strict):

@@ -1,57 +1,104 @@
-"""Which statements are one operation for which there is a vector instruction.
+"""Which vector operations a statement is: one, or several of which each uses what others gave.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, condition 1
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, condition 1; several go beyond it
 """
 
 from __future__ import annotations
 
+import typing
 from dataclasses import dataclass
 
-from stages.lair.tree import Access, Binary, Call, Expr, Number
+from stages.lair.expressions import expression_text
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 
-BINARY = {"+": "ADD", "-": "SUB", "*": "MUL"}
+BINARY = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV"}
 CALL = {"max": "MAX", "min": "MIN"}
 ACCUMULATE = {"+=": "ADD", "*=": "MUL", "max=": "MAX", "min=": "MIN"}
 
 
+class NoOperationError(Exception):
+    """A part of an expression that no vector operation computes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What an earlier operation of the statement gave; two that are never needed at a time may
+    have one number."""
+
+    number: int
+
+
+Leaf = str | float | Part
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """A vector operation and its two sources: the name of a tensor, or a number.
+    """A vector operation and its two sources: the name of a tensor, a number, or a part.
 
-    `a` is the name of the target where an operation accumulates; COPY has no `b`.
+    `a` is the name of the target where an operation accumulates; COPY has no `b`. `to` is the part
+    that it gives, None if that is the target.
     """
 
     name: str
-    a: str | float
-    b: str | float | None
+    a: Leaf
+    b: Leaf | None
+    to: Part | None = None
 
 
-def operation_of(target: str, op: str, expr: Expr) -> Operation | None:
-    """Return the vector operation of `target op expr`; None if it takes several."""
-    leaf = _leaf(expr)
-    if op != "=" and leaf is not None:
-        return Operation(name=ACCUMULATE[op], a=target, b=leaf)
-    pair = _pair(expr)
-    if op == "=":
-        if leaf is not None:
-            return Operation(name="COPY", a=leaf, b=None)
-        return pair
-    if op == "+=" and pair is not None and pair.name == "MUL":
-        return Operation(name="MAC", a=pair.a, b=pair.b)
-    return None
+def operations_of(target: str, op: str, expr: Expr) -> tuple[Operation, ...]:
+    """Return the vector operations of `target op expr`; the last one gives the target.
+
+    Raises NoOperationError where there is none for a part of the expression.
+    """
+    leaf, found = _leaf(expr), _Operations()
+    if leaf is not None and op == "=":
+        return (Operation(name="COPY", a=leaf, b=None),)
+    if leaf is not None:
+        return (Operation(name=ACCUMULATE[op], a=target, b=leaf),)
+    name, a, b = _operands(expr, found)
+    if op == "+=" and name == "MUL":
+        name = "MAC"
+    elif op != "=":
+        name, a, b = ACCUMULATE[op], target, found.append(name, a, b)
+    return (*found.listed, Operation(name=name, a=a, b=b))
 
 
-def _pair(expr: Expr) -> Operation | None:
-    """Return the operation of an expression of two leaves."""
+class _Operations:
+    """The operations of an expression so far, each of which gives a part."""
+
+    def __init__(self) -> None:
+        self.listed: list[Operation] = []
+        self.parts = 0
+        self.free: list[Part] = []
+
+    def source(self, expr: Expr) -> Leaf:
+        """Return a leaf, or the part that an expression becomes. Raises NoOperationError."""
+        leaf = _leaf(expr)
+        return leaf if leaf is not None else self.append(*_operands(expr, self))
+
+    def append(self, name: str, a: Leaf, b: Leaf) -> Part:
+        """Append an operation; what it uses need not be kept, and what it gives takes its place."""
+        self.free += [source for source in (b, a) if isinstance(source, Part)]
+        if not self.free:
+            self.free.append(Part(number=self.parts))
+            self.parts += 1
+        self.listed.append(Operation(name=name, a=a, b=b, to=self.free.pop()))
+        return typing.cast(Part, self.listed[-1].to)
+
+
+def _operands(expr: Expr, found: _Operations) -> tuple[str, Leaf, Leaf]:
+    """Return the operation of an expression that is no leaf. Raises NoOperationError."""
     match expr:
-        case Binary() if expr.op in BINARY:
-            name, arguments = BINARY[expr.op], (expr.left, expr.right)
+        case Binary():
+            return BINARY[expr.op], found.source(expr.left), found.source(expr.right)
         case Call() if expr.function in CALL:
-            name, arguments = CALL[expr.function], (expr.arguments[0], expr.arguments[1])
-        case _:
-            return None
-    a, b = map(_leaf, arguments)
-    return None if a is None or b is None else Operation(name=name, a=a, b=b)
+            a, b = map(found.source, expr.arguments)
+            return CALL[expr.function], a, b
+        case Call(function="relu"):
+            return "MAX", found.source(expr.arguments[0]), 0
+        case Unary():
+            return "MUL", found.source(expr.operand), -1
+    raise NoOperationError(f"`{expression_text(expr)}` is no vector operation")
 
 
 def _leaf(expr: Expr) -> str | float | None:
@@ -60,4 +107,6 @@ def _leaf(expr: Expr) -> str | float | None:
             return expr.tensor
         case Number():
             return expr.value
+        case Unary(operand=Number(value=value)):
+            return -value
     return None

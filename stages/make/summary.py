@@ -8,7 +8,12 @@ from typing import Any
 WAYS = {
     "hull": "a vector instruction {sizes} by the box hull",
     "exact": "a vector instruction {sizes} by exact bounds",
+    "relaxed": "a vector instruction {sizes} by a box hull that reads beyond local tensors",
+    "lattice": "a vector instruction {sizes} in strides",
+    "basis": "a vector instruction {sizes} in another basis",
     "enumerate": "a vector instruction for each size {sizes}",
+    "configure": "a vector instruction {sizes} configured before each call",
+    "nested": "a vector instruction {sizes} within loops",
     "loops": "a loop",
 }
 

@@ -30,13 +30,17 @@ FLOAT_CALLS = {
 
 @dataclass(slots=True, kw_only=True)
 class Block:
-    """The lines of a basic block, and what it is charged for."""
+    """The lines of a basic block, and what it is charged for.
+
+    `head` is what it is the body of, and `loops` are those that it was written for, if any.
+    """
 
     lines: list[str | Block] = field(default_factory=list)
     loop: int = 0
     scalar: int = 0
     address: int = 0
     head: str = ""
+    loops: Nest | None = None
 
     def add(self, *lines: str) -> None:
         """Append lines."""
@@ -60,18 +64,18 @@ class Block:
         self.lines.extend(other.lines)
         self.charge(loop=other.loop, scalar=other.scalar, address=other.address)
 
-    def nest(self, head: str, *, loop: int = 0) -> Block:
+    def nest(self, head: str, *, loop: int = 0, loops: Nest | None = None) -> Block:
         """Append a block of its own, `head { ... }`."""
-        inner = Block(head=head, loop=loop)
+        inner = Block(head=head, loop=loop, loops=loops)
         self.lines.append(inner)
         return inner
 
-    def when(self, condition: Expression | None) -> Block:
+    def when(self, condition: Expression | None, loops: Nest | None = None) -> Block:
         """Return a block that runs under a condition, this one if there is none."""
         if condition is None:
             return self
         self.charge(scalar=condition.operations)
-        return self.nest(f"if ({condition.text})")
+        return self.nest(f"if ({condition.text})", loops=loops)
 
     def text(self) -> list[str]:
         """Return the lines, the charge first."""
@@ -100,9 +104,10 @@ def write_nest(block: Block, nest: Nest, instance: Callable[[Block, Instance], N
         case Loop():
             write_nest(_looped(block, nest), nest.body, instance)
         case Branch():
-            write_nest(block.when(nest.condition), nest.then, instance)
+            write_nest(block.when(nest.condition, nest.then), nest.then, instance)
             if nest.otherwise is not None:
-                write_nest(block.nest("else"), nest.otherwise, instance)
+                inner = block.nest("else", loops=nest.otherwise)
+                write_nest(inner, nest.otherwise, instance)
         case _:
             for child in nest.children:
                 write_nest(_scope(block, child), child, instance)
@@ -111,7 +116,7 @@ def write_nest(block: Block, nest: Nest, instance: Callable[[Block, Instance], N
 def _scope(block: Block, child: Nest) -> Block:
     """Return where one of several nests goes: into braces, if it may declare names of its own."""
     declares = isinstance(child, Instance) or (isinstance(child, Loop) and child.condition is None)
-    return block.nest("") if declares else block
+    return block.nest("", loops=child) if declares else block
 
 
 def _looped(block: Block, nest: Loop) -> Block:
@@ -123,6 +128,7 @@ def _looped(block: Block, nest: Loop) -> Block:
         f"for (int {nest.iterator} = {nest.start.text}; {nest.condition.text}; "
         f"{nest.iterator} += {nest.step.text})",
         loop=1,
+        loops=nest,
     )
 
 

@@ -15,8 +15,8 @@ import islpy as isl
 
 from stages.pe.code import Block
 from stages.pe.function import Body
-from stages.pe.initialise import initialise
 from stages.pe.program import Program
+from stages.pe.run import run_task
 from stages.pe.sequences import send_sequences
 from stages.pe.streams import alternating, receive, send_sum, unpack
 
@@ -46,7 +46,7 @@ class Collector:
         clear = f"clear_{self.departure}"
         body = Body(name=self.spelling.of(clear), comment="Forget what was collected before.")
         self.program.count(clear)
-        initialise(self.program, body.block, clear)
+        run_task(self.program, body.block, clear, {})
         self.program.add(body)
         for name in self.collections:
             self._send(name)

@@ -18,9 +18,9 @@ import islpy as isl
 from stages.pe.code import Block
 from stages.pe.function import Body
 from stages.pe.gather import Gatherer
-from stages.pe.initialise import initialise
 from stages.pe.model import Description, Model
 from stages.pe.program import Program
+from stages.pe.run import formula, run_task
 from stages.pe.sequences import send_sequences
 from stages.pe.streams import (
     alternating,
@@ -32,7 +32,7 @@ from stages.pe.streams import (
     send_sum,
     unpack,
 )
-from stages.pe.work import statement_loops, transfer_loops, vector_call
+from stages.pe.work import transfer_loops
 from stages.poly.bind import PE_NAMES, bind_set
 
 if typing.TYPE_CHECKING:
@@ -73,7 +73,7 @@ class ComputeWriter:
         for name in self.model.of_kind("initialise"):
             self._work(name, f"Initialise {self.model.tasks[name]['tensor']}.")
         for name, task in self.model.of_kind("compute", "carry").items():
-            self._work(name, _formula(task))
+            self._work(name, formula(task))
         carried = tuple(f"{self.spelling.of(name)}(pe);" for name in self.model.of_kind("carry"))
         self.program.add(complete_task("One part of this invocation is complete.", carried))
         for name in self.model.graph["departures"]:
@@ -95,19 +95,8 @@ class ComputeWriter:
         """Write a task that runs at once: as a vector instruction, or as loops."""
         body = Body(name=self.spelling.of(name), comment=comment)
         self.program.count(name)
-        self._run(body.block, name, {})
+        run_task(self.program, body.block, name, {})
         self.program.add(body)
-
-    def _run(self, block: Block, name: str, elements: dict[str, str]) -> None:
-        """Append what a task does."""
-        task = self.model.tasks[name]
-        if task["kind"] == "initialise":
-            initialise(self.program, block, name)
-        elif self.program.vectors and self.model.simd[name]["by"] != "loops":
-            self.program.configure(name, _formula(task))
-            vector_call(block, name, self.model, self.spelling, elements)
-        else:
-            statement_loops(block, name, self.model, self.spelling, elements)
 
     def _send(self, departure: str) -> None:
         """Write the task that adds this PE's part to what leaves."""
@@ -187,7 +176,7 @@ class ComputeWriter:
         for task in reacting:
             self.program.count(task)
             block = body.block if len(reacting) == 1 else body.block.nest("")
-            self._run(block, task, {tensor: variable})
+            run_task(self.program, block, task, {tensor: variable})
         self.program.add(body)
 
     def _end(self, name: str, arrival: Description) -> None:
@@ -289,7 +278,3 @@ def total(parts: list[str]) -> str:
     others = [part for part in dict.fromkeys(parts) if part not in ("0", "1")]
     counted = [p if parts.count(p) == 1 else f"{parts.count(p)} * {p}" for p in others]
     return " + ".join([*counted, *([str(ones)] if ones or not others else [])])
-
-
-def _formula(task: Description) -> str:
-    return f"{task['target']} {task['op']} {task['expression']}"

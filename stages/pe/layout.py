@@ -99,12 +99,12 @@ def _held(model: Model, program: Program, tensor: str) -> isl.Map:
     """Return { [PE -> T_local[l]] -> T[e] }: inputs as allocated, outputs where computed."""
     to_local = next(
         m
-        for m in maps_of(model.hulls["to_local"])
+        for m in maps_of(model.memory["to_local"])
         if m.domain().unwrap().get_tuple_name(isl.dim_type.out) == tensor
     )
     elements = typing.cast(isl.Set, named_set(model.lair["tensors"], tensor))
     name = to_local.get_tuple_name(isl.dim_type.out)
-    local = typing.cast(isl.Set, named_set(model.hulls["local"], name))
+    local = typing.cast(isl.Set, named_set(model.memory["local"], name))
     pes = _as_pes(program.pes)
     which = isl.Map.from_domain_and_range(pes, elements)
     written = from_domain(model.lair["writes"].reverse(), tensor)

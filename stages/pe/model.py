@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,19 +24,15 @@ Description = dict[str, typing.Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model:
-    """A layer's tasks, decisions, instance sets, routes and local memory."""
+class Work:
+    """A layer's tasks, decisions and instance sets, and the local memory that they access."""
 
-    layer: Layer
     graph: Description
     simd: Description
-    lair: Objects
     schedule: isl.UnionMap
-    adapted: Objects
-    routes: Objects
     instances: Objects
     compressed: Objects
-    hulls: Objects
+    memory: Mapping[str, typing.Any]
 
     @property
     def tasks(self) -> dict[str, Description]:
@@ -58,19 +55,9 @@ class Model:
         }
 
     @cached_property
-    def grid(self) -> Rectangle:
-        """The rectangle of all PEs, adapters included."""
-        return bounding_rectangle(isl.Set.from_union_set(self.adapted["grid"]))
-
-    @cached_property
-    def core(self) -> Rectangle:
-        """The rectangle of the computing PEs."""
-        return bounding_rectangle(isl.Set.from_union_set(self.adapted["target"]))
-
-    @cached_property
     def shapes(self) -> dict[str, Shape]:
         """The shapes of the local tensors."""
-        return {s.get_tuple_name(): shape_of(s) for s in sets_of(self.hulls["local"])}
+        return {s.get_tuple_name(): shape_of(s) for s in sets_of(self.memory["local"])}
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -92,7 +79,7 @@ class Model:
     @cached_property
     def to_local(self) -> dict[str, isl.Map]:
         """By tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] }."""
-        return at_this_pe(self.hulls["to_local"])
+        return at_this_pe(self.memory["to_local"])
 
     def type_of(self, local: str) -> str:
         """Return the type of a local tensor."""
@@ -135,6 +122,26 @@ class Model:
             time = time.flat_range_product(lexicographic)
         return time.intersect_domain(instances)
 
+
+@dataclass(frozen=True, kw_only=True)
+class Model(Work):
+    """A layer's work, its PEs and its routes."""
+
+    layer: Layer
+    lair: Objects
+    adapted: Objects
+    routes: Objects
+
+    @cached_property
+    def grid(self) -> Rectangle:
+        """The rectangle of all PEs, adapters included."""
+        return bounding_rectangle(isl.Set.from_union_set(self.adapted["grid"]))
+
+    @cached_property
+    def core(self) -> Rectangle:
+        """The rectangle of the computing PEs."""
+        return bounding_rectangle(isl.Set.from_union_set(self.adapted["target"]))
+
     def pes(self, name: str) -> isl.Set:
         """Return [PE_X, PE_Y] -> { : PE[PE_X, PE_Y] in a set of routes.isl, or a map's range }."""
         obj = self.routes[name]
@@ -154,7 +161,7 @@ def read_model(inputs: Inputs) -> Model:
         routes=inputs.objects("routes.isl"),
         instances=inputs.objects("instances.isl"),
         compressed=inputs.objects("compressions.isl"),
-        hulls=inputs.objects("hulls.isl"),
+        memory=inputs.objects("memory.isl"),
     )
 
 

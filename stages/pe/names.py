@@ -13,8 +13,9 @@ from stages.pe.code import FLOAT_CALLS
 OURS = frozenset(
     ["PE_X", "PE_Y", "complete", "element", "in", "memory", "my", "n", "out", "pe", "pe_main"]
     + ["program", "restart", "unfinished", "w"]
-    + [f"number{k}" for k in range(3)]
+    + [f"number{k}" for k in range(96)]
     + [f"{end}{k}" for end in ("first", "last") for k in range(4)]
+    + [f"outer{k}" for k in range(16)]
 )
 """What every program calls its own variables and functions."""
 

@@ -11,9 +11,10 @@ import islpy as isl
 
 from stages.pe.code import BYTES, C_TYPES, Block
 from stages.pe.function import Body, Function
+from stages.pe.instruction import configuration, part_field, steps_of
 from stages.pe.model import Model, holds
 from stages.pe.names import read_names
-from stages.pe.work import Spelling, configuration
+from stages.pe.work import Spelling
 from stages.poly.bind import index_constants, project_names
 
 if TYPE_CHECKING:
@@ -84,11 +85,20 @@ class Program:
 
     def configure(self, name: str, comment: str) -> None:
         """Keep a task's vector instructions, and configure them in main where they are used."""
-        several = "".join(f"[{n}]" for n in self.model.simd[name].get("several", ()))
-        self.hold(f"struct vector {self.spelling.of(name)}{several};  /* {comment} */")
+        decision = self.model.simd[name]
+        several = "".join(f"[{n}]" for n in decision.get("several", ()))
+        for step in steps_of(name, decision, self.spelling):
+            self.hold(f"struct vector {step.field}{several};  /* {comment} */")
         here = self.pes_of(self.model.known(name))
-        block = self.when(self.main.block, here)
-        block.add(*configuration(name, self.model, self.spelling, self.pes.intersect(here)))
+        lines = configuration(name, self.model, self.spelling, self.pes.intersect(here))
+        if lines:
+            self.when(self.main.block, here).add(*lines)
+
+    def keep_parts(self, name: str) -> None:
+        """Keep what a task's vector instructions give to each other."""
+        for number, part in enumerate(self.model.simd[name].get("parts", ())):
+            field = part_field(name, number, self.spelling)
+            self.keep(field, part["type"], (part["elements"],))
 
     def count(self, name: str) -> None:
         """Give a task a counter."""

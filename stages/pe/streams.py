@@ -12,9 +12,10 @@ import islpy as isl
 
 from stages.pe.code import C_TYPES, Block
 from stages.pe.function import Body
+from stages.pe.instruction import base_text
 from stages.pe.model import Description, Model, holds, value
 from stages.pe.program import Program
-from stages.pe.work import base_text, most_points, transfer_loops
+from stages.pe.work import most_points, transfer_loops
 from stages.poly.ast import Expression, c_expression, held
 from stages.poly.bind import index_constants
 

@@ -12,6 +12,7 @@ from math import prod
 import islpy as isl
 
 from stages.lair.grammar import parse_expression
+from stages.lair.tasks import FILLS
 from stages.lair.tree import Expr
 from stages.pe.code import (
     C_TYPES,
@@ -26,15 +27,13 @@ from stages.pe.code import (
     words,
     write_nest,
 )
-from stages.pe.model import Description, Model, holds, value
+from stages.pe.model import Work
 from stages.pe.names import Names
 from stages.poly.ast import (
     Expression,
     Instance,
     c_expression,
     element_loops,
-    held,
-    interval,
     loop_nest,
 )
 from stages.poly.bind import bind_domain, bind_set
@@ -72,109 +71,21 @@ class Spelling:
         return self.of(f"element {tensor}", tensor)
 
 
-def vector_call(
-    block: Block, name: str, model: Model, spelling: Spelling, elements: Mapping[str, str]
+def task_loops(
+    block: Block, name: str, model: Work, spelling: Spelling, elements: Mapping[str, str]
 ) -> None:
-    """Append the vector instruction of a task, under its guard.
-
-    `elements` gives the C variable of each tensor whose element arrives.
-    """
-    decision, context = model.simd[name], model.known(name)
-    guard = decision.get("guard")
-    if guard is not None:
-        domain = isl.Set(guard)
-        block = block.when(holds(domain, context))
-        context = context.intersect(domain)
-    selection = _select(block, name, model, context) if "several" in decision else ""
-    operands = [
-        operand_text(o, k, block, context, elements) for k, o in enumerate(decision["operands"])
-    ]
-    operands += ["NULL"] * (3 - len(operands))
-    configured = f"my->{spelling.of(name)}{selection}"
-    block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
-    block.add(f"vector_run(pe, &{configured}, {', '.join(operands)});")
-
-
-def _select(block: Block, name: str, model: Model, context: isl.Set) -> str:
-    """Declare the least value of each dimension; return the subscripts of the size's configuration.
-
-    The size is last - first + 1, and configurations count from the least size.
-    """
-    elements = isl.Set.from_union_set(model.compressed[name])
-    subscripts = ""
-    for k, (_, least) in enumerate(_several(model.simd[name])):
-        after = elements.dim(isl.dim_type.set) - k - 1
-        values = elements.project_out(isl.dim_type.set, k + 1, after)
-        first, last = interval(values.project_out(isl.dim_type.set, 0, k), context)
-        start = value(least, context)
-        block.add(f"const int first{k} = {first.text};", f"const int last{k} = {last.text};")
-        subscript = f"last{k} - first{k}"
-        block.charge(scalar=first.operations + last.operations + 1)
-        if start.text != "1":
-            subscript += f" + 1 - {held(start, '-')}"
-            block.charge(scalar=start.operations + 2)
-        subscripts += f"[{subscript}]"
-    return subscripts
-
-
-def operand_text(
-    operand: Description,
-    position: int,
-    block: Block,
-    context: isl.Set,
-    elements: Mapping[str, str],
-) -> str:
-    """Return the address of an operand; a number gets a variable of its own."""
-    if "element" in operand:
-        return f"&{elements[operand['element']]}"
-    if "number" in operand:
-        type_, name = operand["type"], f"number{position}"
-        block.add(f"const {C_TYPES[type_]} {name} = {literal(operand['number'], type_)};")
-        return f"&{name}"
-    return base_text(operand, block, context)
-
-
-def base_text(operand: Description, block: Block, context: isl.Set) -> str:
-    """Return the address of the first element of an operand in memory."""
-    indices = [value(b, context) for b in operand["base"]]
-    block.charge(address=1, scalar=sum(i.operations for i in indices))
-    return f"&my->{operand['local']}{''.join(f'[{i.text}]' for i in indices)}"
-
-
-def configuration(name: str, model: Model, spelling: Spelling, context: isl.Set) -> list[str]:
-    """Return the lines that configure a task's vector instructions, one for each size."""
-    decision = model.simd[name]
-    operands = [_configured(o) for o in decision["operands"]]
-    operands += ["NO_OPERAND"] * (3 - len(operands))
-    sizes = [value(s, context).text for s in decision["sizes"]]
-    target = f"my->{spelling.of(name)}"
-    block = outermost = Block()
-    for k, (count, least) in enumerate(_several(decision)):
-        start = value(least, context)
-        sizes[k] = f"s{k}" if start.text == "0" else f"{held(start, '+', first=True)} + s{k}"
-        target += f"[s{k}]"
-        block = block.nest(f"for (int s{k} = 0; s{k} < {count}; s{k} += 1)")
-    block.add(
-        f"configure(pe, &{target}, {spelling.counter(name)}, {decision['operation']}, "
-        f"SIZES({', '.join(sizes) or '1'}),",
-        f"          {', '.join(operands)});",
-    )
-    return outermost.text()
-
-
-def _several(decision: Description) -> list[tuple[int, int | str]]:
-    """Return how many sizes are enumerated, and the least of them, per dimension."""
-    return list(zip(decision.get("several", ()), decision.get("least", ()), strict=True))
-
-
-def _configured(operand: Description) -> str:
-    type_ = operand["type"].upper()
-    strides = ", ".join(map(str, operand.get("strides", []))) or "0"
-    return f"{type_}_OPERAND({strides})"
+    """Append the loops of a task that fills a tensor or runs a statement."""
+    task = model.tasks[name]
+    if task["kind"] in FILLS:
+        block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
+        filled = literal(task["value"], model.type_of(f"{task['tensor']}_local"))
+        transfer_loops(block, name, model, spelling, f"{{}} = {filled};", counts=True)
+    else:
+        statement_loops(block, name, model, spelling, elements)
 
 
 def statement_loops(
-    block: Block, name: str, model: Model, spelling: Spelling, elements: Mapping[str, str]
+    block: Block, name: str, model: Work, spelling: Spelling, elements: Mapping[str, str]
 ) -> None:
     """Append the loops that run a task's statement, one instance at a time."""
     task = model.tasks[name]
@@ -246,7 +157,7 @@ def _scalar_operations(op: str, expr: Expr) -> int:
 def transfer_loops(
     block: Block,
     name: str,
-    model: Model,
+    model: Work,
     spelling: Spelling,
     line: str,
     *,
@@ -282,7 +193,7 @@ def transfer_loops(
     write_nest(block, element_loops(instances, known, names), instance)
 
 
-def _reaching(at: Instance, name: str, model: Model) -> isl.Set:
+def _reaching(at: Instance, name: str, model: Work) -> isl.Set:
     """Return the instances of a task that reach a place in its loops."""
     whole = model.instance_set(name)
     return whole if at.instances is None else whole.intersect(at.instances)

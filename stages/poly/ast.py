@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import islpy as isl
@@ -18,7 +18,7 @@ from stages.poly.bind import PARAM, bind_domain, bind_set
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 
-Leaves = dict[str, isl.UnionSet]
+Leaves = dict[str, isl.UnionMap]
 Op: Any = isl.ast_expr_op_type
 Kind: Any = isl.ast_node_type
 ExprKind: Any = isl.ast_expr_type
@@ -59,22 +59,27 @@ class Instance:
     """The execution of one instance, its dimensions as expressions.
 
     `instances` holds those that reach this place, for any values of the loops around it; None if
-    these may be all.
+    these may be all. `times` are the values [p] -> { [t] } of the loops around it, one a loop.
     """
 
     arguments: tuple[Expression, ...]
     instances: isl.Set | None = field(default=None, compare=False, repr=False)
+    times: isl.Set | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """`for (int iterator = start; condition; iterator += step) body`; without condition: once."""
+    """`for (int iterator = start; condition; iterator += step) body`; without condition: once.
+
+    `depth` is how many loops there are around the body.
+    """
 
     iterator: str
     start: Expression
     condition: Expression | None
     step: Expression
     body: Nest
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +134,7 @@ def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> 
     build = isl.AstBuild.from_context(context).set_iterators(_ids(iterators))
     complete = _complete(build, schedule, context)
     if complete is not None:
-        return _nest(*complete)
+        return _nest(*complete, 0)
     return _guarded(schedule.intersect_params(context), context, iterators)
 
 
@@ -162,13 +167,15 @@ def _guarded(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> N
     instance = isl.PwMultiAff.from_set(bind_domain(schedule.reverse(), iterators))
     arguments = range(instance.dim(isl.dim_type.out))
     nest: Nest = Instance(
-        arguments=tuple(c_expression(instance.get_pw_aff(k), inside) for k in arguments)
+        arguments=tuple(c_expression(instance.get_pw_aff(k), inside) for k in arguments),
+        times=times,
     )
     condition = c_condition(inside, box)
     if condition is not None:
         nest = Branch(condition=condition, then=nest, otherwise=None)
-    for name, low, high, once in reversed(around):
+    for depth, (name, low, high, once) in reversed(list(enumerate(around, start=1))):
         nest = _counted(name, low, high, nest) if once is None else _once(name, once, nest)
+        nest = replace(nest, depth=depth)
     return nest
 
 
@@ -221,7 +228,7 @@ def _complete(
 
 
 def _generated(build: isl.AstBuild, schedule: isl.Map) -> tuple[isl.AstNode, Leaves]:
-    """Return the loops for { S[i] -> [time] }, and the instances that reach each loop body.
+    """Return the loops for { S[i] -> [time] }, and the part of it that reaches each loop body.
 
     A body is annotated with its name among the leaves.
     """
@@ -229,7 +236,7 @@ def _generated(build: isl.AstBuild, schedule: isl.Map) -> tuple[isl.AstNode, Lea
 
     def at_leaf(node: isl.AstNode, leaf: isl.AstBuild) -> isl.AstNode:
         name = f"leaf{len(leaves)}"
-        leaves[name] = leaf.get_schedule().domain()
+        leaves[name] = leaf.get_schedule()
         return node.set_annotation(isl.Id.read_from_str(isl.DEFAULT_CONTEXT, name))
 
     watched, _ = build.set_at_each_domain(at_leaf)
@@ -239,8 +246,8 @@ def _generated(build: isl.AstBuild, schedule: isl.Map) -> tuple[isl.AstNode, Lea
 
 def _union(leaves: Leaves) -> isl.UnionSet:
     run = isl.UnionSet("{ }")
-    for instances in leaves.values():
-        run = run.union(instances)
+    for schedule in leaves.values():
+        run = run.union(schedule.domain())
     return run
 
 
@@ -270,37 +277,41 @@ def _ids(names: Sequence[str]) -> isl.IdList:
     return result
 
 
-def _nest(node: isl.AstNode, leaves: Leaves) -> Nest:
+def _nest(node: isl.AstNode, leaves: Leaves, depth: int) -> Nest:
     kind = node.get_type()
     if kind == Kind.for_:
-        return _loop(node, leaves)
+        return _loop(node, leaves, depth + 1)
     if kind == Kind.if_:
         return Branch(
             condition=_expression(node.if_get_cond()),
-            then=_nest(node.if_get_then_node(), leaves),
-            otherwise=_nest(node.if_get_else_node(), leaves) if node.if_has_else_node() else None,
+            then=_nest(node.if_get_then_node(), leaves, depth),
+            otherwise=_nest(node.if_get_else_node(), leaves, depth)
+            if node.if_has_else_node()
+            else None,
         )
     if kind == Kind.block:
         children = node.block_get_children()
         listed = [children.get_at(k) for k in range(children.n_ast_node())]
-        return Series(children=tuple(_nest(child, leaves) for child in listed))
+        return Series(children=tuple(_nest(child, leaves, depth) for child in listed))
     call = node.user_get_expr()
     arguments = range(1, call.op_get_n_arg())
     reaching = leaves[node.get_annotation().get_name()]
     return Instance(
         arguments=tuple(_expression(call.op_get_arg(k)) for k in arguments),
-        instances=isl.Set.from_union_set(reaching),
+        instances=isl.Set.from_union_set(reaching.domain()),
+        times=isl.Set.from_union_set(reaching.range()),
     )
 
 
-def _loop(node: isl.AstNode, leaves: Leaves) -> Loop:
+def _loop(node: isl.AstNode, leaves: Leaves, depth: int) -> Loop:
     once = node.for_is_degenerate()
     return Loop(
         iterator=node.for_get_iterator().get_id().get_name(),
         start=_expression(node.for_get_init()),
         condition=None if once else _expression(node.for_get_cond()),
         step=Expression(text="1", operations=0) if once else _expression(node.for_get_inc()),
-        body=_nest(node.for_get_body(), leaves),
+        body=_nest(node.for_get_body(), leaves, depth),
+        depth=depth,
     )
 
 

@@ -10,7 +10,7 @@ Hence the hull depends on the description of the set, and there may be none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -42,12 +42,14 @@ def box_hull(
     context: isl.Set | None = None,
     offset_params: Sequence[str] | None = None,
     quasi_affine: bool = False,
+    rounded: bool = False,
 ) -> BoxHull | None:
     """Return the fixed-size box hull of a set within the context; None if it has none.
 
     The offset is purely affine and involves only `offset_params` (default: any symbolic
     constant).  With `quasi_affine` it may be piecewise quasi-affine, as Section 4.3 permits for
-    allocations.  An empty set has a hull of size 0 in every dimension.
+    allocations.  With `rounded` it may be an affine function over a number, rounded up, where that
+    gives a smaller box.  An empty set has a hull of size 0 in every dimension.
     Ensures that the box contains the set.
     """
     known = elements if context is None else elements.intersect_params(context)
@@ -57,7 +59,7 @@ def box_hull(
         return BoxHull(offset=offset, size=(0,) * known.dim(SET))
     size: list[int] = []
     for position in range(known.dim(SET)):
-        interval = _interval(_only(known, position), quasi_affine)
+        interval = _interval(_only(known, position), quasi_affine, rounded)
         if interval is None:
             return None
         offset = offset.set_pw_aff(position, interval[1])
@@ -107,14 +109,16 @@ def _only(elements: isl.Set, position: int) -> isl.Set:
     return after.project_out(SET, 0, position).reset_tuple_id()
 
 
-def _interval(extent: isl.Set, quasi_affine: bool) -> tuple[int, isl.PwAff] | None:
+def _interval(
+    extent: isl.Set, quasi_affine: bool, rounded: bool
+) -> tuple[int, isl.PwAff] | None:
     """Return size and offset of the smallest interval around a set of one dimension.
 
     Among intervals of one size a constant offset comes first, then an affine one.
     """
-    affine = {str(bound): bound for bound in _affine_bounds(extent)}
-    ranked = sorted(affine.values(), key=lambda bound: (_names_in(bound), str(bound)))
-    bounds = [*_constant_bounds(extent), *ranked]
+    bounds = [*_constant_bounds(extent), *_ranked(_affine_bounds(extent))]
+    if rounded:
+        bounds += _ranked(_affine_bounds(extent, rounded=True))
     if quasi_affine:
         bounds += _least(extent)
     found = [(size, bound) for bound in bounds if (size := _size_from(extent, bound)) is not None]
@@ -127,21 +131,32 @@ def _constant_bounds(extent: isl.Set) -> Iterator[isl.PwAff]:
         yield isl.PwAff.from_aff(isl.Aff.val_on_domain_space(extent.space.params(), least))
 
 
-def _affine_bounds(extent: isl.Set) -> Iterator[isl.PwAff]:
-    """Yield l for every constraint x >= l or x = l of the simple hull, l affine in constants."""
+def _ranked(bounds: Iterable[isl.PwAff]) -> list[isl.PwAff]:
+    """Return the bounds, each once, those of the fewest symbolic constants first."""
+    different = {str(bound): bound for bound in bounds}
+    return sorted(different.values(), key=lambda bound: (_names_in(bound), str(bound)))
+
+
+def _affine_bounds(extent: isl.Set, rounded: bool = False) -> Iterator[isl.PwAff]:
+    """Yield l for every constraint x >= l or x = l of the simple hull, l affine in constants.
+
+    With `rounded` yield l rounded up, for constraints n x >= n l as well.
+    """
     for elements in (extent, extent.remove_divs()):
         apart = detached(elements).detect_equalities()
         hull = apart.coalesce().remove_unknown_divs().simple_hull()
         for constraint in hull.get_constraints():
-            if _is_plain_bound(constraint):
+            if _is_plain_bound(constraint, rounded):
                 bound = constraint.get_bound(SET, 0)
-                yield isl.PwAff.from_aff(bound).project_domain_on_params()
+                function = isl.PwAff.from_aff(bound).project_domain_on_params()
+                yield function.ceil() if rounded else function
 
 
-def _is_plain_bound(constraint: isl.Constraint) -> bool:
-    """Is this a lower bound on the dimension itself, without existentials?"""
+def _is_plain_bound(constraint: isl.Constraint, rounded: bool) -> bool:
+    """Is this a lower bound on the dimension itself, or a multiple, without existentials?"""
     factor = constraint.get_coefficient_val(SET, 0)
-    lower = factor.is_one() or (constraint.is_equality() and factor.is_negone())
+    lower = factor.is_pos() if rounded else factor.is_one()
+    lower = lower or (constraint.is_equality() and factor.is_negone())
     return lower and not constraint.involves_dims(DIV, 0, constraint.dim(DIV))
 
 

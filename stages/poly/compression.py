@@ -28,20 +28,20 @@ from stages.poly.integers import (
     pivot_rows,
 )
 from stages.poly.kinds import AccessRelation, Compression
+from stages.poly.lattice import along_lattice
 
 SET = isl.dim_type.set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compressed:
-    """A compression `{ [i0, ...] -> S[...] }`, as a map and as a function, and what it compresses.
+    """A compression `{ [i0, ...] -> S[...] }`, and the compressed set.
 
     `map` restricted to `set` is a bijection to the original set, for all symbolic constants.
     The tuple of `set` has no name.
     """
 
     map: Compression
-    multi_aff: isl.MultiAff
     set: isl.Set
 
 
@@ -54,7 +54,19 @@ def compress(elements: isl.Set) -> Compressed:
     function = _function(elements)
     compressed = elements.preimage_multi_aff(function).detect_equalities().coalesce()
     relation = isl.Map.from_multi_aff(function)
-    return Compressed(map=Compression(relation), multi_aff=function, set=compressed)
+    return Compressed(map=Compression(relation), set=compressed)
+
+
+def without_hidden_equalities(compressed: Compressed) -> Compressed:
+    """Return a compression without the equalities that hold, but are not written in all disjuncts.
+
+    A dimension then is a piecewise function of the symbolic constants, as i_1 in Example 5.7.
+    """
+    change = along_lattice(compressed.set)
+    if change is None or change.dim(isl.dim_type.in_) == compressed.set.dim(SET):
+        return compressed
+    relation = Compression(change.apply_range(compressed.map))
+    return Compressed(map=relation, set=compressed.set.apply(change.reverse()).coalesce())
 
 
 def compressed_access(access: isl.Map, compressed: Compressed) -> AccessRelation:

@@ -3,9 +3,9 @@
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 3 and Sec. 5, condition 4
 
 For two instances d and d' of one task invocation let delta = d' - d.  An access f is linear with
-coefficients A iff f(d') - f(d) = A delta for all pairs.  The affine hull of the pairs
-(delta, f(d') - f(d)), symbolic constants projected out, is a lattice through 0; A follows from a
-basis of it.  The constant f(d) - A d then has one value for each value of the symbolic constants.
+coefficients A iff f(d') - f(d) = A delta for all pairs.  A follows from a basis of the lattice of
+the pairs (d, f(d)).  The constant f(d) - A d then has one value for each value of the symbolic
+constants.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.bind import PARAM, project_names
-from stages.poly.integers import Matrix, hermite, hull_equalities, pivot_rows, solve
+from stages.poly.integers import Matrix, solve
+from stages.poly.lattice import directions
 from stages.poly.simple import simplified
 
-SET = isl.dim_type.set
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
 
@@ -44,27 +43,13 @@ def linear_form(access: isl.Map, context: isl.Set) -> LinearForm | None:
     """
     known = access.intersect_params(context)
     width, height = known.dim(IN), known.dim(OUT)
-    basis = _direction_basis(known)
+    basis = directions(known.wrap().flatten())
     coefficients = [
         solve([row[:width] for row in basis], [row[width + out] for row in basis], width)
         for out in range(height)
     ]
     found = [row for row in coefficients if row is not None]
     return _with_constant(known, found) if len(found) == height else None
-
-
-def _direction_basis(access: isl.Map) -> Matrix:
-    """Return a basis of `{ (d' - d, f(d') - f(d)) }`'s affine hull, one direction a row."""
-    if access.is_empty():
-        return []
-    graph = access.wrap().flatten()
-    deltas = isl.Map.from_domain_and_range(graph, graph).deltas()
-    directions = project_names(deltas, deltas.get_var_names_not_none(PARAM))
-    equalities, width = hull_equalities(directions)
-    echelon, unimodular = hermite([row[:width] for row in equalities], width)
-    rank = len(pivot_rows(echelon))
-    columns = [row[rank:] for row in unimodular[: graph.dim(SET)]]
-    return [list(direction) for direction in zip(*columns, strict=True)]
 
 
 def _with_constant(access: isl.Map, coefficients: Matrix) -> LinearForm | None:

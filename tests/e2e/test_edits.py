@@ -97,7 +97,7 @@ def test_an_edit_is_kept_while_what_comes_before_it_changes(fc):
 
 def test_a_pinned_file_stays_and_lets_the_layer_be_unchanged(fc):
     layer = fc.read("projects/fc/layer.yaml")
-    edit(fc, "cache/fc/hulls.isl", "on_x_vector := { hull[8] }", "on_x_vector := { hull[7] }")
+    edit(fc, "cache/fc/hulls.isl", "on_x_size := { [i0 = 8] }", "on_x_size := { [i0 = 7] }")
     fc.write("projects/fc/layer.yaml", layer + "pin: [hulls.isl]\n")
     run = fc.run("fc")
     assert (run.code, "y       WRONG" in run.out) == (1, True)
@@ -116,15 +116,15 @@ def test_a_pinned_file_stays_and_lets_the_layer_be_unchanged(fc):
 
 
 def test_an_edit_that_does_not_fit_its_space_is_an_error(fc):
-    edit(fc, "cache/fc/hulls.isl", "on_x_vector := { hull[8] }", "on_x_vector := { hull[8, 1] }")
+    edit(fc, "cache/fc/hulls.isl", "on_x_size := { [i0 = 8] }", "on_x_size := { [8, 1] }")
     before = contents(fc)
     run = fc.run("--keep-edits", "fc")
     assert (run.code, run.ran) == (1, ["fc:approximate"])
-    assert run.err == f"""cache/fc/hulls.isl:{line_of(fc, "on_x_vector :=")}:16: error: \
-{{ hull[i0, i1] }} is another space
-  on_x_vector := {{ hull[8, 1] }};
-                 ^^^^^^^^^^^^^^
-hint: on_x_vector is in {{ hull[i0] }}
+    assert run.err == f"""cache/fc/hulls.isl:{line_of(fc, "on_x_size :=")}:14: error: \
+{{ [i0, i1] }} is another space
+  on_x_size := {{ [8, 1] }};
+               ^^^^^^^^^^
+hint: on_x_size is in {{ [i0] }}
 """
     assert contents(fc) == before
 
@@ -134,18 +134,19 @@ def line_of(space, text):
 
 
 def test_an_edit_that_a_later_stage_stumbles_over_is_an_error_of_the_user(fc):
-    edit(fc, "cache/fc/hulls.isl", "on_x_vector := { hull[8] }", "on_x_vector := { }")
+    text = fc.read("cache/fc/compressions.isl")
+    fc.write("cache/fc/compressions.isl", re.sub(r"\non_x := .*;", "\non_x := { };", text))
     run = fc.run("--keep-edits", "fc")
-    assert (run.code, run.ran) == (1, ["fc:enumerate", "fc:simd"])
-    line = line_of(fc, "on_x_vector :=")
-    said = f"cache/fc/hulls.isl:{line}:1: error: edited by hand, and stage simd fails: "
-    assert run.err.startswith(f"{said}Error('call to isl_set_from_union_set")
-    assert run.err.endswith("\n  on_x_vector := { };\n  ^^^^^^^^^^^^^^^^^^^\n")
+    assert (run.code, run.ran) == (1, ["fc:approximate"])
+    line = fc.read("cache/fc/compressions.isl").split("on_x :=")[0].count("\n") + 1
+    said = f"cache/fc/compressions.isl:{line}:1: error: edited by hand, and stage approximate fails"
+    assert run.err.startswith(f"{said}: Error('call to isl_set_from_union_")
+    assert run.err.endswith("\n  on_x := { };\n  ^^^^^^^^^^^^\n")
 
 
 @pytest.mark.parametrize(("name", "old", "new", "said"), [
     ("simd.yaml", "  by: hull", "  by: luck",
-     "on_x.by must be one of hull, exact, enumerate, loops"),
+     "on_x.by must be one of hull, exact, relaxed, lattice, basis, enumerate, configure, nested"),
     ("simd.yaml", "on_x:\n", "on_x: loops\nx:\n", "on_x must be a mapping"),
     ("simd.yaml", "  operation: MAC", "  operation: [MAC]", "on_x.operation must be a text"),
     ("simd.yaml", "  operation: MAC", "  operation: ASK",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 SHIPPED = "tests/e2e/test_shipped.py::test_a_shipped_layer_is_right"
 ONCE_WRONG = "tests/property/test_random_layers.py::test_a_layer_that_was_wrong_once_is_right"
 GATHERS = "tests/stages/test_gathers.py"
+WAYS = "tests/stages/test_ways.py"
 AWKWARD = "tests/stages/test_awkward_layers.py::test_layer_is_right"
 
 
@@ -29,17 +30,31 @@ FAULTS = (
     ),
     Fault(
         name="extra instances may write what others use",
-        file="stages/approximate.py",
-        old="return self.outside.is_empty() and self.conflict.is_empty()",
-        new="return self.outside.is_empty()",
+        file="stages/vector/hull.py",
+        old='if situation.hull("conflict"):',
+        new="if False:",
         caught_by=f"{AWKWARD}[triangles_on_two_pes]",
     ),
     Fault(
         name="extra instances may read beyond a local tensor",
-        file="stages/approximate.py",
-        old="return self.outside.is_empty() and self.conflict.is_empty()",
-        new="return self.conflict.is_empty()",
-        caught_by=f"{SHIPPED}[block_cyclic]",
+        file="stages/vector/hull.py",
+        old='if situation.hull("outside"):',
+        new="if False:",
+        caught_by=f"{WAYS}::test_a_way_is_taken_where_it_costs_least[relaxed]",
+    ),
+    Fault(
+        name="memory has no room for what extra instances read",
+        file="stages/vector/boxed.py",
+        old="        found.append(touched)",
+        new='        if tensor == situation.task["target"]:\n            found.append(touched)',
+        caught_by=f"{WAYS}::test_memory_has_room_for_what_a_relaxed_hull_reads",
+    ),
+    Fault(
+        name="extra instances of another box may write what others use",
+        file="stages/vector/boxed.py",
+        old="not touched.is_disjoint(situation.used(tensor))",
+        new="False",
+        caught_by=f"{WAYS}::test_no_way_writes_what_others_use",
     ),
     Fault(
         name="an adapter adds the offset of its lane to an index",
@@ -64,8 +79,8 @@ FAULTS = (
     ),
     Fault(
         name="a task has no guard where its instance set is empty",
-        file="stages/simd.py",
-        old="return None if known.is_subset(domain) else str(domain.gist(known))",
+        file="stages/vector/situation.py",
+        old="return None if self.known.is_subset(domain) else domain.gist(self.known)",
         new="return None",
         caught_by=f"{SHIPPED}[depthwise2d]",
     ),
@@ -78,9 +93,9 @@ FAULTS = (
     ),
     Fault(
         name="an extended allocation is not shifted",
-        file="stages/approximate.py",
-        old='"to_local": shifted(self.to_local, shifts)',
-        new='"to_local": self.to_local',
+        file="stages/vector/memory.py",
+        old="return shifted(to_local, self.shifts)",
+        new="return to_local",
         caught_by="tests/paper/test_pipeline.py"
         "::test_example_5_9_local_memory_extended_by_the_stages",
     ),
@@ -143,25 +158,46 @@ FAULTS = (
     ),
     Fault(
         name="a stream moves in the order of its box",
-        file="stages/simd.py",
-        old="if not keeps_order(compression, elements):",
+        file="stages/vector/exact.py",
+        old="if ordered and not keeps_order(situation.compression, situation.elements):",
         new="if False:",
         caught_by="tests/stages/test_simd.py"
         "::test_a_stream_is_one_instruction_where_its_order_is_a_box",
     ),
     Fault(
         name="the strides of a vector instruction forget an extent",
-        file="stages/simd.py",
+        file="stages/vector/operands.py",
         old="reversed(shape[1:])",
         new="reversed(shape[:-1])",
         caught_by=f"{SHIPPED}[fc]",
     ),
     Fault(
         name="an enumerated size is one too small",
-        file="stages/pe/work.py",
-        old='subscript = f"last{k} - first{k}"',
-        new='subscript = f"last{k} - first{k} - 1"',
+        file="stages/pe/instruction.py",
+        old='subscript = value(least, context), f"last{k} - first{k}"',
+        new='subscript = value(least, context), f"last{k} - first{k} - 1"',
         caught_by=f"{ONCE_WRONG}[enumerated]",
+    ),
+    Fault(
+        name="a PE configures other sizes than those that it needs",
+        file="stages/vector/enumeration.py",
+        old="sizes.sum(offset.neg()",
+        new="sizes.sum(offset",
+        caught_by=f"{ONCE_WRONG}[enumerated]",
+    ),
+    Fault(
+        name="a vector instruction in a loop has its addresses from the first iteration",
+        file="stages/vector/nested.py",
+        old='around.set_dim_name(SET, position, f"outer{position}")',
+        new='around.fix_si(SET, position, 0)',
+        caught_by=f"{WAYS}::test_values_are_right_in_every_way[nested]",
+    ),
+    Fault(
+        name="a lattice has its remainders rounded to multiples of its strides",
+        file="stages/poly/lattice.py",
+        old="near.lower_bound_val(SET, position, 0).upper_bound_val(SET, position, height - 1)",
+        new="near.fix_val(SET, position, 0)",
+        caught_by=f"{WAYS}::test_values_are_right_in_every_way[lattice]",
     ),
     Fault(
         name="a compression solves for the wrong sign",

@@ -94,9 +94,9 @@ def test_eqs_17_27_32_instance_sets_of_the_stages(layer, golden, built):
 
 
 def test_example_5_9_local_memory_extended_by_the_stages(golden, built):
-    local = built["conv1d"].objects("hulls.isl")["local"]
+    local = built["conv1d"].objects("memory.isl")["local"]
     assert isl.UnionSet("{ y_local[0, 0:17] }").is_subset(local)
-    to_local = built["conv1d"].objects("hulls.isl")["to_local"]
+    to_local = built["conv1d"].objects("memory.isl")["to_local"]
     assert isl.UnionMap("{ [PE[0, 0] -> y[0, 0]] -> y_local[0, 2] }").is_subset(to_local)
     assert golden["conv1d"]["on_x"]["extended_allocation"]["shift"] == "{ y_local[0, -2] }"
 

@@ -9,7 +9,7 @@ import pytest
 from stages.poly.bind import PE_NAMES
 from stages.poly.bounds import constant_size, exact_bounds
 from stages.poly.box_hull import box_hull
-from stages.poly.compression import Compressed, compress
+from stages.poly.compression import Compressed, compress, without_hidden_equalities
 from stages.poly.slice import bind_placement, instance_set
 
 INSTANCES = isl.Set("{ C[k=0:3, h=0:7, w=0:7, c=0:3] }")
@@ -81,3 +81,13 @@ def test_example_5_7_filter_takes_two_by_two_per_pe(placement: isl.Map) -> None:
     hull = box_hull(accessed, None, PE_NAMES, quasi_affine=True)
     assert hull is not None
     assert hull.size == (2, 2)
+
+
+def test_example_5_7_without_the_hidden_equality_is_a_row(compressed: Compressed) -> None:
+    found = without_hidden_equalities(compressed)
+    bounds = exact_bounds(found.set, isl.Set("{ : }"))
+    assert bounds.is_box
+    assert constant_size(bounds) == (2,)
+    assert found.map.intersect_domain(found.set).range().is_equal(
+        compressed.map.intersect_domain(compressed.set).range()
+    )

@@ -45,12 +45,49 @@ def test_enumerated_sizes_have_a_configuration_each():
 def test_the_size_is_chosen_by_its_ends_and_charged_as_printed():
     assert function(reaction("enumerate"), "on_x")[4:] == [
         "CHARGE(pe, 0, 5, 2);",
+        "COUNT_CALL(pe, ON_X);",
         "const int first0 = max(0, index - 6);",
         "const int last0 = min(2, index);",
-        "COUNT_CALL(pe, ON_X);",
         "vector_run(pe, &my->on_x[last0 - first0], &my->y_local[index - first0], &x,",
         "    &my->W_local[first0]);",
     ]
+
+
+def test_a_size_is_configured_before_the_call_and_charged():
+    program = reaction("configure")
+    assert function(program, "on_x")[4:] == [
+        "CHARGE(pe, 0, 6, 2);",
+        "COUNT_CALL(pe, ON_X);",
+        "const int first0 = max(0, index - 6);",
+        "const int last0 = min(2, index);",
+        "configure(pe, &my->on_x, ON_X, MAC, SIZES(last0 - first0 + 1),",
+        "          FLOAT16_OPERAND(-1), FLOAT16_OPERAND(0), FLOAT16_OPERAND(1));",
+        "vector_run(pe, &my->on_x, &my->y_local[index - first0], &x, &my->W_local[first0]);",
+    ]
+    assert "ON_X, MAC" not in "".join(function(program, "pe_main"))
+
+
+PARTS = """lair n(): float16 W[8][8], float16 x[8] -> float16 y[8]
+{ all (i, j) in (8, 8) y[i] += W[i][j] * x[j] }
+"""
+ON_TWO = (
+    'target: "{ PE[2, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] : i <= j; '
+    'n[i, j] -> PE[1, 0] : i > j }"\ntensors:\n'
+    '  x: {arrives: "{ x[j] -> [PE[p, -1] -> index[j]] : 0 <= p <= 1 }", sparse: true}\n'
+    '  y: {leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}\nsimd: {prefer: enumerate}\n'
+)
+
+
+def test_each_pe_configures_only_the_sizes_that_it_needs():
+    built = build(PARTS, ON_TWO, "simulate")
+    main = function(built.program("simd/pe_compute.c"), "pe_main")
+    start = main.index("for (int s0 = 0; s0 < 8; s0 += 1) {")
+    assert main[start + 1 : start + 4] == [
+        "    CHARGE(pe, 0, 2, 0);",
+        "    if (s0 + PE_X <= 7) {",
+        "        configure(pe, &my->on_x[s0], ON_X, MAC, SIZES(1 + s0),",
+    ]
+    assert built.results()["check"]["y"]["right"]
 
 
 def test_loops_run_the_statement_element_by_element():

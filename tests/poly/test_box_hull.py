@@ -60,6 +60,23 @@ def test_halves_are_no_purely_affine_offset() -> None:
     )
 
 
+def test_a_rounded_offset_is_no_minimum() -> None:
+    elements = isl.Set("[n] -> { A[i] : n <= 2i <= n + 3 and 0 <= i <= 7 }")
+    hull = box_hull(elements, rounded=True)
+    assert hull is not None
+    assert hull.size == (2,)
+    assert offset_set(hull).is_equal(isl.Set("[n] -> { A[(n + 1) // 2] }"))
+
+
+@given(sets())
+def test_a_hull_with_a_rounded_offset_contains_the_set(elements: isl.Set) -> None:
+    affine, rounded = box_hull(elements), box_hull(elements, rounded=True)
+    assert affine is not None
+    assert rounded is not None
+    assert elements.is_subset(as_set(rounded, elements.params()))
+    assert all(small <= large for small, large in zip(rounded.size, affine.size, strict=True))
+
+
 def test_context_makes_the_hull_smaller() -> None:
     elements = isl.Set("[n] -> { A[i] : 0 <= i <= n }")
     assert _texts(box_hull(elements, isl.Set("[n] -> { : n <= 4 }"))) == ("[n] -> { A[(0)] }", (5,))

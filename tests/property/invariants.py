@@ -7,7 +7,7 @@ import islpy as isl
 from stages.make.folders import open_folder
 from stages.make.inputs import Inputs
 from stages.poly.bind import PE_NAMES
-from stages.poly.pieces import maps_of, named_set, sets_of
+from stages.poly.pieces import maps_of, named_set
 
 RUNS = ("react", "compute")
 
@@ -17,6 +17,7 @@ class Texts:
     """The objects of the stages' texts, and the tasks."""
 
     graph: dict
+    simd: dict
     objects: dict
 
     def tasks(self, *kinds):
@@ -35,7 +36,9 @@ def read_texts(folder):
     place = open_folder(folder)
     inputs = Inputs(place, ("*",))
     objects = {p.stem: inputs.objects(p.name) for p in place.cache.glob("*.isl")}
-    return Texts(graph=inputs.yaml("tasks.yaml"), objects=objects)
+    return Texts(
+        graph=inputs.yaml("tasks.yaml"), simd=inputs.yaml("simd.yaml"), objects=objects
+    )
 
 
 def check_invariants(folder):
@@ -50,7 +53,8 @@ def check_invariants(folder):
     for task in texts.tasks(*RUNS):
         if f"{task}_hull" in texts.objects["hulls"]:
             hull_contains_the_instances(texts, task)
-            chosen_hull_does_no_harm(texts, task)
+            if texts.simd[task]["by"] == "hull":
+                chosen_hull_does_no_harm(texts, task)
 
 
 def every_instance_has_a_time(texts):
@@ -96,7 +100,7 @@ def placed(elements):
 
 def allocations_are_injective(texts):
     """Two elements that a PE keeps never share an element of local memory, which is inside."""
-    for name in ("allocations", "hulls"):
+    for name in ("allocations", "memory"):
         accessed = texts.objects["allocations"]["accessed"]
         for to_local in maps_of(texts.objects[name]["to_local"]):
             kept = [m.wrap() for m in maps_of(accessed) if same_space(m.wrap(), to_local.domain())]
@@ -130,10 +134,7 @@ def hull_contains_the_instances(texts, task):
 
 def chosen_hull_does_no_harm(texts, task):
     """Extra instances stay in local memory, and write no element that anybody uses."""
-    hulls = texts.objects["hulls"]
-    vector = hulls.get(f"{task}_vector")
-    if vector is None or sets_of(vector)[0].get_tuple_name() != "hull":
-        return
+    memory = texts.objects["memory"]
     known = texts.known(task)
     whole = texts.set_of("hulls", f"{task}_hull").intersect_params(known)
     proper = texts.set_of("compressions", task)
@@ -143,8 +144,8 @@ def chosen_hull_does_no_harm(texts, task):
         if arrives_with(texts, task, tensor):
             continue
         touched = placed(extra.apply(access)).reverse()
-        local = isl.UnionMap.from_map(touched).wrap().apply(hulls["to_local"])
-        assert local.is_subset(hulls["local"]), f"{task} leaves local memory of {tensor}"
+        local = isl.UnionMap.from_map(touched).wrap().apply(memory["to_local"])
+        assert local.is_subset(memory["local"]), f"{task} leaves local memory of {tensor}"
         if tensor == texts.tasks()[task]["target"]:
             used = texts.objects["allocations"]["accessed"]
             both = isl.UnionMap.from_map(touched).intersect(used)

@@ -11,7 +11,11 @@ from tests.property.wishes import Wishes
 
 OPPOSITE = dict(zip("NSWE", "SNEW", strict=True))
 DENSITIES = (0.5, 0.25, 0.9, 1.0, 0.0), (45, 25, 15, 10, 5)
-PREFERENCES = (None, "hull", "exact", "enumerate", "loops"), (34, 22, 11, 22, 11)
+PREFERENCES = (
+    (None, "hull", "exact", "relaxed", "lattice", "basis", "enumerate", "configure", "nested",
+     "loops"),
+    (34, 11, 8, 8, 4, 4, 11, 6, 8, 6),
+)
 MACHINES = ("wse2", "ideal", "paper", "wse1", "wse3")
 
 

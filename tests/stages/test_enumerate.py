@@ -49,18 +49,17 @@ MAPPING = (
 )
 
 
-@pytest.mark.parametrize(
-    ("prefer", "names"),
-    [
-        ("hull", []),
-        ("exact", []),
-        ("loops", []),
-        ("enumerate", ["on_x_sizes", "on_x_offset", "on_x_identifiers", "on_x_hull"]),
-    ],
-)
-def test_sizes_are_enumerated_only_where_no_box_of_fixed_size_is_used(prefer, names):
+@pytest.mark.parametrize("prefer", ["hull", "exact", "enumerate", "loops"])
+def test_sizes_are_enumerated_unless_the_layer_prefers_loops(prefer):
     found = build(CONV, MAPPING.format(prefer), "enumerate").objects("sizes.isl")
-    assert sorted(found) == sorted(names)
+    names = ["on_x_hull", "on_x_identifiers", "on_x_offset", "on_x_sizes"]
+    assert sorted(found) == ([] if prefer == "loops" else names)
+
+
+@pytest.mark.parametrize(("fixed", "count"), [(False, 0), (True, 4)])
+def test_a_box_of_fixed_size_is_enumerated_only_where_that_is_asked_for(fixed, count):
+    elements = isl.Set("[index] -> { [i] : index <= i <= index + 3 and 0 <= index <= 9 }")
+    assert len(sizes_of(elements, ANY, fixed)) == count
 
 
 def test_enumerated_sizes_run_no_extra_instances():

@@ -159,7 +159,8 @@ layer.yaml:6:5: error: tensors.y must be a mapping
 simd: {prefer: fast}
 tensors:""",
         """\
-layer.yaml:4:16: error: simd.prefer must be 'hull', 'exact', 'enumerate' or 'loops'
+layer.yaml:4:16: error: simd.prefer must be 'hull', 'exact', 'relaxed', 'lattice', \
+'basis', 'enumerate', 'configure', 'nested' or 'loops'
   simd: {prefer: fast}
                  ^^^^
 """,

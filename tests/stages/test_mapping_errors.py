@@ -129,7 +129,8 @@ hint: a tensor stays in the memory of the PEs, or it arrives or leaves
     "unknown_simd": (
         TARGET + 'simd: {prefer: hul}',
         """\
-layer.yaml:2:16: error: simd.prefer must be 'hull', 'exact', 'enumerate' or 'loops'
+layer.yaml:2:16: error: simd.prefer must be 'hull', 'exact', 'relaxed', 'lattice', \
+'basis', 'enumerate', 'configure', 'nested' or 'loops'
   simd: {prefer: hul}
                  ^^^
 """,

@@ -27,18 +27,19 @@ def nest(dimensions, size=2):
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
 def test_up_to_four_dimensions_are_one_instruction(dimensions):
-    found = decision(nest(dimensions), one_pe(dimensions))
-    assert (found["by"], found["sizes"]) == ("hull", [2] * dimensions)
-    strides = [2**k for k in reversed(range(dimensions))]
+    found = decision(nest(dimensions, 4), one_pe(dimensions))
+    assert (found["by"], found["sizes"]) == ("hull", [4] * dimensions)
+    strides = [4**k for k in reversed(range(dimensions))]
     assert [operand["strides"] for operand in found["operands"]] == [strides] * 3
 
 
 FIVE = "compute_n needs 5 dimensions, a vector instruction has 4"
 
 
-def test_more_than_four_dimensions_are_loops():
+def test_more_than_four_dimensions_are_an_instruction_in_a_loop():
     found = decision(nest(5), one_pe(5))
-    assert (found["by"], found["why"]) == ("loops", FIVE)
+    assert (found["by"], found["sizes"]) == ("nested", [2] * 4)
+    assert found["others"]["hull"] == {"not possible": FIVE}
 
 
 @pytest.mark.parametrize("prefer", ["hull", "exact"])
@@ -67,8 +68,8 @@ def test_sizes_that_need_too_many_configurations_are_an_error_where_they_are_ask
     assert caught.value.hint == "use `simd: {prefer: loops}`"
 
 
-BORDER = """lair n(): float16 W[4][4], float16 x[4] -> float16 y[4]
-{ all (i, j) in (4, 4) y[i] += W[i][j] * x[j] }
+BORDER = """lair n(): float16 W[12][12], float16 x[12] -> float16 y[12]
+{ all (i, j) in (12, 12) y[i] += W[i][j] * x[j] }
 """
 TRIANGLE = (
     'target: "{ PE[2, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] : i <= j; '
@@ -78,21 +79,22 @@ TRIANGLE = (
 )
 
 
-def test_sizes_that_need_too_many_configurations_are_loops_with_both_numbers():
+def test_sizes_that_need_too_many_configurations_give_way_with_both_numbers():
     mapping = TRIANGLE + "machine: {profile: wse2, live_configurations: 3}\n"
     found = decision(BORDER, mapping, "on_x")
-    assert found["by"] == "loops"
-    assert found["why"] == (
-        "on_x needs 4 configurations of vector instructions, 1 of 3 are free"
-    )
+    assert found["by"] == "configure"
+    assert found["others"]["enumerate"] == {
+        "not possible": "on_x needs 12 configurations of vector instructions, 1 of 3 are free"
+    }
 
 
 def test_sizes_are_enumerated_where_extra_instances_would_write_what_others_use():
     found = decision(BORDER, TRIANGLE, "on_x")
-    assert (found["by"], found["several"]) == ("enumerate", [4])
-    assert found["why"] == (
-        "extra instances would write what others use, and the exact bounds are not fixed"
-    )
+    assert (found["by"], found["several"]) == ("enumerate", [12])
+    assert [found["others"][way] for way in ("hull", "exact")] == [
+        {"not possible": "extra instances would write what others use"},
+        {"not possible": "the exact bounds are not fixed"},
+    ]
     assert build(BORDER, TRIANGLE, "simulate").results()["check"]["y"]["right"]
 
 

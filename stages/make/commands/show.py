@@ -127,7 +127,8 @@ def _names(name: str) -> tuple[str, ...]:
 
 def _not_built(folder: LayerFolder, stage: str, missing: list[str]) -> UserError:
     files = [shown_path(file_of(folder, name)) for name in missing] or [f"what {stage} writes"]
-    return UserError(f"{', '.join(files)} is not built", hint=f"doit {folder.name}:{stage}")
+    be = "is" if len(files) == 1 else "are"
+    return UserError(f"{', '.join(files)} {be} not built", hint=f"doit {folder.name}:{stage}")
 
 
 def _overview(folder: LayerFolder) -> str:

@@ -1,0 +1,27 @@
+"""A box whose size depends on the index, configured before each call.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.4, does without this
+"""
+
+from __future__ import annotations
+
+from stages.poly.bind import index_constants
+from stages.poly.bounds import fixed_size
+from stages.vector.candidate import Candidate, NotPossibleError, first
+from stages.vector.situation import Situation
+
+
+def candidate(situation: Situation) -> Candidate:
+    """Return the instances themselves, a box of many sizes. Raises NotPossibleError."""
+    exact = situation.exact
+    if not exact.is_box:
+        raise NotPossibleError("the exact bounds are no box")
+    if fixed_size(exact, index_constants(situation.elements)) is not None:
+        raise NotPossibleError("there is one size, that of the exact bounds")
+    return Candidate(
+        way="configure",
+        why="the instances are a box, configured before each call",
+        sizes=exact.size,
+        origin=tuple(map(first, range(len(exact.minimum)))),
+        box=situation.elements,
+    )

@@ -1,0 +1,49 @@
+"""A vector instruction as simd.yaml describes it.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from stages.vector.candidate import Candidate
+from stages.vector.memory import Memory
+from stages.vector.operands import Step, described, parts_of, value_of
+from stages.vector.situation import Description, Situation
+
+
+def instruction(
+    situation: Situation, candidate: Candidate, steps: Sequence[Step], memory: Memory
+) -> Description:
+    """Return sizes, loops, and operations, for memory as it is after extensions."""
+    found: Description = {"sizes": [value_of(s) for s in candidate.sizes]}
+    if candidate.several:
+        found["least"] = [value_of(least) for least in candidate.least]
+        found["several"] = list(candidate.several)
+    if candidate.needed is not None:
+        found["needed"] = str(candidate.needed)
+    if candidate.outer is not None:
+        found["outer"] = str(candidate.outer)
+    found["extents"] = _extents(situation, candidate.sizes)
+    rank = len(candidate.sizes)
+    listed = [
+        {"operation": s.operation, "operands": [described(o, memory, rank) for o in s.operands]}
+        for s in steps
+    ]
+    if len(listed) == 1:
+        return found | listed[0]
+    return found | {"parts": [part.shown() for part in parts_of(steps)], "steps": listed}
+
+
+def _extents(situation: Situation, sizes: Sequence[isl.PwAff]) -> list[int | list[int]]:
+    """Return each size, or its least and greatest value where it is not the same everywhere."""
+    domain = situation.elements.params()
+    found: list[int | list[int]] = []
+    for size in sizes:
+        here = size.intersect_params(domain).floor()
+        least, greatest = here.min_val().to_python(), here.max_val().to_python()
+        found.append(least if least == greatest else [least, greatest])
+    return found

@@ -1,0 +1,155 @@
+"""What a task may become: each way that is possible, what it costs, and why others are not.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, conditions 1 to 4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from stages.lair.grammar import parse_expression
+from stages.lair.operation import NoOperationError, Operation, operations_of
+from stages.lair.tasks import FILLS, RUNS, STREAMS
+from stages.pe.code import BYTES
+from stages.vector.candidate import Candidate, NotPossibleError, RankError
+from stages.vector.cost import Cost, configurations
+from stages.vector.memory import extended
+from stages.vector.operands import Step, parts_of, steps_of
+from stages.vector.situation import Situation
+from stages.vector.ways import Way, ways_of
+
+MOST_STEPS = 32
+"""A statement of more operations runs as loops."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A way that is possible: `cycles` are expected, on the busiest PE.
+
+    `candidate` is None for loops, which have no steps and need no configuration.
+    """
+
+    way: str
+    why: str
+    cycles: int
+    configurations: int = 0
+    candidate: Candidate | None = None
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The ways that are possible, in the order of preference, and why the others are not.
+
+    The last one are loops. `operations` are those of the vector instructions, if there are any.
+    """
+
+    situation: Situation
+    operations: tuple[Operation, ...]
+    possible: tuple[Option, ...]
+    impossible: Mapping[str, NotPossibleError] = field(default_factory=dict)
+
+
+def options_of(situation: Situation, prefer: str | None) -> Options:
+    """Return what a task may become, given the way that layer.yaml prefers."""
+    try:
+        operations = _operations(situation, prefer)
+    except NotPossibleError as reason:
+        return Options(
+            situation=situation, operations=(), possible=(_loops(situation, str(reason)),)
+        )
+    possible, impossible, cost = [], {}, Cost(situation=situation)
+    for way, find in ways_of(situation).items():
+        try:
+            possible.append(_option(cost, operations, find))
+        except NotPossibleError as reason:
+            impossible[way] = reason
+    why = "loops take the fewest cycles" if possible else _common(impossible)
+    return Options(
+        situation=situation,
+        operations=operations,
+        possible=(*possible, _loops(situation, why)),
+        impossible=impossible,
+    )
+
+
+def _operations(situation: Situation, prefer: str | None) -> tuple[Operation, ...]:
+    """Return the operations of vector instructions. Raises NotPossibleError if there are none."""
+    task = situation.task
+    if prefer == "loops" and task["kind"] in (*RUNS, "store"):
+        raise NotPossibleError("layer.yaml prefers loops")
+    if task["kind"] == "store":
+        raise NotPossibleError("a single element is stored")
+    if task["kind"] == "pack":
+        raise NotPossibleError("zeros are left out")
+    if task["kind"] == "send":
+        by = situation.files.leaving[task["departure"]]["by"]
+        return (Operation(name="COPY" if by == "gather" else by.upper(), a="", b=None),)
+    if situation.runs:
+        return _statement(situation)
+    return (Operation(name="COPY", a=task.get("value", ""), b=None),)
+
+
+def _statement(situation: Situation) -> tuple[Operation, ...]:
+    """Return the operations of a statement. Raises NotPossibleError."""
+    task = situation.task
+    try:
+        found = operations_of(task["target"], task["op"], parse_expression(task["expression"]))
+    except NoOperationError as error:
+        raise NotPossibleError(str(error)) from error
+    if not situation.exact.minimum:
+        raise NotPossibleError("there is a single instance")
+    if len(found) > MOST_STEPS:
+        raise NotPossibleError(f"{len(found)} operations are more than {MOST_STEPS}")
+    return found
+
+
+def _option(cost: Cost, operations: Sequence[Operation], find: Way) -> Option:
+    """Return what one way gives. Raises NotPossibleError."""
+    situation = cost.situation
+    candidate = find(situation)
+    rank, most = len(candidate.sizes), situation.profile.dimensions
+    if rank > most:
+        raise RankError(
+            f"{situation.name} needs {rank} dimensions, a vector instruction has {most}"
+        )
+    steps = steps_of(situation, operations, candidate)
+    _check_memory(situation, candidate, steps)
+    return Option(
+        way=candidate.way,
+        why=candidate.why,
+        cycles=cost.vector(candidate, steps),
+        configurations=len(steps) * configurations(candidate) + situation.passes,
+        candidate=candidate,
+        steps=steps,
+    )
+
+
+def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[Step]) -> None:
+    """Raise NotPossibleError if what the steps need besides hardly fits into a PE's memory."""
+    parts = [part.shown() for part in parts_of(steps)]
+    if not parts and not candidate.touched:
+        return
+    need = sum(BYTES[part["type"]] * part["elements"] for part in parts)
+    need += extended(situation.files.local, candidate.touched).bytes(situation.local_type)
+    need += situation.files.code
+    if need > situation.profile.memory:
+        raise NotPossibleError(
+            f"a PE would need some {need} bytes, and has {situation.profile.memory}"
+        )
+
+
+def _loops(situation: Situation, why: str) -> Option:
+    """Return loops; those of a stream are around its instruction, which it has in any case."""
+    kind = situation.task["kind"]
+    cycles = Cost(situation=situation).loops() if kind in (*RUNS, *FILLS) else 0
+    needed = situation.passes + int(kind in STREAMS)
+    return Option(way="loops", why=why, cycles=cycles, configurations=needed)
+
+
+def _common(reasons: Mapping[str, NotPossibleError]) -> str:
+    """Return why no way is possible: too many dimensions, or the one reason of all ways."""
+    ranks = {str(reason) for reason in reasons.values() if isinstance(reason, RankError)}
+    texts = ranks or {str(reason) for reason in reasons.values()}
+    return texts.pop() if len(texts) == 1 else "no vector instruction is possible"
