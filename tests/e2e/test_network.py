@@ -17,8 +17,7 @@ mlp: 3 parts
   part   values              cycles  with loops  speed-up  memory         vector instructions
   first  right, bit for bit  126     483         3.83      3320 of 49152  init_y exact [8], \
 compute_first hull [8, 6]
-  relu   right, bit for bit  82      123         1.50      3200 of 49152  init_y exact [8], \
-compute_act hull [8]
+  relu   right, bit for bit  82      123         1.50      2944 of 49152  compute_act hull [8]
   last   right, bit for bit  108     363         3.36      3248 of 49152  init_y exact [4], \
 compute_last hull [4, 8]
   316 cycles one after another, 969 with loops
