@@ -280,8 +280,9 @@ def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
 
 
 def configurations(decision: Description) -> int:
-    """Return how many vector instructions a task chooses from: one for each size, 0 for loops."""
-    return 0 if decision["by"] == "loops" else math.prod(decision.get("several", []))
+    """Return how many vector instructions a task has: one a size, in each step; 0 for loops."""
+    sizes = math.prod(decision.get("several", []))
+    return 0 if decision["by"] == "loops" else sizes * len(decision.get("steps", [""]))
 
 
 def extent(sizes: int | list[int]) -> int | str:

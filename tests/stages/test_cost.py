@@ -5,7 +5,7 @@ from math import prod
 import pytest
 
 from stages import simulate
-from stages.lair.data import input_arrays
+from stages.lair.data import input_samples
 from stages.make.folders import open_folder
 from stages.make.inputs import Inputs
 from tests.stages.built import build
@@ -45,7 +45,7 @@ def busiest(built, variant):
     """Return the cycles in which the busiest PE was not idle, those of `main` left out."""
     inputs = Inputs(open_folder(built.folder), simulate.READS)
     node = inputs.lair()
-    arrays = input_arrays(inputs.mapping(), node, inputs.arrays())
+    arrays = input_samples(inputs.mapping(), node, inputs.arrays())
     ran = simulate.run_programs(inputs, variant, arrays, node)
     return int(ran.usage["busy"].max())
 
