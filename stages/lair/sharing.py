@@ -5,6 +5,7 @@ Source   design, A layer folder: `next` takes "one memory if every read precedes
 
 from __future__ import annotations
 
+import graphlib
 from collections.abc import Collection, Iterator
 
 import islpy as isl
@@ -24,7 +25,7 @@ def held_tensors(
     `needed` and `computed` are { tensor[e] -> PE[x, y] }, the tensors `apart` need memory of their
     own. Of the rest one may lie where it will be carried to if every PE computes the elements that
     it needs there, each by an instance that alone of its statement reads what was there before;
-    if no other statement that reads this needs the new one; and nothing else is made of it.
+    if nothing else is made of it; and if no statements wait for each other then.
     """
     sources = [carry.source for carry in layer.carries]
     writers = {statement.target.tensor: statement for statement in layer.statements}
@@ -34,10 +35,8 @@ def held_tensors(
         if new in writers and new not in apart and old not in sources and new not in held:
             writer = writers[new]
             in_place = writer.op == "=" and _reads_only_its_own(writer, old)
-            readers = {s.name for s in layer.statements if _reads(s, old)}
-            if in_place and not _needing(writer, layer) & readers and _same(
-                from_domain(needed, old), from_domain(computed, new), new
-            ):
+            same = _same(from_domain(needed, old), from_domain(computed, new), new)
+            if in_place and same and not _has_circle(layer, held | {new: old}):
                 held[new] = old
     return held
 
@@ -68,14 +67,13 @@ def _reads_only_its_own(writer: Statement, old: str) -> bool:
     return all(a.rows == writer.target.rows for a in writer.reads if a.tensor == old)
 
 
-def _needing(statement: Statement, layer: Layer) -> set[str]:
-    """Return the statements that need, at first or second hand, what a statement defines."""
-    defined, found = {statement.target.tensor}, set()
-    for other in layer.statements:
-        if any(_reads(other, tensor) for tensor in defined):
-            defined.add(other.target.tensor)
-            found.add(other.name)
-    return found
+def _has_circle(layer: Layer, held: Held) -> bool:
+    """Say whether statements wait for each other."""
+    try:
+        graphlib.TopologicalSorter(dict(waits_of(layer, held))).prepare()
+    except graphlib.CycleError:
+        return True
+    return False
 
 
 def _same(needed: isl.UnionMap, computed: isl.UnionMap, new: str) -> bool:

@@ -139,6 +139,20 @@ lair both(N): float16 a[N][N], float16 b[N][N], float16 x[N] -> float16 y[N]
     assert "carry_W" in built.yaml("tasks.yaml")["tasks"]
 
 
+def test_tensors_that_swap_lie_in_one_place_but_for_one():
+    lair = NODES + """graph g(): float16 a[8], float16 b[8] -> float16 c[8], float16 d[8]
+{ c = scale(8)(b) d = scale(8)(a) }"""
+    mapping = """target: "{ PE[1, 1] }"
+placement: "{ c_scale[i] -> PE[0, 0]; d_scale[i] -> PE[0, 0] }"
+invocations: 3
+tensors: {a: {next: c}, b: {next: d}}
+"""
+    built = build(lair, mapping, "simulate")
+    right(built)
+    tensors = built.yaml("tasks.yaml")["tensors"]
+    assert [n for n, t in tensors.items() if "in" in t] == ["c"]
+
+
 @pytest.mark.parametrize("back", [1, 2, 5])
 def test_a_delayed_arrival_is_what_arrived_before(back):
     mapping = ROWS.replace("mv[i,j] -> PE[0, i//4]; ", "").replace(" x[j]", " c[j]")
