@@ -6,7 +6,7 @@ Source   design, Arithmetic: (n + 1) u sum|terms|, with u = 2^-11 (float16) or 2
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -173,19 +173,21 @@ def _together(
     return how(known) if len(known) == len(grains) else None
 
 
-def _grains(layer: Layer) -> dict[str, int | None]:
-    """Return the grain of what each statement defines, where the inputs are integers.
+def _grains(layer: Layer) -> Iterator[dict[str, int | None]]:
+    """Yield the grain of what statements define, in each invocation, where inputs are integers.
 
-    Only integers may go from an invocation to the next, or be multiplied again and again.
+    What is carried has one, too. Only integers may be multiplied again and again.
     """
     found: dict[str, int | None] = {}
-    for s in layer.statements:
-        fine = grain(s.expr, found)
-        types = (layer.tensors[a.tensor].type for a in (s.target, *s.reads))
-        whole = bool(layer.carries) or s.op == "*=" or any(map(is_integer, types))
-        too_fine = fine is None or fine < (0 if whole else FINEST)
-        found[s.target.tensor] = None if too_fine else fine
-    return found
+    while True:
+        for s in layer.statements:
+            fine = grain(s.expr, found)
+            types = (layer.tensors[a.tensor].type for a in (s.target, *s.reads))
+            whole = s.op == "*=" or any(map(is_integer, types))
+            too_fine = fine is None or fine < (0 if whole else FINEST)
+            found[s.target.tensor] = None if too_fine else fine
+        yield found
+        found = {c.tensor: found.get(c.source, 0) for c in layer.carries}
 
 
 def is_exact(layer: Layer, samples: Samples) -> bool:
@@ -198,12 +200,20 @@ def is_exact(layer: Layer, samples: Samples) -> bool:
     arrays = {id(array): array for inputs in samples for array in inputs.values()}
     if calculating and not all(np.array_equal(np.rint(a), a) for a in arrays.values()):
         return False
-    grains = _grains(layer)
-    return None not in grains.values() and all(
-        largest_sum(s, layer, tensors) <= _limit(s, layer) * 2.0 ** (grains[s.target.tensor] or 0)
-        for tensors in _known(layer, samples)
+    if None in next(_grains(layer)).values():
+        return False
+    return all(
+        _is_exact_here(s, layer, tensors, grains[s.target.tensor])
+        for tensors, grains in zip(_known(layer, samples), _grains(layer), strict=False)
         for s in calculating
     )
+
+
+def _is_exact_here(statement: Statement, layer: Layer, tensors: Arrays, fine: int | None) -> bool:
+    """Whether what a statement defines is of a grain, and no sum of terms too large for that."""
+    if fine is None:
+        return False
+    return largest_sum(statement, layer, tensors) <= _limit(statement, layer) * 2.0**fine
 
 
 def _known(layer: Layer, samples: Samples) -> Samples:

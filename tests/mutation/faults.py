@@ -243,6 +243,22 @@ FAULTS = (
         "::test_an_update_in_place_waits_for_those_who_read_what_was_before",
     ),
     Fault(
+        name="statements wait for each other, as each writes where the other reads",
+        file="stages/lair/sharing.py",
+        old="if in_place and same and not _has_circle(layer, held | {new: old}):",
+        new="if in_place and same:",
+        caught_by="tests/stages/test_graph_values.py"
+        "::test_tensors_that_swap_lie_in_one_place_but_for_one",
+    ),
+    Fault(
+        name="the first sample comes in every invocation",
+        file="stages/fabric/ports.py",
+        old="[_values(array, points) for array in arrays]",
+        new="[_values(arrays[0], points) for _ in arrays]",
+        caught_by="tests/stages/test_graph_values.py"
+        "::test_what_arrives_differs_from_sample_to_sample",
+    ),
+    Fault(
         name="what is carried is copied after the next invocation has begun",
         file="stages/pe/streams.py",
         old='inner.add(*then, "restart(pe);")',

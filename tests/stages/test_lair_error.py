@@ -110,3 +110,22 @@ def test_errors_are_those_of_each_sample() -> None:
     assert not is_exact(layer_of(GROWING), [
         {"s": np.array([2044], np.float16), "x": np.array([x], np.float16)} for x in (1, 2, 5)
     ])
+
+
+RATE = """lair f(): float16 s[1], float16 x[1] -> float16 y[1]
+{ all (i) in (1) y[i] = s[i] - 0.25 * x[i] }"""
+HALVES = """lair f(): float16 s[1] -> float16 y[1] { all (i) in (1) y[i] = 0.5 * s[i] }"""
+
+
+def test_multiples_of_a_power_of_two_are_carried_on() -> None:
+    layer = layer_of(RATE, following={"s": "y"})
+    inputs = {"s": np.array([-511], np.float16), "x": np.array([1], np.float16)}
+    assert is_exact(layer, [inputs] * 4)
+    assert not is_exact(layer, [inputs] * 5)
+
+
+def test_what_is_halved_in_every_invocation_is_exact_for_some() -> None:
+    layer = layer_of(HALVES, following={"s": "y"})
+    inputs = {"s": np.array([0], np.float16)}
+    assert is_exact(layer, [inputs] * 12)
+    assert not is_exact(layer, [inputs] * 13)
