@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from stages.poly.bind import PARAM, bind_domain
 from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
+from stages.poly.function import function_of
 from stages.poly.quota import TooManyOperations, limited
 
 Ints = NDArray[np.int64]
@@ -48,7 +49,7 @@ def element_numbers(
     domain = bound.params()
     defined = evaluate_set(domain, values)
     number = np.zeros((1,) * defined.ndim, dtype=np.int64)
-    function = isl.PwMultiAff.from_set(bound)
+    function = function_of(bound)
     for i, extent in enumerate(shape):
         number = number * extent + _coordinate(function.get_at(i), domain, values)
     return np.where(defined, number, 0), defined

@@ -14,6 +14,7 @@ from stages.fabric.elements import Bools, Ints, bounding_box
 from stages.fabric.library import MAX_POSITIONS
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set
 from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
+from stages.poly.function import function_of
 
 SIDES = ("N", "E", "S", "W", "ramp")
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0), "ramp": (0, 0)}
@@ -114,7 +115,7 @@ def read_colours(colours: Mapping[str, Any], grid: Grid) -> Colours:
 
 def _set_filter(filters: NDArray[np.int32], text: str, grid: Grid) -> None:
     """Set least and greatest index where `{ PE[x, y] -> [least, greatest] }` is defined."""
-    interval = isl.PwMultiAff.from_set(bind_domain(isl.Map(text), PE_NAMES))
+    interval = function_of(bind_domain(isl.Map(text), PE_NAMES))
     x, y = coordinates(np.arange(grid.size, dtype=np.int64), grid)
     for position in range(2):
         bound = interval.get_pw_aff(position)

@@ -37,6 +37,7 @@ from stages.poly.ast import (
     loop_nest,
 )
 from stages.poly.bind import bind_domain, bind_set
+from stages.poly.function import function_of
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
 
@@ -210,7 +211,7 @@ def _element_names(found: list[Expression], names: list[str], spelling: Spelling
 
 def element_expressions(access: isl.Map, names: list[str], context: isl.Set) -> list[Expression]:
     """Return the element of { instance -> T[e] } as C, the instance by its names."""
-    element = isl.PwMultiAff.from_set(bind_domain(access, names))
+    element = function_of(bind_domain(access, names))
     positions = range(access.dim(isl.dim_type.out))
     return [c_expression(element.get_pw_aff(k), context) for k in positions]
 

@@ -15,6 +15,7 @@ from typing import Any
 import islpy as isl
 
 from stages.poly.bind import PARAM, bind_domain, bind_set
+from stages.poly.function import function_of
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 
@@ -164,7 +165,7 @@ def _guarded(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> N
         around.append((name, *ends, None if value is None else c_expression(value, box)))
         box = box.intersect(within)
     inside = bind_set(times, iterators)
-    instance = isl.PwMultiAff.from_set(bind_domain(schedule.reverse(), iterators))
+    instance = function_of(bind_domain(schedule.reverse(), iterators))
     arguments = range(instance.dim(isl.dim_type.out))
     nest: Nest = Instance(
         arguments=tuple(c_expression(instance.get_pw_aff(k), inside) for k in arguments),

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from stages.poly.bind import PE_NAMES, bind_domain
+from stages.poly.function import function_of
 from stages.poly.side import SIDES
 
 Routes: TypeAlias = isl.UnionMap
@@ -119,7 +120,7 @@ def parity(turned: isl.Map) -> str:
     """Return [PE_X, PE_Y] -> { [depth mod 2] } as text."""
     depth = turned.project_out(isl.dim_type.out, 0, 1)
     parity = bind_domain(depth.apply_range(isl.Map("{ [d] -> [d mod 2] }")), PE_NAMES)
-    return str(isl.PwMultiAff.from_set(parity).get_pw_aff(0))
+    return str(function_of(parity).get_pw_aff(0))
 
 
 def _deepest(members: isl.Set) -> isl.Set:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.function import function_of
 from stages.poly.integers import Matrix, solve
 from stages.poly.lattice import directions
 from stages.poly.simple import simplified
@@ -59,7 +60,7 @@ def _with_constant(access: isl.Map, coefficients: Matrix) -> LinearForm | None:
     if not isl.Map.from_range(rest).is_single_valued():
         return None
     domain = rest.params()
-    constants = isl.PwMultiAff.from_set(rest)
+    constants = function_of(rest)
     return LinearForm(
         coefficients=tuple(tuple(row) for row in coefficients),
         constant=tuple(

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.function import function_of
+
 
 class NotPossibleError(Exception):
     """Why a task cannot become a vector instruction in some way."""
@@ -46,7 +48,7 @@ class Candidate:
 
 def components(point: isl.Set) -> tuple[isl.PwAff, ...]:
     """Return the functions f of [p] -> { [f(p)] }, rounded down off their domain."""
-    function = isl.PwMultiAff.from_set(point)
+    function = function_of(point)
     return tuple(function.get_pw_aff(k).floor() for k in range(point.dim(isl.dim_type.set)))
 
 

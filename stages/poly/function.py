@@ -1,0 +1,17 @@
+"""The function in a set with one point for each value of the symbolic constants."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+
+def function_of(point: isl.Set) -> isl.PwMultiAff:
+    """Return f of `[n] -> { [x] : x = f(n) }`, everywhere where the set has a point.
+
+    Raises isl.Error if there are several points. isl loses points where equalities with a stride
+    meet integer divisions: there the least point is taken, which is the only one.
+    """
+    function = isl.PwMultiAff.from_set(point)
+    if isl.Set.from_pw_multi_aff(function).is_equal(point):
+        return function
+    return point.lexmin_pw_multi_aff()
