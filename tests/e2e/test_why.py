@@ -262,7 +262,7 @@ def test_a_change_of_the_data_of_a_shipped_layer_reaches_the_simulation_only(pap
     assert "  allocate     not rebuilt     route ran, but tasks.yaml" not in shown.replace("\n", "")
     words = dict(line.split()[:2] for line in shown.splitlines()[3:])
     assert {stage for stage, how in words.items() if how == "not"} == {
-        "allocate", "instances", "compress"
+        "allocate", "instances", "compress", "approximate"
     }
     assert shown.splitlines()[-1].startswith("  simulate     ran             layer.yaml changed: ")
 

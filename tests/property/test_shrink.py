@@ -47,17 +47,18 @@ def test_no_more_layers_are_tried_than_allowed():
 
 
 def test_a_layer_with_a_planted_fault_is_reported_small(monkeypatch, workspace):
-    evaluate = stages.simulate.evaluate
+    evaluate_all = stages.simulate.evaluate_all
 
-    def wrong(layer, inputs):
+    def wrong(layer, samples):
         """Evaluate a layer, but let all that is reduced by max be too large."""
         reduced = {s.target.tensor for s in layer.statements if s.op == "max="}
-        return {n: a + (n in reduced) for n, a in evaluate(layer, inputs).items()}
+        found = evaluate_all(layer, samples)
+        return [{n: a + (n in reduced) for n, a in tensors.items()} for tensors in found]
 
     layer, folder = first_layer(reduces_by_max), workspace / "planted"
     layer.write(folder)
     with monkeypatch.context() as planted:
-        planted.setattr(stages.simulate, "evaluate", wrong)
+        planted.setattr(stages.simulate, "evaluate_all", wrong)
         with pytest.raises(AssertionError) as caught:
             examine(folder)
         report = Shrinker(12).report(layer, caught.value, folder)
