@@ -54,7 +54,7 @@ steps: several instructions, the last one gives the result; parts: what they giv
 MEMORY_HEADER = """Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
 local: { T_local[l] }, the shape of each local tensor on every PE.
 to_local: { [PE -> T[e]] -> T_local[l] }, where the elements of the tensors lie."""
-HINTS = {"stream": "let fewer tensors arrive and leave", "way": "use `simd: {prefer: loops}`"}
+HINTS = {"stream": "let fewer tensors arrive and leave", "way": "leave `prefer` out"}
 
 
 def run(inputs: Inputs) -> dict[str, str]:

@@ -231,7 +231,7 @@ def test_five_dimensions(layer: Any) -> None:
 layer.yaml:3:7: error: compute_f needs 5 dimensions, a vector instruction has 4
   simd: {prefer: hull}
         ^^^^^^^^^^^^^^
-hint: use `simd: {prefer: loops}`
+hint: leave `prefer` out
 """
 
 
@@ -242,7 +242,7 @@ def test_too_many_configurations(layer: Any) -> None:
 layer.yaml:3:7: error: on_x needs 20 configurations of vector instructions, 15 of 16 are free
   simd: {prefer: enumerate}
         ^^^^^^^^^^^^^^^^^^^
-hint: use `simd: {prefer: loops}`
+hint: leave `prefer` out
 """
 
 

@@ -47,7 +47,7 @@ def test_more_than_four_dimensions_are_an_error_where_an_instruction_is_asked_fo
     with pytest.raises(UserError) as caught:
         decision(nest(5), one_pe(5, f"simd: {{prefer: {prefer}}}\n"))
     assert caught.value.message == FIVE
-    assert caught.value.hint == "use `simd: {prefer: loops}`"
+    assert caught.value.hint == "leave `prefer` out"
 
 
 CONV = """lair C(): float16 x[9], float16 W[3] -> float16 y[7]
@@ -65,7 +65,7 @@ def test_sizes_that_need_too_many_configurations_are_an_error_where_they_are_ask
     with pytest.raises(UserError) as caught:
         decision(CONV, STREAM + FEW + "simd: {prefer: enumerate}\n", "on_x")
     assert caught.value.message == NEEDED
-    assert caught.value.hint == "use `simd: {prefer: loops}`"
+    assert caught.value.hint == "leave `prefer` out"
 
 
 BORDER = """lair n(): float16 W[12][12], float16 x[12] -> float16 y[12]
