@@ -199,7 +199,9 @@ def _check(
     if len(wrong):
         place = tuple(wrong[0].tolist())
         index = "".join(f"[{k}]" for k in place[array.ndim - len(tensor.shape) :])
-        message = f"{file} holds {array[place]} at {name}{index}, which {tensor.type} cannot hold"
+        when = f" of invocation {place[0]}" if array.ndim > len(tensor.shape) else ""
+        found = f"{array[place]} at {name}{index}{when}"
+        message = f"{file} holds {found}, which {tensor.type} cannot hold"
         return UserError(message, hint=_range(tensor.type))
     return None
 

@@ -270,7 +270,8 @@ ONE_EACH = {
     ),
     "overflow": (
         np.array([[0, 0], [0, 0], [0, 40000]]), {"count"},
-        "error: inputs/count.npy holds 40000 at count[1], which int16 cannot hold\n"
+        "error: inputs/count.npy holds 40000 at count[1] of invocation 2, which int16 "
+        "cannot hold\n"
         "hint: integers from -32768 to 32767\n",
     ),
 }
