@@ -175,10 +175,25 @@ def operand_text(
 
 
 def base_text(operand: Description, block: Block, context: isl.Set) -> str:
-    """Return the address of the first element of an operand in memory."""
+    """Return the address of the first element of an operand in memory.
+
+    Affine indices are part of the address, as they are in loops; others take their operations.
+    """
     indices = [value(b, context) for b in operand["base"]]
-    block.charge(address=1, scalar=sum(i.operations for i in indices))
+    listed = zip(operand["base"], indices, strict=True)
+    block.charge(address=1, scalar=sum(i.operations for b, i in listed if not _affine(b, context)))
     return f"&my->{operand['local']}{''.join(f'[{i.text}]' for i in indices)}"
+
+
+def _affine(index: int | str, context: isl.Set) -> bool:
+    """Return whether an index has one piece in the context, and no division."""
+    if isinstance(index, int):
+        return True
+    simple = isl.PwAff(index).gist(context).coalesce()
+    if not simple.isa_aff():
+        return False
+    found = simple.as_aff()
+    return bool(found.get_denominator_val().is_one()) and found.dim(isl.dim_type.div) == 0
 
 
 def configuration(name: str, model: Work, spelling: Spelling, context: isl.Set) -> list[str]:

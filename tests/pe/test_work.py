@@ -21,7 +21,7 @@ def reaction(prefer, variant="simd"):
 def test_a_hull_is_one_instruction_at_its_offset():
     program = reaction("hull")
     assert function(program, "on_x")[-3:] == [
-        "CHARGE(pe, 0, 1, 2);",
+        "CHARGE(pe, 0, 0, 2);",
         "COUNT_CALL(pe, ON_X);",
         "vector_run(pe, &my->on_x, &my->y_local[index + 2], &x, &my->W_local[0]);",
     ]
@@ -44,7 +44,7 @@ def test_enumerated_sizes_have_a_configuration_each():
 
 def test_the_size_is_chosen_by_its_ends_and_charged_as_printed():
     assert function(reaction("enumerate"), "on_x")[4:] == [
-        "CHARGE(pe, 0, 5, 2);",
+        "CHARGE(pe, 0, 4, 2);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = max(0, index - 6);",
         "const int last0 = min(2, index);",
@@ -56,7 +56,7 @@ def test_the_size_is_chosen_by_its_ends_and_charged_as_printed():
 def test_a_size_is_configured_before_the_call_and_charged():
     program = reaction("configure")
     assert function(program, "on_x")[4:] == [
-        "CHARGE(pe, 0, 6, 2);",
+        "CHARGE(pe, 0, 5, 2);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = max(0, index - 6);",
         "const int last0 = min(2, index);",
