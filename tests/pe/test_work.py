@@ -1,7 +1,10 @@
 import re
 
+import islpy as isl
 import pytest
 
+from stages.pe.code import Block
+from stages.pe.instruction import base_text
 from tests.stages.built import MV, build, function
 
 CONV = """lair C(): float16 x[9], float16 W[3] -> float16 y[7]
@@ -162,6 +165,26 @@ def test_reductions_start_at_the_neutral_element_of_their_type(op, type_, initia
     assert f"= {initial};" in "\n".join(function(program, "init_y"))
     results = build(lair, RESIDENT, "simulate").results()
     assert results["check"]["y"]["right"]
+
+
+@pytest.mark.parametrize(
+    ("index", "text", "scalar"),
+    [
+        (3, "3", 0),
+        ("2 * index + 1", "2 * index + 1", 0),
+        ("index - 3 * PE_X", "index - 3 * PE_X", 0),
+        ("floor(index / 2)", "index / 2", 1),
+        ("index mod 4", "index % 4", 1),
+        ("max(index, PE_X)", "(PE_X >= index) ? PE_X : index", 2),
+        ("max(index, -2)", "index", 0),
+    ],
+)
+def test_an_affine_index_is_part_of_the_address_and_others_are_charged(index, text, scalar):
+    known = isl.Set("[PE_X, index] -> { : 0 <= PE_X <= 3 and 0 <= index <= 9 }")
+    base = index if isinstance(index, int) else f"[PE_X, index] -> {{ [({index})] }}"
+    block = Block()
+    assert base_text({"local": "y_local", "base": [base]}, block, known) == f"&my->y_local[{text}]"
+    assert (block.scalar, block.address) == (scalar, 1)
 
 
 def test_the_guard_is_asked_before_the_instruction_and_charged():
