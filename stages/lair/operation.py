@@ -6,6 +6,7 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, condition 1; several go beyond
 from __future__ import annotations
 
 import typing
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stages.lair.expressions import expression_text
@@ -61,6 +62,38 @@ def operations_of(target: str, op: str, expr: Expr) -> tuple[Operation, ...]:
     elif op != "=":
         name, a, b = ACCUMULATE[op], target, found.append(name, a, b)
     return (*found.listed, Operation(name=name, a=a, b=b))
+
+
+def accumulated(operations: Sequence[Operation], *, in_place: bool) -> tuple[Operation, ...]:
+    """Return operations that end with t = a * b, y = c + t with y = c, y += a * b.
+
+    `c - n * b` is `c + -n * b`. If c lies `in_place`, where y does, it is not copied.
+    """
+    product, last = operations[-2:]
+    a, b = product.a, product.b
+    if last.name == "SUB":
+        a, b = (-a, b) if isinstance(a, int | float) else (a, -typing.cast(float, b))
+    kept = typing.cast(str, kept_of(operations))
+    copy = () if in_place else (Operation(name="COPY", a=kept, b=None),)
+    return (*operations[:-2], *copy, Operation(name="MAC", a=a, b=b))
+
+
+def kept_of(operations: Sequence[Operation]) -> str | None:
+    """Return the tensor c of operations that end with t = a * b, y = c + t, or c - t, n in a, b.
+
+    None if they end otherwise.
+    """
+    if len(operations) < 2 or operations[-2].name != "MUL":
+        return None
+    product, last = operations[-2:]
+    numbers = [x for x in (product.a, product.b) if isinstance(x, int | float) and x != 0]
+    if last.name == "ADD" and last.a == product.to:
+        kept = last.b
+    elif last.b == product.to and (last.name == "ADD" or (last.name == "SUB" and numbers)):
+        kept = last.a
+    else:
+        return None
+    return kept if isinstance(kept, str) else None
 
 
 class _Operations:

@@ -1,7 +1,14 @@
 import pytest
 
 from stages.lair.grammar import parse_expression
-from stages.lair.operation import NoOperationError, Operation, Part, operations_of
+from stages.lair.operation import (
+    NoOperationError,
+    Operation,
+    Part,
+    accumulated,
+    kept_of,
+    operations_of,
+)
 from tests.stages.built import build, function
 
 FIRST, SECOND = Part(number=0), Part(number=1)
@@ -110,6 +117,79 @@ def test_a_statement_of_two_operations_is_two_instructions():
     assert results["tasks"]["compute_n"]["instances"] == 32
     assert built.yaml("build/layout.yaml")["roles"]["compute"]["memory"]["data"] == 2 * 96 + 128
     assert results["cycles"]["simd"] < results["cycles"]["loops"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "factors"),
+    [
+        ("y = a * b + c", ("a", "b")),
+        ("y = c + 2 * b", (2, "b")),
+        ("y = c - 2 * b", (-2, "b")),
+        ("y = c - b * 0.5", ("b", -0.5)),
+    ],
+)
+def test_a_sum_with_a_product_may_become_an_accumulation(statement, factors):
+    operations, copy = found(statement), operation("COPY", "c")
+    assert kept_of(operations) == "c"
+    assert accumulated(operations, in_place=False) == (copy, operation("MAC", *factors))
+    assert accumulated(operations, in_place=True) == (operation("MAC", *factors),)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "y = a * b + 1",
+        "y = a * b - c",
+        "y = c - a * b",
+        "y = c - 0 * b",
+        "y = (a + b) * c",
+        "y = a * b + c * d",
+        "y = max(a * b, c)",
+        "y = a * b",
+    ],
+)
+def test_a_statement_that_is_no_tensor_and_a_product(statement):
+    assert kept_of(found(statement)) is None
+
+
+def steps(lair, mapping=ONE):
+    built = build(lair, mapping, "simulate")
+    decision = built.yaml("simd.yaml")["compute_n"]
+    assert all(check["right"] for check in built.results()["check"].values())
+    return [step["operation"] for step in decision.get("steps", [decision])]
+
+
+SUMS = """lair n(): {} a[64], float16 b[64], {} c[64] -> float16 y[64]
+{{ all (i) in (64) y[i] = a[i] * b[i] + c[i] }}"""
+
+
+@pytest.mark.parametrize(
+    ("a", "c", "expected"),
+    [
+        ("float16", "float16", ["COPY", "MAC"]),
+        ("float16", "float32", ["MUL", "ADD"]),
+        ("float32", "float16", ["MUL", "ADD"]),
+    ],
+)
+def test_what_is_accumulated_has_the_type_of_the_target(a, c, expected):
+    assert steps(SUMS.format(a, c)) == expected
+
+
+UPDATE = "lair n(): int16 W[64], int16 d[64] -> int16 V[64] {{ all (i) in (64) V[i] = {} }}"
+NEXT = ONE + "tensors: {W: {next: V}}\ninvocations: 3\n"
+
+
+@pytest.mark.parametrize(
+    ("expression", "mapping", "expected"),
+    [
+        ("W[i] - 3 * d[i]", NEXT, ["MAC"]),
+        ("W[i] - 3 * d[i]", ONE, ["COPY", "MAC"]),
+        ("d[i] - 3 * W[i]", NEXT, ["MUL", "SUB"]),
+        ("W[i] + d[i] * W[i]", NEXT, ["MUL", "ADD"]),
+    ],
+)
+def test_an_update_in_place_is_one_instruction(expression, mapping, expected):
+    assert steps(UPDATE.format(expression), mapping) == expected
 
 
 STREAM = (
