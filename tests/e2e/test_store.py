@@ -138,6 +138,20 @@ def test_a_file_where_a_folder_of_the_store_belongs_is_replaced(small):
     assert small.build() == ALL
 
 
+@pytest.mark.parametrize(("words", "instead"), [
+    (("ignore", "a:place"), "name what you want to build, or pin a text: `pin:` in layer.yaml"),
+    (("forget", "a:place"), "`doit -a` runs what is up to date too"),
+    (("forget",), "`doit -a` runs what is up to date too"),
+    (("reset-dep",), "`doit --keep-edits` takes texts as they are"),
+])
+def test_what_only_a_database_could_do_is_refused_and_loses_nothing(small, words, instead):
+    small.build()
+    run = small.run(*words)
+    said = f"ERROR: {words[0]}: builds go by what files contain; {instead}\n"
+    assert (run.code, run.out, run.err) == (3, "", said)
+    assert counted(small) == []
+
+
 def test_a_damaged_blob_is_a_miss_and_a_warning(small):
     small.build()
     (digest,) = [p for p in store(small, "blobs") if p.read_text() == "one\ntwo\n"]

@@ -92,15 +92,33 @@ class Clean(Inert, cmd_clean.Clean):  # type: ignore[misc]
 
 
 class Forget(Inert, cmd_forget.Forget):  # type: ignore[misc]
-    """Forget that tasks ran."""
+    """Forget that tasks ran; of our dodo files nothing is remembered."""
+
+    def _execute(self, forget_sub: Any, forget_disable_default: Any, forget_all: Any) -> Any:
+        _refuse("forget", "`doit -a` runs what is up to date too")
+        return super()._execute(forget_sub, forget_disable_default, forget_all)
 
 
 class Ignore(Inert, cmd_ignore.Ignore):  # type: ignore[misc]
-    """Leave tasks out of builds."""
+    """Leave tasks out of builds; of our dodo files none is left out."""
+
+    def _execute(self, pos_args: list[str]) -> Any:
+        _refuse("ignore", "name what you want to build, or pin a text: `pin:` in layer.yaml")
+        return super()._execute(pos_args)
 
 
 class ResetDep(Inert, cmd_resetdep.ResetDep):  # type: ignore[misc]
-    """Take the files as they are for those of the last build."""
+    """Take the files as they are for those of the last build; of our dodo files, nothing is."""
+
+    def _execute(self, pos_args: list[str] | None = None) -> Any:
+        _refuse("reset-dep", "`doit --keep-edits` takes texts as they are")
+        return super()._execute(pos_args)
+
+
+def _refuse(command: str, instead: str) -> None:
+    """Raise InvalidCommand where builds go by what files contain, and no database decides."""
+    if session().home is not None:
+        raise InvalidCommand(f"{command}: builds go by what files contain; {instead}")
 
 
 class Strace(Inert, cmd_strace.Strace):  # type: ignore[misc]
