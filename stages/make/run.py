@@ -20,6 +20,7 @@ from stages.make.session import session
 from stages.make.workers import workers
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LOST = "hint: where memory is short, run fewer processes: `doit -n 1`"
 KEEP_EDITS = {
     "name": "keep_edits",
     "long": "keep-edits",
@@ -46,9 +47,11 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
         known.always = bool(params["always"])
         known.keep_edits = bool(params["keep_edits"])
         params["outfile"] = params["outfile"] or sys.stdout
+        watched = workers().looked_after if params["num_process"] else contextlib.nullcontext
         with _interruptible():
             try:
-                code = int(super().execute(params, args) or 0)
+                with watched():
+                    code = int(super().execute(params, args) or 0)
                 return finish(code) if known.home is not None else code
             except KeyboardInterrupt:
                 if known.home is None:
@@ -59,6 +62,11 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
 def _interrupted() -> int:
     """Wait until no process of the build writes any more, and say that it ended."""
     workers().end()
+    if session().lost:
+        name = signal.Signals(session().lost).name
+        said = f"error: {name} ended a process of the build; what is done is kept"
+        sys.stderr.write(f"{said}\n{LOST}\n")
+        return 2
     sys.stderr.write("interrupted: what is done is kept\n")
     return 128 + (session().interrupted or signal.SIGINT)
 

@@ -24,6 +24,7 @@ class Session:
     tasks, `selected` those of them that are to be built whole, `asked` those that the user named.
     Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
     `code` gives the digests of the units of code of each stage, as far as they are known.
+    `interrupted` is the signal that did so, `lost` the one that ended another process of the build.
     """
 
     arguments: list[str] | None = None
@@ -43,6 +44,7 @@ class Session:
     results: dict[str, Result] = field(default_factory=dict)
     reporter: Recorded | None = None
     interrupted: int = 0
+    lost: int = 0
 
 
 @functools.cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import multiprocessing.process
 import os
 import signal
 import threading
@@ -14,6 +15,9 @@ from stages.make.session import session
 
 GRACE = 1.0
 """How many seconds a stage has to put away what it was writing."""
+
+PAUSE = 0.1
+"""How many seconds pass before the processes are looked after again."""
 
 
 class Workers:
@@ -30,6 +34,19 @@ class Workers:
         self._acts = self._leaves = self._undisturbed = False
         self._late = 0
         os.register_at_fork(after_in_child=self._begin)
+
+    @contextlib.contextmanager
+    def looked_after(self) -> Iterator[None]:
+        """Interrupt the build if one of them is killed: doit would wait for its result for ever."""
+        done = threading.Event()
+        watch = threading.Thread(target=self._look_after, args=(done,), daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            done.set()
+            if not self.is_one():
+                watch.join()
 
     def is_one(self) -> bool:
         """Return whether this process is one of them."""
@@ -80,6 +97,17 @@ class Workers:
         if self._undisturbed:
             self._late = number
         return self._undisturbed
+
+    def _look_after(self, done: threading.Event) -> None:
+        known: set[multiprocessing.process.BaseProcess] = set()
+        # active_children() would drop those that are dead before they are seen.
+        while not done.wait(PAUSE):
+            known.update(multiprocessing.process._children)  # type: ignore[attr-defined]
+            killed = [p.exitcode for p in known if p.exitcode is not None and p.exitcode < 0]
+            if killed:
+                session().lost = -killed[0]
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+                return
 
     def _begin(self) -> None:
         if session().home is None:

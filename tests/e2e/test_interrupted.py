@@ -122,14 +122,34 @@ MRunner.get_next_job = interrupted_job
 """
 
 
-def test_the_processes_of_a_killed_build_end_too(small, notes):
-    build = start(small, "-n", "2", NOTED=str(notes), SLOW="0.3")
-    wait_for(lambda: noted(notes))
+def children_of(build):
     children = Path(f"/proc/{build.pid}/task/{build.pid}/children")
     if not children.is_file():
         pytest.skip("the system does not list the processes of a process")
-    workers = children.read_text(encoding="utf-8").split()
-    assert workers
+    found = children.read_text(encoding="utf-8").split()
+    assert found
+    return found
+
+
+def test_a_build_ends_where_one_of_its_processes_is_killed(small, notes):
+    """As where memory is short; what the others did is kept, and the next build goes on."""
+    small.layer("projects/b")
+    build = start(small, "-n", "2", NOTED=str(notes), SLOW="30")
+    wait_for(lambda: noted(notes))
+    os.kill(int(children_of(build)[0]), signal.SIGKILL)
+    _, err = build.communicate(timeout=30)
+    assert (build.returncode, err) == (
+        2, "error: SIGKILL ended a process of the build; what is done is kept\n"
+        "hint: where memory is short, run fewer processes: `doit -n 1`\n",
+    )
+    assert left_overs(small) == []
+    assert small.run().code == 0
+
+
+def test_the_processes_of_a_killed_build_end_too(small, notes):
+    build = start(small, "-n", "2", NOTED=str(notes), SLOW="0.3")
+    wait_for(lambda: noted(notes))
+    workers = children_of(build)
     build.kill()
     build.communicate()
     wait_for(lambda: not any(Path(f"/proc/{worker}/fd").exists() for worker in workers))
