@@ -15,6 +15,7 @@ import typing
 import islpy as isl
 
 from stages.diagnose import UserError
+from stages.lair.completion import complete
 from stages.lair.mapping_text import parse_map, parse_target
 from stages.lair.relations import check_placement
 from stages.lair.tiling import choose, fit, iterators_of
@@ -50,13 +51,13 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _placement(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:
-    """Return the placement given, tiled from a direction `(j, i)`, or chosen."""
+    """Return the placement given, and completed; tiled from a direction `(j, i)`; or chosen."""
     text = mapping.placement
     if text is None:
         return choose(mapping, lair, target)
     match = DIRECTION.fullmatch(text.text)
     if match is None:
-        return parse_map(text)
+        return complete(parse_map(text), lair)
     for iterator in filter(None, match.groups()):
         _check_iterator(iterator, lair["instances"], text)
     return fit((match.group(1), match.group(2)), mapping, lair, target)
