@@ -19,7 +19,6 @@ import yaml
 from stages import PIPELINE
 from stages.make.action import run_stage
 
-DENSE = {"density": 1.0}
 Results = Mapping[str, Any]
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.e2e.conftest import DODO, ROOT, Space
+from tests.e2e.conftest import DODO, ROOT, Space, printed
 
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
 WIDER = (("M: 32, N: 16", "M: 32, N: 20"), ("0:15", "0:19"), ("PE[j//4", "PE[j//5"))
@@ -109,11 +109,6 @@ def repository(built, tmp_path):
     space.head = space.commit()
     assert space.build() == []
     return space
-
-
-def printed(run):
-    assert (run.code, run.err) == (0, ""), run.out + run.err
-    return run.out
 
 
 def test_diff_against_head_without_a_change(repository):

@@ -112,6 +112,11 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
             rest += ([more] if more else []) if meant else [word]
         return chosen or layers, rest
 
+    def select_parts(self, words: Sequence[str]) -> tuple[dict[str, LayerFolder], list[str]]:
+        """Return what `select` does, the layers by name and with the parts of each."""
+        layers, rest = self.select(words)
+        return {each.name: each for layer in layers for each in (*parts_of(layer), layer)}, rest
+
     def select_one(self, words: Sequence[str]) -> tuple[LayerFolder, list[str]]:
         """Return the one layer that is meant, and the other words; InvalidCommand if none is."""
         layers, rest = self.select(words)

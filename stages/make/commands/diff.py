@@ -132,9 +132,10 @@ def compare(layer: LayerFolder, old: State, new: State, word: str | None) -> Com
         wanted = declaration(str(word)).writes
     declared = [name for stage in layer.stages for name in declaration(stage).writes]
     patterns = [name for name in declared if _has(old, name) and _has(new, name)]
+    there = {**old.files, **new.files}
     names = [
-        name for name in {**old.files, **new.files}
-        if _among(name, wanted) and _among(name, patterns)
+        name for pattern in patterns for name in there
+        if _among(name, [pattern]) and _among(name, wanted)
     ]
     found = {n: differences(n, old.files.get(n), new.files.get(n)) for n in names}
     return Comparison(

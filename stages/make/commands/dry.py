@@ -20,7 +20,7 @@ from stages.make.commands.forecast import (
 from stages.make.commands.pipeline import needed
 from stages.make.commands.why import listed
 from stages.make.declare import declaration
-from stages.make.folders import STATE, file_of, is_pattern, names_of, parts_of
+from stages.make.folders import STATE, file_of, is_pattern, names_of
 from stages.make.memo import memo_of
 from stages.make.run import KEEP_EDITS
 from stages.make.session import session
@@ -53,8 +53,7 @@ class Dry(LayerCommand):
     def act(self, options: Options, words: list[str]) -> int:
         """Print the tasks that a build would not leave alone."""
         session().keep_edits = options["keep_edits"]
-        layers, stages = self.select(words)
-        named = {each.name: each for layer in layers for each in (*parts_of(layer), layer)}
+        named, stages = self.select_parts(words)
         found = forecast(list(named.values()))
         wanted = [task for task, each in found.items() if each.stage in stages or not stages]
         unknown = [word for word in stages if all(word != each.stage for each in found.values())]

@@ -16,7 +16,6 @@ from stages.make.commands.forecast import (
     forecast,
 )
 from stages.make.commands.pipeline import needed
-from stages.make.folders import parts_of
 
 STYLES = {UP_TO_DATE: "green", FROM_STORE: "cyan", WOULD_RUN: "red", MAY_RUN: "yellow"}
 FILLS = {
@@ -50,8 +49,7 @@ class Graph(LayerCommand):
 
     def act(self, options: Options, words: list[str]) -> int:
         """Print the tasks as text, as DOT or as JSON."""
-        layers, rest = self.select(words)
-        named = {each.name: each for layer in layers for each in (*parts_of(layer), layer)}
+        named, rest = self.select_parts(words)
         found = forecast(list(named.values()))
         wanted = [task for task, each in found.items() if each.stage in rest or not rest]
         unknown = [word for word in rest if not any(word == each.stage for each in found.values())]

@@ -15,7 +15,7 @@ from stages.make.commands.colour import paint
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.commands.pipeline import orders, tasks_of_folders
 from stages.make.files import write_whole
-from stages.make.folders import STATE, parts_of, user_folder
+from stages.make.folders import STATE, user_folder
 from stages.make.log import Build, Line
 
 TRACE = {
@@ -62,8 +62,7 @@ class Timing(LayerCommand):
 
     def act(self, options: Options, words: list[str]) -> int:
         """Print the tasks of a build, and write the trace."""
-        layers, stages = self.select(words)
-        folders = {each.name: each for layer in layers for each in (*parts_of(layer), layer)}
+        folders, stages = self.select_parts(words)
         tasks = tasks_of_folders(folders.values())
         unknown = [word for word in stages if all(word != stage for _, stage in tasks.values())]
         if unknown:
