@@ -81,3 +81,8 @@ class Layer:
         """All tensors by name, inputs first."""
         every = (*self.inputs, *self.outputs, *self.internals, *self.delayed)
         return {tensor.name: tensor for tensor in every}
+
+
+def writer_of(layer: Layer, tensor: str) -> Statement:
+    """Return the statement that defines a tensor."""
+    return next(s for s in layer.statements if s.target.tensor == tensor)

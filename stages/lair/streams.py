@@ -1,0 +1,205 @@
+"""The streams of a layer: what enters and leaves on a side, by which routes.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.lair.arriving import Arriving, arriving, part_names, ports_of
+from stages.lair.collection import chain_objects, collection, named_along, ports_apart
+from stages.lair.elements import computed_elements, needed_elements
+from stages.lair.layer import Layer, writer_of
+from stages.lair.leaving import gathering, leaving
+from stages.poly.border import border_chain, feeding
+from stages.poly.flow import Routes, chain_routes, column_routes, parity, spread_routes
+from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
+from stages.poly.pieces import from_domain
+from stages.poly.side import SIDES, bounding_rectangle, turn
+
+if typing.TYPE_CHECKING:
+    from stages.lair.mapping import Mapping
+    from stages.make.inputs import Inputs
+
+COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
+
+
+class Streams:
+    """The arrivals, departures and collections of a layer, as tasks.yaml describes them.
+
+    `colours` are the routes of each, `objects` all that routes.isl says of them.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        """Find the streams and route them."""
+        self.layer: Layer = inputs.lair()
+        self.mapping: Mapping = inputs.mapping()
+        lair, adapted = inputs.objects("lair.isl"), inputs.objects("adapted.isl")
+        self.adapted = {name: obj for name, obj in adapted.items()}
+        self.grid = bounding_rectangle(isl.Set.from_union_set(adapted["grid"]))
+        self.core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
+        self.needed = needed_elements(lair, adapted["placement"])
+        self.computed = computed_elements(lair, adapted["placement"])
+        self.profile = inputs.profile()
+        self.filters = dict.fromkeys(("adapter", "compute"), self.profile.filters)
+        self.colours: dict[str, Routes] = {}
+        self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}
+        self.arrivals = {n: a for t in self.layer.inputs for n, a in self._arrivals(t.name)}
+        self.collections: dict[str, dict[str, object]] = {}
+        self.departures = {n: d for t in self.layer.outputs for n, d in self._departures(t.name)}
+
+    def _arrivals(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
+        """Route one tensor's arrivals, one a side; yield their names and descriptions."""
+        untaken = from_domain(self.needed, tensor)
+        relation = relation_of(self.adapted["arrivals"], tensor)
+        if relation is None or untaken.is_empty():
+            return
+        missing = isl.Map.from_union_map(untaken)
+        sides = [s for s in SIDES if not on_side(relation, s, self.core).is_empty()]
+        for side in sides:
+            base = tensor if len(sides) == 1 else f"{tensor}_{SIDES[side].word}"
+            parts = part_names(self.adapted, tensor, side)
+            for number, part in enumerate(parts or [None]):
+                flow = arriving(self.adapted, tensor, side, part)
+                taken = missing.intersect(flow.everywhere.range_factor_domain())
+                missing = missing.subtract(taken)
+                if not taken.is_empty():
+                    name = f"{base}_stream{number}" if part else base
+                    described = self._arrival(name, tensor, side, taken, flow)
+                    yield name, described | ({"part": part} if part else {})
+
+    def _arrival(
+        self, name: str, tensor: str, side: str, taken: isl.Map, flow: Arriving
+    ) -> dict[str, object]:
+        turned, source = turn(side, self.grid), relation_of(self.adapted["sources"], tensor)
+        assert source is not None, "the tensor arrives"
+        lanes = taken.range().apply(turned)
+        adapters = not taken.is_subset(flow.straight)
+        if adapters:
+            feeds = feeding(flow.chosen, taken, turned)
+            self._add(f"{name}_source", spread_routes(feeds, side, turned))
+            border = isl.Map("{ [lane, depth] -> [lane, 0] }")
+            self.objects[f"{name}_adapters"] = lanes.apply(border).apply(turned.reverse())
+        self._add(name, column_routes(lanes, side, turned, spread=adapters))
+        self.objects[f"{name}_taken"] = taken
+        if self.is_sparse(tensor):
+            self._filter(name, taken, flow, adapters)
+        self.objects[f"{name}_ports"] = ports_of(flow, taken, turned, adapters)
+        return {
+            "tensor": tensor,
+            "side": side,
+            "sparse": self.is_sparse(tensor),
+            "colour": name,
+            "source": f"{name}_source" if adapters else name,
+            "spread": adapters,
+            "outer": outer_box(source),
+        }
+
+    def _filter(self, name: str, taken: isl.Map, flow: Arriving, adapters: bool) -> None:
+        """Let routers drop what their PEs do not want, where an interval of the index tells it."""
+        passing = at_places(flow.everywhere, taken.range())
+        self._keep_filter(name, index_filter(passing, taken_by(flow.everywhere, taken)))
+        if adapters:
+            wanted = taken_by(flow.heard, flow.sent.range_factor_domain())
+            self._keep_filter(f"{name}_source", index_filter(flow.heard, wanted))
+
+    def _keep_filter(self, colour: str, interval: isl.Map | None) -> None:
+        """Keep a filter while a PE has one free; adapters and computing PEs are never the same."""
+        role = "adapter" if colour.endswith("_source") else "compute"
+        if interval is not None and self.filters[role] > 0:
+            self.filters[role] -= 1
+            self.objects[f"{colour}_filter"] = interval
+
+    def is_sparse(self, tensor: str) -> bool:
+        """Say whether only what is not zero of a tensor moves."""
+        given = self.mapping.tensors.get(tensor)
+        return given is not None and given.sparse
+
+    def _departures(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
+        relation = relation_of(self.adapted["departures"], tensor)
+        if relation is None:
+            return
+        computed = isl.Map.from_union_map(from_domain(self.computed, tensor))
+        sides = [s for s in SIDES if not on_side(relation, s, self.core).is_empty()]
+        for side in sides:
+            name = tensor if len(sides) == 1 else f"{tensor}_{SIDES[side].word}"
+            here = on_side(relation, side, self.core)
+            yield (
+                name,
+                self._departure(name, tensor, side, computed.intersect_domain(here.domain())),
+            )
+
+    def _departure(self, name: str, tensor: str, side: str, sums: isl.Map) -> dict[str, object]:
+        turned = turn(side, self.grid)
+        first = 1 if self._is_peeled(side) else 0
+        ports = self._collected(tensor, side)
+        collect = ports is not None
+        chain = chain_routes(sums.range().apply(turned), side, turned, first, collect=collect)
+        self._add(f"{name}_even", chain.even)
+        self._add(f"{name}_odd", chain.odd)
+        self.objects[f"{name}_chain"] = chain.members
+        self.objects[f"{name}_first"] = chain.starts
+        described: dict[str, object] = {
+            "tensor": tensor,
+            "side": side,
+            "colours": [f"{name}_even", f"{name}_odd"],
+            "by": COMBINE[writer_of(self.layer, tensor).op],
+            "parity": parity(turned),
+        }
+        if ports is not None:
+            self._collect(name, described, ports, sums)
+            described["collected"] = True
+        elif self.is_sparse(tensor):
+            order = relation_of(self.adapted["departures"], tensor)
+            assert order is not None, "the tensor leaves"
+            self.objects[f"{name}_last"] = chain.ends
+            return described | {"sparse": True, "outer": outer_box(order)}
+        order = leaving(self.adapted, tensor, side, chain.members)
+        return described | gathering(order, sums, side, self.adapted)
+
+    def _collected(self, tensor: str, side: str) -> isl.Map | None:
+        """Return { t[e] -> [port -> index] } of what adapters on a side collect, if anything."""
+        order = relation_of(self.adapted.get("collected", isl.UnionMap("{ }")), tensor)
+        here = None if order is None else on_side(order, side, self.grid)
+        return None if here is None or here.is_empty() else here
+
+    def _collect(
+        self, name: str, departure: dict[str, object], ports: isl.Map, sums: isl.Map
+    ) -> None:
+        """Route the sums of a departure from adapter to adapter to its ports."""
+        side, tensor = str(departure["side"]), str(departure["tensor"])
+        turned = turn(side, self.grid)
+        border = isl.Map("{ [lane, depth] -> [lane, 0] }").apply_range(turned.reverse())
+        self.objects[f"{name}_adapters"] = sums.range().apply(turned).apply(border)
+        sparse = {"sparse": True, "outer": outer_box(ports)} if self.is_sparse(tensor) else {}
+        met = feeding(ports.range_factor_domain(), sums, turned)
+        parts = ports_apart(tensor, met, self.profile, self.mapping)
+        for along, part in named_along(name, parts):
+            chain = border_chain(part, side, turned)
+            for colour, routes in (("even", chain.even), ("odd", chain.odd), ("out", chain.out)):
+                self._add(f"{along}_{colour}", routes)
+            self.objects |= chain_objects(along, chain)
+            self.collections[along] = departure | collection(name, along, turned) | sparse
+
+    def _is_peeled(self, side: str) -> bool:
+        return {
+            "N": self.grid.top < self.core.top,
+            "S": self.grid.bottom > self.core.bottom,
+            "W": self.grid.left < self.core.left,
+            "E": self.grid.right > self.core.right,
+        }[side]
+
+    def _add(self, colour: str, routes: Routes) -> None:
+        """Keep the routes of a colour; its routers must each listen to one side."""
+        listens = routes.domain().unwrap()
+        assert listens.is_single_valued(), f"{colour} enters a router from two sides"
+        self.objects[colour] = self.colours[colour] = routes
+
+
+def relation_of(union: isl.UnionMap, tensor: str) -> isl.Map | None:
+    """Return { tensor[e] -> [PE -> index] } of one tensor; None if there is none."""
+    part = from_domain(union, tensor)
+    return None if part.is_empty() else isl.Map.from_union_map(part)
