@@ -18,3 +18,9 @@ PIPELINE: tuple[str, ...] = (
 
 NETWORK: tuple[str, ...] = ("connect", "conclude")
 """The stages of a network: the first before a part is simulated, the second after all parts."""
+
+KERNEL: tuple[str, ...] = ()
+"""The stages of a kernel folder, which holds a `.mlir`."""
+
+ANALYSES: tuple[str, ...] = ()
+"""Stages of a layer that run only where they are asked for, or come before one that is."""

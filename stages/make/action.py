@@ -15,7 +15,7 @@ from doit.exceptions import TaskFailed
 from stages.diagnose import UserError, UserErrors, source_of
 from stages.make.declare import declaration
 from stages.make.disk import Disk, compare
-from stages.make.folders import STATE, LayerFolder, file_of, open_folder, shown_path
+from stages.make.folders import STATE, LayerFolder, every_stage, file_of, open_folder, shown_path
 from stages.make.inputs import Inputs, digest
 from stages.make.key import ActionKey, action_key, code_digest
 from stages.make.lock import locked
@@ -218,7 +218,7 @@ def _blame_edits(stage: str, folder: LayerFolder, error: Exception) -> None:
     from stages.make.edits import first_change
 
     store = store_of(folder.home)
-    wrote = {name: d for each in folder.stages for name, d in _originals(each, folder).items()}
+    wrote = {n: d for each in every_stage(folder) for n, d in _originals(each, folder).items()}
     originals = {name: store.blob(digest) for name, digest in wrote.items()}
     spans = [
         first_change(source_of(shown_path(path), path.read_bytes()), original.decode())

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from stages.make.declare import declaration
 from stages.make.folders import STATE, LayerFolder, file_of, further_file, parts_of
 from stages.make.memo import memo_of
 from stages.make.reporter import StageReporter
@@ -36,10 +37,12 @@ def finish(code: int) -> int:
 
 
 def _results() -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the results of the layers that were asked for and built to the end."""
+    """Yield the results of the layers that were asked for and built to the end; {} for none."""
     for name, folder in session().folders.items():
         if name in session().selected and (name in session().clean or _is_built(folder)):
-            yield name, json.loads(file_of(folder, RESULTS).read_text(encoding="utf-8"))
+            writes = {n for stage in folder.stages for n in declaration(stage).writes}
+            text = file_of(folder, RESULTS).read_text("utf-8") if RESULTS in writes else "{}"
+            yield name, json.loads(text)
 
 
 def _is_built(folder: LayerFolder) -> bool:
@@ -77,6 +80,8 @@ def _settle(names: set[str]) -> None:
 def _is_right(name: str, results: Mapping[str, Any]) -> bool:
     from stages.make import summary, table
 
+    if not results:
+        return True
     is_network = bool(session().folders[name].parts)
     return table.is_right(results) if is_network else summary.is_right(results)
 
@@ -92,6 +97,8 @@ def _shown(name: str, results: Mapping[str, Any], in_full: bool) -> str:
     from stages.make.summary import line, summary
     from stages.make.table import table
 
+    if not results:
+        return ""
     if session().folders[name].parts:
         return table(name, results)
     return summary(results) if in_full else line(name, results)

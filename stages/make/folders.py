@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages import PIPELINE
+from stages import ANALYSES, KERNEL, PIPELINE
 
 LAYER = "layer.yaml"
 NETWORK = "network.yaml"
+KERNEL_FACTS = "kernel.yaml"
+MLIR = ".mlir"
 STATE = ".lairmake"
+WRITTEN = frozenset({LAYER, NETWORK, KERNEL_FACTS})
 NOT_LAYERS = frozenset({"build", "cache", "inputs"})
 
 
@@ -34,8 +37,9 @@ class LayerFolder:
     """A layer folder: its name among the tasks, and the folders that its files lie in.
 
     `build` is the folder of what it builds, and `home` holds the state of doit: the workspace, or
-    the layer folder itself outside of one; `stages` build it. A network folder is one too, and has
-    `parts` by their names: it calls the `lair.isl` of its part a `a/lair.isl`.
+    the layer folder itself outside of one; `stages` build it, and `analyses` run only if they are
+    asked for. A network folder is one too, and has `parts` by their names: it calls the `lair.isl`
+    of its part a `a/lair.isl`. So is a kernel folder, which has a `.mlir` instead of a layer.yaml.
     """
 
     name: str
@@ -44,6 +48,7 @@ class LayerFolder:
     cache: Path
     home: Path
     stages: tuple[str, ...] = PIPELINE
+    analyses: tuple[str, ...] = ANALYSES
     crossings: tuple[Crossing, ...] = ()
     parts: tuple[tuple[str, LayerFolder], ...] = ()
 
@@ -65,16 +70,42 @@ def open_folder(path: Path | str) -> LayerFolder:
 
 
 def lone_folder(folder: Path) -> LayerFolder:
-    """Return the layer folder at a resolved path, as if it were no part of a network."""
+    """Return the layer or kernel folder at a resolved path, as if it were no part of a network."""
     workspace = find_workspace(folder)
     home = folder if workspace is None else workspace
     name, cache = Path(folder.name), folder / "cache"
     if workspace is not None:
         name = folder.relative_to(workspace / "projects")
         cache = workspace / "cache" / name
+    is_kernel = (mark_of(files_in(folder)) or "").endswith(MLIR)
+    stages, analyses = (KERNEL, ()) if is_kernel else (PIPELINE, ANALYSES)
     return LayerFolder(
-        name=name.as_posix(), path=folder, build=folder / "build", cache=cache, home=home
+        name=name.as_posix(), path=folder, build=folder / "build", cache=cache, home=home,
+        stages=stages, analyses=analyses,
     )
+
+
+def mark_of(files: Iterable[str]) -> str | None:
+    """Return which of the files in a folder makes it one to build: a layer.yaml or a network.yaml,
+    else a `.mlir`; None for none."""
+    found = set(files)
+    kernels = sorted(name for name in found if name.endswith(MLIR))
+    return next((name for name in (LAYER, NETWORK, *kernels) if name in found), None)
+
+
+def is_buildable(path: Path) -> bool:
+    """Return whether a folder is that of a layer, a network or a kernel."""
+    return mark_of(files_in(path)) is not None
+
+
+def files_in(path: Path) -> list[str]:
+    """Return the names of what lies in a folder; none where there is no such folder."""
+    return os.listdir(path) if path.is_dir() else []
+
+
+def every_stage(folder: LayerFolder) -> tuple[str, ...]:
+    """Return the stages of a folder, those that only run where they are asked for included."""
+    return folder.stages + folder.analyses
 
 
 def parts_of(folder: LayerFolder) -> list[LayerFolder]:
@@ -102,7 +133,7 @@ def find_layers(workspace: Path) -> list[LayerFolder]:
 
 def _walk(projects: Path) -> Iterator[str]:
     for path, folders, files in os.walk(projects):
-        is_layer = LAYER in files or NETWORK in files
+        is_layer = mark_of(files) is not None
         skipped = NOT_LAYERS if is_layer else frozenset[str]()
         folders[:] = [f for f in folders if not f.startswith(".") and f not in skipped]
         if is_layer:
@@ -123,7 +154,7 @@ def file_of(folder: LayerFolder, name: str) -> Path:
             return crossing.file
     if head == "build":
         return folder.build / rest
-    if name in (LAYER, NETWORK) or name.endswith(".lair") or head == "inputs":
+    if name in WRITTEN or name.endswith((".lair", MLIR)) or head == "inputs":
         return folder.path / name
     return folder.cache / name
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stages import PIPELINE
+from stages import ANALYSES, PIPELINE
 from stages.diagnose import Source, UserError, source_of
 from stages.make.declare import declaration
 from stages.make.folders import (
@@ -235,7 +235,7 @@ def _check_pins(mapping: Mapping) -> None:
     """Raise UserError for a file that is to stay as it was edited, but that no stage writes."""
     from stages.lair.names import did_you_mean
 
-    texts = texts_of(name for stage in PIPELINE for name in declaration(stage).writes)
+    texts = texts_of(name for stage in PIPELINE + ANALYSES for name in declaration(stage).writes)
     for at, name in enumerate(mapping.pin):
         if name not in texts:
             hint = did_you_mean(name, texts, "texts of stages")

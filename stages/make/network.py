@@ -37,7 +37,7 @@ def open_network(folder: LayerFolder) -> LayerFolder:
     for name, path in plan["parts"].items():
         parts[name] = _part(folder, name, path, _crossings(folder, name, plan, parts))
     there = tuple((name, part) for name, part in parts.items() if _is_layer(part))
-    return replace(folder, stages=STAGES, parts=there)
+    return replace(folder, stages=STAGES, analyses=(), parts=there)
 
 
 def network_of(folder: LayerFolder) -> LayerFolder:

@@ -17,7 +17,7 @@ from typing import Any
 
 from stages.make.declare import STAGES
 from stages.make.files import load_data, remove_left_overs, save_data
-from stages.make.folders import LAYER, NETWORK, NOT_LAYERS, STATE, LayerFolder, parts_of
+from stages.make.folders import NETWORK, NOT_LAYERS, STATE, LayerFolder, mark_of, parts_of
 from stages.make.key import compiler
 from stages.make.memo import FINE, SECOND, is_fresh
 from stages.make.session import session
@@ -75,14 +75,14 @@ class Sweep:
 
 
 def find_folders(projects: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield every layer or network folder below `projects`: name, path, and whether a network."""
+    """Yield the folders below `projects/` that are built: name, path, and whether a network."""
     waiting = [("", projects)]
     while waiting:
         name, path = waiting.pop()
         files, folders = _entries(path)
-        found = [f for f in (LAYER, NETWORK) if f in files]
+        found = mark_of(files)
         if found:
-            yield name, path, NETWORK in found
+            yield name, path, NETWORK in files
         for folder in folders:
             if folder[0] != "." and not (found and folder in NOT_LAYERS):
                 waiting.append((f"{name}/{folder}" if name else folder, f"{path}/{folder}"))

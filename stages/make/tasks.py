@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from doit.task import dict_to_task
+
 from stages.make.action import build_stage, is_up_to_date
 from stages.make.declare import declaration
 from stages.make.files import remove_left_overs
 from stages.make.folders import (
     STATE,
     LayerFolder,
+    every_stage,
     file_of,
     is_pattern,
     names_of,
@@ -121,6 +124,25 @@ def tasks_of(folder: LayerFolder) -> Iterator[Task]:
     yield _group(folder)
     for stage in folder.stages:
         yield _stage_task(folder, stage)
+    yield from _analyses(folder)
+
+
+def _analyses(folder: LayerFolder) -> Iterator[Any]:
+    """Yield the tasks of analyses, all of them if one is asked for, or for other commands than run.
+
+    They are tasks of doit, since the layer's own one would wait for what is yielded as a dict.
+    """
+    arguments = session().arguments
+    asked = [name for name in arguments or () if ":" in name]
+    names = [f"{folder.name}:{stage}" for stage in folder.analyses]
+    if arguments is not None and not any(fnmatch.filter(names, name) for name in asked):
+        return
+    for stage, name in zip(folder.analyses, names, strict=True):
+        described = _stage_task(folder, stage) | {"name": name}
+        del described["basename"]
+        task = dict_to_task(described)
+        task.subtask_of = folder.name
+        yield task
 
 
 def _group(folder: LayerFolder) -> Task:
@@ -157,7 +179,7 @@ def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
 
 def _writers(folder: LayerFolder, names: tuple[str, ...]) -> list[str]:
     """Return the tasks of the stages of a folder that write one of these names."""
-    wrote = (s for s in folder.stages if set(names).intersection(declaration(s).writes))
+    wrote = (s for s in every_stage(folder) if set(names).intersection(declaration(s).writes))
     return [f"{folder.name}:{stage}" for stage in wrote]
 
 

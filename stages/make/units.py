@@ -12,7 +12,7 @@ from pathlib import Path
 from doit.exceptions import InvalidDodoFile
 
 from stages.make.declare import declaration
-from stages.make.folders import LayerFolder, lone_folder, open_folder, parts_of
+from stages.make.folders import LayerFolder, every_stage, lone_folder, open_folder, parts_of
 from stages.make.session import session
 from stages.make.sweep import Place, find_folders, places_of
 
@@ -66,7 +66,7 @@ def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:
         folder = unit.open()
         layers = [f.name for f in (*parts_of(folder), folder)]
         whole |= {f for f in layers for n in names if fnmatch.fnmatchcase(f, n)}
-        tasks = [f"{f.name}:{s}" for f in (*parts_of(folder), folder) for s in f.stages]
+        tasks = [f"{f.name}:{s}" for f in (*parts_of(folder), folder) for s in every_stage(f)]
         below += [n for n in globs if fnmatch.filter(tasks, n)]
     return whole, bool(below)
 
@@ -94,7 +94,7 @@ def _task_of(path: str, units: Sequence[Unit]) -> str | None:
             for inside in (*parts_of(folder), folder):
                 if path == str(inside.path):
                     return inside.name
-                for stage in inside.stages:
+                for stage in every_stage(inside):
                     if _writes(inside, stage, path):
                         return f"{inside.name}:{stage}"
     return None

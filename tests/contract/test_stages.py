@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from stages import NETWORK, PIPELINE
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE
 from stages.make.declare import declaration
 
 STAGES = Path(__file__).resolve().parents[2] / "stages"
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(r"(?:[\w*]+/)*[\w*]+\.(?:isl|yaml|lair|npy|json|c)\b|\*\.\w+")
-stages = pytest.mark.parametrize("stage", PIPELINE + NETWORK)
+ALL = tuple(dict.fromkeys(PIPELINE + NETWORK + KERNEL + ANALYSES))
+stages = pytest.mark.parametrize("stage", ALL)
 
 
 def docstring(stage):
@@ -55,7 +56,7 @@ def test_declaration_read_as_text_is_that_of_the_module(stage):
 @stages
 def test_stage_imports_no_other_stage(stage):
     tree = ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))
-    assert set(imported(tree)).isdisjoint(f"stages.{other}" for other in PIPELINE + NETWORK)
+    assert set(imported(tree)).isdisjoint(f"stages.{other}" for other in ALL)
 
 
 def imported(tree):
@@ -83,8 +84,22 @@ def test_stage_of_a_network_reads_only_what_there_is_before(stage):
     assert set(declaration(stage).reads) <= written | inside | {"network.yaml"}
 
 
+@pytest.mark.parametrize("stage", KERNEL)
+def test_stage_of_a_kernel_reads_only_what_there_is_before(stage):
+    before = KERNEL[: KERNEL.index(stage)]
+    written = {name for earlier in before for name in declaration(earlier).writes}
+    assert set(declaration(stage).reads) <= written | {"kernel.yaml", "*.mlir", "inputs/*.npy"}
+
+
+@pytest.mark.parametrize("stage", ANALYSES)
+def test_stage_on_demand_reads_only_what_there_is_before(stage):
+    before = PIPELINE + ANALYSES[: ANALYSES.index(stage)]
+    written = {name for earlier in before for name in declaration(earlier).writes}
+    assert set(declaration(stage).reads) <= written | {"layer.yaml", "*.lair", "inputs/*.npy"}
+
+
 def test_no_two_stages_write_one_file():
-    for pipeline in (PIPELINE, NETWORK):
+    for pipeline in (PIPELINE + ANALYSES, NETWORK, KERNEL):
         written = [name for stage in pipeline for name in declaration(stage).writes]
         assert len(written) == len(set(written))
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "small"
 LAYER_DODO = (ROOT / "projects/fc/dodo.py").read_text(encoding="utf-8")
 DODO = LAYER_DODO.replace("layer_", "workspace_")
-SHIPPED = tuple(layer.name for layer in find_layers(ROOT) if not layer.parts)
+SHIPPED = tuple(layer.name for layer in find_layers(ROOT) if layer.stages == PIPELINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,8 @@ def modules(tmp_path):
     shutil.copytree(ROOT / "stages" / "lair", stages / "lair")
     shutil.copy(ROOT / "stages" / "diagnose.py", stages)
     names = ("parse", "place", "render", "simulate")
-    (stages / "__init__.py").write_text(f"PIPELINE, NETWORK = {names}, ()\n", encoding="utf-8")
+    tuples = f"PIPELINE = {names}\nNETWORK, KERNEL, ANALYSES = (), ('gather',), ('count',)\n"
+    (stages / "__init__.py").write_text(tuples, encoding="utf-8")
     return stages.parent
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from stages import PIPELINE
+from stages import ANALYSES, PIPELINE
 from tests.e2e.conftest import DODO, ROOT, printed
 
 FOREIGN = """def task_show():
@@ -103,7 +103,7 @@ def test_show_lists_the_stages(paper):
         "  parse        Turn the statements of a LAIR node into instance sets and access relations",
         "               Sec. 4.1.1; writes lair.isl",
     ]
-    assert [line.split()[0] for line in lines[1::2]] == list(PIPELINE)
+    assert [line.split()[0] for line in lines[1::2]] == [*PIPELINE, *ANALYSES]
 
 
 def test_show_gives_json(paper):
@@ -153,7 +153,7 @@ def test_show_says_that_a_file_may_be_out_of_date(small):
         "place: Take the words over, but for their case\n"
         "paper  none: a small stage for the tests of the Make\n"
         "reads  layer.yaml, lair.isl\n"
-        "feeds  render: placement.isl\n"
+        "feeds  render, count: placement.isl\n"
         "note   parse may be out of date: doit a\n"
         f"\n{small.root}/cache/a/placement.isl\n"
     )

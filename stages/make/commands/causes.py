@@ -13,6 +13,7 @@ from stages.make.declare import declaration
 from stages.make.folders import (
     STATE,
     LayerFolder,
+    every_stage,
     file_of,
     further_file,
     parts_of,
@@ -173,7 +174,7 @@ def writer_of(folder: LayerFolder, name: str) -> str | None:
     part = dict(folder.parts).get(head)
     if part is not None:
         return writer_of(part, rest)
-    for stage in folder.stages:
+    for stage in every_stage(folder):
         if any(fnmatch.fnmatchcase(name, each) for each in declaration(stage).writes):
             return f"{folder.name}:{stage}"
     return None

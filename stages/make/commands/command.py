@@ -23,10 +23,9 @@ from doit.exceptions import InvalidCommand, InvalidDodoFile
 from stages.diagnose import UserError, UserErrors
 from stages.make.commands.inert import free_our_names
 from stages.make.folders import (
-    LAYER,
-    NETWORK,
     LayerFolder,
     find_layers,
+    is_buildable,
     open_folder,
     parts_of,
     user_folder,
@@ -88,10 +87,9 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         return InvalidCommand(f"{self.name}: {message}")
 
     def layers(self) -> list[LayerFolder]:
-        """Return every layer and network that this dodo file builds; parts before networks."""
+        """Return every layer, network and kernel of this dodo file; parts before networks."""
         here = Path.cwd()
-        is_layer = (here / LAYER).is_file() or (here / NETWORK).is_file()
-        found = [open_folder(here)] if is_layer else find_layers(here)
+        found = [open_folder(here)] if is_buildable(here) else find_layers(here)
         return [layer for folder in found for layer in (*parts_of(folder), folder)]
 
     def select(self, words: Sequence[str]) -> tuple[list[LayerFolder], list[str]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
 from stages.make.declare import STAGES, declaration
-from stages.make.folders import LayerFolder, is_pattern, names_of
+from stages.make.folders import LayerFolder, every_stage, is_pattern, names_of
 from stages.make.tasks import before
 
 PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
@@ -25,7 +25,7 @@ def paper_of(stage: str) -> str:
 
 def stage_named(folder: LayerFolder, word: str) -> str | None:
     """Return the stage that is called `word`, or writes the file that is; None for neither."""
-    for stage in folder.stages:
+    for stage in every_stage(folder):
         if word == stage or word in declaration(stage).writes:
             return stage
     return None
@@ -33,16 +33,25 @@ def stage_named(folder: LayerFolder, word: str) -> str | None:
 
 def feeds(folder: LayerFolder, stage: str) -> dict[str, list[str]]:
     """Return the stages that read each file, or pattern, that a stage writes."""
-    readers = {name: declaration(name).reads for name in folder.stages}
+    readers = {name: declaration(name).reads for name in every_stage(folder)}
     return {
         written: [reader for reader, reads in readers.items() if written in reads]
         for written in declaration(stage).writes
     }
 
 
-def tasks_of_folders(folders: Iterable[LayerFolder]) -> dict[str, tuple[LayerFolder, str]]:
-    """Return the layer and the stage of every task of some layers and networks, by its name."""
-    return {f"{each.name}:{stage}": (each, stage) for each in folders for stage in each.stages}
+def tasks_of_folders(
+    folders: Iterable[LayerFolder], analyses: bool = False
+) -> dict[str, tuple[LayerFolder, str]]:
+    """Return the layer and the stage of every task of some layers and networks, by its name.
+
+    With `analyses` those that only run where they are asked for are among them.
+    """
+    return {
+        f"{each.name}:{stage}": (each, stage)
+        for each in folders
+        for stage in (every_stage(each) if analyses else each.stages)
+    }
 
 
 def orders(tasks: Mapping[str, tuple[LayerFolder, str]]) -> dict[str, list[str]]:
@@ -62,6 +71,12 @@ def needed(after: Mapping[str, Sequence[str]], wanted: Iterable[str]) -> list[st
         found[task] = after[task]
         waiting += [name for name in after[task] if name not in found]
     return list(TopologicalSorter(found).static_order())
+
+
+def stages_until(folder: LayerFolder, stage: str) -> list[str]:
+    """Return the stages of a folder that come before one of them, and that one."""
+    tasks = tasks_of_folders([folder], analyses=True)
+    return [tasks[task][1] for task in needed(orders(tasks), [f"{folder.name}:{stage}"])]
 
 
 def files_written(folder: LayerFolder, stage: str) -> list[str]:

@@ -16,10 +16,11 @@ from stages.make.commands.pipeline import (
     files_written,
     paper_of,
     stage_named,
+    stages_until,
 )
 from stages.make.commands.states import first_out_of_date
 from stages.make.declare import declaration
-from stages.make.folders import LayerFolder, file_of, shown_path
+from stages.make.folders import LayerFolder, every_stage, file_of, shown_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,7 @@ class Show(LayerCommand):
         if len(wanted) > 1:
             raise self.refuse(f"say one object, not {' '.join(wanted)}")
         if not words:
-            return {stage: [] for stage in folder.stages}
+            return {stage: [] for stage in every_stage(folder)}
         if stage:
             return {stage: self._files(folder, stage, words[0], wanted)}
         return self._everywhere(folder, wanted[0])
@@ -90,13 +91,13 @@ class Show(LayerCommand):
     def _everywhere(self, folder: LayerFolder, wanted: str) -> dict[str, list[Shown]]:
         """Return the stages of whose files some have an object."""
         found = {}
-        for stage in folder.stages:
+        for stage in every_stage(folder):
             names = [n for n in files_written(folder, stage) if file_of(folder, n).is_file()]
             parts = [_only(read_file(folder, name), [wanted]) for name in names]
             if any(part.objects for part in parts):
                 found[stage] = [part for part in parts if part.objects]
         if not found:
-            known = ", ".join(folder.stages)
+            known = ", ".join(every_stage(folder))
             raise self.refuse(f"{wanted} is no stage and no object; the stages are {known}")
         return found
 
@@ -133,11 +134,12 @@ def _not_built(folder: LayerFolder, stage: str, missing: list[str]) -> UserError
 
 def _overview(folder: LayerFolder) -> str:
     """Return a line for each stage: what it writes, and where the paper has it."""
-    known = folder.stages
+    known = every_stage(folder)
     writes = {stage: ", ".join(declaration(stage).writes) for stage in known}
     width = max(map(len, known))
+    note = {stage: ", when asked for" for stage in folder.analyses}
     lines = [
-        f"  {paint('bold', f'{stage:<{width}}')}  {declaration(stage).title}\n"
+        f"  {paint('bold', f'{stage:<{width}}')}  {declaration(stage).title}{note.get(stage, '')}\n"
         f"  {'':<{width}}  {paint('dim', _short(paper_of(stage)))}; writes {writes[stage]}"
         for stage in known
     ]
@@ -156,8 +158,7 @@ def _section(folder: LayerFolder, stage: str, files: list[Shown]) -> str:
         f"reads  {', '.join(declaration(stage).reads)}",
         *(f"feeds  {', '.join(to)}: {name}" for name, to in feeds(folder, stage).items() if to),
     ]
-    until = folder.stages[: folder.stages.index(stage) + 1]
-    old = first_out_of_date(folder, until)
+    old = first_out_of_date(folder, stages_until(folder, stage))
     lines += [f"note   {old} may be out of date: doit {folder.name}"] if old else []
     return "\n".join(lines) + "\n" + "".join(f"\n{_body(file)}" for file in files)
 

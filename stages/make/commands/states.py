@@ -18,11 +18,13 @@ from stages.make.action import build, check
 from stages.make.commands.pipeline import files_written, needed, orders, tasks_of_folders
 from stages.make.folders import (
     LAYER,
-    NETWORK,
     STATE,
     LayerFolder,
     file_of,
+    files_in,
+    is_buildable,
     lone_folder,
+    mark_of,
     open_folder,
     parts_of,
 )
@@ -126,7 +128,7 @@ def state_at(folder: LayerFolder, revision: str) -> State:
 
 def _former_place(copy: Copy, folder: LayerFolder) -> Path | None:
     """Return where the commit has the folder that was moved to that of a layer, if git sees it."""
-    name = next((n for n in (LAYER, NETWORK) if (folder.path / n).is_file()), LAYER)
+    name = mark_of(files_in(folder.path)) or LAYER
     moved = str((folder.path / name).relative_to(copy.top))
     index = {"GIT_INDEX_FILE": str(copy.place / "index")}
     _git(copy.top, "read-tree", copy.commit, **index)
@@ -193,7 +195,7 @@ def _git(folder: Path, *arguments: str, **environment: str) -> bytes:
 
 
 def _is_there(folder: LayerFolder) -> bool:
-    return (folder.path / LAYER).is_file() or (folder.path / NETWORK).is_file()
+    return is_buildable(folder.path)
 
 
 def _extract(copy: Copy, folder: LayerFolder) -> LayerFolder:

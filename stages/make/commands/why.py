@@ -39,13 +39,14 @@ class Why(LayerCommand):
         """Print what happened to the tasks that are meant, layer by layer."""
         layers, stages = self.select(words)
         named = {each.name: each for layer in layers for each in (*parts_of(layer), layer)}
-        wanted = [t for t in tasks_of_folders(named.values()) if _stage(t) in stages or not stages]
+        known = tasks_of_folders(named.values(), analyses=True)
+        wanted = [task for task in known if _stage(task) in stages or not stages]
         unknown = [word for word in stages if word not in map(_stage, wanted)]
         if unknown or not wanted:
             raise self.refuse(f"{unknown[0]} is no layer and no stage" if unknown else "no layer")
         whole = {each.name: each for layer in layers for each in [network_of(layer)]}
         folders = [each for layer in whole.values() for each in (*parts_of(layer), layer)]
-        tasks = tasks_of_folders(folders)
+        tasks = tasks_of_folders(folders, analyses=True)
         history = History(folders[0].home, tasks)
         found = list(_explained(history, tasks, wanted, is_all=not words, is_chain=bool(stages)))
         if not found:
