@@ -26,9 +26,9 @@ from stages.lair.data import input_samples, saved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.layer import is_integer
 from stages.lair.magnitude import is_exact, magnitudes, sum_of_absolutes
-from stages.lair.tasks import STATEMENTS
 from stages.lair.unroll import Arrays, Samples
-from stages.pe.bound import lower_bound, read_dependences
+from stages.pe.bound import Run, lower_bound
+from stages.pe.needs import read_needs
 
 if typing.TYPE_CHECKING:
     from stages.lair.layer import Layer
@@ -82,7 +82,7 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
         ])
         for name in (tensor.name for tensor in layer.outputs)
     }
-    results = describe(inputs, layer, runs, checks)
+    results = describe(inputs, layer, runs, checks, samples)
     files: dict[str, str | bytes] = {
         f"build/outputs/{name}.npy": _npy(saved(values))
         for name, values in runs["simd"].outputs.items()
@@ -105,7 +105,7 @@ def run_programs(inputs: Inputs, variant: str, samples: Samples, layer: Layer) -
                 library,
                 layout,
                 inputs.profile(),
-                {tensor.name: once(column(samples, tensor.name)) for tensor in layer.inputs},
+                {tensor.name: alike(column(samples, tensor.name)) for tensor in layer.inputs},
                 inputs.mapping().invocations,
                 shapes=shapes,
             )
@@ -150,9 +150,9 @@ def _refuse_overflow(name: str, dtype: np.dtype, place: np.ndarray, sums: np.nda
         )
 
 
-def once(values: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
+def alike(values: list[np.ndarray]) -> list[np.ndarray]:
     """Return the values of an input in each invocation; one where all are the same array."""
-    return values[0] if all(value is values[0] for value in values) else values
+    return values[:1] if all(value is values[0] for value in values) else values
 
 
 def column(invocations: typing.Sequence[Arrays], name: str) -> list[np.ndarray]:
@@ -203,7 +203,11 @@ def worst(checks: typing.Sequence[Description]) -> Description:
 
 
 def describe(
-    inputs: Inputs, layer: Layer, runs: dict[str, FabricRun], checks: Description
+    inputs: Inputs,
+    layer: Layer,
+    runs: dict[str, FabricRun],
+    checks: Description,
+    samples: Samples,
 ) -> Description:
     """Return the content of build/results.json."""
     simd, loops, profile = runs["simd"], runs["loops"], inputs.profile()
@@ -214,13 +218,7 @@ def describe(
         "cycles": {"simd": simd.cycles, "loops": loops.cycles},
         "main_cycles": {"simd": simd.main_cycles, "loops": loops.main_cycles},
         "speedup": round(loops.cycles / max(1, simd.cycles), 3),
-        "bound": lower_bound(
-            read_dependences(inputs),
-            layer,
-            profile,
-            loops,
-            busiest(inputs, loops),
-        ),
+        "bound": bound(inputs, layer, loops, samples),
         "lanes": max(profile.lanes[tensor.type] for tensor in layer.outputs),
         "busiest": {name: usage_of_busiest(each) for name, each in runs.items()},
         "tasks": task_results(inputs, runs),
@@ -243,15 +241,18 @@ def usage_of_busiest(run: FabricRun) -> dict[str, int]:
     return {name: int(usage[name]) for name in run.usage.dtype.names or ()}
 
 
-def busiest(inputs: Inputs, loops: FabricRun) -> int:
-    """Return the most instances that one PE ran, of all statements, in all invocations."""
-    tasks, layout = inputs.yaml("tasks.yaml")["tasks"], inputs.yaml("build/layout.yaml")
-    most = 0
-    for role, described in layout["roles"].items():
-        running = [tasks[name]["kind"] in STATEMENTS for name in described["counters"]]
-        points = loops.points[role][:, np.array(running, np.bool_)]
-        most = max(most, int(points.sum(axis=1).max(initial=0)))
-    return most
+def bound(inputs: Inputs, layer: Layer, loops: FabricRun, samples: Samples) -> Description:
+    """Return the least cycles of any programs, and what binds."""
+    run = Run(
+        layer=layer,
+        tasks=inputs.yaml("tasks.yaml")["tasks"],
+        layout=inputs.yaml("build/layout.yaml"),
+        profile=inputs.profile(),
+        loops=loops,
+        values={t.name: alike(column(samples, t.name)) for t in layer.inputs},
+        invocations=inputs.mapping().invocations,
+    )
+    return lower_bound(read_needs(inputs), run)
 
 
 def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:

@@ -76,8 +76,12 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Points:
-    """The points (port, index...) of a tensor's order, as arrays [port][index...]."""
+class Points:
+    """The points (port, index...) of a tensor's order, as arrays [port][index...].
+
+    `nodes` are the PEs of the grid next to the ports, `axes` the values of each index; `numbers`
+    the C-order numbers of the elements, where they are `inside`.
+    """
 
     nodes: Ints
     axes: list[Ints]
@@ -114,11 +118,7 @@ def read_departure(
     departure: Mapping[str, Any], colours: Sequence[str], shape: tuple[int, ...], grid: Grid
 ) -> Departure:
     """Return what the external PEs of a departure expect of a tensor of this shape."""
-    order = isl.Map(departure["order"])
-    box, sparse = _index_box(order), departure.get("sparse", False)
-    if sparse:
-        box = _sequences(box, departure["outer"], departure["order"])
-    points = _points(order, departure["side"], shape, box, grid)
+    points, sparse = points_of(departure, shape, grid), departure.get("sparse", False)
     outlets = np.zeros(len(points.nodes), dtype=OUTLET)
     outlets["node"], outlets["side"] = points.nodes, SIDES.index(departure["side"])
     outlets["colours"] = sum(1 << colours.index(name) for name in departure["colours"])
@@ -132,11 +132,11 @@ def read_departure(
         dtype=DTYPES[departure["type"]],
         outlets=outlets,
         numbers=points.numbers[points.inside],
-        sequences=_expected_sequences(points, box[-1][0]) if sparse else None,
+        sequences=_expected_sequences(points, int(points.axes[-1][0])) if sparse else None,
     )
 
 
-def _expected_sequences(points: _Points, least: int) -> Sequences:
+def _expected_sequences(points: Points, least: int) -> Sequences:
     ports, *outer, inner = points.inside.shape
     numbers = np.where(points.inside, points.numbers, -1)
     return Sequences(numbers=numbers.reshape(ports, math.prod(outer), inner), least=least)
@@ -180,20 +180,15 @@ def leaving_ports(outlets: Array, kinds: Array, grid: Grid) -> Ports:
 
 
 def _external(records: Array, colour: Ints, wavelets: Ints, grid: Grid) -> Ports:
-    x, y = coordinates(records["node"].astype(np.int64), grid)
-    steps = np.array([STEPS[side] for side in SIDES], dtype=np.int64)[records["side"]]
-    return Ports(x=x + steps[:, 0], y=y + steps[:, 1], colour=colour, wavelets=wavelets)
+    x, y = _coordinates(records["node"].astype(np.int64), records["side"].astype(np.int64), grid)
+    return Ports(x=x, y=y, colour=colour, wavelets=wavelets)
 
 
 def _read_arrival(
     arrival: Mapping[str, Any], colour: int, arrays: Sequence[Array], grid: Grid
 ) -> tuple[Array, NDArray[np.uint32], NDArray[np.uint8]]:
     """Return inlets, payloads and control marks of one arrival; `first` counts from its own 0."""
-    order = isl.Map(arrival["order"])
-    box = _index_box(order)
-    if arrival["sparse"]:
-        box = _sequences(box, arrival["outer"], arrival["order"])
-    points = _points(order, arrival["side"], arrays[0].shape, box, grid)
+    points = points_of(arrival, arrays[0].shape, grid)
     values = np.stack([_values(array, points) for array in arrays], axis=1)
     inside = np.broadcast_to(points.inside[:, None], values.shape)
     rows = len(points.nodes)
@@ -208,6 +203,27 @@ def _read_arrival(
     inlets["count"] = keep.reshape(rows, -1).sum(axis=1)
     inlets["first"] = np.cumsum(inlets["count"]) - inlets["count"]
     return inlets, sent[keep], control[keep].astype(np.uint8)
+
+
+def points_of(stream: Mapping[str, Any], shape: tuple[int, ...], grid: Grid) -> Points:
+    """Return the points at which an arrival of a layout enters, or a departure leaves."""
+    order = isl.Map(stream["order"])
+    box = _index_box(order)
+    if stream.get("sparse", False):
+        box = _sequences(box, stream["outer"], stream["order"])
+    return _points(order, stream["side"], shape, box, grid)
+
+
+def external_points(stream: Mapping[str, Any], points: Points, grid: Grid) -> tuple[Ints, Ints]:
+    """Return x and y of the external PEs of the points of an arrival or a departure."""
+    return _coordinates(points.nodes, np.int64(SIDES.index(stream["side"])), grid)
+
+
+def _coordinates(nodes: Ints, sides: Ints | np.int64, grid: Grid) -> tuple[Ints, Ints]:
+    """Return x and y of the external PEs on these sides of PEs of the grid, by number."""
+    x, y = coordinates(nodes, grid)
+    steps = np.array([STEPS[side] for side in SIDES], dtype=np.int64)[sides]
+    return x + steps[..., 0], y + steps[..., 1]
 
 
 def _sparse(
@@ -232,7 +248,7 @@ def _sparse(
     )
 
 
-def _values(array: Array, points: _Points) -> Array:
+def _values(array: Array, points: Points) -> Array:
     if not array.size:
         return np.zeros(points.numbers.shape, array.dtype)
     return array.reshape(-1)[points.numbers]
@@ -272,7 +288,7 @@ def _sequences(
 
 def _points(
     order: isl.Map, side: str, shape: tuple[int, ...], box: list[tuple[int, int]], grid: Grid
-) -> _Points:
+) -> Points:
     """Return every external PE of the order, and the element at each of its index values."""
     nodes, x, y = _ports(order.range().unwrap().domain(), side, grid)
     axes = [np.arange(low, high + 1, dtype=np.int64) for low, high in box]
@@ -280,7 +296,7 @@ def _points(
     numbers, inside = element_numbers(
         order.reverse(), [mesh[0], y.reshape(mesh[0].shape), *mesh[1:]], shape
     )
-    return _Points(nodes=nodes, axes=axes, numbers=numbers, inside=inside)
+    return Points(nodes=nodes, axes=axes, numbers=numbers, inside=inside)
 
 
 def _ports(elements: isl.Set, side: str, grid: Grid) -> tuple[Ints, Ints, Ints]:

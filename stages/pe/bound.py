@@ -1,143 +1,86 @@
 """A lower bound on the cycles of a layer: for its placement, its arrivals and its data.
 
-It is the greatest of: the operations of the busiest PE, over the lanes of a vector instruction; the
-wavelets of the busiest port; and for each output port the arrival of the last wavelet it needs,
-its way through the fabric, and one operation.
+Every port, and every PE, sends and takes one wavelet a cycle at most; a wavelet takes its way
+through the fabric; an operation takes a lane for a cycle. What follows for a port, or a PE, alone
+holds for all programs.
 """
 
 from __future__ import annotations
 
+import math
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 import numpy as np
+from numpy.typing import NDArray
 
 from stages.fabric.driver import FabricRun
-from stages.fabric.ports import Ports
+from stages.fabric.elements import Bools, Ints
+from stages.fabric.grid import Grid, coordinates, members, read_grid
+from stages.fabric.ports import Points, Ports, external_points, points_of
 from stages.fabric.profile import Profile
+from stages.fabric.times import Times, times_of
 from stages.lair.layer import Layer
-from stages.poly.bind import bind_set
-from stages.poly.evaluate import evaluate_set
-from stages.poly.order import taken_by
+from stages.lair.tasks import STATEMENTS
+from stages.pe.earliest import (
+    MOST_POINTS,
+    NEVER,
+    Places,
+    left,
+    one_a_cycle,
+    related,
+    sends,
+    taken,
+    way,
+)
+from stages.pe.least import least_cycles
+from stages.pe.needs import Departure, Needs
 
-if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
-
+Values = Mapping[str, Sequence[NDArray[typing.Any]]]
 Description = Mapping[str, typing.Any]
-LANES = {
-    "N": "{ PE[x, y] -> PE[x, v] }",
-    "S": "{ PE[x, y] -> PE[x, v] }",
-    "W": "{ PE[x, y] -> PE[u, y] }",
-    "E": "{ PE[x, y] -> PE[u, y] }",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dependence:
-    """Which departure ports need which ports of one stream, and which need its last element.
+class Run:
+    """What was run: `loops` is the run with loops only, which has no extra instances.
 
-    `needs` and `needs_last` are { [PE[x, y] -> PE[u, v]] }: what leaves to PE[u, v] depends on
-    what arrives from PE[x, y]. The end of a sparse stream is needed wherever the stream is.
+    `values` are those of the inputs: of all invocations, or the one that comes in each.
     """
 
-    colour: int
-    needs: isl.Set
-    needs_last: isl.Set
+    layer: Layer
+    tasks: Mapping[str, Description]
+    layout: Description
+    profile: Profile
+    loops: FabricRun
+    values: Values
+    invocations: int
 
 
-def read_dependences(inputs: Inputs) -> list[Dependence]:
-    """Return the dependence of each stream of a layer."""
-    layout, routes = inputs.yaml("build/layout.yaml"), inputs.objects("routes.isl")
-    lair, placement = inputs.objects("lair.isl"), inputs.objects("adapted.isl")["placement"]
-    leaves = isl.UnionMap("{ }")
-    for departure in layout["departures"].values():
-        order = isl.Map(departure["order"])
-        leaves = leaves.union(isl.UnionMap.from_map(order.range_factor_domain()))
-    out = _through(lair["reads"], lair["writes"], lair["writes"].apply_range(leaves))
-    streams, adapted = inputs.yaml("tasks.yaml")["arrivals"], inputs.objects("adapted.isl")
-    return [
-        stream_dependence(
-            layout["colours"][arrival["colour"]]["number"],
-            arrival,
-            streams[name]["spread"],
-            lair["reads"].intersect(placement.apply_range(routes[f"{name}_taken"].reverse())),
-            placement,
-            out,
-            adapted.get(streams[name].get("part")),
-        )
-        for name, arrival in layout["arrivals"].items()
-    ]
+def lower_bound(needs: Needs, run: Run) -> dict[str, typing.Any]:
+    """Return the bound in cycles and what binds; of several the first.
 
-
-def _through(
-    reads: isl.UnionMap, writes: isl.UnionMap, leaves: isl.UnionMap
-) -> isl.UnionMap:
-    """Return { S[i] -> PE } of the ports that S[i] matters to, at first or second hand.
-
-    `leaves` has those for which S[i] itself adds to what leaves. Chains of statements end.
+    operations  of a PE over the lanes, after the first element that it needs, and before the last
+                one's way to a port
+    ports       the wavelets of the busiest port
+    latency     of elements to a port: one a cycle, each after the last element that it needs, the
+                way of that, and an operation
+    ramps       what a PE takes, or sends: one wavelet a cycle, and the way to a port; or what all
+                take, sums of each other included, over the number of PEs
     """
-    found = step = leaves
-    later = writes.apply_range(reads.reverse())
-    while not later.is_empty() and not step.is_empty():
-        step = later.apply_range(step)
-        found = found.union(step)
-    return found
-
-
-def stream_dependence(
-    colour: int,
-    arrival: Description,
-    spread: bool,
-    reads: isl.UnionMap,
-    placement: isl.UnionMap,
-    out: isl.UnionMap,
-    part: isl.UnionMap | None = None,
-) -> Dependence:
-    """Return a stream's dependence; `reads` is { S[i] -> t[e] : PE of S[i] takes t[e] from it }.
-
-    Without adapters a PE takes elements from the port on its row or column. Of a `part` they are
-    taken at { t[e] -> port }.
-    """
-    order = isl.Map(arrival["order"])
-    taken = order if part is None else taken_by(order, isl.Map.from_union_map(part))
-    ports = reads.apply_range(isl.UnionMap.from_map(taken))
-    if not spread:
-        lane = placement.apply_range(isl.UnionMap(LANES[arrival["side"]]))
-        ports = ports.intersect_range_factor_domain(lane)
-    needs = ports.reverse().apply_range(out)
-    last = isl.UnionSet.from_set(order.range().unwrap().lexmax().wrap())
-    ends = needs if arrival["sparse"] else needs.intersect_domain(last)
-    return Dependence(colour=colour, needs=_port_pairs(needs), needs_last=_port_pairs(ends))
-
-
-def _port_pairs(needs: isl.UnionMap) -> isl.Set:
-    """Return { [PE -> PE'] } of { [PE -> index] -> PE' }."""
-    if needs.is_empty():
-        return isl.Set("{ [PE[x, y] -> PE[u, v]] : false }")
-    pairs = isl.Map.from_union_map(needs).curry().range_factor_range()
-    return pairs.wrap()
-
-
-def lower_bound(
-    dependences: Sequence[Dependence],
-    layer: Layer,
-    profile: Profile,
-    loops: FabricRun,
-    busiest: int,
-) -> dict[str, typing.Any]:
-    """Return the bound in cycles and what binds: operations, ports or latency.
-
-    `loops` is the run with loops only, which executes exactly the instances of the layer; `busiest`
-    is the most instances, of all statements, that one PE ran in all invocations.
-    """
-    written = {statement.target.tensor for statement in layer.statements}
-    lanes = max(profile.lanes[layer.tensors[name].type] for name in written)
+    grid = read_grid(run.layout["grid"])
+    times = {
+        name: times_of(arrival, run.values[arrival["tensor"]], run.invocations, grid)
+        for name, arrival in needs.arrivals.items()
+    }
+    outlets = [_outlet(each, run, grid) for each in needs.departures]
+    operations, ramps = _of_pes(needs, run, times, outlets, grid)
     candidates = {
-        "operations": -(-busiest // lanes),
-        "ports": max(map(busiest_place, (loops.entering, loops.leaving))),
-        "latency": max((latency(d, profile, loops) for d in dependences), default=0),
+        "operations": operations,
+        "ports": max(map(busiest_place, (run.loops.entering, run.loops.leaving))),
+        "latency": _latency(needs, run.profile, times, outlets),
+        "ramps": ramps,
     }
     by = max(candidates, key=lambda key: candidates[key])
     return {"cycles": candidates[by], "by": by}
@@ -149,20 +92,133 @@ def busiest_place(ports: Ports) -> int:
     return int(np.bincount(where.reshape(-1), weights=ports.wavelets).max(initial=0))
 
 
-def latency(dependence: Dependence, profile: Profile, run: FabricRun) -> int:
-    """Return the greatest, over ports that depend on each other, of last arrival + way + 1.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outlet:
+    """The ports of a departure, and the elements that leave at each."""
 
-    A port sends a wavelet per cycle from cycle 0; the way is one hop per step and two ramps.
+    departure: Departure
+    points: Points
+    ports: Places
+
+
+def _outlet(departure: Departure, run: Run, grid: Grid) -> _Outlet:
+    shape = run.layer.tensors[departure.stream["tensor"]].shape
+    points = points_of(departure.stream, shape, grid)
+    x, y = external_points(departure.stream, points, grid)
+    return _Outlet(departure=departure, points=points, ports=Places(x=x, y=y))
+
+
+def _latency(
+    needs: Needs, profile: Profile, times: Mapping[str, Times], outlets: Sequence[_Outlet]
+) -> int:
+    """Return when the last element of any port can be there.
+
+    Zeros of a sparse tensor do not leave: it has one wavelet at least, after all that it needs.
     """
-    here = run.entering.colour == dependence.colour
-    if not here.any() or not run.leaving.x.size:
-        return 0
-    x, y, wavelets = (
-        a[here][:, None] for a in (run.entering.x, run.entering.y, run.entering.wavelets)
+    last = 0
+    for each in outlets:
+        cycles = left(each.departure, each.points, each.ports, times, profile)
+        cycles = cycles.reshape(len(each.ports.x), -1)
+        sparse = each.departure.stream.get("sparse", False)
+        passed = cycles.max(axis=1, initial=0) if sparse else one_a_cycle(cycles)
+        last = max(last, int(passed.max(initial=0)))
+    return last
+
+
+def _of_pes(
+    needs: Needs, run: Run, times: Mapping[str, Times], outlets: Sequence[_Outlet], grid: Grid
+) -> tuple[int, int]:
+    """Return the bounds by the operations and by the ramps of PEs."""
+    profile, busy = run.profile, _operations(needs, run, grid)
+    pes, number = _pes(needs, times, outlets, grid, int(busy.argmax()))
+    arriving = taken(needs, times, pes, profile)
+    first = np.where(arriving == NEVER, -NEVER, arriving).min(axis=1, initial=-NEVER)
+    first = np.where((first < -NEVER) & needs.waits & (run.invocations == 1), first, 0)
+    away = _away(outlets, pes, profile)
+    leaving = [sends(o.departure.sent, o.ports, o.points.axes, pes) for o in outlets]
+    operations = np.where(busy[number] > 0, first + busy[number] + away, 0)
+    ramps = [one_a_cycle(arriving) + 1 + away]
+    for outlet, here in zip(outlets, leaving, strict=True):
+        ramps.append(first + _leaving(outlet, here, pes, profile))
+    if len(number) == members(needs.pes, grid).sum() and (away > NEVER).all():
+        summed = _summed(outlets, leaving) + int((arriving > NEVER).sum())
+        ramps.append(first.min() + -(-summed // grid.size) + away.min())
+    return (
+        max(int(busy.max(initial=0)), int(operations.max(initial=0))),
+        max(int(each.max(initial=0)) for each in ramps),
     )
-    u, v = run.leaving.x[None, :], run.leaving.y[None, :]
-    way = (np.abs(x - u) + np.abs(y - v)) * profile.hop + 2 * profile.ramp + 1
-    places = {"a": x, "b": y, "c": u, "d": v}
-    needs = evaluate_set(bind_set(dependence.needs.flatten(), list(places)), places)
-    last = evaluate_set(bind_set(dependence.needs_last.flatten(), list(places)), places)
-    return int(np.where(needs, way + np.where(last, wavelets - 1, 0), 0).max(initial=0))
+
+
+def _pes(
+    needs: Needs,
+    times: Mapping[str, Times],
+    outlets: Sequence[_Outlet],
+    grid: Grid,
+    busiest: int,
+) -> tuple[Places, Ints]:
+    """Return PEs with instances, and their numbers: all, or where they are many some of them."""
+    row, column = np.nonzero(members(needs.pes, grid))
+    number = row * grid.width + column
+    points = sum(time.cycle.size for time in times.values())
+    points += sum(each.points.numbers.size for each in outlets)
+    step = max(1, -(-len(number) * points // MOST_POINTS))
+    if step > 1:
+        number = np.union1d(number[::step], busiest)
+    x, y = coordinates(number, grid)
+    return Places(x=x, y=y), number
+
+
+def _summed(outlets: Sequence[_Outlet], leaving: Sequence[Bools]) -> int:
+    """Return how many sums PEs take from others: of the PEs that add to an element, all but one.
+
+    Nothing is known of what leaves at two places, or without its zeros.
+    """
+    found = 0
+    for outlet, here in zip(outlets, leaving, strict=True):
+        if outlet.departure.once and not outlet.departure.stream.get("sparse", False):
+            found += int(np.maximum(here.sum(axis=0) - 1, 0).sum())
+    return found
+
+
+def _away(outlets: Sequence[_Outlet], pes: Places, profile: Profile) -> Ints:
+    """Return the cycles from each PE to the next port that its results matter to.
+
+    0 where nothing leaves, NEVER where they matter to none: then the PE's work does not count.
+    """
+    if not outlets:
+        return np.zeros(len(pes.x), dtype=np.int64)
+    found = np.full(len(pes.x), -NEVER)
+    for each in outlets:
+        there = related(each.departure.helps, pes, each.ports)
+        ways = np.where(there, way(profile, pes, each.ports) + profile.ramp, -NEVER)
+        found = np.minimum(found, ways.min(axis=1, initial=-NEVER))
+    return np.where(found < -NEVER, found, NEVER)
+
+
+def _leaving(outlet: _Outlet, here: Bools, pes: Places, profile: Profile) -> Ints:
+    """Return the cycles in which each PE computes and sends what leaves, and its way to a port."""
+    if outlet.departure.stream.get("sparse", False):
+        return np.zeros(len(pes.x), dtype=np.int64)
+    count = here.sum(axis=1)
+    ways = way(profile, pes, outlet.ports).min(axis=1, initial=-NEVER)
+    return np.where(count > 0, count + ways + profile.ramp, 0)
+
+
+def _operations(needs: Needs, run: Run, grid: Grid) -> Ints:
+    """Return the cycles, at least, that the instances of each PE of the grid take."""
+    found = np.zeros(grid.size, dtype=np.int64)
+    statements = {each.name: each for each in run.layer.statements}
+    shares = math.lcm(*run.profile.lanes.values())
+    for role, described in run.layout["roles"].items():
+        here = members(isl.Set(described["at"]), grid).reshape(-1)
+        points = run.loops.points[role]
+        cycles = np.zeros(len(points), dtype=np.int64)
+        for number, name in enumerate(described["counters"]):
+            task = run.tasks[name]
+            if task["kind"] in STATEMENTS and task["statement"] in needs.counted:
+                statement = statements[task["statement"]]
+                type_ = run.layer.tensors[statement.target.tensor].type
+                least = least_cycles(statement, type_, run.profile)
+                cycles += points[:, number] * int(least * shares)
+        found[here] = -(-cycles // shares)
+    return found

@@ -41,14 +41,61 @@ EAST = WEST.replace("n[i] -> PE[0, 0]", "n[i] -> PE[2, 0]") + (
 )
 
 
-def test_every_wavelet_of_the_busiest_port_takes_a_cycle():
-    assert bound(COPY.format("= x[i]"), WEST) == {"cycles": 9, "by": "ports"}
+def test_a_pe_takes_a_wavelet_in_a_cycle():
+    """The last of nine enters in cycle 8, and takes a hop and an operation."""
+    assert bound(COPY.format("= x[i]"), WEST) == {"cycles": 8 + 1 + 1, "by": "ramps"}
+
+
+def test_a_pe_takes_the_wavelets_of_several_ports_one_after_another():
+    lair = COPY.replace("W[9]", "z[9]").format("= x[i] + z[i]")
+    mapping = WEST + '  z: {arrives: "{ z[i] -> [PE[0, -1] -> index[i]] }"}\n'
+    assert bound(lair, mapping) == {"cycles": 17 + 1 + 1, "by": "ramps"}
+
+
+def test_pes_take_sums_from_each_other():
+    """Two PEs take 24 elements and four sums, 14 each; the first and the last have a hop to go."""
+    lair = ("lair n(): float16 A[4][6], float16 x[6] -> float16 y[4] "
+            "{ all (i, j) in (4, 6) y[i] += A[i][j] * x[j] }")
+    mapping = (
+        'target: "{ PE[2, 1] }"\nplacement: "{ n[i, j] -> PE[j mod 2, 0] }"\ntensors:\n'
+        '  A: {arrives: "{ A[i, j] -> [PE[j mod 2, -1] -> index[i, j // 2]] }"}\n'
+        '  y: {leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}\n'
+    )
+    assert bound(lair, mapping) == {"cycles": 1 + (24 + 4) // 2 + 1, "by": "ramps"}
+
+
+def test_what_needs_the_last_element_leaves_after_it_one_a_cycle():
+    """Of five elements that need the last one, the last leaves four cycles after the first."""
+    lair = ("lair n(): float16 W[5][9], float16 x[9] -> float16 y[5] "
+            "{ all (i, j) in (5, 9) y[i] += W[i][j] * x[j] }")
+    mapping = EAST.replace("n[i]", "n[i, j]")
+    assert bound(lair, mapping) == {"cycles": 8 + 4 + 1 + 4, "by": "latency"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "cycles"),
+    [
+        ("y[i] = x[i]", 1),
+        ("y[i] = x[i] * x[i] + W[i]", 1),
+        ("y[i] = relu(W[i] - x[i] * 2)", 2),
+        ("y[i] = x[i] * W[i] + x[i] * 3", 2),
+        ("y[i] = exp(x[i])", 4),
+        ("y[i] += x[i] * W[i]", 1),
+        ("y[i] += x[i] + W[i]", 2),
+    ],
+)
+def test_operations_of_an_instance(statement, cycles):
+    """Of 64 instances on four lanes; a sum adds a product at once, and a call has no lanes."""
+    tensors = "float16 x[64], float16 W[64] -> float16 y[64]"
+    lair = f"lair n(): {tensors} {{ all (i) in (64) {statement} }}"
+    mapping = 'target: "{ PE[1, 1] }"\nplacement: "{ n[i] -> PE[0, 0] }"\n'
+    assert bound(lair, mapping) == {"cycles": 64 // 4 * cycles, "by": "operations"}
 
 
 def test_a_sparse_stream_has_its_non_zeros_and_the_end_of_each_sequence():
     mapping = WEST.replace("index[i]] }", "index[i//3, i mod 3]] }").replace(
         '"}', '", sparse: true}') + "data: {density: 1}\n"
-    assert bound(COPY.format("+= x[i] * W[i]"), mapping) == {"cycles": 9 + 3, "by": "ports"}
+    assert bound(COPY.format("+= x[i] * W[i]"), mapping) == {"cycles": 11 + 1 + 1, "by": "ramps"}
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,8 @@ def examine(folder):
     if outcome.refusal:
         return outcome
     assert is_right(outcome), outcome.results["check"]
+    bound, cycles = outcome.results["bound"], outcome.results["cycles"]
+    assert bound["cycles"] <= min(cycles.values()), f"{bound} is no bound of {cycles}"
     check_invariants(folder)
     return Outcome(results=outcome.results, refusal="", features=features_of(folder))
 

@@ -1,0 +1,191 @@
+"""Which elements that arrive each PE takes, and which ones what leaves must wait for.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2: streams; goes beyond it
+"""
+
+from __future__ import annotations
+
+import contextlib
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.poly.order import taken_by
+from stages.poly.quota import TooManyOperations, limited
+
+if typing.TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+Description = Mapping[str, typing.Any]
+LANES = {
+    "N": "{ PE[x, y] -> PE[x, v] }",
+    "S": "{ PE[x, y] -> PE[x, v] }",
+    "W": "{ PE[x, y] -> PE[u, y] }",
+    "E": "{ PE[x, y] -> PE[u, y] }",
+}
+
+
+MOST_OPERATIONS = 100_000
+"""How many operations isl may spend on finding what an output needs last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """What leaves: `stream` is what layout.yaml says of it.
+
+    `latest` is { [[PE' -> index'] -> PE] -> index }, by arrival: the last element, among those that
+    come from PE, that the one leaving to PE' with index' depends on. `sent` is { PE -> [PE' ->
+    index'] }: a PE computes that element, or adds to it. `helps` is { PE -> PE' }: what a PE
+    computes matters, at first or second hand, to what leaves there. What is empty is left out.
+    `once` says that no element leaves at two places.
+    """
+
+    stream: Description
+    latest: Mapping[str, isl.Map]
+    sent: isl.Map | None
+    helps: isl.Map | None
+    once: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What has to happen on the machine, whatever the programs are.
+
+    Only instances count that matter to something that leaves; all where nothing does. `taken` is
+    { PE -> [PE' -> index] }, by arrival: what they read on PE of that which enters from PE'.
+    `counted` are the statements of which they are all instances; `waits` says that none of these
+    can run before something arrives on its PE. `pes` { PE[x, y] } have instances.
+    """
+
+    arrivals: Mapping[str, Description]
+    taken: Mapping[str, isl.Map]
+    departures: tuple[Departure, ...]
+    pes: isl.Set
+    counted: frozenset[str]
+    waits: bool
+
+
+def read_needs(inputs: Inputs) -> Needs:
+    """Return the needs of a layer."""
+    layout, lair = inputs.yaml("build/layout.yaml"), inputs.objects("lair.isl")
+    placement = inputs.objects("adapted.isl")["placement"]
+    entering = {
+        name: _entering(inputs, name, arrival) for name, arrival in layout["arrivals"].items()
+    }
+    later = lair["writes"].apply_range(lair["reads"].reverse())
+    departures = tuple(
+        _departure(stream, lair["writes"], later, placement, entering)
+        for stream in layout["departures"].values()
+    )
+    leaving = isl.UnionSet("{ }")
+    for each in layout["departures"].values():
+        leaving = leaving.union(_through(later, _leaves(each, lair["writes"])).domain())
+    leaving = leaving if departures else lair["instances"]
+    counted = _whole(lair["instances"], leaving)
+    fed = _fed(later.intersect(placement.apply_range(placement.reverse())), entering)
+    return Needs(
+        arrivals=layout["arrivals"],
+        taken=_maps({
+            name: placement.reverse().apply_range(each.intersect_domain(leaving))
+            for name, each in entering.items()
+        }),
+        departures=departures,
+        pes=isl.Set.from_union_set(placement.range()),
+        counted=frozenset(each.get_tuple_name() for each in counted),
+        waits=all(isl.UnionSet.from_set(each).is_subset(fed) for each in counted),
+    )
+
+
+def _entering(inputs: Inputs, name: str, arrival: Description) -> isl.UnionMap:
+    """Return { S[i] -> [PE -> index] }: S[i] reads the element that enters there.
+
+    Without adapters a PE takes elements from the port on its row or column. Of a `part` they are
+    taken at { t[e] -> port }.
+    """
+    reads, adapted = inputs.objects("lair.isl")["reads"], inputs.objects("adapted.isl")
+    stream, placement = inputs.yaml("tasks.yaml")["arrivals"][name], adapted["placement"]
+    taken = inputs.objects("routes.isl")[f"{name}_taken"]
+    part = adapted.get(stream.get("part"))
+    order = isl.Map(arrival["order"])
+    if part is not None:
+        order = taken_by(order, isl.Map.from_union_map(part))
+    here = reads.intersect(placement.apply_range(taken.reverse()))
+    entering: isl.UnionMap = here.apply_range(isl.UnionMap.from_map(order))
+    if stream["spread"]:
+        return entering
+    lane = placement.apply_range(isl.UnionMap(LANES[arrival["side"]]))
+    entering = entering.intersect_range_factor_domain(lane)
+    return entering
+
+
+def _departure(
+    stream: Description,
+    writes: isl.UnionMap,
+    later: isl.UnionMap,
+    placement: isl.UnionMap,
+    entering: Mapping[str, isl.UnionMap],
+) -> Departure:
+    leaves = _leaves(stream, writes)
+    matters, places = _through(later, leaves), placement.reverse()
+    needed = {name: matters.reverse().apply_range(each) for name, each in entering.items()}
+    sent = _maps({"itself": places.apply_range(leaves), "helps": places.apply_range(matters)})
+    return Departure(
+        stream=stream,
+        latest={n: last for n, each in _maps(needed).items() if (last := _latest(each))},
+        sent=sent.get("itself"),
+        helps=sent["helps"].range_factor_domain() if "helps" in sent else None,
+        once=isl.Map(stream["order"]).is_single_valued(),
+    )
+
+
+def _latest(needed: isl.Map) -> isl.Map | None:
+    """Return { [[PE' -> index'] -> PE] -> index }, the last index; None where isl needs long."""
+    with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+        return needed.uncurry().lexmax()
+    return None
+
+
+def _maps(relations: Mapping[str, isl.UnionMap]) -> dict[str, isl.Map]:
+    """Return those that are not empty; each has one space."""
+    return {
+        name: isl.Map.from_union_map(each)
+        for name, each in relations.items()
+        if not each.is_empty()
+    }
+
+
+def _leaves(stream: Description, writes: isl.UnionMap) -> isl.UnionMap:
+    """Return { S[i] -> [PE -> index] }: S[i] itself adds to what leaves there."""
+    return writes.apply_range(isl.UnionMap.from_map(isl.Map(stream["order"])))
+
+
+def _through(later: isl.UnionMap, last: isl.UnionMap) -> isl.UnionMap:
+    """Return `last` of the statements that it has, and of those of which these read a result.
+
+    `later` is { S[i] -> S'[i'] }: S'[i'] reads what S[i] writes. Chains of statements end.
+    """
+    found = step = last
+    while not later.is_empty() and not step.is_empty():
+        step = later.apply_range(step)
+        found = found.union(step)
+    return found
+
+
+def _fed(later: isl.UnionMap, entering: Mapping[str, isl.UnionMap]) -> isl.UnionSet:
+    """Return the instances that can run only when something has arrived on their PE.
+
+    `later` is { S[i] -> S'[i'] }: S'[i'] reads what S[i] writes, on the same PE.
+    """
+    fed = isl.UnionMap("{ }")
+    for each in entering.values():
+        fed = fed.union(isl.UnionMap.from_domain(each.domain()))
+    return _through(later.reverse(), fed).domain()
+
+
+def _whole(instances: isl.UnionSet, these: isl.UnionSet) -> list[isl.Set]:
+    """Return the instance sets that lie wholly in `these`."""
+    found: list[isl.Set] = []
+    instances.foreach_set(found.append)
+    return [each for each in found if isl.UnionSet.from_set(each).is_subset(these)]
