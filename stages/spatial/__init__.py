@@ -1,0 +1,1 @@
+"""Broadcast spaces, schedules that eliminate them, and which PEs are neighbours."""
