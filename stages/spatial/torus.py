@@ -31,7 +31,7 @@ def crosses_edge(instances: isl.Set, placement: isl.Map, size: int, k: int, d: i
     There is I in D, I + 1_d in D and l with Pl(I)_k = S l + S - 1 and Pl(I + 1_d)_k = S (l + 1).
     """
     moved = _moved(instances, placement, k, d)
-    edge = isl.Map(f"{{ [p] -> [q] : exists l : p = {size} l + {size} - 1 and q = {size} l + {size} }}")
+    edge = isl.Map(f"{{ [p] -> [p + 1] : p mod {size} = {size - 1} }}")
     return not moved.intersect(edge).is_empty()
 
 
