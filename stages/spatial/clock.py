@@ -1,0 +1,128 @@
+"""The clock of all PEs: at which time step each instance runs.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II.A and III.H
+Differs  the paper's schedules are loops over statements, and time dimensions those loops whose unit
+         vector is independent of the placement. Here a schedule is any quasi-affine function, and a
+         dimension is time unless the PE and the dimensions before it determine it. Both are the
+         same where loops run over PEs.
+
+All PEs start together. So where no schedule is given, times are counted from the least one of each
+PE, dimension by dimension: on PE[i // 8], i becomes i mod 8. A given schedule stays as it is; but
+where it counts tiles, as [k // 8, k], what comes after them is counted from the least of each tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from stages.poly.pieces import maps_of
+
+IN, OUT = isl.dim_type.in_, isl.dim_type.out
+
+Rows = list[isl.Map]
+"""{ S[i] -> [t] } for each dimension of time of a statement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock:
+    """`times` { S[i] -> [t...] } of a statement, and which dimension of its schedule each is."""
+
+    times: isl.Map = field(repr=False)
+    loops: tuple[int, ...]
+
+
+def sharing(schedule: isl.UnionMap, given: Collection[str]) -> list[list[str]]:
+    """Return the statements whose times are comparable: those of one group share loops.
+
+    These are the ones that layer.yaml gives times of the same length; the others stand alone.
+    """
+    groups: dict[object, list[str]] = {}
+    for times in maps_of(schedule):
+        name = times.get_tuple_name(IN)
+        groups.setdefault(times.dim(OUT) if name in given else name, []).append(name)
+    return list(groups.values())
+
+
+def clock(
+    schedule: isl.UnionMap, placement: isl.UnionMap, given: Collection[str] = ()
+) -> dict[str, Clock]:
+    """Return { S[i] -> [t...] } by statement, the times of the schedule as steps of all PEs.
+
+    `given` names the statements whose schedule is taken as it is. Ensures that instances on one PE
+    are in the same order as by the schedule; statements that share loops have times of one length.
+    """
+    times = {m.get_tuple_name(IN): m for m in maps_of(schedule)}
+    places = {m.get_tuple_name(IN): m for m in maps_of(placement)}
+    found: dict[str, Clock] = {}
+    for group in sharing(schedule, given):
+        rows = [_rows(times[name], places[name], name in given) for name in group]
+        kept = _kept(rows, [places[name] for name in group])
+        for name, each in zip(group, rows, strict=True):
+            joined = _joined([each[k] for k in kept], times[name])
+            found[name] = Clock(times=joined, loops=tuple(kept))
+    return found
+
+
+def _rows(times: isl.Map, place: isl.Map, given: bool) -> Rows:
+    """Return the dimensions of a schedule, one a map; counted from the least unless given."""
+    function = times.as_pw_multi_aff()
+    rows = [function.get_at(k) for k in range(times.dim(OUT))]
+    first = tiles(times) if given else 0
+    within = place.flat_range_product(times.project_out(OUT, first, len(rows) - first))
+    whole = len(rows) if given and not first else first
+    local = [row if _divides(row) and given else row.sub(_least(row, within)) for row in rows[whole:]]
+    return [isl.Map.from_pw_aff(row.coalesce()) for row in (*rows[:whole], *local)]
+
+
+def tiles(times: isl.Map) -> int:
+    """Return how many dimensions { S[i] -> [t...] } has down to the last that counts tiles.
+
+    These are those in which the iterators occur in integer divisions only, as in k // 8.
+    """
+    function = times.as_pw_multi_aff()
+    rows = [function.get_at(k) for k in range(times.dim(OUT))]
+    return max((k + 1 for k, row in enumerate(rows) if _divides(row, only=True)), default=0)
+
+
+def _divides(row: isl.PwAff, *, only: bool = False) -> bool:
+    """Say whether a function has integer divisions; with `only`, of all that it depends on."""
+    terms = [term for _, term in row.get_pieces()]
+    plain = any(
+        not term.get_coefficient_val(IN, k).is_zero()
+        for term in terms
+        for k in range(term.dim(IN))
+    )
+    return any(term.dim(isl.dim_type.div) for term in terms) and not (only and plain)
+
+
+def _least(row: isl.PwAff, place: isl.Map) -> isl.PwAff:
+    """Return { S[i] -> [least t on the PE of S[i]] }, or in another place of it."""
+    on_pe = place.reverse().apply_range(isl.Map.from_pw_aff(row)).lexmin()
+    return place.apply_range(on_pe).as_pw_multi_aff().get_at(0)
+
+
+def _kept(rows: list[Rows], places: list[isl.Map]) -> list[int]:
+    """Return the dimensions that neither the PE nor those before them determine."""
+    kept: list[int] = []
+    known = places
+    for k in range(len(rows[0])):
+        values = isl.UnionMap("{ }")
+        for before, each in zip(known, rows, strict=True):
+            values = values.union(isl.UnionMap.from_map(before.reverse().apply_range(each[k])))
+        if not values.is_single_valued():
+            kept.append(k)
+            known = [b.flat_range_product(each[k]) for b, each in zip(known, rows, strict=True)]
+    return kept
+
+
+def _joined(rows: Rows, times: isl.Map) -> isl.Map:
+    """Return { S[i] -> [t...] }; [0] where there is one time only."""
+    if not rows:
+        return isl.Map.from_domain_and_range(times.domain(), isl.Set("{ [0] }"))
+    joined = rows[0]
+    for row in rows[1:]:
+        joined = joined.flat_range_product(row)
+    return joined

@@ -1,0 +1,77 @@
+"""Integer matrices of transformations that eliminate broadcasts.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.A, III.D
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stages.poly.integers import Matrix, hermite, pivot_rows
+
+Vector = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Substitution:
+    """The normal `old` of a reuse space becomes `old + step`."""
+
+    old: Vector
+    step: Vector
+
+
+def rank(rows: Sequence[Sequence[int]], width: int) -> int:
+    """Return the rank of a matrix; 0 of one without rows."""
+    return len(pivot_rows(hermite(rows, width)[0])) if rows and width else 0
+
+
+def kernel(rows: Sequence[Sequence[int]], width: int) -> Matrix:
+    """Return a basis of the integer x with `rows x = 0`, one vector a row."""
+    if not rows:
+        return identity(width)
+    echelon, unimodular = hermite(rows, width)
+    free = range(len(pivot_rows(echelon)), width)
+    return [[row[column] for row in unimodular] for column in free]
+
+
+def substitutions(
+    reuse: Sequence[Sequence[int]], placement: Sequence[Sequence[int]], width: int, sign: int = -1
+) -> list[Substitution]:
+    """Return which normals of a reuse space change, and how, by the general method of Sec. III.A.
+
+    A normal that depends on those of the placement space and on those before it gets a vector of
+    the kernel of all of them, with the given sign. Each reduces the broadcast space by one.
+    """
+    free = kernel([*reuse, *placement], width)
+    visited = [list(row) for row in placement]
+    found: list[Substitution] = []
+    for row in reuse:
+        changed = list(row)
+        if rank([*visited, changed], width) == rank(visited, width) and free:
+            step = tuple(sign * entry for entry in free.pop(0))
+            found.append(Substitution(old=tuple(row), step=step))
+            changed = [a + b for a, b in zip(row, step, strict=True)]
+        visited.append(changed)
+    return found
+
+
+def identity(width: int) -> Matrix:
+    """Return the matrix with ones on its diagonal."""
+    return [[int(row == column) for column in range(width)] for row in range(width)]
+
+
+def is_unimodular(matrix: Matrix) -> bool:
+    """Say whether a square matrix has an inverse of integers."""
+    echelon, _ = hermite(matrix, len(matrix))
+    return all(echelon[k][k] == 1 for k in range(len(matrix)))
+
+
+def is_lower_triangular(matrix: Matrix) -> bool:
+    """Say whether a matrix is lower triangular with ones on its diagonal (Sec. III.D)."""
+    return all(
+        entry == int(row == column)
+        for row, entries in enumerate(matrix)
+        for column, entry in enumerate(entries)
+        if column >= row
+    )

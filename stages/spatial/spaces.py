@@ -1,0 +1,86 @@
+"""Reuse, placement and broadcast spaces of the references of a statement.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II.A, eq. (1)
+Differs  the spaces are those of differences of times and PEs, [t..., x, y], and not of iterators:
+         on blocks, as PE[j // 4], that are the coordinates of tiles, in which reuse is linear. Where
+         loops run over PEs, these are the iterators in another order. Spaces are hulls of the pairs
+         that there are, so what bounds rule out is no reuse.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.poly.integers import Matrix, read_matrix
+from stages.spatial.matrices import rank
+
+SET, IN, OUT = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
+
+
+def space_time(times: isl.Map, place: isl.Map) -> isl.Map:
+    """Return { S[i] -> [t..., x, y] } of { S[i] -> [t...] } and { S[i] -> PE[x, y] }."""
+    return times.flat_range_product(place.reset_tuple_id(OUT)).reset_tuple_id(OUT)
+
+
+def reuse_space(points: isl.Map, access: isl.Map) -> isl.BasicSet:
+    """Return the space R of { z' - z : z and z' use one element }, eq. (1)."""
+    return _hull(_sharing(points, access))
+
+
+def extent_space(points: isl.Map) -> isl.BasicSet:
+    """Return the space of all { z' - z }: the equalities E of the instances."""
+    every = points.range()
+    return _hull(isl.Map.from_domain_and_range(every, every))
+
+
+def placement_space(points: isl.Map, times: int) -> isl.BasicSet:
+    """Return the space P of { z' - z : z and z' have one time }, the first `times` coordinates."""
+    every = points.range()
+    return _hull(_at_one_time(isl.Map.from_domain_and_range(every, every), times))
+
+
+def broadcast_space(points: isl.Map, access: isl.Map, times: int) -> isl.BasicSet:
+    """Return the space B of { z' - z : z and z' use one element at one time }."""
+    return _hull(_at_one_time(_sharing(points, access), times))
+
+
+def meeting(points: isl.Map, access: isl.Map, times: int) -> tuple[bool, ...]:
+    """Return, by dimension of the grid, whether any two PEs next to each other use one element."""
+    apart = _sharing(points, access).deltas().project_out(SET, 0, times)
+    width = apart.dim(SET)
+    return tuple(not apart.is_disjoint(_unit(width, k)) for k in range(width))
+
+
+def _unit(width: int, k: int) -> isl.Set:
+    """Return { [e_k] }."""
+    return isl.Set(f"{{ [{', '.join(str(int(j == k)) for j in range(width))}] }}")
+
+
+def dimension(space: isl.BasicSet) -> int:
+    """Return the number of dimensions of a space."""
+    return space.dim(SET) - rank(normals(space), space.dim(SET))
+
+
+def normals(space: isl.BasicSet) -> Matrix:
+    """Return the normals to the hyperplanes whose intersection is a space, one a row."""
+    rows = read_matrix(
+        space.equalities_matrix(SET, isl.dim_type.div, isl.dim_type.param, isl.dim_type.cst)
+    )
+    return [row[: space.dim(SET)] for row in rows]
+
+
+def _sharing(points: isl.Map, access: isl.Map) -> isl.Map:
+    """Return { z -> z' } where instances at z and z' use one element."""
+    used = points.reverse().apply_range(access)
+    return used.apply_range(used.reverse())
+
+
+def _at_one_time(pairs: isl.Map, times: int) -> isl.Map:
+    for k in range(times):
+        pairs = pairs.equate(IN, k, OUT, k)
+    return pairs
+
+
+def _hull(pairs: isl.Map) -> isl.BasicSet:
+    """Return the least linear space that holds { z' - z }; strides of it do not count."""
+    return pairs.deltas().affine_hull().remove_divs().affine_hull()

@@ -1,0 +1,214 @@
+"""The statements of a layer in time and space, as the stages that look for broadcasts want them.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.F to III.H
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Dictionary
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from stages.lair.elements import Lair
+from stages.lair.mapping import Mapping
+from stages.lair.mapping_text import parse_map
+from stages.poly.integers import Matrix
+from stages.poly.pieces import from_domain, maps_of
+from stages.spatial.clock import Clock, clock, sharing, tiles
+from stages.spatial.footprint import footprint
+from stages.spatial.loops import transformation
+from stages.spatial.skewing import Group
+from stages.spatial.spaces import extent_space, meeting, normals, reuse_space, space_time
+from stages.spatial.timed import Reference, Timed
+
+IN, OUT = isl.dim_type.in_, isl.dim_type.out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """`memory` of a PE in bytes, `sizes` of an element by tensor in bytes, and where ports are.
+
+    `wishes` has, by tensor, the direction of each dimension of the grid away from the ports at
+    which it arrives, or towards those at which it leaves; 0 where the ports do not tell.
+    """
+
+    memory: int
+    sizes: Dictionary[str, int]
+    wishes: Dictionary[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """The objects of a layer by statement: when and where it runs, and what it uses."""
+
+    schedule: isl.UnionMap = field(repr=False)
+    clocks: Dictionary[str, Clock] = field(repr=False)
+    places: Dictionary[str, isl.Map] = field(repr=False)
+    reads: Dictionary[str, list[isl.Map]] = field(repr=False)
+    writes: Dictionary[str, list[isl.Map]] = field(repr=False)
+    groups: list[list[str]]
+
+    def times(self, name: str) -> isl.Map:
+        """Return { S[i] -> [t...] }."""
+        return self.clocks[name].times
+
+    def used(self, name: str) -> list[isl.Map]:
+        """Return the accesses of a statement, reads first."""
+        return [*self.reads.get(name, []), *self.writes.get(name, [])]
+
+    def transformation(self, name: str, lag: Sequence[Sequence[int]]) -> Matrix | None:
+        """Return the matrix of the loops of the schedule; see stages.spatial.loops."""
+        own = isl.Map.from_union_map(from_domain(self.schedule, name))
+        return transformation(own, self.places[name], self.clocks[name].loops, lag)
+
+    def points(self, name: str) -> isl.Map:
+        """Return { S[i] -> [t..., x, y] }."""
+        return space_time(self.times(name), self.places[name])
+
+
+def space_of(
+    lair: Lair, placement: isl.UnionMap, schedule: isl.UnionMap, given: Sequence[str]
+) -> Space:
+    """Return the statements of a layer on the clock of all PEs; see stages.spatial.clock."""
+    return Space(
+        schedule=schedule,
+        clocks=clock(schedule, placement, given),
+        places={m.get_tuple_name(IN): m for m in maps_of(placement)},
+        reads=_by_statement(lair["reads"].intersect_domain(lair["instances"])),
+        writes=_by_statement(lair["writes"].intersect_domain(lair["instances"])),
+        groups=sharing(schedule, given),
+    )
+
+
+def given_by(mapping: Mapping) -> list[str]:
+    """Return the statements to which layer.yaml gives a schedule."""
+    if mapping.schedule is None:
+        return []
+    return sorted({m.get_tuple_name(IN) for m in maps_of(parse_map(mapping.schedule))})
+
+
+def groups_of(
+    space: Space, machine: Machine, given: Sequence[str], spatial: tuple[int, ...]
+) -> list[Group]:
+    """Return the statements by the loops they share, with what orders them."""
+    return [
+        Group(
+            statements=tuple(_timed(space, machine, name, name in given) for name in names),
+            dependences=_dependences(space, names),
+            spatial=spatial,
+        )
+        for names in space.groups
+    ]
+
+
+def _timed(space: Space, machine: Machine, name: str, given: bool) -> Timed:
+    times, place, points = space.times(name), space.places[name], space.points(name)
+    grid = place.dim(OUT)
+    return Timed(
+        name=name,
+        points=points,
+        times=times.dim(OUT),
+        grid=grid,
+        domain=normals(extent_space(points)),
+        targets=_targets(space, machine, name, given),
+        references=tuple(
+            Reference(
+                tensor=access.get_tuple_name(OUT),
+                reuse=normals(reuse_space(points, access)),
+                meeting=meeting(points, access, times.dim(OUT)),
+                wish=machine.wishes.get(access.get_tuple_name(OUT), (0,) * grid),
+            )
+            for access in space.used(name)
+        ),
+        constants=tuple(_constant(times.range(), k) for k in range(times.dim(OUT))),
+    )
+
+
+def _constant(times: isl.Set, k: int) -> int | None:
+    low, high = times.dim_min_val(k), times.dim_max_val(k)
+    return low.to_python() if low.eq(high) else None
+
+
+def _targets(space: Space, machine: Machine, name: str, given: bool) -> tuple[int, ...]:
+    """Return the dimensions of time that may change, innermost first.
+
+    They are those of steps whose data fit into the memory of a PE: of whole tiles, where the
+    schedule has some and their data fit, else within tiles.
+    """
+    times = space.times(name)
+    counted = tiles(times) if given else 0
+    fitting = [k for k in range(times.dim(OUT)) if _fits(space, machine, name, k)]
+    outer = [k for k in fitting if k < counted]
+    chosen = outer if counted - 1 in outer else [k for k in fitting if k >= counted]
+    return tuple(reversed(chosen))
+
+
+def _fits(space: Space, machine: Machine, name: str, k: int) -> bool:
+    """Say whether the data of one iteration of the loop over dimension k fit into the memory."""
+    times = space.times(name)
+    down_to = times.project_out(OUT, k + 1, times.dim(OUT) - k - 1)
+    needed = footprint(down_to, space.places[name], space.used(name), machine.sizes)
+    return needed <= machine.memory
+
+
+def _dependences(space: Space, names: Sequence[str]) -> isl.UnionMap:
+    """Return { S[t, p] -> S'[t', p'] } where S' reads what S writes, of different statements.
+
+    Sums are not among them: on a PE no F changes their order, and what PEs add is added to the
+    rest in any order.
+    """
+    found = isl.UnionMap("{ }")
+    for source in names:
+        for sink in names:
+            for write in space.writes[source] if source != sink else []:
+                for read in space.reads.get(sink, []):
+                    if read.get_tuple_name(OUT) == write.get_tuple_name(OUT):
+                        pairs = _ordered(space, source, write, read, sink)
+                        found = found.union(isl.UnionMap.from_map(pairs))
+    return found
+
+
+def _ordered(space: Space, source: str, write: isl.Map, read: isl.Map, sink: str) -> isl.Map:
+    """Return the pairs of one tensor whose source is earlier."""
+    pairs = write.apply_range(read.reverse())
+    before, after = space.times(source), space.times(sink)
+    earlier = isl.Map.lex_lt(before.range().space)
+    pairs = pairs.intersect(before.apply_range(earlier).apply_range(after.reverse()))
+    ends = (space.points(name).set_tuple_name(OUT, name) for name in (source, sink))
+    start, end = ends
+    return pairs.apply_domain(start).apply_range(end)
+
+
+def _by_statement(accesses: isl.UnionMap) -> dict[str, list[isl.Map]]:
+    found: dict[str, list[isl.Map]] = {}
+    for access in maps_of(accesses):
+        found.setdefault(access.get_tuple_name(IN), []).append(access)
+    return found
+
+
+def wishes_of(mapping: Mapping, placement: isl.UnionMap) -> dict[str, tuple[int, ...]]:
+    """Return the direction in which what arrives or leaves should pass, by tensor."""
+    pes = isl.Set.from_union_set(placement.range())
+    found = {}
+    for name, tensor in mapping.tensors.items():
+        if tensor.arrives is not None:
+            found[name] = _away(_ports(parse_map(tensor.arrives)), pes)
+        elif tensor.leaves is not None:
+            found[name] = tuple(-way for way in _away(_ports(parse_map(tensor.leaves)), pes))
+    return found
+
+
+def _ports(order: isl.UnionMap) -> isl.Set:
+    return isl.Set.from_union_set(order.range_factor_domain().range())
+
+
+def _away(ports: isl.Set, pes: isl.Set) -> tuple[int, ...]:
+    """Return, by dimension, 1 if the ports are not beyond the first PE, -1 the last; else 0."""
+    def way(k: int) -> int:
+        low, high = pes.dim_min_val(k), pes.dim_max_val(k)
+        first, last = ports.dim_min_val(k), ports.dim_max_val(k)
+        return int(last.le(low)) - int(first.ge(high))
+
+    return tuple(way(k) for k in range(pes.dim(isl.dim_type.set)))

@@ -1,0 +1,149 @@
+"""A statement in time and space, and what is broadcast in it when its PEs lag behind each other.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II, III.A
+
+A statement's time t becomes t + F p, with p = (x, y) its PE and F of entries -1, 0 and 1: one row
+for each dimension of time. So each PE keeps its order, and the transformation of [t, p] is
+unimodular.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from stages.poly.integers import Matrix
+from stages.spatial.matrices import kernel, rank, substitutions
+
+Factors = tuple[tuple[int, ...], ...]
+"""F: by how much time changes from PE to PE, in each of its dimensions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A tensor that a statement uses, with the normals to its reuse space in [t..., x, y].
+
+    For each dimension of the grid, `meeting` says whether PEs next to each other use one element,
+    and `wish` in which direction they should pass it on, or 0.
+    """
+
+    tensor: str
+    reuse: Matrix = field(repr=False)
+    meeting: tuple[bool, ...]
+    wish: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """A statement on its PEs: `points` is { S[i] -> [t..., x, y] }, with `times` dimensions t.
+
+    `domain` has the normals to the space of all differences of its points.
+    `targets` are the dimensions of time that may change, the first choice first; `constants` has
+    the value of each dimension of time that has only one, and None for the others.
+    """
+
+    name: str
+    points: isl.Map = field(repr=False)
+    times: int
+    grid: int
+    domain: Matrix = field(repr=False)
+    targets: tuple[int, ...]
+    references: tuple[Reference, ...]
+    constants: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Loss:
+    """What is broadcast: dimensions of all broadcast spaces, and directions of the grid in them."""
+
+    dimensions: int
+    directions: int
+
+
+def together(statement: Timed) -> Factors:
+    """Return the F with which no PE lags behind another."""
+    return ((0,) * statement.grid,) * statement.times
+
+
+def loss(statement: Timed, factors: Factors, spatial: Sequence[int]) -> Loss:
+    """Return what is broadcast with time t + F p to neighbours: along the `spatial` dimensions."""
+    near = [r for r in statement.references if any(r.meeting[k] for k in spatial)]
+    spaces = [broadcast(statement, each, factors) for each in near]
+    width = statement.times + statement.grid
+    return Loss(
+        dimensions=sum(width - rank(rows, width) for rows in spaces),
+        directions=sum(_held(statement, rows, k) for rows in spaces for k in spatial),
+    )
+
+
+def parallel(statement: Timed, factors: Factors) -> int:
+    """Return the number of dimensions of the placement space, in which time t + F p is one."""
+    width = statement.times + statement.grid
+    return width - rank([*statement.domain, *_times(statement, factors)], width)
+
+
+def broadcast(statement: Timed, reference: Reference, factors: Factors) -> Matrix:
+    """Return the normals to the broadcast space of a reference with time t + F p."""
+    return [*reference.reuse, *_times(statement, factors)]
+
+
+def dimensions(statement: Timed, reference: Reference, factors: Factors) -> int:
+    """Return the number of dimensions of that space."""
+    width = statement.times + statement.grid
+    return width - rank(broadcast(statement, reference, factors), width)
+
+
+def passes(statement: Timed, reference: Reference, factors: Factors) -> tuple[int, ...]:
+    """Return, by dimension of the grid, the way to the PE that uses an element one step later.
+
+    A step is one in one dimension of time. 0: no neighbour does, or all use it at one time.
+    """
+    space = broadcast(statement, reference, factors)
+    return tuple(
+        _passes(statement, reference, factors, k)
+        if reference.meeting[k] and not _held(statement, space, k)
+        else 0
+        for k in range(statement.grid)
+    )
+
+
+def _passes(statement: Timed, reference: Reference, factors: Factors, k: int) -> int:
+    """Return s if the reuse space has a (t, p), p = s e_k and t + F p a unit vector; else 0."""
+    for row, way in itertools.product(reversed(range(statement.times)), (-1, 1)):
+        times = [int(r == row) - way * factors[r][k] for r in range(statement.times)]
+        step = [*times, *(way * int(j == k) for j in range(statement.grid))]
+        if all(sum(map(int.__mul__, normal, step)) == 0 for normal in reference.reuse):
+            return way
+    return 0
+
+
+def reason(statement: Timed, reference: Reference, factors: Factors) -> str | None:
+    """Return why a reference is broadcast along the grid with time t + F p; None if it is not."""
+    space = broadcast(statement, reference, factors)
+    if not any(_held(statement, space, k) for k in range(statement.grid)):
+        return None
+    width = statement.times + statement.grid
+    if not any(reference.meeting):
+        return "the PEs that use an element are no neighbours"
+    if not substitutions(reference.reuse, _times(statement, together(statement)), width):
+        return "no dimension of time tells its elements apart"
+    if not statement.targets:
+        return "the data of one step do not fit into the memory of a PE"
+    return "no lag helps that keeps the order, and as much parallel, of all that shares its loops"
+
+
+def _times(statement: Timed, factors: Factors) -> Matrix:
+    """Return the rows of { [t, p] -> [t + F p] }."""
+    count = range(statement.times)
+    return [[*(int(k == row) for k in count), *factors[row]] for row in count]
+
+
+def _held(statement: Timed, normals: Matrix, k: int) -> bool:
+    """Say whether a space of (t, p) has one with p = e_k: a direct step along the grid."""
+    width, times = statement.times + statement.grid, statement.times
+    steps = [row[times:] for row in kernel(normals, width)]
+    unit = [int(j == k) for j in range(statement.grid)]
+    return rank([*steps, unit], statement.grid) == rank(steps, statement.grid)
