@@ -3,7 +3,7 @@
 Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III
 Reads    layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl
 Writes   skewed.isl    before, schedule: { statement[iterators] -> [t...] }
-         skew.yaml     per statement: lag, targets, and per tensor what is broadcast, and why
+         skew.yaml     per statement: lag, steps, and per tensor what is broadcast, and why
 Assumes  the placement is total, and instances have one time.
 Ensures  on each PE the order is as before; no dependence is reversed, and as many instances may run
          at one time.
@@ -34,6 +34,7 @@ before: as by schedule.isl, all PEs start together;
 schedule: PEs lag behind each other, so that neighbours use data one after the other (Meister)."""
 YAML_HEADER = """By how much PEs lag behind each other, and what comes of it (Meister, Sec. III).
 lag: by dimension of time, what is added to it for each step to the east, and to the south.
+step: so many dimensions of time tell steps apart; the data of one step stay in memory.
 steps: from the first to the last time in each dimension of time, before and after.
 parallel: the number of dimensions of the space of PEs at one time, before and after.
 loops: the matrix from the loops of schedule.isl to the new ones, where it is one.
@@ -85,6 +86,7 @@ def _description(space: Space, statement: Timed, lag: Factors) -> dict[str, typi
     after = points.apply_range(_moved(statement, lag))
     found: dict[str, typing.Any] = {
         "lag": [list(row) for row in lag],
+        "step": max((k + 1 for k, row in enumerate(lag) if any(row)), default=len(lag)),
         "steps": {"before": _extents(points, lag), "after": _extents(after, lag)},
         "parallel": {
             "before": parallel(statement, together(statement)),

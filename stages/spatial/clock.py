@@ -73,7 +73,9 @@ def _rows(times: isl.Map, place: isl.Map, given: bool) -> Rows:
     first = tiles(times) if given else 0
     within = place.flat_range_product(times.project_out(OUT, first, len(rows) - first))
     whole = len(rows) if given and not first else first
-    local = [row if _divides(row) and given else row.sub(_least(row, within)) for row in rows[whole:]]
+    local = [
+        row if given and _divides(row) else row.sub(_least(row, within)) for row in rows[whole:]
+    ]
     return [isl.Map.from_pw_aff(row.coalesce()) for row in (*rows[:whole], *local)]
 
 

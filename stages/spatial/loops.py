@@ -20,8 +20,8 @@ def transformation(
 ) -> Matrix | None:
     """Return the matrix from the old to the new loops, a product of matrices 1 - a d, eq. (4).
 
-    `lag` has a row for each of the loops, and further ones of zeros; a PE's coordinates are combinations of loops. None where
-    one is not, or schedule or placement is not linear.
+    `lag` has a row for each of the loops; further ones are zeros. None where the coordinates of a
+    PE are no combinations of loops, or schedule or placement is not linear.
     """
     old, places = _linear(schedule), _linear(place)
     if old is None or places is None:

@@ -2,8 +2,8 @@
 
 Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.B, III.C, III.E to III.J
 Differs  lower triangular transformations are checked like the others: loops over PEs take no time
-         here, so they validate no dependence. Signs of factors are free, as in Sec. III.A; without a
-         wish they are -1, as in the paper's examples.
+         here, so they validate no dependence. Signs of factors are free, as in Sec. III.A; without
+         a wish they are -1, as in the paper's examples.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Reuse, placement and broadcast spaces of the references of a statement.
 
 Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II.A, eq. (1)
-Differs  the spaces are those of differences of times and PEs, [t..., x, y], and not of iterators:
-         on blocks, as PE[j // 4], that are the coordinates of tiles, in which reuse is linear. Where
+Differs  the spaces are those of differences of times and PEs, [t..., x, y], not of iterators:
+         on blocks, as PE[j // 4], those are coordinates of tiles, in which reuse is linear. Where
          loops run over PEs, these are the iterators in another order. Spaces are hulls of the pairs
          that there are, so what bounds rule out is no reuse.
 """

@@ -5,8 +5,7 @@ Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.F to III.H
 
 from __future__ import annotations
 
-from collections.abc import Mapping as Dictionary
-from collections.abc import Sequence
+from collections.abc import Mapping as Dictionary, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
