@@ -16,20 +16,17 @@ import typing
 import islpy as isl
 
 from stages.pe.code import Block
+from stages.pe.departures import Departures
 from stages.pe.function import Body
-from stages.pe.gather import Gatherer
 from stages.pe.model import Description, Model
 from stages.pe.program import Program
 from stages.pe.run import formula, run_task
-from stages.pe.sequences import send_sequences
 from stages.pe.streams import (
-    alternating,
     complete_task,
     data_task,
     give_room,
     odometer,
     receive,
-    send_sum,
     unpack,
 )
 from stages.pe.work import transfer_loops
@@ -67,6 +64,7 @@ class ComputeWriter:
         self.program = program
         self.model = program.model
         self.spelling = program.spelling
+        self.departures = Departures(program)
 
     def write(self) -> None:
         """Write all functions, each before those that call it where that is possible."""
@@ -76,8 +74,7 @@ class ComputeWriter:
             self._work(name, formula(task))
         carried = tuple(f"{self.spelling.of(name)}(pe);" for name in self.model.of_kind("carry"))
         self.program.add(complete_task("One part of this invocation is complete.", carried))
-        for name in self.model.graph["departures"]:
-            self._send(name)
+        self.departures.write()
         for statement in self._statements():
             self._finish(statement)
         for name, arrival in self.model.graph["arrivals"].items():
@@ -98,25 +95,6 @@ class ComputeWriter:
         run_task(self.program, body.block, name, {})
         self.program.add(body)
 
-    def _send(self, departure: str) -> None:
-        """Write the task that adds this PE's part to what leaves."""
-        name = f"send_{departure}"
-        described = self.model.graph["departures"][departure]
-        body = Body(
-            name=self.spelling.of(name), comment=f"Send {described['tensor']} on its way out."
-        )
-        if described["by"] == "gather":
-            Gatherer(self.program, departure, "complete").write(body)
-            self.program.add(body)
-            return
-        body.locals |= alternating(self.program, described, self.program.pes)
-        if "sparse" in described:
-            send_sequences(self.program, body.block, departure, described, "complete")
-        else:
-            chain, first = (self.model.pes(f"{departure}_{part}") for part in ("chain", "first"))
-            send_sum(self.program, body.block, name, described, chain, first, "complete")
-        self.program.add(body)
-
     def _finish(self, statement: str) -> None:
         """Write what happens when a statement has all that it needs."""
         body = Body(
@@ -125,11 +103,7 @@ class ComputeWriter:
         for name in self.model.of_kind("compute", statement=statement):
             body.block.add(f"{self.spelling.of(name)}(pe);")
         target = next(s.target.tensor for s in self.model.layer.statements if s.name == statement)
-        for departure, described in self.model.graph["departures"].items():
-            if described["tensor"] == target:
-                chain = self.model.pes(f"{departure}_chain")
-                block = self.program.when(body.block, chain)
-                block.add(f"{self.spelling.of(f'send_{departure}')}(pe);")
+        self.departures.finish(body.block, target)
         for other, before in self.model.waits.items():
             if statement in before:
                 self._count_down(body.block, other)
@@ -201,10 +175,7 @@ class ComputeWriter:
             before = ["1"] * len(self.model.waits.get(statement, ()))
             streams = total([*self._streams_of(statement), *before])
             block.add(f"my->{self._field(f'waiting_{statement}')} = {streams};")
-        parts = [
-            self.program.number(self.model.pes(f"{d}_chain"))
-            for d in self.model.graph["departures"]
-        ]
+        parts = self.departures.counted()
         parts += [
             self.program.number(self.model.pes(f"{n}_taken"))
             for n, arrival in self.model.graph["arrivals"].items() if self._is_carried(arrival)

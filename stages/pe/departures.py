@@ -1,0 +1,68 @@
+"""What computing PEs do for what leaves: add their part, or pass on what others have.
+
+    finish_S -> send_N -> complete
+
+for every departure N of the target of a statement S.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+
+from stages.pe.code import Block
+from stages.pe.function import Body
+from stages.pe.gather import Gatherer
+from stages.pe.model import Description
+from stages.pe.program import Program
+from stages.pe.sequences import send_sequences
+from stages.pe.streams import alternating, send_sum
+
+
+class Departures:
+    """Writes the functions of a program that send."""
+
+    def __init__(self, program: Program) -> None:
+        """Take the program, in which nothing is sent yet."""
+        self.program, self.model, self.spelling = program, program.model, program.spelling
+        self.departures: dict[str, Description] = program.model.graph["departures"]
+
+    def write(self) -> None:
+        """Write a task for each departure."""
+        for name in self.departures:
+            self._send(name)
+
+    def finish(self, block: Block, tensor: str) -> None:
+        """Append that all of a tensor leaves."""
+        for name in self._of(tensor):
+            here = self.program.when(block, self.model.pes(f"{name}_chain"))
+            here.add(f"{self.spelling.of(f'send_{name}')}(pe);")
+
+    def counted(self) -> list[str]:
+        """Return, as C, whether each departure is one of the parts of an invocation on this PE."""
+        return [self.program.number(self.model.pes(f"{name}_chain")) for name in self.departures]
+
+    def _of(self, tensor: str) -> typing.Iterator[str]:
+        return (name for name, found in self.departures.items() if found["tensor"] == tensor)
+
+    def _send(self, name: str) -> None:
+        """Write the task that adds this PE's part to what leaves."""
+        task, described = f"send_{name}", self.departures[name]
+        body = Body(
+            name=self.spelling.of(task), comment=f"Send {described['tensor']} on its way out."
+        )
+        if described["by"] == "gather":
+            Gatherer(self.program, name, "complete").write(body)
+            self.program.add(body)
+            return
+        body.locals |= alternating(self.program, described, self.program.pes)
+        if "sparse" in described:
+            send_sequences(self.program, body.block, name, described, "complete")
+        else:
+            self._send_sum(body.block, name, task, "complete")
+        self.program.add(body)
+
+    def _send_sum(self, block: Block, name: str, task: str, then: str) -> None:
+        chain, first = (self.model.pes(f"{name}_{part}") for part in ("chain", "first"))
+        send_sum(self.program, block, task, self.departures[name], chain, first, then)
