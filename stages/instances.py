@@ -14,9 +14,10 @@ import typing
 
 import islpy as isl
 
-from stages.lair.arriving import Arriving, arriving
 from stages.lair.elements import needed_elements
+from stages.lair.leading import Leading, steps_of
 from stages.lair.leaving import leaving
+from stages.lair.portions import Flows
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.local import at_this_pe
 from stages.poly.order import (
@@ -30,6 +31,7 @@ from stages.poly.order import (
     taken_by,
 )
 from stages.poly.pieces import from_domain, sets_of, to_range
+from stages.poly.portions import of_portion, portions
 from stages.poly.side import bounding_rectangle
 from stages.poly.text import write_objects
 
@@ -42,12 +44,17 @@ HEADER = """What one invocation of each task runs (Sec. 5.1).
 T: [PE_X, PE_Y, index...] -> { instance }, eq. (12).
 T_known: the symbolic constants with which T is invoked, eq. (15).
 T_access: { instance -> element }, where an instance of a stream is the index of its element."""
+STEPS_HEADER = """
+T_steps: { instance -> [PE[x, y] -> portion[p]] }, the portion after which it runs."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return instances.isl."""
     finder = InstanceFinder(inputs)
-    return {"instances.isl": write_objects(HEADER, finder.objects())}
+    objects = finder.objects()
+    in_steps = any(name.endswith("_steps") for name in objects)
+    header = HEADER + STEPS_HEADER if in_steps else HEADER
+    return {"instances.isl": write_objects(header, objects)}
 
 
 class InstanceFinder:
@@ -59,6 +66,12 @@ class InstanceFinder:
         self.lair = inputs.objects("lair.isl")
         self.adapted = inputs.objects("adapted.isl")
         self.routes = inputs.objects("routes.isl")
+        self.flows = Flows(
+            arrivals=self.graph["arrivals"],
+            lair=self.lair,
+            adapted=self.adapted,
+            routes=self.routes,
+        )
         allocations = inputs.objects("allocations.isl")
         self.local = {s.get_tuple_name(): s for s in sets_of(allocations["local"])}
         self.by_tensor = at_this_pe(allocations["to_local"])
@@ -98,9 +111,15 @@ class InstanceFinder:
         return {"": arriving, "_known": known, "_access": _identity(arriving)}
 
     def _receive(self, task: dict[str, str]) -> dict[str, typing.Any]:
-        """{ index[i] : T[e] reaches the port of PE with i }, and which T[e]."""
-        members = isl.Set.from_union_set(self.routes[f"{task['arrival']}_taken"].range())
-        return self._moved(at_places(self._flow(task["arrival"]).everywhere, members))
+        """{ index[i] : T[e] reaches the port of PE with i }, and which T[e]; or of a portion."""
+        order = self.flows.passing(task["arrival"])
+        cut = self.graph["arrivals"][task["arrival"]].get("portions")
+        if cut is None:
+            return self._moved(order)
+        at = at_pe(order).intersect_domain(of_portion(isl.Map(cut["of"])))
+        pes = bind_set(order.range_factor_domain().range(), PE_NAMES)
+        known = pes.intersect(portions(cut["counts"]))
+        return {"": at.domain(), "_known": known, "_access": at}
 
     def _send(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] leaves the port of PE with i }, and which T[e].
@@ -108,6 +127,8 @@ class InstanceFinder:
         Of what is gathered only what PE computes; with outer indices if it is sent row by row.
         """
         stream, order = self.leaving[task["departure"]], self._leaving(task["departure"], "chain")
+        if "lead" in stream:
+            return self._moved(order) | {"": self._leading(task["departure"]).lead.rest}
         if stream["by"] != "gather":
             return self._moved(order)
         computed = self.lair["writes"].reverse().apply_range(self.placement)
@@ -116,6 +137,23 @@ class InstanceFinder:
         names = index_names(at.dim(isl.dim_type.in_))
         at = fixed_outer(at, names[: len(stream["rows"])])
         return {"": at.domain(), "_known": at.domain().params(), "_access": at}
+
+    def _lead(self, task: dict[str, str]) -> dict[str, typing.Any]:
+        """{ index[i] : T[e] leaves after a step of its statement, with i }, and which T[e]."""
+        leading = self._leading(task["departure"])
+        return {
+            "": leading.lead.leading(leading.steps.names),
+            "_known": bind_set(leading.pes, PE_NAMES).intersect(leading.steps.known),
+            "_access": leading.lead.at,
+        }
+
+    def _leading(self, name: str) -> Leading:
+        """Return what leaves early of a departure."""
+        departure = self.graph["departures"][name]
+        steps = steps_of(departure["lead"]["statement"], self.graph)
+        assert steps is not None, "what leaves early does so after a step"
+        chain = isl.Set.from_union_set(self.routes[f"{name}_chain"])
+        return Leading(flows=self.flows, departure=departure, chain=chain, steps=steps)
 
     def _pack(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] leaves the port of PE with outer indices and i }, and which T[e]."""
@@ -154,13 +192,16 @@ class InstanceFinder:
         return _renamed(at_places(order, pes), f"{stream['tensor']}_collected")
 
     def _compute(self, task: dict[str, str]) -> dict[str, typing.Any]:
-        """{ S[i] : placed on PE }, eq. (11)."""
-        placed = self._placed(task["statement"])
-        return {
-            "": placed,
-            "_known": self._pes(),
-            "_access": self._accesses(task["statement"]),
-        }
+        """{ S[i] : placed on PE }, eq. (11); of a step, if it runs in steps, eq. (12)."""
+        accesses = self._accesses(task["statement"])
+        if "portions" not in task:
+            placed = self._placed(task["statement"])
+            return {"": placed, "_known": self._pes(), "_access": accesses}
+        cuts = {n: self.graph["arrivals"][n]["portions"] for n in task["portions"]}
+        by_arrival = {n: isl.Map(cut["of"]) for n, cut in cuts.items()}
+        steps = self.flows.steps(task["statement"], by_arrival)
+        known = portions(next(iter(cuts.values()))["counts"]).intersect(self._pes())
+        return {"": at_index(steps), "_known": known, "_access": accesses, "_steps": steps}
 
     def _carry(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ T[e] : needed on PE }, and which S[e] it is in the next invocation."""
@@ -173,7 +214,7 @@ class InstanceFinder:
 
     def _relay(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[new] : the element that reaches an adapter with index is sent on with new }."""
-        stream, flow = self.graph["arrivals"][task["arrival"]], self._flow(task["arrival"])
+        stream, flow = self.graph["arrivals"][task["arrival"]], self.flows.flow(task["arrival"])
         wanted = taken_by(flow.heard, flow.sent.range_factor_domain())
         renumbered = at_pe(flow.sent).apply_range(at_pe(wanted).reverse())
         names = index_names(renumbered.dim(isl.dim_type.out))
@@ -182,20 +223,16 @@ class InstanceFinder:
 
     def _hear(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
-        return self._source(task, self._flow(task["arrival"]).heard)
+        return self._source(task, self.flows.flow(task["arrival"]).heard)
 
     def _spread(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : an adapter sends T[e] on with i }, and which T[e]."""
-        return self._source(task, self._flow(task["arrival"]).sent)
+        return self._source(task, self.flows.flow(task["arrival"]).sent)
 
     def _source(self, task: dict[str, str], order: isl.Map) -> dict[str, typing.Any]:
         """Return { index[i] } per adapter, the adapters, and { index[i] -> T_source[e] }."""
         tensor = self.graph["arrivals"][task["arrival"]]["tensor"]
         return self._moved(_renamed(order, f"{tensor}_source"))
-
-    def _flow(self, name: str) -> Arriving:
-        stream = self.graph["arrivals"][name]
-        return arriving(self.adapted, stream["tensor"], stream["side"], stream.get("part"))
 
     def _moved(self, order: isl.Map) -> dict[str, typing.Any]:
         """Return { index[i] } per PE, the PEs that take part, and { index[i] -> T[e] }."""
@@ -210,7 +247,7 @@ class InstanceFinder:
         """
         stream = self.graph["arrivals"][name]
         taken = isl.Map.from_union_map(self.routes[f"{name}_taken"])
-        everywhere = self._flow(name).everywhere
+        everywhere = self.flows.flow(name).everywhere
         passing = self._filtered(stream["colour"], at_places(everywhere, taken.range()))
         return at_index(taken_by(everywhere, taken)), at_index(passing).params()
 

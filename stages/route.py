@@ -16,9 +16,12 @@ import islpy as isl
 
 from stages.lair.collection import collecting_tasks
 from stages.lair.colours import shared_colours
+from stages.lair.cutting import Cutter
 from stages.lair.expressions import is_zero_at
 from stages.lair.layer import Carry, Statement, Tensor, writer_of
+from stages.lair.leading import leads_of
 from stages.lair.leaving import summed_elements
+from stages.lair.portions import Flows
 from stages.lair.sharing import held_tensors, waits_of
 from stages.lair.streams import Streams
 from stages.lair.tasks import running
@@ -51,6 +54,12 @@ GRAPH_TASKS_HEADER = """
 Besides, kept: internal (only other statements read it), delayed (what another tensor was before);
 in: the tensor whose memory holds it. carry: what a tensor is in the next invocation.
 waits: the statements that must have run on the PE before one runs."""
+PORTIONS_HEADER = """
+An arrival in portions is taken in parts of `size` elements: `of` gives the part of an index, and
+counts how many there are. A task with portions runs in steps, as each of these is there."""
+LEAD_HEADER = """
+lead: what leaves of a departure while its statement still runs: once it has run for these portions,
+which are the outer indices of a sparse arrival."""
 GATHER_TASKS_HEADER = """
 A departure by `gather` is sent in rows, one for each value of outer indices: from first, rows many.
 Of a row, PEs pass on `before` elements from farther in, send `own` ones, and pass on `after`."""
@@ -76,8 +85,13 @@ def run(inputs: Inputs) -> dict[str, str]:
         header, tasks_header = header + SPARSE_HEADER, tasks_header + SPARSE_TASKS_HEADER
     if graph.layer.internals or graph.layer.carries:
         tasks_header += GRAPH_TASKS_HEADER
+    if graph.cuts:
+        tasks_header += PORTIONS_HEADER
+    content = graph.leading()
+    if any("lead" in departure for departure in graph.departures.values()):
+        tasks_header += LEAD_HEADER
     return {
-        "tasks.yaml": write_document(tasks_header, graph.tasks()),
+        "tasks.yaml": write_document(tasks_header, content),
         "routes.isl": write_objects(header, graph.streams.objects),
     }
 
@@ -92,6 +106,8 @@ class TaskGraph:
         self.reads = inputs.objects("lair.isl")["reads"]
         self.arrivals, self.departures = self.streams.arrivals, self.streams.departures
         self.written = [s.target.tensor for s in self.layer.statements]
+        self.cutter = self._cutter(inputs)
+        self.cuts = self.cutter.cut()
         apart = {str(d["tensor"]) for d in self.departures.values()}
         apart |= {t for t in self.written if self._reacting(writer_of(self.layer, t))}
         self.held = held_tensors(self.layer, self.streams.needed, self.streams.computed, apart)
@@ -103,13 +119,49 @@ class TaskGraph:
         shared = shared_colours(streams.colours, streams.grid, streams.profile, streams.mapping)
         return {
             "tensors": {name: self._tensor(name) for name in self.layer.tensors},
-            "arrivals": self.arrivals,
+            "arrivals": {n: a | self._portions(n) for n, a in self.arrivals.items()},
             "departures": self.departures,
             **({"collections": collections} if collections else {}),
             "tasks": dict(self._tasks()),
             **({"waits": waits} if waits else {}),
             "colours": shared,
         }
+
+    def leading(self) -> dict[str, object]:
+        """Return the content of tasks.yaml, with what leaves before the end of a statement."""
+        graph: dict[str, typing.Any] = self.tasks()
+        writers = {s.target.tensor: s.name for s in self.layer.statements}
+        leads = leads_of(graph, self.cutter.flows, writers, self.streams.profile)
+        for name, lead in leads.items():
+            graph["departures"][name]["lead"] = lead
+            graph["tasks"][f"lead_{name}"] = {"kind": "lead", "departure": name}
+            if lead["all"]:
+                del graph["tasks"][f"send_{name}"]
+        return graph
+
+    def _cutter(self, inputs: Inputs) -> Cutter:
+        """Return what decides which arrivals are taken in portions."""
+        streams = self.streams
+        flows = Flows(
+            arrivals=self.arrivals,
+            lair=inputs.objects("lair.isl"),
+            adapted=streams.adapted,
+            routes=streams.objects,
+        )
+        statements = [s for s in self.layer.statements if not self._reacting(s)]
+        return Cutter(self.layer, statements, streams.profile, flows, self.departures)
+
+    def _portions(self, arrival: str) -> dict[str, object]:
+        """Return what tasks.yaml says of the portions of an arrival."""
+        cut = self.cuts.get(arrival)
+        if cut is None:
+            return {}
+        return {"portions": {"of": str(cut.of), "counts": list(cut.counts), "size": cut.size}}
+
+    def _steps(self, statement: Statement) -> dict[str, object]:
+        """Return which arrivals a statement goes by, if it runs in steps."""
+        leaders = [name for name in self.cutter.leaders(statement) if name in self.cuts]
+        return {"portions": leaders} if leaders else {}
 
     def _initial(self, tensor: str) -> str:
         """Return what a tensor is before anything is added to it."""
@@ -169,7 +221,8 @@ class TaskGraph:
             yield from self._arrival_tasks(name, str(arrival["tensor"]))
         for statement in self.layer.statements:
             if not self._reacting(statement):
-                yield f"compute_{statement.name}", {"kind": "compute", **running(statement)}
+                described = {"kind": "compute", **running(statement), **self._steps(statement)}
+                yield f"compute_{statement.name}", described
         for name, departure in self.departures.items():
             if "collected" in departure:
                 initial = self._initial(str(departure["tensor"]))

@@ -11,7 +11,7 @@ STATEMENTS = ("react", "compute")
 RUNS = (*STATEMENTS, "carry")
 """Tasks that compute elements of one tensor from others; carry takes those of one as they are."""
 
-STREAMS = ("receive", "send", "pack", "hear", "spread", "gather")
+STREAMS = ("receive", "lead", "send", "pack", "hear", "spread", "gather")
 """Tasks that move a whole stream, or a sequence, between the fabric and memory."""
 
 FILLS = ("initialise", "clear")

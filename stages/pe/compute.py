@@ -12,6 +12,7 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 3, 4.2
 from __future__ import annotations
 
 import typing
+from collections.abc import Sequence
 
 import islpy as isl
 
@@ -19,6 +20,7 @@ from stages.pe.code import Block
 from stages.pe.departures import Departures
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
+from stages.pe.portions import Portions
 from stages.pe.program import Program
 from stages.pe.run import formula, run_task
 from stages.pe.streams import (
@@ -65,16 +67,19 @@ class ComputeWriter:
         self.model = program.model
         self.spelling = program.spelling
         self.departures = Departures(program)
+        self.portions = Portions(program, self.departures)
 
     def write(self) -> None:
         """Write all functions, each before those that call it where that is possible."""
         for name in self.model.of_kind("initialise"):
             self._work(name, f"Initialise {self.model.tasks[name]['tensor']}.")
         for name, task in self.model.of_kind("compute", "carry").items():
-            self._work(name, formula(task))
+            if "portions" not in task:
+                self._work(name, formula(task))
         carried = tuple(f"{self.spelling.of(name)}(pe);" for name in self.model.of_kind("carry"))
         self.program.add(complete_task("One part of this invocation is complete.", carried))
         self.departures.write()
+        self.portions.write()
         for statement in self._statements():
             self._finish(statement)
         for name, arrival in self.model.graph["arrivals"].items():
@@ -100,12 +105,14 @@ class ComputeWriter:
         body = Body(
             name=self.spelling.of(f"finish_{statement}"), comment=f"{statement} has all it needs."
         )
-        for name in self.model.of_kind("compute", statement=statement):
-            body.block.add(f"{self.spelling.of(name)}(pe);")
+        for name, task in self.model.of_kind("compute", statement=statement).items():
+            if "portions" not in task:
+                body.block.add(f"{self.spelling.of(name)}(pe);")
         target = next(s.target.tensor for s in self.model.layer.statements if s.name == statement)
         self.departures.finish(body.block, target)
         for other, before in self.model.waits.items():
             if statement in before:
+                self.portions.satisfy(body.block, other)
                 self._count_down(body.block, other)
         body.block.add("complete(pe);")
         self.program.add(body)
@@ -119,9 +126,12 @@ class ComputeWriter:
     def _arrived(self, name: str, arrival: Description) -> None:
         """Write what happens when all of a stream has arrived."""
         body = Body(name=self.spelling.of(f"arrived_{name}"), comment=f"All of {name} is here.")
-        for task in self.model.of_kind("receive", arrival=name):
-            unpack(self.program, body.block, task)
+        if "portions" not in arrival:
+            for task in self.model.of_kind("receive", arrival=name):
+                unpack(self.program, body.block, task)
         for statement in self._readers(arrival["tensor"]):
+            if name not in self.portions.leaders(statement):
+                self.portions.satisfy(body.block, statement)
             self._count_down(body.block, statement)
         if self._is_carried(arrival):
             body.block.add("complete(pe);")
@@ -160,7 +170,10 @@ class ComputeWriter:
             comment=f"A sequence of {name} has ended.",
             kind="control",
         )
-        odometer(self.program, body.block, name, arrival)
+        if self.departures.leads.has_sequences(name):
+            self.departures.leads.end_sequence(body, name)
+        else:
+            odometer(self.program, body.block, name, arrival)
         body.block.add(f"block(pe, {self.program.colour(arrival['colour'])});")
         body.block.add(f"{self.spelling.of(f'arrived_{name}')}(pe);")
         self.program.add(body)
@@ -175,6 +188,9 @@ class ComputeWriter:
             before = ["1"] * len(self.model.waits.get(statement, ()))
             streams = total([*self._streams_of(statement), *before])
             block.add(f"my->{self._field(f'waiting_{statement}')} = {streams};")
+            leaders = self.portions.leaders(statement)
+            needs = total([*self._streams_of(statement, leaders), *before])
+            self.portions.restart(block, statement, needs)
         parts = self.departures.counted()
         parts += [
             self.program.number(self.model.pes(f"{n}_taken"))
@@ -184,6 +200,8 @@ class ComputeWriter:
         self.program.hold("int32_t unfinished;")
         block.add(f"my->unfinished = {total(parts)};")
         for name, arrival in self.model.graph["arrivals"].items():
+            if "portions" in arrival:
+                self.portions.begin(block, name)
             self._listen(self.program.when(block, self.model.pes(f"{name}_taken")), name, arrival)
         for statement in self._statements():
             if "1" not in self._streams_of(statement) and statement not in self.model.waits:
@@ -196,12 +214,12 @@ class ComputeWriter:
         self.program.hold(f"int32_t {spelled};")
         return spelled
 
-    def _streams_of(self, statement: str) -> list[str]:
+    def _streams_of(self, statement: str, but: Sequence[str] = ()) -> list[str]:
         """Return, as C, whether a statement waits on this PE for each of the streams it reads."""
         return [
             self.program.number(self.model.pes(f"{name}_taken"))
             for name, arrival in self.model.graph["arrivals"].items()
-            if statement in self._readers(arrival["tensor"])
+            if statement in self._readers(arrival["tensor"]) and name not in but
         ]
 
     def _listen(self, block: Block, name: str, arrival: Description) -> None:
@@ -210,6 +228,9 @@ class ComputeWriter:
             for k, (low, _) in enumerate(arrival["outer"]):
                 block.add(f"my->{self.spelling.of(f'{name}_index{k}')} = {low};")
             block.add(f"unblock(pe, {self.program.colour(arrival['colour'])});")
+            return
+        if "portions" in arrival:
+            self.portions.listen(block, name)
             return
         for task in self.model.of_kind("receive", arrival=name):
             receive(

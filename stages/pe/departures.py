@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import typing
 
+import islpy as isl
+
 from stages.pe.code import Block
 from stages.pe.function import Body
 from stages.pe.gather import Gatherer
+from stages.pe.leads import Leads
 from stages.pe.model import Description
 from stages.pe.program import Program
 from stages.pe.sequences import send_sequences
@@ -27,6 +30,7 @@ class Departures:
         """Take the program, in which nothing is sent yet."""
         self.program, self.model, self.spelling = program, program.model, program.spelling
         self.departures: dict[str, Description] = program.model.graph["departures"]
+        self.leads = Leads(program)
 
     def write(self) -> None:
         """Write a task for each departure."""
@@ -38,6 +42,10 @@ class Departures:
         for name in self._of(tensor):
             here = self.program.when(block, self.model.pes(f"{name}_chain"))
             here.add(f"{self.spelling.of(f'send_{name}')}(pe);")
+
+    def progress(self, block: Block, statement: str, known: isl.Set) -> None:
+        """Append what leaves after a step, of which the symbolic constants are `known`."""
+        self.leads.progress(block, statement, known)
 
     def counted(self) -> list[str]:
         """Return, as C, whether each departure is one of the parts of an invocation on this PE."""
@@ -64,5 +72,18 @@ class Departures:
         self.program.add(body)
 
     def _send_sum(self, block: Block, name: str, task: str, then: str) -> None:
+        """Append what sends this PE's part; if all of it has left, what waits for the end of that.
+
+        An instruction without elements is complete when those before it on its colour are.
+        """
+        if task not in self.model.tasks:
+            vector = self.spelling.of(task)
+            self.program.hold(f"struct vector {vector};")
+            self.program.main.block.add(
+                f"configure(pe, &my->{vector}, NO_COUNTER, COPY, SIZES(0),",
+                "          FLOAT32_FABRIC, FLOAT32_OPERAND(0), NO_OPERAND);",
+            )
+            block.add(f"stream_send(pe, &my->{vector}, out, NULL, {then});")
+            return
         chain, first = (self.model.pes(f"{name}_{part}") for part in ("chain", "first"))
         send_sum(self.program, block, task, self.departures[name], chain, first, then)

@@ -15,9 +15,10 @@ from stages.pe.function import Body
 from stages.pe.instruction import base_text
 from stages.pe.model import Description, Model, holds, value
 from stages.pe.program import Program
-from stages.pe.work import most_points, transfer_loops
+from stages.pe.work import transfer_loops
 from stages.poly.ast import Expression, c_expression, held
 from stages.poly.bind import index_constants
+from stages.poly.count import most_points
 
 ROOM = 1024
 """How many wavelets of a stream may wait in the memory of a PE."""
@@ -140,10 +141,23 @@ def send_sum(
     `chain` are the PEs that do so, from the `first` ones on.
     """
     transfer = Transfer(program, task)
+    configure_sum(transfer, departure, chain, first)
+    add_sum(block, transfer, chain, first, then)
+
+
+def configure_sum(
+    transfer: Transfer, departure: Description, chain: isl.Set, first: isl.Set
+) -> None:
+    """Configure what a sum is sent with: the first PEs of a chain only copy their part."""
     transfer.configure("COPY", "{fabric}, {memory}, NO_OPERAND", first)
     transfer.configure(
         departure["by"].upper(), "{fabric}, {fabric}, {memory}", chain.subtract(first)
     )
+
+
+def add_sum(block: Block, transfer: Transfer, chain: isl.Set, first: isl.Set, then: str) -> None:
+    """Append the instructions of a sum, as in `send_sum`, once it is configured."""
+    program = transfer.program
     transfer.pack(block)
     where = transfer.where(block)
     alone = holds(first, chain.intersect(program.pes))

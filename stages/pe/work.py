@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 
 import islpy as isl
 
@@ -214,12 +213,3 @@ def element_expressions(access: isl.Map, names: list[str], context: isl.Set) -> 
     element = function_of(bind_domain(access, names))
     positions = range(access.dim(isl.dim_type.out))
     return [c_expression(element.get_pw_aff(k), context) for k in positions]
-
-
-def most_points(elements: isl.Set) -> int:
-    """Return a bound on the size of a set on any PE: the product of its extents."""
-    extents = []
-    for k in range(elements.dim(isl.dim_type.set)):
-        spread = elements.dim_max(k).sub(elements.dim_min(k)).floor().max_val()
-        extents.append(spread.to_python() + 1)
-    return prod(extents)

@@ -35,3 +35,12 @@ def _extent(elements: isl.Set, position: int) -> int:
     if not (low.is_int() and high.is_int()):
         raise ValueError(f"{elements} is unbounded")
     return int(high.sub(low).to_python()) + 1
+
+
+def most_points(elements: isl.Set) -> int:
+    """Return a bound on the size of [p] -> { [x] } for any p: the product of its extents."""
+    extents = []
+    for k in range(elements.dim(isl.dim_type.set)):
+        spread = elements.dim_max(k).sub(elements.dim_min(k)).floor().max_val()
+        extents.append(spread.to_python() + 1)
+    return prod(extents)

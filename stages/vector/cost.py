@@ -20,9 +20,9 @@ from stages.pe.code import Block
 from stages.pe.instruction import vector_call
 from stages.pe.model import Work
 from stages.pe.names import Names
-from stages.pe.work import Spelling, most_points, task_loops
+from stages.pe.work import Spelling, task_loops
 from stages.poly.bind import PE_NAMES, bind_set, index_constants, project_names
-from stages.poly.count import count
+from stages.poly.count import count, most_points
 from stages.vector.candidate import Candidate
 from stages.vector.instruction import instruction
 from stages.vector.memory import Memory, extended

@@ -91,7 +91,7 @@ def _operations(situation: Situation, prefer: str | None) -> tuple[Operation, ..
         raise NotPossibleError("a single element is stored")
     if task["kind"] == "pack":
         raise NotPossibleError("zeros are left out")
-    if task["kind"] == "send":
+    if task["kind"] in ("lead", "send"):
         by = situation.files.leaving[task["departure"]]["by"]
         return (Operation(name="COPY" if by == "gather" else by.upper(), a="", b=None),)
     if situation.runs:

@@ -1,0 +1,289 @@
+"""Which part of a stream that is summed leaves while its statement still runs, and after which steps.
+
+A statement runs in steps: the sequences of a sparse tensor, or the portions of dense ones. What
+leaves early costs a guard in each step, and an instruction for each send; all that is sent before
+the last step is saved at the end.
+
+Nothing comes to a stop by that. An instruction that sends may wait for a PE farther in; as long as
+there is room in the queue of instructions, tasks run all the same, and take all that arrives. It
+may be full without harm
+
+- where each PE is alone on its lane, for then its sends wait for the port only;
+- where all that arrives by tasks is what the steps go by, and all PEs of a lane send the same after
+  a step. Of the PEs that have run the fewest steps, m, one could not go on only if its queue were
+  full, or the next portion did not reach it, which then waits at another PE with m steps and a full
+  queue. What that queue sends first belongs to a step up to m, and all PEs of the lane have run
+  these: it is on its way from the deepest one to the port, and nothing on this way waits for a task.
+
+Else all sends of a PE together leave room in its queue.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+import islpy as isl
+
+from stages.lair.leaving import leaving
+from stages.lair.portions import Flows
+from stages.poly.ast import c_condition
+from stages.poly.bind import PE_NAMES, bind_set, index_names, project_names, unbind_set
+from stages.poly.bounds import exact_bounds, fixed_size
+from stages.poly.compression import compress, keeps_order
+from stages.poly.leading import Lead, is_in_order, lead_of, stops_of
+from stages.poly.pieces import from_domain
+from stages.poly.portions import last_in
+
+if typing.TYPE_CHECKING:
+    from stages.fabric.profile import Profile
+
+Description = Mapping[str, typing.Any]
+LANES = {
+    "N": "{ PE[x, y] -> PE[x, v] }",
+    "S": "{ PE[x, y] -> PE[x, v] }",
+    "W": "{ PE[x, y] -> PE[u, y] }",
+    "E": "{ PE[x, y] -> PE[u, y] }",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """The steps of a statement: its cuts by arrival, and from where to where portions go.
+
+    `names` are the symbolic constants of a portion; `sequences` the arrival whose sequences they
+    are, if they are some.
+    """
+
+    statement: str
+    cuts: Mapping[str, isl.Map]
+    box: tuple[tuple[int, int], ...]
+    names: tuple[str, ...]
+    sequences: str | None = None
+
+    @property
+    def known(self) -> isl.Set:
+        """Return [names] -> { : there is such a portion }."""
+        found = isl.Set(f"[{', '.join(self.names)}] -> {{ : }}")
+        for name, (low, high) in zip(self.names, self.box, strict=True):
+            found = found.intersect(isl.Set(f"[{name}] -> {{ : {low} <= {name} <= {high} }}"))
+        return found
+
+    @property
+    def tested(self) -> isl.Set:
+        """Return [names] of the steps of which a guard tells those after which something leaves.
+
+        Whether a sequence is the last one is known in any case.
+        """
+        if self.sequences is None:
+            return self.known
+        last = isl.Set(f"[{', '.join(self.names)}] -> {{ : }}")
+        for name, (_, high) in zip(self.names, self.box, strict=True):
+            last = last.intersect(isl.Set(f"[{name}] -> {{ : {name} = {high} }}"))
+        return self.known.subtract(last)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How many sends may wait in the queue of a PE, and why there may be more.
+
+    `alone`: every PE is alone on its lane. `in_step`: all tasks that take elements are those of
+    the steps.
+    """
+
+    sends: int
+    alone: bool
+    in_step: bool
+
+
+def steps_of(statement: str, graph: Description) -> Steps | None:
+    """Return the steps of a statement, given what tasks.yaml says; None if it is one step.
+
+    So it is where it reacts to several streams, for their sequences come in no common order.
+    """
+    tasks = [t for t in graph["tasks"].values() if t.get("statement") == statement]
+    for task in tasks:
+        if "portions" in task:
+            return _portion_steps(statement, task["portions"], graph["arrivals"])
+    reacting = [task["arrival"] for task in tasks if task["kind"] == "react"]
+    if len(reacting) != 1:
+        return None
+    return _sequence_steps(statement, reacting[0], graph["arrivals"][reacting[0]])
+
+
+def _portion_steps(statement: str, names: list[str], arrivals: Description) -> Steps:
+    cuts = {name: arrivals[name]["portions"] for name in names}
+    counts = next(iter(cuts.values()))["counts"]
+    return Steps(
+        statement=statement,
+        cuts={name: isl.Map(cut["of"]) for name, cut in cuts.items()},
+        box=tuple((0, count - 1) for count in counts),
+        names=tuple(index_names(len(counts))),
+    )
+
+
+def _sequence_steps(statement: str, name: str, arrival: Description) -> Steps | None:
+    outer = len(arrival["outer"])
+    if all(low == high for low, high in arrival["outer"]):
+        return None
+    listed = [f"i{k}" for k in range(outer + 1)]
+    cut = f"{{ index[{', '.join(listed)}] -> portion[{', '.join(listed[:-1])}] }}"
+    return Steps(
+        statement=statement,
+        cuts={name: isl.Map(cut)},
+        box=tuple((low, high) for low, high in arrival["outer"]),
+        names=tuple(index_names(outer + 1)[:-1]),
+        sequences=name,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leading:
+    """What leaves of one departure, and the steps of the statement that writes it."""
+
+    flows: Flows
+    departure: Description
+    chain: isl.Set
+    steps: Steps
+
+    @property
+    def last(self) -> isl.Map:
+        """Return { t[e] -> [PE -> portion[p]] }, the last step that adds to an element on a PE."""
+        steps = self.flows.steps(self.steps.statement, self.steps.cuts)
+        writes = from_domain(self.flows.lair["writes"], self.steps.statement)
+        return last_in(steps, isl.Map.from_union_map(writes))
+
+    @property
+    def order(self) -> isl.Map:
+        """Return { t[e] -> [PE -> index] } of what leaves at the PEs of the chain."""
+        departure = self.departure
+        return leaving(self.flows.adapted, departure["tensor"], departure["side"], self.chain)
+
+    @property
+    def pes(self) -> isl.Set:
+        """Return { PE[x, y] }, those of the chain that run the steps."""
+        found = self.chain
+        for name in self.steps.cuts:
+            found = found.intersect(self.flows.taken(name).range())
+        return found
+
+    @property
+    def lead(self) -> Lead:
+        """Return what leaves after which steps, as tasks.yaml says."""
+        return lead_of(self.order, self.last, isl.Set(self.departure["lead"]["after"]), self.pes)
+
+    def is_alike(self, lead: Lead) -> bool:
+        """Say whether all PEs of a lane send the same after the same steps."""
+        sent = unbind_set(lead.after.wrap(), "PE", PE_NAMES)
+        lane = isl.Map(LANES[self.departure["side"]])
+        return lane.intersect_domain(self.pes).apply_range(sent).is_subset(sent)
+
+
+def leads_of(
+    graph: Description, flows: Flows, writers: Mapping[str, str], profile: Profile
+) -> dict[str, Description]:
+    """Return, by departure, what tasks.yaml says of what leaves early.
+
+    `graph` is what tasks.yaml says otherwise; `writers` gives the statement of a tensor.
+    """
+    found = {}
+    departures = graph["departures"]
+    summed = [n for n, d in departures.items() if d["by"] != "gather" and "sparse" not in d]
+    for name in summed:
+        steps = steps_of(writers[departures[name]["tensor"]], graph)
+        if steps is None:
+            continue
+        chain, first = (flows.routes[f"{name}_{part}"] for part in ("chain", "first"))
+        leading = Leading(flows=flows, departure=departures[name], chain=chain, steps=steps)
+        room = Room(
+            sends=free_instructions(graph, profile) // len(summed),
+            alone=chain.is_equal(first),
+            in_step=set(steps.cuts) == set(_taking_tasks(graph)),
+        )
+        chosen = _choose(leading, room, profile)
+        if chosen is not None:
+            found[name] = {"statement": steps.statement, **chosen}
+    return found
+
+
+def free_instructions(graph: Description, profile: Profile) -> int:
+    """Return how many more instructions may wait on a PE: with too many, no task starts.
+
+    Besides one for each departure, and what takes what arrives.
+    """
+    dense = [arrival for arrival in graph["arrivals"].values() if not arrival["sparse"]]
+    receives = sum(2 if "portions" in arrival else 1 for arrival in dense)
+    return max(0, profile.instruction_queue - 1 - receives - len(graph["departures"]))
+
+
+def _taking_tasks(graph: Description) -> list[str]:
+    """Return the arrivals that a PE takes only as long as its tasks run."""
+    arrivals = graph["arrivals"].items()
+    return [name for name, a in arrivals if a["sparse"] or "portions" in a]
+
+
+def _choose(leading: Leading, room: Room, profile: Profile) -> Description | None:
+    """Return the steps after which a departure is sent, and why; None if all leaves at the end."""
+    last, order, pes = leading.last, leading.order, leading.pes
+    best = None
+    for stops in stops_of(last, leading.steps.box):
+        found = _gain(lead_of(order, last, stops, pes), leading, room, profile)
+        if found is not None and found["saved"] > (best["saved"] if best else 0):
+            best = {"after": str(stops), **found}
+    return best
+
+
+def _gain(
+    lead: Lead, leading: Leading, room: Room, profile: Profile
+) -> dict[str, typing.Any] | None:
+    """Return what each send has, whether all leaves so, and the cycles that are saved.
+
+    None if it is out of order, or no box of fixed size, or if there would be too many sends.
+    """
+    if lead.after.is_empty() or not is_in_order(lead):
+        return None
+    steps, elements = leading.steps, lead.leading(leading.steps.names)
+    size, rest = _size(elements, steps.names), _size(lead.rest, ())
+    members = bind_set(leading.chain, PE_NAMES)
+    whole = lead.rest.is_empty()
+    if size is None or rest is None or not (whole or members.is_subset(lead.rest.params())):
+        return None
+    stops = project_names(elements.params(), PE_NAMES)
+    sends = _count(stops, steps.names)
+    if sends > room.sends and not (room.alone or (room.in_step and leading.is_alike(lead))):
+        return None
+    guard = c_condition(stops, steps.tested)
+    tested = guard.operations * prod(high - low + 1 for low, high in steps.box) if guard else 0
+    each = size.max_val().to_python() - profile.address - (0 if room.alone else profile.scalar)
+    saved = (sends - whole) * each - tested * profile.scalar
+    return {"all": whole, "size": str(size), "sends": sends, "saved": saved}
+
+
+def _count(known: isl.Set, names: tuple[str, ...]) -> int:
+    listed = ", ".join(names)
+    found = known.unbind_params(isl.MultiId(f"[{listed}] -> {{ [{listed}] }}"))
+    return int(found.count_val().to_python())
+
+
+def _size(elements: isl.Set, free: tuple[str, ...]) -> isl.PwAff | None:
+    """Return how many elements a box has, in order; None if it is none, or its size not fixed.
+
+    Nor may more than one size depend on the PE.
+    """
+    found = isl.PwAff("[PE_X, PE_Y] -> { [1] }")
+    if elements.is_empty():
+        return found
+    compressed = compress(elements)
+    if not keeps_order(compressed.map, compressed.set):
+        return None
+    bounds = exact_bounds(compressed.set, elements.params())
+    sizes = fixed_size(bounds, free) if bounds.is_box else None
+    for size in sizes or ():
+        if not (size.is_cst() or found.is_cst()):
+            return None
+        found = found.mul(size)
+    return None if sizes is None else found

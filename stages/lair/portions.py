@@ -1,0 +1,76 @@
+"""The steps of a statement: which of its instances run once a portion of what they read is here.
+
+An instance runs in the step of the last portion that it needs; or, where no step becomes larger by
+that, in the last step of all instances of its element, so that steps of windows are boxes.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1, eqs. (11)-(16), the portion as the index
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.lair.arriving import Arriving, arriving
+from stages.poly.order import at_places, taken_by
+from stages.poly.pieces import from_domain, to_range
+from stages.poly.portions import first_of, in_portions, last_in, most_in_step
+
+Objects = Mapping[str, typing.Any]
+"""The objects of lair.isl, adapted.isl or routes.isl."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flows:
+    """The arrivals of tasks.yaml, and the files that say what flows with them."""
+
+    arrivals: Mapping[str, Mapping[str, typing.Any]]
+    lair: Objects
+    adapted: Objects
+    routes: Objects
+
+    def flow(self, name: str) -> Arriving:
+        """Return the orders of an arrival."""
+        stream = self.arrivals[name]
+        return arriving(self.adapted, stream["tensor"], stream["side"], stream.get("part"))
+
+    def taken(self, name: str) -> isl.Map:
+        """Return { t[e] -> PE } of what PEs take from an arrival."""
+        return _map(self.routes[f"{name}_taken"])
+
+    def passing(self, name: str) -> isl.Map:
+        """Return { t[e] -> [PE -> index] } of all that reaches the PEs that take some of it."""
+        return at_places(self.flow(name).everywhere, self.taken(name).range())
+
+    def steps(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
+        """Return { S[i] -> [PE -> portion[p]] }, the step in which each instance runs on its PE.
+
+        `cuts` are { index[i] -> portion[p] } by arrival, all with the same portions. What needs
+        none of these runs in the first step. Ensures that every instance has one step.
+        """
+        early = self._early(statement, cuts)
+        writes = _map(from_domain(self.lair["writes"], statement))
+        late = writes.apply_range(last_in(early, writes))
+        late = taken_by(late, self._placement(statement))
+        return (late if most_in_step(late) <= most_in_step(early) else early).coalesce()
+
+    def _early(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
+        """Return the steps of the last portions that instances need themselves."""
+        placed, reads = self._placement(statement), from_domain(self.lair["reads"], statement)
+        first = first_of(next(iter(cuts.values())))
+        found = placed.range_product(isl.Map.from_domain_and_range(placed.domain(), first))
+        for name, cut in cuts.items():
+            order = in_portions(taken_by(self.flow(name).everywhere, self.taken(name)), cut)
+            needs = _map(to_range(reads, self.arrivals[name]["tensor"])).apply_range(order)
+            found = found.union(taken_by(needs, placed))
+        return found.lexmax()
+
+    def _placement(self, statement: str) -> isl.Map:
+        return _map(from_domain(self.adapted["placement"], statement))
+
+
+def _map(obj: isl.Map | isl.UnionMap) -> isl.Map:
+    return obj if isinstance(obj, isl.Map) else isl.Map.from_union_map(obj)

@@ -1,0 +1,120 @@
+"""What leaves while its statement still runs: sent after the steps that complete it.
+
+    step_S, or end_N -> (sends) -> ... -> finish_S -> send_N -> complete
+
+Nothing waits for these sends: that of send_N comes after them on its colour.
+
+Source   design, Execution: instructions with a fabric operand are queued
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import islpy as isl
+
+from stages.lair.leading import Steps, steps_of
+from stages.pe.code import Block, words
+from stages.pe.function import Body
+from stages.pe.model import Description, holds
+from stages.pe.program import Program
+from stages.pe.streams import Transfer, add_sum, alternating, configure_sum, outer_indices
+
+
+class Leads:
+    """Writes what sends the elements that leave early, and says when it runs."""
+
+    def __init__(self, program: Program) -> None:
+        """Find the departures of which something leaves early, and configure their sends."""
+        self.program, self.model, self.spelling = program, program.model, program.spelling
+        departures: Mapping[str, Description] = program.model.graph["departures"]
+        self.early = {name: found for name, found in departures.items() if "lead" in found}
+        self.transfers = {name: self._transfer(name) for name in self.early}
+
+    def progress(self, block: Block, statement: str, known: isl.Set) -> None:
+        """Append what is sent after a step, of which the symbolic constants are `known`."""
+        for name, departure in self.early.items():
+            leading = self.model.instance_set(f"lead_{name}").params()
+            mine = departure["lead"]["statement"] == statement
+            if mine and not leading.is_disjoint(known):
+                condition = holds(leading, known)
+                inner = block.nest("") if condition is None else block.when(condition)
+                self._send(inner, name, departure)
+
+    def end_sequence(self, body: Body, arrival: str) -> None:
+        """Append the step to the next sequence, which returns unless it was the last one.
+
+        Before it, what is complete leaves. Outer indices run as in `odometer`.
+        """
+        described, block = self.model.graph["arrivals"][arrival], body.block
+        body.locals |= outer_indices(self.program, arrival, described)
+        steps = self._steps(arrival)[0]
+        fields = [self.spelling.of(f"{arrival}_{name}") for name in steps.names]
+        here = self.program.pes.intersect(self.model.pes(f"{arrival}_taken"))
+        here = here.intersect(steps.known)
+        ended: list[str] = []
+        for name, field, (low, high) in reversed(
+            list(zip(steps.names, fields, steps.box, strict=True))
+        ):
+            self.program.hold(f"int32_t {field};")
+            block.charge(scalar=2)
+            inner = block.nest(f"if ({name} < {high})")
+            self._progress_all(inner, arrival, here.intersect(_below(name, high)))
+            inner.add(*ended, f"my->{field} = {name} + 1;", "return;")
+            here = here.intersect(isl.Set(f"[{name}] -> {{ : {name} = {high} }}"))
+            ended.append(f"my->{field} = {low};")
+        self._progress_all(block, arrival, here)
+        block.add(*ended)
+
+    def has_sequences(self, arrival: str) -> bool:
+        """Say whether something leaves after sequences of an arrival."""
+        return bool(self._steps(arrival))
+
+    def _progress_all(self, block: Block, arrival: str, known: isl.Set) -> None:
+        for steps in self._steps(arrival):
+            self.progress(block, steps.statement, known)
+
+    def _steps(self, arrival: str) -> list[Steps]:
+        """Return the steps that are the sequences of an arrival, of which something leaves."""
+        statements = dict.fromkeys(d["lead"]["statement"] for d in self.early.values())
+        found = [steps_of(statement, self.model.graph) for statement in statements]
+        return [steps for steps in found if steps is not None and steps.sequences == arrival]
+
+    def _ends(self, name: str) -> tuple[isl.Set, isl.Set]:
+        """Return the PEs of a departure from which something leaves early, and the first ones."""
+        pes = self.program.pes_of(self.model.known(f"lead_{name}"))
+        chain, first = (self.model.pes(f"{name}_{part}") for part in ("chain", "first"))
+        return chain.intersect(pes), first.intersect(pes)
+
+    def _transfer(self, name: str) -> Transfer:
+        """Configure the instruction that sends after a step."""
+        departure = self.early[name]
+        lead, taken = departure["lead"], self.spelling.of(f"{name}_sends")
+        transfer = Transfer(
+            self.program,
+            f"lead_{name}",
+            count=lead["size"],
+            slots=lead["sends"],
+            slot=f"my->{taken}",
+        )
+        configure_sum(transfer, departure, *self._ends(name))
+        if transfer.packed:
+            self.program.hold(f"int32_t {taken};")
+        return transfer
+
+    def _send(self, block: Block, name: str, departure: Description) -> None:
+        """Append a send, given the symbolic constants of the step."""
+        chain, first = self._ends(name)
+        inner, transfer = Block(), self.transfers[name]
+        add_sum(inner, transfer, chain, first, "NULL")
+        if transfer.packed:
+            inner.add(f"my->{self.spelling.of(f'{name}_sends')} += 1;")
+            inner.charge(scalar=1)
+        used = words(inner.text())
+        declared = alternating(self.program, departure, chain)
+        block.add(*(text for name, text in declared.items() if name in used))
+        block.absorb(inner)
+
+
+def _below(name: str, high: int) -> isl.Set:
+    return isl.Set(f"[{name}] -> {{ : {name} < {high} }}")
