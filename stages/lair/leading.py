@@ -1,4 +1,4 @@
-"""Which part of a stream that is summed leaves while its statement still runs, and after which steps.
+"""Which part of a departure leaves while its statement still runs, and after which steps.
 
 A statement runs in steps: the sequences of a sparse tensor, or the portions of dense ones. What
 leaves early costs a guard in each step, and an instruction for each send; all that is sent before
@@ -11,9 +11,9 @@ may be full without harm
 - where each PE is alone on its lane, for then its sends wait for the port only;
 - where all that arrives by tasks is what the steps go by, and all PEs of a lane send the same after
   a step. Of the PEs that have run the fewest steps, m, one could not go on only if its queue were
-  full, or the next portion did not reach it, which then waits at another PE with m steps and a full
+  full, or if the next portion did not reach it, but waits at another PE with m steps and a full
   queue. What that queue sends first belongs to a step up to m, and all PEs of the lane have run
-  these: it is on its way from the deepest one to the port, and nothing on this way waits for a task.
+  these: it is on its way from the deepest one to the port, and there nothing waits for a task.
 
 Else all sends of a PE together leave room in its queue.
 
@@ -22,6 +22,8 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 
 from __future__ import annotations
 
+import functools
+import itertools
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,15 +57,15 @@ LANES = {
 class Steps:
     """The steps of a statement: its cuts by arrival, and from where to where portions go.
 
-    `names` are the symbolic constants of a portion; `sequences` the arrival whose sequences they
-    are, if they are some.
+    `names` are the symbolic constants of a portion, `in_sequences` says whether they are the
+    sequences of sparse tensors.
     """
 
     statement: str
     cuts: Mapping[str, isl.Map]
     box: tuple[tuple[int, int], ...]
     names: tuple[str, ...]
-    sequences: str | None = None
+    in_sequences: bool = False
 
     @property
     def known(self) -> isl.Set:
@@ -79,7 +81,7 @@ class Steps:
 
         Whether a sequence is the last one is known in any case.
         """
-        if self.sequences is None:
+        if not self.in_sequences:
             return self.known
         last = isl.Set(f"[{', '.join(self.names)}] -> {{ : }}")
         for name, (_, high) in zip(self.names, self.box, strict=True):
@@ -101,22 +103,18 @@ class Room:
 
 
 def steps_of(statement: str, graph: Description) -> Steps | None:
-    """Return the steps of a statement, given what tasks.yaml says; None if it is one step.
-
-    So it is where it reacts to several streams, for their sequences come in no common order.
-    """
+    """Return the steps of a statement, given what tasks.yaml says; None if it is one step."""
     tasks = [t for t in graph["tasks"].values() if t.get("statement") == statement]
+    arrivals = graph["arrivals"]
     for task in tasks:
         if "portions" in task:
-            return _portion_steps(statement, task["portions"], graph["arrivals"])
+            return _portion_steps(statement, {n: arrivals[n] for n in task["portions"]})
     reacting = [task["arrival"] for task in tasks if task["kind"] == "react"]
-    if len(reacting) != 1:
-        return None
-    return _sequence_steps(statement, reacting[0], graph["arrivals"][reacting[0]])
+    return _sequence_steps(statement, {name: arrivals[name] for name in reacting})
 
 
-def _portion_steps(statement: str, names: list[str], arrivals: Description) -> Steps:
-    cuts = {name: arrivals[name]["portions"] for name in names}
+def _portion_steps(statement: str, arrivals: Mapping[str, Description]) -> Steps:
+    cuts = {name: arrival["portions"] for name, arrival in arrivals.items()}
     counts = next(iter(cuts.values()))["counts"]
     return Steps(
         statement=statement,
@@ -126,18 +124,20 @@ def _portion_steps(statement: str, names: list[str], arrivals: Description) -> S
     )
 
 
-def _sequence_steps(statement: str, name: str, arrival: Description) -> Steps | None:
-    outer = len(arrival["outer"])
-    if all(low == high for low, high in arrival["outer"]):
+def _sequence_steps(statement: str, arrivals: Mapping[str, Description]) -> Steps | None:
+    """Return steps that are sequences; None if there is one, or if streams have other ones."""
+    boxes = {tuple((low, high) for low, high in a["outer"]) for a in arrivals.values()}
+    box = boxes.pop() if boxes else ()
+    if boxes or all(low == high for low, high in box):
         return None
-    listed = [f"i{k}" for k in range(outer + 1)]
-    cut = f"{{ index[{', '.join(listed)}] -> portion[{', '.join(listed[:-1])}] }}"
+    listed = [f"i{k}" for k in range(len(box) + 1)]
+    cut = isl.Map(f"{{ index[{', '.join(listed)}] -> portion[{', '.join(listed[:-1])}] }}")
     return Steps(
         statement=statement,
-        cuts={name: isl.Map(cut)},
-        box=tuple((low, high) for low, high in arrival["outer"]),
-        names=tuple(index_names(outer + 1)[:-1]),
-        sequences=name,
+        cuts=dict.fromkeys(arrivals, cut),
+        box=box,
+        names=tuple(index_names(len(listed))[:-1]),
+        in_sequences=True,
     )
 
 
@@ -165,11 +165,16 @@ class Leading:
 
     @property
     def pes(self) -> isl.Set:
-        """Return { PE[x, y] }, those of the chain that run the steps."""
-        found = self.chain
-        for name in self.steps.cuts:
-            found = found.intersect(self.flows.taken(name).range())
-        return found
+        """Return { PE[x, y] }, those of the chain that take what the steps go by."""
+        taking = [self.flows.taken(name).range() for name in self.steps.cuts]
+        return self.chain.intersect(functools.reduce(isl.Set.union, taking)).coalesce()
+
+    @property
+    def is_mixed(self) -> bool:
+        """Say whether a PE gets sequences of several streams, which come in no common order."""
+        taking = [self.flows.taken(name).range() for name in self.steps.cuts]
+        pairs = itertools.combinations(taking, 2)
+        return self.steps.in_sequences and not all(a.is_disjoint(b) for a, b in pairs)
 
     @property
     def lead(self) -> Lead:
@@ -190,7 +195,7 @@ def leads_of(
 
     `graph` is what tasks.yaml says otherwise; `writers` gives the statement of a tensor.
     """
-    found = {}
+    found: dict[str, Description] = {}
     departures = graph["departures"]
     summed = [n for n, d in departures.items() if d["by"] != "gather" and "sparse" not in d]
     for name in summed:
@@ -204,7 +209,7 @@ def leads_of(
             alone=chain.is_equal(first),
             in_step=set(steps.cuts) == set(_taking_tasks(graph)),
         )
-        chosen = _choose(leading, room, profile)
+        chosen = None if leading.is_mixed else _choose(leading, room, profile)
         if chosen is not None:
             found[name] = {"statement": steps.statement, **chosen}
     return found

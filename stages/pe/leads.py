@@ -77,8 +77,8 @@ class Leads:
     def _steps(self, arrival: str) -> list[Steps]:
         """Return the steps that are the sequences of an arrival, of which something leaves."""
         statements = dict.fromkeys(d["lead"]["statement"] for d in self.early.values())
-        found = [steps_of(statement, self.model.graph) for statement in statements]
-        return [steps for steps in found if steps is not None and steps.sequences == arrival]
+        every = [steps_of(statement, self.model.graph) for statement in statements]
+        return [s for s in every if s is not None and s.in_sequences and arrival in s.cuts]
 
     def _ends(self, name: str) -> tuple[isl.Set, isl.Set]:
         """Return the PEs of a departure from which something leaves early, and the first ones."""
