@@ -1,0 +1,148 @@
+"""From where the PEs get the elements that they access: remote memory, a neighbour, their own.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures, Sec. IV
+
+All PEs take a step at a time. The state of an element is who accessed it in the last step in which
+anybody did, and which step that was; in one step these may be several PEs. An access is
+
+    local      if the same PE accessed the element in this step already, or in the previous one,
+    neighbour  else, if a neighbour of the PE accessed it in the previous step,
+    remote     else: nobody ever did, or nobody since, or none of these did.
+
+In one step a PE accesses an element the first time once: all other accesses are local. With
+T = { [PE -> step] -> element } those first accesses,
+
+    T_local = T * { [p -> s] -> e : [p -> previous(s)] -> e in T },
+    T_neighbour = T * { [p -> s] -> e : [q -> previous(s)] -> e in T, q next to p } - T_local.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.poly.cardinality import cardinality
+from stages.poly.pieces import maps_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """Numbers of accesses, by where the element comes from."""
+
+    remote: int
+    neighbour: int
+    local: int
+
+    @property
+    def accesses(self) -> int:
+        """All of them."""
+        return self.remote + self.neighbour + self.local
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accesses:
+    """What a layer accesses: where, when and which elements.
+
+    `relations` are { statement[i] -> tensor[e] }, one for each reference; `placement` is
+    { statement[i] -> PE[x, y] } and `steps` { statement[i] -> [t] }, the clock of all PEs, in
+    lexicographic order. Both are functions on all instances.
+    """
+
+    relations: tuple[isl.Map, ...]
+    placement: isl.UnionMap
+    steps: isl.UnionMap
+
+    def of(self, tensor: str) -> tuple[isl.Map, ...]:
+        """Return { PE[x, y] -> [statement[i] -> tensor[e]] } for each reference to a tensor."""
+        found = []
+        for relation in self.relations:
+            if relation.get_tuple_name(isl.dim_type.out) == tensor:
+                each = isl.UnionMap.from_map(relation.domain_map()).apply_range(self.placement)
+                found.append(isl.Map.from_union_map(each.reverse()))
+        return tuple(found)
+
+    def first(self) -> Mapping[str, isl.Map]:
+        """Return { [PE[x, y] -> [t]] -> tensor[e] }, each once however often it is, by tensor."""
+        when = self.placement.range_product(self.steps).reverse()
+        found = isl.UnionMap("{ }")
+        for relation in self.relations:
+            found = found.union(when.apply_range(isl.UnionMap.from_map(relation)))
+        return {m.get_tuple_name(isl.dim_type.out): m.coalesce() for m in maps_of(found)}
+
+
+def number_of_steps(steps: isl.UnionMap) -> int:
+    """Return how many steps there are in which some PE runs something."""
+    return cardinality(isl.Set.from_union_set(steps.range()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """The accesses of one tensor, and those of them that need no remote memory.
+
+    `every` is { PE[x, y] -> [statement[i] -> tensor[e]] } of each reference; the others are
+    { [PE[x, y] -> [t]] -> tensor[e] }: all first accesses of a step, and of these the elements that
+    the PE itself, or else a neighbour, accessed in the previous step.
+    """
+
+    every: tuple[isl.Map, ...]
+    first: isl.Map
+    own: isl.Map
+    of_neighbour: isl.Map
+
+    def traffic(self, pes: isl.Set | None = None) -> Traffic:
+        """Return the numbers of accesses of some PEs, or of all."""
+        every, first, own, passed = (
+            sum(_number(relation, pes) for relation in relations)
+            for relations in (self.every, (self.first,), (self.own,), (self.of_neighbour,))
+        )
+        return Traffic(remote=first - own - passed, neighbour=passed, local=every - first + own)
+
+
+def _number(relation: isl.Map, pes: isl.Set | None) -> int:
+    """Return the number of pairs whose domain is, or starts with, one of the PEs."""
+    if pes is None:
+        return cardinality(relation.wrap())
+    nested = relation.domain_is_wrapping()
+    within = relation.curry() if nested else relation
+    return cardinality(within.intersect_domain(pes).wrap())
+
+
+def sources(accesses: Accesses, neighbours: isl.Map) -> dict[str, Sources]:
+    """Return the accesses by tensor; `neighbours` is { PE[x, y] -> PE[x', y'] }, symmetric."""
+    before = previous(isl.Set.from_union_set(accesses.steps.range()))
+    return {
+        name: _of_tensor(accesses.of(name), first, before, neighbours)
+        for name, first in accesses.first().items()
+    }
+
+
+def _of_tensor(
+    every: tuple[isl.Map, ...], first: isl.Map, before: isl.Map, neighbours: isl.Map
+) -> Sources:
+    itself = isl.Map.identity(neighbours.space)
+    own = first.intersect(_a_step_later(first, before, itself))
+    passed = first.intersect(_a_step_later(first, before, neighbours)).subtract(own)
+    return Sources(every=every, first=first, own=own, of_neighbour=passed)
+
+
+def _a_step_later(first: isl.Map, before: isl.Map, near: isl.Map) -> isl.Map:
+    """Return { [p -> s] -> e : [q -> previous(s)] -> e in first, q near p }."""
+    return first.apply_domain(near.reverse().product(before.reverse()))
+
+
+def previous(steps: isl.Set) -> isl.Map:
+    """Return { [t] -> [t'] : t' is the last of the steps before t }; the first step has none."""
+    before = isl.Map.lex_gt(steps.space).intersect_domain(steps).intersect_range(steps)
+    return before.lexmax().coalesce()
+
+
+def total(parts: Iterable[Traffic]) -> Traffic:
+    """Return the sum of traffics."""
+    listed = tuple(parts)
+    return Traffic(
+        remote=sum(part.remote for part in listed),
+        neighbour=sum(part.neighbour for part in listed),
+        local=sum(part.local for part in listed),
+    )
