@@ -36,6 +36,8 @@ from stages.poly.polynomial import Polynomial, antidifference, constant, substit
 MOST_REMAINDERS = 4096
 """A variable is split by its remainder into at most so many."""
 
+UNBOUNDED = "an unbounded set has no number of elements"
+
 
 def cardinality(elements: isl.Set) -> int:
     """Return the number of elements `[p] -> { [x] }`, as pairs (p, x).
@@ -86,7 +88,9 @@ def _sum_changed(rows: Rows, forms: Rows, weight: Polynomial) -> Fraction:
 @lru_cache(maxsize=4096)
 def _number_of_solutions(rows: Rows) -> Fraction:
     """Return the number of integer solutions of rows that are simple and tied to each other."""
-    width = len(rows[0]) - 1 if rows else 0
+    if not rows:
+        raise ValueError(UNBOUNDED)
+    width = len(rows[0]) - 1
     return _sum_along(rows, constant(1, width), width)
 
 
@@ -102,7 +106,7 @@ def _sum_along(rows: Rows, weight: Polynomial, width: int) -> Fraction:
     high = [row for row in rows if row[position] < 0]
     rest = [row for row in rows if row[position] == 0]
     if not (low and high):
-        raise ValueError("the set is unbounded")
+        raise ValueError(UNBOUNDED)
     sums = antidifference(weight, position)
     return sum(
         (

@@ -41,7 +41,7 @@ def _read(elements: isl.BasicSet) -> tuple[Rows, Rows]:
 
 
 def _remainder(floor: isl.Aff, position: int) -> tuple[Row, Row]:
-    """Return `0 <= a - d f` and `a - d f < d` for the variable f at a position, the floor of a/d."""
+    """Return `0 <= a - d f` and `a - d f < d` for the variable f at a position, floor(a/d)."""
     divisor = floor.get_denominator_val()
     terms = [
         floor.get_coefficient_val(kind, k)
@@ -68,7 +68,7 @@ def simplified(equalities: Rows, inequalities: Rows, width: int) -> tuple[Rows, 
 
 
 def along(equalities: Rows, width: int) -> Rows | None:
-    """Return the change to variables that are free of equalities; None if no integers solve them."""
+    """Return the change to variables free of equalities; None if no integers solve them."""
     echelon, unimodular = hermite([row[:-1] for row in equalities], width)
     fixed: list[int] = []
     pivots = set(pivot_rows(echelon))
@@ -126,7 +126,10 @@ def _as_variable(row: Row, position: int, width: int) -> Rows:
 
 
 def parts(rows: Rows, width: int) -> list[Rows]:
-    """Return the rows by variables that no row ties to others, each part in its variables only."""
+    """Return the rows by variables that no row ties to others, each part in its variables only.
+
+    A variable without rows is a part without rows.
+    """
     group = list(range(width))
     for row in rows:
         tied = {group[k] for k, a in enumerate(row[:-1]) if a}

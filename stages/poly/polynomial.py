@@ -26,7 +26,7 @@ def constant(value: int | Fraction, width: int) -> Polynomial:
 
 
 def affine(row: Sequence[int]) -> Polynomial:
-    """Return `row[0] x0 + row[1] x1 + ... + row[-1]`, in one variable less than there are entries."""
+    """Return `row[0] x0 + row[1] x1 + ... + row[-1]`; the last entry is the constant."""
     width = len(row) - 1
     terms = {_power(width, k, 1): Fraction(a) for k, a in enumerate(row[:-1]) if a}
     return {**constant(row[-1], width), **terms}
@@ -73,12 +73,11 @@ def antidifference(polynomial: Polynomial, position: int) -> Polynomial:
     """Return F such that F(x + 1) - F(x) is the polynomial, for the variable x at `position`."""
     found: Polynomial = {}
     for exponents, value in polynomial.items():
-        rest = exponents[:position] + (0,) + exponents[position + 1 :]
+        outer, inner = exponents[:position], exponents[position + 1 :]
         sums = _sum_of_powers(exponents[position])
-        found = add(found, {
-            rest[:position] + (k,) + rest[position + 1 :]: value * factor
-            for k, factor in enumerate(sums) if factor
-        })
+        found = add(
+            found, {(*outer, k, *inner): value * a for k, a in enumerate(sums) if a}
+        )
     return found
 
 

@@ -3,7 +3,7 @@ import random
 import islpy as isl
 import pytest
 
-from stages.spatial.traffic import Accesses, number_of_steps, sources, total
+from stages.spatial.traffic import Accesses, sources
 from tests.spatial.instrumented import count
 
 MESH = "PE[x, y] -> PE[x + 1, y]; PE[x, y] -> PE[x - 1, y]; PE[x, y] -> PE[x, y + 1]; " \
