@@ -1,0 +1,114 @@
+"""Count from where the PEs get what they access: remote memory, a neighbour, their own memory.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures, Sec. IV
+Reads    layer.yaml, lair.isl, placement.isl, schedule.isl, skewed.isl
+Writes   counts.yaml    before, after: steps, accesses, by tensor, and by part of the grid
+Assumes  the placement is total, and both clocks are functions on all instances.
+Ensures  the numbers are exact; no instance, element or PE is enumerated.
+Differs  steps are those of one clock, so that PEs that use an element at once are no neighbours of
+         each other then; the state of an element is all PEs that accessed it last, not one of them.
+"""
+
+from __future__ import annotations
+
+import typing
+from graphlib import CycleError
+
+import islpy as isl
+
+from stages.diagnose import UserError
+from stages.lair.yaml_text import write_document
+from stages.poly.cardinality import cardinality
+from stages.poly.pieces import maps_of
+from stages.poly.side import bounding_rectangle
+from stages.spatial.clock import sharing
+from stages.spatial.regions import regions
+from stages.spatial.statements import given_by
+from stages.spatial.steps import in_order
+from stages.spatial.topology import Topology, neighbours
+from stages.spatial.traffic import Accesses, Sources, Traffic, number_of_steps, sources, total
+
+if typing.TYPE_CHECKING:
+    from stages.lair.elements import Lair
+    from stages.lair.mapping import Mapping
+    from stages.make.inputs import Inputs
+
+READS = ("layer.yaml", "lair.isl", "placement.isl", "schedule.isl", "skewed.isl")
+WRITES = ("counts.yaml",)
+HEADER = """From where the PEs get the elements that they access (Meister, Sec. IV), one invocation.
+before: all PEs start together; after: as in skewed.isl. steps: those in which some PE runs.
+remote: no neighbour had the element in the previous step; neighbour: one had it; local: the PE
+itself had it then, or has it in this step already. percent: of these three, in this order.
+pes: the same by part of the grid, of so many PEs together."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return counts.yaml."""
+    mapping, lair = inputs.mapping(), inputs.objects("lair.isl")
+    schedule, places = inputs.objects("schedule.isl"), inputs.objects("placement.isl")
+    skewed = inputs.objects("skewed.isl")
+    groups = sharing(schedule["schedule"], given_by(mapping))
+    try:
+        found = {
+            name: counts(lair, places, in_order(skewed[key], groups, lair))
+            for name, key in (("before", "before"), ("after", "schedule"))
+        }
+    except CycleError as error:
+        raise _no_order(error, groups, mapping) from None
+    return {"counts.yaml": write_document(HEADER, found)}
+
+
+def counts(lair: Lair, places: Lair, steps: isl.UnionMap) -> dict[str, typing.Any]:
+    """Return what counts.yaml says of one clock { S[i] -> [t...] }."""
+    instances = lair["instances"]
+    relations = (lair[key].intersect_domain(instances) for key in ("reads", "writes"))
+    accesses = Accesses(
+        relations=tuple(m for relation in relations for m in maps_of(relation)),
+        placement=places["placement"],
+        steps=steps,
+    )
+    rectangle = bounding_rectangle(isl.Set.from_union_set(places["target"]))
+    sizes = rectangle.right + 1, rectangle.bottom + 1
+    found = sources(accesses, neighbours(Topology(kind="mesh", sizes=sizes)))
+    used = isl.Set.from_union_set(places["placement"].range())
+    return {
+        "steps": number_of_steps(steps),
+        **described(total(each.traffic() for each in found.values())),
+        "tensors": {name: described(each.traffic()) for name, each in sorted(found.items())},
+        "pes": {name: _of_region(found, pes) for name, pes in regions(used).items()},
+    }
+
+
+def described(traffic: Traffic) -> dict[str, typing.Any]:
+    """Return a traffic as counts.yaml has it."""
+    parts = traffic.remote, traffic.neighbour, traffic.local
+    return {
+        "accesses": traffic.accesses,
+        "remote": traffic.remote,
+        "neighbour": traffic.neighbour,
+        "local": traffic.local,
+        "percent": [round(100 * part / max(1, traffic.accesses), 3) for part in parts],
+    }
+
+
+def _of_region(found: typing.Mapping[str, Sources], pes: isl.Set) -> dict[str, int]:
+    """Return the number of PEs of a part of the grid, and their traffic together."""
+    traffic = total(each.traffic(pes) for each in found.values())
+    return {
+        "number": cardinality(pes),
+        "remote": traffic.remote,
+        "neighbour": traffic.neighbour,
+        "local": traffic.local,
+    }
+
+
+def _no_order(
+    error: CycleError, groups: typing.Sequence[typing.Sequence[str]], mapping: Mapping
+) -> UserError:
+    """Return the error for statements that must come before and after others."""
+    among = sorted({name for number in error.args[1] for name in groups[number]})
+    return UserError(
+        f"{', '.join(among)} read from each other, but their times are not comparable",
+        mapping.span("schedule"),
+        "give all of them times of one length",
+    )
