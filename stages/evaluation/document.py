@@ -31,7 +31,7 @@ def document(
 ) -> str:
     """Return the document; results by layer, and by sweep, value and series."""
     ordered = dict(sorted(wse2.items(), key=lambda item: (-item[1]["speedup"], item[0])))
-    return _environment().get_template("evaluation.md.j2").render(
+    return environment().get_template("evaluation.md.j2").render(
         catalogue=catalogue_table(ordered),
         groups={name: group_of_layers(ordered, name) for name in GROUPS},
         lanes=max((r["lanes"] for r in wse2.values()), default=0),
@@ -54,7 +54,7 @@ def picture(sweep: Sweep, swept: Swept) -> str:
     }
     label = {"speedup": "speed-up", "cycles": "cycles", "per call": "cycles per call"}[sweep.shown]
     drawn = plot(lines, sweep.axis, label, sweep.doubling)
-    return _environment().get_template("plot.svg.j2").render(drawn)
+    return environment().get_template("plot.svg.j2").render(drawn)
 
 
 def shown(sweep: Sweep, results: Results) -> float:
@@ -64,7 +64,8 @@ def shown(sweep: Sweep, results: Results) -> float:
     return float(results["speedup"] if sweep.shown == "speedup" else results["cycles"]["simd"])
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Return where the templates of documents and plots are."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True, autoescape=False,

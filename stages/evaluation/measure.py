@@ -9,7 +9,7 @@ import copy
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,17 @@ def measure(case: Case, workspace: Path) -> Results:
 
     Raises UserError or UserErrors.
     """
+    folder = build(case, workspace, PIPELINE)
+    text = (folder / "build" / "results.json").read_text(encoding="utf-8")
+    results: Results = json.loads(text)
+    return results
+
+
+def build(case: Case, workspace: Path, stages: Sequence[str]) -> Path:
+    """Run stages on a case in a new folder of a workspace, and return the folder.
+
+    Raises UserError or UserErrors.
+    """
     (workspace / "projects").mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=workspace / "projects"))
     (folder / "layer.lair").write_text(case.lair, encoding="utf-8")
@@ -68,8 +79,6 @@ def measure(case: Case, workspace: Path) -> Results:
     (folder / "layer.yaml").write_text(text, encoding="utf-8")
     if case.inputs is not None:
         shutil.copytree(case.inputs, folder / "inputs")
-    for stage in PIPELINE:
+    for stage in stages:
         run_stage(stage, folder)
-    text = (folder / "build" / "results.json").read_text(encoding="utf-8")
-    results: Results = json.loads(text)
-    return results
+    return folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 CATALOGUE = "catalogue/"
 MACHINES = ("wse2", "ideal")
+BROADCAST = {
+    "name": "broadcast",
+    "long": "broadcast",
+    "type": bool,
+    "default": False,
+    "help": "count what eliminating broadcasts gains, and write docs/broadcast.md",
+}
 
 
 class Evaluate(LayerCommand):
@@ -34,12 +41,14 @@ class Evaluate(LayerCommand):
         "figure changes at a time, in a temporary folder; writes tables and plots to docs/. Where "
         "layers are named, prints the tables of these and writes nothing."
     )
-    cmd_options = (JSON,)
+    cmd_options = (JSON, BROADCAST)
 
     def act(self, options: Options, words: list[str]) -> int:
         """Build the layers, and print or write what came of them."""
         from stages.evaluation import document, sweeps
 
+        if options["broadcast"]:
+            return self._count(options, words)
         cases = self._cases(words)
         used = () if words else sweeps.SWEEPS
         plan = dict(_plan(cases, used))
@@ -52,11 +61,30 @@ class Evaluate(LayerCommand):
         text = document.document(on["wse2"], on["ideal"], swept, used)
         if not words:
             pictures = {s.name: document.picture(s, swept[s.name]) for s in used}
-            write(Path.cwd() / "docs", text, pictures)
+            write(Path.cwd() / "docs", "evaluation", text, pictures)
         if options["json"]:
             print_json({**on, "sweeps": swept})
         elif words:
             print(text, end="")
+        return 0
+
+    def _count(self, options: Options, words: list[str]) -> int:
+        """Count the accesses of layers, and print or write what came of them."""
+        from stages.evaluation import broadcast, layers
+
+        cases = self._cases(words) if words else [layer.case() for layer in layers.LAYERS]
+        sides = () if words else broadcast.SIDES
+        grids = [layers.matmul(side).case() for side in sides]
+        every = _each([*cases, *grids], broadcast.counted)
+        found = {case.name: counts for case, counts in zip(cases, every, strict=False)}
+        by_side = dict(zip(sides, every, strict=True))
+        if not words:
+            text = broadcast.document(found, by_side)
+            write(Path.cwd() / "docs", "broadcast", text, broadcast.pictures(by_side))
+        if options["json"]:
+            print_json({"layers": found, "sides": by_side})
+        elif words:
+            print(broadcast.layers_table(found))
         return 0
 
     def _cases(self, words: Sequence[str]) -> list[Case]:
@@ -85,20 +113,28 @@ def _plan(cases: Sequence[Case], sweeps: Sequence[Any]) -> Iterator[tuple[tuple[
 
 
 def measured(cases: Sequence[Case]) -> Iterator[Mapping[str, Any]]:
-    """Yield the results of cases, in order, from as many processes as there are processors.
+    """Yield the results of cases, in order.
 
     Raises UserError where a value is wrong, and what building raises.
     """
     from stages.evaluation.measure import measure
     from stages.make.summary import is_right
 
+    for case, results in zip(cases, _each(cases, measure), strict=True):
+        if not is_right(results):
+            raise UserError(f"{case.name}: a value is wrong", hint="build it: doit says which")
+        yield results
+
+
+def _each(
+    cases: Sequence[Case], what: Callable[[Case, Path], Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield what becomes of cases, in order, from as many processes as there are processors."""
     with TemporaryDirectory() as place, ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(functools.partial(measure, workspace=Path(place)), cases)
+        found = pool.map(functools.partial(what, workspace=Path(place)), cases)
         for number, results in enumerate(found, start=1):
-            case = cases[number - 1]
-            if not is_right(results):
-                raise UserError(f"{case.name}: a value is wrong", hint="build it: doit says which")
-            _tell(f"{number} of {len(cases)}: {case.name}", is_last=number == len(cases))
+            name = cases[number - 1].name
+            _tell(f"{number} of {len(cases)}: {name}", is_last=number == len(cases))
             yield results
 
 
@@ -109,9 +145,9 @@ def _tell(text: str, is_last: bool) -> None:
         sys.stderr.flush()
 
 
-def write(folder: Path, text: str, pictures: Mapping[str, str]) -> None:
-    """Write the document and its plots."""
+def write(folder: Path, name: str, text: str, pictures: Mapping[str, str]) -> None:
+    """Write a document and its plots."""
     folder.mkdir(exist_ok=True)
-    for name, picture in pictures.items():
-        write_whole(folder / f"evaluation_{name}.svg", picture.encode())
-    write_whole(folder / "evaluation.md", text.encode())
+    for picture, drawn in pictures.items():
+        write_whole(folder / f"{name}_{picture}.svg", drawn.encode())
+    write_whole(folder / f"{name}.md", text.encode())
