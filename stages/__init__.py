@@ -22,5 +22,5 @@ NETWORK: tuple[str, ...] = ("connect", "conclude")
 KERNEL: tuple[str, ...] = ()
 """The stages of a kernel folder, which holds a `.mlir`."""
 
-ANALYSES: tuple[str, ...] = ("broadcast", "skew")
+ANALYSES: tuple[str, ...] = ("broadcast", "skew", "count")
 """Stages of a layer that run only where they are asked for, or come before one that is."""

@@ -1,7 +1,7 @@
 """Count from where the PEs get what they access: remote memory, a neighbour, their own memory.
 
 Paper    Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures, Sec. IV
-Reads    layer.yaml, lair.isl, placement.isl, schedule.isl, skewed.isl
+Reads    layer.yaml, lair.isl, placement.isl, schedule.isl, skewed.isl, skew.yaml
 Writes   counts.yaml    before, after: steps, accesses, by tensor, and by part of the grid
 Assumes  the placement is total, and both clocks are functions on all instances.
 Ensures  the numbers are exact; no instance, element or PE is enumerated.
@@ -33,10 +33,18 @@ if typing.TYPE_CHECKING:
     from stages.lair.mapping import Mapping
     from stages.make.inputs import Inputs
 
-READS = ("layer.yaml", "lair.isl", "placement.isl", "schedule.isl", "skewed.isl")
+READS = (
+    "layer.yaml",
+    "lair.isl",
+    "placement.isl",
+    "schedule.isl",
+    "skewed.isl",
+    "skew.yaml",
+)
 WRITES = ("counts.yaml",)
 HEADER = """From where the PEs get the elements that they access (Meister, Sec. IV), one invocation.
-before: all PEs start together; after: as in skewed.isl. steps: those in which some PE runs.
+before: all PEs start together; after: as in skewed.isl. steps: those in which some PE runs, told
+apart by as many dimensions of time as skew.yaml says.
 remote: no neighbour had the element in the previous step; neighbour: one had it; local: the PE
 itself had it then, or has it in this step already. percent: of these three, in this order.
 pes: the same by part of the grid, of so many PEs together."""
@@ -48,9 +56,10 @@ def run(inputs: Inputs) -> dict[str, str]:
     schedule, places = inputs.objects("schedule.isl"), inputs.objects("placement.isl")
     skewed = inputs.objects("skewed.isl")
     groups = sharing(schedule["schedule"], given_by(mapping))
+    depths = {name: said["step"] for name, said in inputs.yaml("skew.yaml").items()}
     try:
         found = {
-            name: counts(lair, places, in_order(skewed[key], groups, lair))
+            name: counts(lair, places, in_order(skewed[key], groups, depths, lair))
             for name, key in (("before", "before"), ("after", "schedule"))
         }
     except CycleError as error:

@@ -74,8 +74,9 @@ def example_table(counts: Counts) -> str:
 
 def places_table(counts: Counts) -> str:
     """Return the remote accesses of a PE of each part of the grid."""
+    after = counts["after"]["pes"]
     rows = (
-        (name.replace("_", " "), part["number"], _of_one(part), _of_one(counts["after"]["pes"][name]))
+        (name.replace("_", " "), part["number"], _of_one(part), _of_one(after[name]))
         for name, part in counts["before"]["pes"].items()
     )
     return table(("PEs", "number", "remote accesses of each before", "after"), rows)

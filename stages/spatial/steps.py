@@ -16,21 +16,31 @@ from stages.poly.pieces import maps_of
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
 
-def in_order(times: isl.UnionMap, groups: Sequence[Sequence[str]], lair: Lair) -> isl.UnionMap:
+def in_order(
+    times: isl.UnionMap, groups: Sequence[Sequence[str]], depths: Mapping[str, int], lair: Lair
+) -> isl.UnionMap:
     """Return { S[i] -> [n, t..., 0...] }, n the number of its group; { S[i] -> [t...] } if one.
 
     The groups are of statements whose times are comparable. A group that reads what another one
-    writes comes after it. Raises graphlib.CycleError where each comes after the other.
+    writes comes after it. Of each time so many dimensions are kept as `depths` says, the same
+    number in a group. Raises graphlib.CycleError where each group comes after the other.
     """
-    if len(groups) == 1:
-        return times
     maps = {m.get_tuple_name(IN): m for m in maps_of(times)}
-    longest = max(each.dim(OUT) for each in maps.values())
+    longest = max(depths.values())
     result = isl.UnionMap("{ }")
     for number, group in enumerate(_sorted(groups, lair)):
+        depth = max(depths[name] for name in group)
         for name in group:
-            result = result.union(isl.UnionMap.from_map(_padded(maps[name], number, longest)))
+            steps = _first(maps[name], depth)
+            if len(groups) > 1:
+                steps = _padded(steps, number, longest)
+            result = result.union(isl.UnionMap.from_map(steps))
     return result
+
+
+def _first(times: isl.Map, depth: int) -> isl.Map:
+    """Return { S[i] -> [t...] } with the first `depth` dimensions of time."""
+    return times.project_out(OUT, depth, times.dim(OUT) - depth)
 
 
 def _padded(times: isl.Map, number: int, length: int) -> isl.Map:

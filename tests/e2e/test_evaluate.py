@@ -6,6 +6,8 @@ import re
 import pytest
 
 from stages.evaluation import sweeps
+from stages.evaluation.broadcast import counted, layers_table
+from stages.evaluation.layers import LAYERS
 from stages.evaluation.measure import measure
 from stages.evaluation.sweeps import SWEEPS
 from tests.e2e.conftest import DODO, ROOT, Space
@@ -46,6 +48,25 @@ def test_json_has_the_results_of_a_build(space):
 def test_what_is_no_layer_is_refused(space):
     run = space.run("evaluate", "nothing")
     assert run.code == 3 and "evaluate: nothing is no layer" in run.err
+
+
+def test_the_accesses_of_named_layers_are_counted_and_printed(space):
+    before = space.files()
+    run = space.run("evaluate", "--broadcast", "catalogue/outer_product")
+    assert run.code == 0, run.err
+    assert "| outer_product | 1152 | 75.00 % | 52.78 % | 1.42 |" in run.out
+    assert space.files() == before
+
+
+def test_the_document_on_broadcasts_is_as_the_stages_count(tmp_path):
+    """One row of it, and that it has the others; all of it takes as long as writing it."""
+    text = (ROOT / "docs/broadcast.md").read_text(encoding="utf-8")
+    layer = LAYERS[-1]
+    row = layers_table({layer.name: counted(layer.case(), tmp_path)}).splitlines()[-1]
+    assert row in text.splitlines()
+    assert [name for name in re.findall(r"^\| ([^|]+) \| \d+ \| [\d.]+ % ", text, re.M)] == [
+        layer.name for layer in LAYERS
+    ]
 
 
 @pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.name)

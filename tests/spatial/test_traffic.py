@@ -3,17 +3,20 @@ import random
 import islpy as isl
 import pytest
 
-from stages.spatial.traffic import Accesses, sources
+from stages.poly.quota import limited
+from stages.spatial.topology import Topology, hierarchical, neighbours
+from stages.spatial.traffic import Accesses, sources, total
 from tests.spatial.instrumented import count
 
-MESH = "PE[x, y] -> PE[x + 1, y]; PE[x, y] -> PE[x - 1, y]; PE[x, y] -> PE[x, y + 1]; " \
-    "PE[x, y] -> PE[x, y - 1]"
-GRID = "PE[x, y] : 0 <= x < 3 and 0 <= y < 3"
-
-
-def near(text=MESH):
-    grid = isl.Set(f"{{ {GRID} }}")
-    return isl.Map(f"{{ {text} }}").intersect_domain(grid).intersect_range(grid)
+MESH = neighbours(Topology(kind="mesh", sizes=(3, 3)))
+FLAT = [
+    MESH,
+    neighbours(Topology(kind="torus", sizes=(3, 3))),
+    neighbours(Topology(kind="octagonal", sizes=(3, 3))),
+    neighbours(Topology(kind="hexagonal", sizes=(3, 3))),
+    neighbours(Topology(kind="mesh", sizes=(3, 3), spatial=(1,))),
+]
+NAMES = ["mesh", "torus", "octagonal", "hexagonal", "in one direction"]
 
 
 def accesses(instances, relations, placement, steps):
@@ -53,7 +56,7 @@ def counted(layer, neighbours):
     ],
 )
 def test_accesses_are_counted_as_an_instrumented_layer_counts_them(steps):
-    by_hand, found = counted(matmul(7, steps), near())
+    by_hand, found = counted(matmul(7, steps), MESH)
     assert by_hand == found
 
 
@@ -64,20 +67,18 @@ def test_of_two_statements_the_second_finds_what_the_first_one_left():
         "a[i] -> PE[i//2, 0]; b[i, j] -> PE[i//2, 1]",
         "a[i] -> [0, i mod 2, 0]; b[i, j] -> [1, i mod 2, j]",
     )
-    by_hand, found = counted(layer, near())
+    by_hand, found = counted(layer, MESH)
     assert by_hand == found
     assert found["y"][1] > 0
 
+
+OPERATIONS = 300_000
+"""As much as isl may work, in its own unit: about a tenth of a second."""
 
 RANDOM = random.Random(20)
 STEPS = ("i//{a}", "k//{b}", "j//{b} + (i//{a}) mod 3", "k + (i + j)//{a}", "i mod {a}", "2*k - j")
 PLACES = ("(i//{a}) mod 3", "(i + j) mod 3", "j//3", "(k//{b}) mod 3", "0", "(2*i + j) mod 3")
 INDICES = ("i", "j", "k", "i + k", "i - j", "j//{a}", "0")
-OCTAGONAL = MESH + "; PE[x, y] -> PE[x + 1, y + 1]; PE[x, y] -> PE[x - 1, y - 1]; " \
-    "PE[x, y] -> PE[x + 1, y - 1]; PE[x, y] -> PE[x - 1, y + 1]"
-TORUS = MESH + "; PE[0, y] -> PE[2, y]; PE[2, y] -> PE[0, y]; PE[x, 0] -> PE[x, 2]; " \
-    "PE[x, 2] -> PE[x, 0]"
-
 
 def drawn():
     def of(texts, n):
@@ -95,9 +96,44 @@ def drawn():
     )
 
 
-@pytest.mark.parametrize("links", [MESH, OCTAGONAL, TORUS], ids=["mesh", "octagonal", "torus"])
-def test_of_random_layers_too(links):
-    for _ in range(15):
+@pytest.mark.parametrize("near", FLAT, ids=NAMES)
+def test_of_random_layers_too(near):
+    for _ in range(8):
         layer = drawn()
-        by_hand, found = counted(layer, near(links))
+        by_hand, found = counted(layer, near)
         assert by_hand == found, layer
+
+
+@pytest.mark.parametrize("fine", [(), (0,), (0, 1)], ids=["chunks", "fine along x", "flat"])
+def test_accesses_across_the_edges_of_outer_pes(fine):
+    layer = accesses(
+        "mm[i, j, k] : 0 <= i, j, k < 4",
+        ("mm[i, j, k] -> A[i, k]", "mm[i, j, k] -> B[k, j]", "mm[i, j, k] -> C[i, j]"),
+        "mm[i, j, k] -> PE[i//2, j//2, i mod 2, j mod 2]",
+        "mm[i, j, k] -> [k + i + j]",
+    )
+    by_hand, found = counted(layer, hierarchical((2, 2), (2, 2), fine))
+    assert by_hand == found
+    assert {name: each[0] for name, each in found.items()} == dict.fromkeys("ABC", 16)
+
+
+def cube(size):
+    """Return the product of matrices of Sec. IV, of another size, its steps as before it."""
+    return accesses(
+        f"mm[i, j, k] : 0 <= i, j, k < {size}",
+        ("mm[i, j, k] -> A[i, k]", "mm[i, j, k] -> B[k, j]", "mm[i, j, k] -> C[i, j]"),
+        "mm[i, j, k] -> PE[(i//4) mod 16, (j//8) mod 16]",
+        "mm[i, j, k] -> [i//64, j//128, k//8 + (i//4) mod 16 + (j//8) mod 16]",
+    )
+
+
+@pytest.mark.parametrize("size", [1024, 2**20])
+def test_counting_takes_no_longer_for_more_instances(size):
+    mesh = neighbours(Topology(kind="mesh", sizes=(16, 16)))
+    with limited(OPERATIONS):
+        found = total(each.traffic() for each in sources(cube(size), mesh).values())
+    tiles = 128 * (size // 1024) ** 2 * 256
+    swept = tiles * (size // 8) * (32 + 64) // 16
+    assert found.remote == swept + tiles * 32
+    assert found.neighbour == 15 * swept
+    assert found.accesses == 3 * size**3

@@ -127,9 +127,9 @@ def measured(cases: Sequence[Case]) -> Iterator[Mapping[str, Any]]:
 
 
 def _each(
-    cases: Sequence[Case], what: Callable[[Case, Path], Mapping[str, Any]]
+    cases: Sequence[Case], what: Callable[..., Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield what becomes of cases, in order, from as many processes as there are processors."""
+    """Yield what(case, workspace) of cases, in order, from as many processes as processors."""
     with TemporaryDirectory() as place, ProcessPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(functools.partial(what, workspace=Path(place)), cases)
         for number, results in enumerate(found, start=1):
