@@ -5,8 +5,9 @@ Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.A, III.D
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from stages.poly.integers import Matrix, hermite, pivot_rows
 
@@ -21,9 +22,24 @@ class Substitution:
     step: Vector
 
 
-def rank(rows: Sequence[Sequence[int]], width: int) -> int:
+def rank(rows: Iterable[Sequence[int]]) -> int:
     """Return the rank of a matrix; 0 of one without rows."""
-    return len(pivot_rows(hermite(rows, width)[0])) if rows and width else 0
+    left, found = [list(row) for row in rows if any(row)], 0
+    while left:
+        pivot = left.pop()
+        column = next(k for k, entry in enumerate(pivot) if entry)
+        reduced = [_without(row, pivot, column) for row in left]
+        left, found = [row for row in reduced if any(row)], found + 1
+    return found
+
+
+def _without(row: list[int], pivot: list[int], column: int) -> list[int]:
+    """Return a combination of two rows that is 0 in a column."""
+    if not row[column]:
+        return row
+    combined = [a * pivot[column] - b * row[column] for a, b in zip(row, pivot, strict=True)]
+    shared = gcd(*combined)
+    return [entry // shared for entry in combined] if shared else combined
 
 
 def kernel(rows: Sequence[Sequence[int]], width: int) -> Matrix:
@@ -48,7 +64,7 @@ def substitutions(
     found: list[Substitution] = []
     for row in reuse:
         changed = list(row)
-        if rank([*visited, changed], width) == rank(visited, width) and free:
+        if rank([*visited, changed]) == rank(visited) and free:
             step = tuple(sign * entry for entry in free.pop(0))
             found.append(Substitution(old=tuple(row), step=step))
             changed = [a + b for a, b in zip(row, step, strict=True)]

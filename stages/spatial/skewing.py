@@ -126,6 +126,7 @@ def _cost(
         way * wish < 0
         for each in node
         for reference in each.references
+        if any(reference.wish)
         for way, wish in zip(
             passes(each, reference, trial[each.name]), reference.wish, strict=True
         )

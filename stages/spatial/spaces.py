@@ -9,6 +9,8 @@ Differs  the spaces are those of differences of times and PEs, [t..., x, y], not
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import islpy as isl
 
 from stages.poly.integers import Matrix, read_matrix
@@ -44,21 +46,22 @@ def broadcast_space(points: isl.Map, access: isl.Map, times: int) -> isl.BasicSe
     return _hull(_at_one_time(_sharing(points, access), times))
 
 
-def meeting(points: isl.Map, access: isl.Map, times: int) -> tuple[bool, ...]:
-    """Return, by dimension of the grid, whether any two PEs next to each other use one element."""
-    apart = _sharing(points, access).deltas().project_out(SET, 0, times)
-    width = apart.dim(SET)
-    return tuple(not apart.is_disjoint(_unit(width, k)) for k in range(width))
+def apart(points: isl.Map, access: isl.Map) -> isl.Set:
+    """Return { z' - z : z and z' use one element }: those that there are, not their hull."""
+    return _sharing(points, access).deltas().coalesce()
 
 
-def _unit(width: int, k: int) -> isl.Set:
-    """Return { [e_k] }."""
-    return isl.Set(f"{{ [{', '.join(str(int(j == k)) for j in range(width))}] }}")
+def has(vectors: isl.Set, vector: Sequence[int]) -> bool:
+    """Say whether a set of vectors without symbolic constants has one."""
+    point = isl.Point.zero(vectors.space)
+    for k, entry in enumerate(vector):
+        point = point.set_coordinate_val(SET, k, entry)
+    return bool(isl.Set.from_point(point).is_subset(vectors))
 
 
 def dimension(space: isl.BasicSet) -> int:
     """Return the number of dimensions of a space."""
-    return space.dim(SET) - rank(normals(space), space.dim(SET))
+    return space.dim(SET) - rank(normals(space))
 
 
 def normals(space: isl.BasicSet) -> Matrix:

@@ -18,8 +18,9 @@ from stages.poly.pieces import from_domain, maps_of
 from stages.spatial.clock import Clock, clock, sharing, tiles
 from stages.spatial.footprint import footprint
 from stages.spatial.loops import transformation
+from stages.spatial.matrices import identity
 from stages.spatial.skewing import Group
-from stages.spatial.spaces import extent_space, meeting, normals, reuse_space, space_time
+from stages.spatial.spaces import apart, extent_space, has, normals, reuse_space, space_time
 from stages.spatial.timed import Reference, Timed
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
@@ -89,7 +90,11 @@ def given_by(mapping: Mapping) -> list[str]:
 
 
 def groups_of(
-    space: Space, machine: Machine, given: Sequence[str], spatial: tuple[int, ...]
+    space: Space,
+    machine: Machine,
+    given: Sequence[str],
+    spatial: tuple[int, ...],
+    scalable: bool = False,
 ) -> list[Group]:
     """Return the statements by the loops they share, with what orders them."""
     return [
@@ -97,6 +102,7 @@ def groups_of(
             statements=tuple(_timed(space, machine, name, name in given) for name in names),
             dependences=_dependences(space, names),
             spatial=spatial,
+            scalable=scalable,
         )
         for names in space.groups
     ]
@@ -104,24 +110,33 @@ def groups_of(
 
 def _timed(space: Space, machine: Machine, name: str, given: bool) -> Timed:
     times, place, points = space.times(name), space.places[name], space.points(name)
-    grid = place.dim(OUT)
     return Timed(
         name=name,
         points=points,
         times=times.dim(OUT),
-        grid=grid,
+        grid=place.dim(OUT),
         domain=normals(extent_space(points)),
         targets=_targets(space, machine, name, given),
         references=tuple(
-            Reference(
-                tensor=access.get_tuple_name(OUT),
-                reuse=normals(reuse_space(points, access)),
-                meeting=meeting(points, access, times.dim(OUT)),
-                wish=machine.wishes.get(access.get_tuple_name(OUT), (0,) * grid),
-            )
+            _reference(points, access, times.dim(OUT), machine.wishes)
             for access in space.used(name)
         ),
         constants=tuple(_constant(times.range(), k) for k in range(times.dim(OUT))),
+    )
+
+
+def _reference(
+    points: isl.Map, access: isl.Map, times: int, wishes: Dictionary[str, tuple[int, ...]]
+) -> Reference:
+    tensor, grid = access.get_tuple_name(OUT), points.dim(OUT) - times
+    vectors = apart(points, access)
+    lags = vectors.project_out(isl.dim_type.set, 0, times)
+    return Reference(
+        tensor=tensor,
+        reuse=normals(reuse_space(points, access)),
+        apart=vectors,
+        meeting=tuple(has(lags, unit) for unit in identity(grid)),
+        wish=wishes.get(tensor, (0,) * grid),
     )
 
 
@@ -161,7 +176,7 @@ def _dependences(space: Space, names: Sequence[str]) -> isl.UnionMap:
     found = isl.UnionMap("{ }")
     for source in names:
         for sink in names:
-            for write in space.writes[source] if source != sink else []:
+            for write in space.writes.get(source, []) if source != sink else []:
                 for read in space.reads.get(sink, []):
                     if read.get_tuple_name(OUT) == write.get_tuple_name(OUT):
                         pairs = _ordered(space, source, write, read, sink)

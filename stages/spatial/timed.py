@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from stages.poly.integers import Matrix
-from stages.spatial.matrices import kernel, rank, substitutions
+from stages.spatial.matrices import rank, substitutions
+from stages.spatial.spaces import has
 
 Factors = tuple[tuple[int, ...], ...]
 """F: by how much time changes from PE to PE, in each of its dimensions."""
@@ -26,12 +27,14 @@ Factors = tuple[tuple[int, ...], ...]
 class Reference:
     """A tensor that a statement uses, with the normals to its reuse space in [t..., x, y].
 
-    For each dimension of the grid, `meeting` says whether PEs next to each other use one element,
-    and `wish` in which direction they should pass it on, or 0.
+    `apart` has the vectors of that space between two points that use one element. For each
+    dimension of the grid, `meeting` says whether there are such points on PEs next to each other,
+    and `wish` in which direction these should pass the element on, or 0.
     """
 
     tensor: str
     reuse: Matrix = field(repr=False)
+    apart: isl.Set = field(repr=False)
     meeting: tuple[bool, ...]
     wish: tuple[int, ...]
 
@@ -74,7 +77,7 @@ def loss(statement: Timed, factors: Factors, spatial: Sequence[int]) -> Loss:
     spaces = [broadcast(statement, each, factors) for each in near]
     width = statement.times + statement.grid
     return Loss(
-        dimensions=sum(width - rank(rows, width) for rows in spaces),
+        dimensions=sum(width - rank(rows) for rows in spaces),
         directions=sum(_held(statement, rows, k) for rows in spaces for k in spatial),
     )
 
@@ -82,7 +85,7 @@ def loss(statement: Timed, factors: Factors, spatial: Sequence[int]) -> Loss:
 def parallel(statement: Timed, factors: Factors) -> int:
     """Return the number of dimensions of the placement space, in which time t + F p is one."""
     width = statement.times + statement.grid
-    return width - rank([*statement.domain, *_times(statement, factors)], width)
+    return width - rank([*statement.domain, *_times(statement, factors)])
 
 
 def broadcast(statement: Timed, reference: Reference, factors: Factors) -> Matrix:
@@ -93,7 +96,7 @@ def broadcast(statement: Timed, reference: Reference, factors: Factors) -> Matri
 def dimensions(statement: Timed, reference: Reference, factors: Factors) -> int:
     """Return the number of dimensions of that space."""
     width = statement.times + statement.grid
-    return width - rank(broadcast(statement, reference, factors), width)
+    return width - rank(broadcast(statement, reference, factors))
 
 
 def passes(statement: Timed, reference: Reference, factors: Factors) -> tuple[int, ...]:
@@ -111,11 +114,14 @@ def passes(statement: Timed, reference: Reference, factors: Factors) -> tuple[in
 
 
 def _passes(statement: Timed, reference: Reference, factors: Factors, k: int) -> int:
-    """Return s if the reuse space has a (t, p), p = s e_k and t + F p a unit vector; else 0."""
+    """Return s if points (t, p) apart use one element, p = s e_k and t + F p a unit vector; or 0.
+
+    The innermost dimension of time is looked at first.
+    """
     for row, way in itertools.product(reversed(range(statement.times)), (-1, 1)):
         times = [int(r == row) - way * factors[r][k] for r in range(statement.times)]
         step = [*times, *(way * int(j == k) for j in range(statement.grid))]
-        if all(sum(map(int.__mul__, normal, step)) == 0 for normal in reference.reuse):
+        if has(reference.apart, step):
             return way
     return 0
 
@@ -143,7 +149,5 @@ def _times(statement: Timed, factors: Factors) -> Matrix:
 
 def _held(statement: Timed, normals: Matrix, k: int) -> bool:
     """Say whether a space of (t, p) has one with p = e_k: a direct step along the grid."""
-    width, times = statement.times + statement.grid, statement.times
-    steps = [row[times:] for row in kernel(normals, width)]
-    unit = [int(j == k) for j in range(statement.grid)]
-    return rank([*steps, unit], statement.grid) == rank(steps, statement.grid)
+    times, at = statement.times, statement.times + k
+    return rank(row[:times] for row in normals) == rank([*row[:times], row[at]] for row in normals)

@@ -1,0 +1,51 @@
+"""Loop nests in isl syntax: when and where they run, and what they use."""
+
+import islpy as isl
+
+from stages.spatial.skewing import skew
+from stages.spatial.statements import Machine, groups_of, space_of
+
+LARGE = 2**20
+
+
+def nest(instances, schedule, placement, reads="{ }", writes="{ }", given=()):
+    """Return a nest; `given` are the statements whose schedule is taken as it is."""
+    domain = isl.UnionSet(instances)
+    lair = {
+        "instances": domain, "reads": isl.UnionMap(reads), "writes": isl.UnionMap(writes)
+    }
+    return space_of(lair, *(bounded(m, domain) for m in (placement, schedule)), given)
+
+
+def bounded(relation, domain):
+    return isl.UnionMap(relation).intersect_domain(domain)
+
+
+def lags(space, given=(), spatial=(0, 1), memory=LARGE, wishes=(), scalable=False):
+    """Return F by statement; elements have two bytes."""
+    tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
+    machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes=dict(wishes))
+    found = {}
+    for group in groups_of(space, machine, given, spatial, scalable):
+        found |= skew(group)
+    return found
+
+
+def timed(space, given=(), spatial=(0, 1), memory=LARGE):
+    """Return the statements by name, as skewing sees them."""
+    tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
+    machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes={})
+    groups = groups_of(space, machine, given, spatial)
+    return {each.name: each for group in groups for each in group.statements}
+
+
+def product(loops="i, j, k", size=8, given=True):
+    """Return the matrix product of Examples 1 and 2, on PE[i, j]."""
+    return nest(
+        f"{{ S[i, j, k] : 0 <= i, j, k < {size} }}",
+        f"{{ S[i, j, k] -> [{loops}] }}",
+        "{ S[i, j, k] -> PE[i, j] }",
+        "{ S[i, j, k] -> A[i, k]; S[i, j, k] -> B[k, j] }",
+        "{ S[i, j, k] -> C[i, j] }",
+        ["S"] if given else [],
+    )
