@@ -40,6 +40,8 @@ parallel: the number of dimensions of the space of PEs at one time, before and a
 loops: the matrix from the loops of schedule.isl to the new ones, where it is one.
 broadcast: the number of dimensions of the space of PEs that use an element at one time.
 passes: to which PE an element passes on: how far to the east, and to the south."""
+ALONG: dict[bool | str, tuple[int, ...]] = {True: (0, 1), False: (), "x": (0,), "y": (1,)}
+"""The dimensions of the grid along which layer.yaml wants PEs to pass elements on."""
 OUT = isl.dim_type.out
 
 
@@ -54,8 +56,9 @@ def run(inputs: Inputs) -> dict[str, str]:
         sizes={name: BYTES[tensor.type] for name, tensor in inputs.lair().tensors.items()},
         wishes=wishes_of(mapping, placement),
     )
+    along = ALONG[mapping.skew]
     chosen: dict[str, typing.Any] = {}
-    found = [skewed(space, each, skew(each)) for each in groups_of(space, machine, given, (0, 1))]
+    found = [skewed(space, each, skew(each)) for each in groups_of(space, machine, given, along)]
     for each in found:
         chosen |= each
     before = _union(space.times(name) for name in chosen)

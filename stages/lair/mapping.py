@@ -64,6 +64,20 @@ Machine = Annotated[
 ]
 
 
+def _skew(value: object) -> object:
+    """Return whether, or along which dimension of the grid only, PEs lag behind each other."""
+    if isinstance(value, bool) or value in ("x", "y"):
+        return value
+    raise PydanticCustomError("skew_type", "no way to skew")
+
+
+Skew = Annotated[
+    bool | Literal["x", "y"],
+    PlainValidator(_skew),
+    WithJsonSchema({"enum": [True, False, "x", "y"]}),
+]
+
+
 LONGEST_DELAY = 64
 """A tensor is kept once for each invocation of its delay."""
 
@@ -113,7 +127,8 @@ class Mapping(_Strict):
     """A layer.yaml. `invocations` is how many times in a row the layer runs.
 
     `delays` says how many invocations ago the value is that a node reads, by `node.input`; `pin`
-    names texts of stages that stay as somebody edited them.
+    names texts of stages that stay as somebody edited them. `skew` says whether PEs lag behind each
+    other, or along which dimension of the grid only.
     """
 
     lair: str | None = None
@@ -124,6 +139,7 @@ class Mapping(_Strict):
     target: Isl
     placement: Isl | None = None
     schedule: Isl | None = None
+    skew: Skew = True
     tensors: dict[str, TensorMapping] = {}
     simd: Simd = Simd()
     delays: dict[str, Annotated[int, Field(ge=1, le=LONGEST_DELAY)]] = {}
@@ -203,6 +219,7 @@ _WANTED = {
     "literal_error": "{expected}",
     "machine_type": "a profile's name, a path, or a mapping with `profile`",
     "model_type": "a mapping",
+    "skew_type": "true, false, x or y",
     "string_type": "a text",
 }
 

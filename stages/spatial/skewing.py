@@ -28,14 +28,12 @@ class Group:
     """Statements whose times are comparable.
 
     `dependences` { S[t, p] -> S'[t', p'] } are the pairs whose order must stay, t before t'. Only
-    PEs along the `spatial` dimensions of the grid are neighbours (Sec. III.J). `scalable`: where
-    some dependence leads to another PE, nothing is tried (Sec. III.G).
+    PEs along the `spatial` dimensions of the grid are neighbours (Sec. III.J).
     """
 
     statements: tuple[Timed, ...]
     dependences: isl.UnionMap = field(repr=False)
     spatial: tuple[int, ...]
-    scalable: bool = False
 
 
 def skew(group: Group) -> dict[str, Factors]:
@@ -143,13 +141,17 @@ def _is_parallel(node: Sequence[Timed], trial: Mapping[str, Factors]) -> bool:
 
 
 def _is_legal(group: Group, trial: Mapping[str, Factors]) -> bool:
-    """Say whether a trial keeps the order of all dependences; no, if isl needs long to tell."""
+    """Say whether a trial keeps the order of all dependences.
+
+    Where isl needs long to tell, those that lead to another PE forbid all, as in the scalable
+    variant of Sec. III.G.
+    """
     if stays_on_pe(group.dependences, group.statements):
         return True
     times = _union(later(each, trial[each.name]) for each in group.statements)
     try:
         with limited(MOST_FOR_CHECK):
-            return not group.scalable and keeps(group.dependences, times)
+            return keeps(group.dependences, times)
     except TooManyOperations:
         return False
 

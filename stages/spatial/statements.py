@@ -90,11 +90,7 @@ def given_by(mapping: Mapping) -> list[str]:
 
 
 def groups_of(
-    space: Space,
-    machine: Machine,
-    given: Sequence[str],
-    spatial: tuple[int, ...],
-    scalable: bool = False,
+    space: Space, machine: Machine, given: Sequence[str], spatial: tuple[int, ...]
 ) -> list[Group]:
     """Return the statements by the loops they share, with what orders them."""
     return [
@@ -102,7 +98,6 @@ def groups_of(
             statements=tuple(_timed(space, machine, name, name in given) for name in names),
             dependences=_dependences(space, names),
             spatial=spatial,
-            scalable=scalable,
         )
         for names in space.groups
     ]

@@ -21,12 +21,12 @@ def bounded(relation, domain):
     return isl.UnionMap(relation).intersect_domain(domain)
 
 
-def lags(space, given=(), spatial=(0, 1), memory=LARGE, wishes=(), scalable=False):
+def lags(space, given=(), spatial=(0, 1), memory=LARGE, wishes=()):
     """Return F by statement; elements have two bytes."""
     tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
     machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes=dict(wishes))
     found = {}
-    for group in groups_of(space, machine, given, spatial, scalable):
+    for group in groups_of(space, machine, given, spatial):
         found |= skew(group)
     return found
 

@@ -183,6 +183,14 @@ layer.yaml:2:10: error: machine must be a profile's name, a path, or a mapping w
            ^^^^^^^^^^
 """,
     ),
+    "skew_along_no_dimension": (
+        TARGET + 'skew: z',
+        """\
+layer.yaml:2:7: error: skew must be true, false, x or y
+  skew: z
+        ^
+""",
+    ),
     "open_bracket": (
         TARGET + 'a: [1',
         """\

@@ -122,3 +122,16 @@ def test_a_skewed_schedule_is_not_skewed_again():
     found = skewing(MM, mapping)["mm"]
     assert found["lag"] == [[0, 0]]
     assert found["tensors"]["a"] == {"broadcast": {"before": 0, "after": 0}, "passes": [-1, 0]}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "lag"),
+    [
+        ("true", [[0, 1], [1, 0]]),
+        ("x", [[0, 0], [1, 0]]),
+        ("y", [[0, 1], [0, 0]]),
+        ("false", [[0, 0], [0, 0]]),
+    ],
+)
+def test_layer_yaml_tells_along_which_dimensions_pes_pass_elements_on(wanted, lag):
+    assert skewing(MV, f"{MAPPING}skew: {wanted}\n")["mv"]["lag"] == lag
