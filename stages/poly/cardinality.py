@@ -44,12 +44,12 @@ def cardinality(elements: isl.Set) -> int:
 
     Raises ValueError if there is none, or if it cannot be found in reasonable time.
     """
-    disjoint = _with_constants(elements).make_disjoint().compute_divs()
+    disjoint = with_constants(elements).make_disjoint().compute_divs()
     return sum(map(_of_polytope, disjoint.get_basic_sets()))
 
 
-def _with_constants(elements: isl.Set) -> isl.Set:
-    """Return { [p, x] }, the symbolic constants as dimensions."""
+def with_constants(elements: isl.Set) -> isl.Set:
+    """Return { [p, x] } of `[p] -> { [x] }`."""
     anonymous = isl.Set.from_params(elements) if elements.is_params() else elements.flatten()
     return anonymous.move_dims(isl.dim_type.set, 0, PARAM, 0, anonymous.dim(PARAM))
 

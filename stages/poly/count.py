@@ -1,4 +1,4 @@
-"""How many elements a set has: exactly where that takes no time, else at most."""
+"""How many elements a set has: exactly, but where that takes long at most."""
 
 from __future__ import annotations
 
@@ -6,28 +6,24 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.bind import PARAM
+from stages.poly.cardinality import cardinality, with_constants
+from stages.poly.quota import TooManyOperations, limited
 
-MOST_COUNTED = 100_000
-"""Elements are counted one by one in boxes of at most so many."""
+MOST_OPERATIONS = 2_000_000
+"""How much isl may work to count exactly, in its own unit: half a second."""
 
 
 def count(elements: isl.Set) -> int:
-    """Return the number of `[p] -> { [x] }`'s pairs (p, x), or a bound where they are many.
+    """Return the number of `[p] -> { [x] }`'s pairs (p, x), or a bound where counting takes long.
 
     The bound is the number of elements of the box around them. Raises ValueError if there is none.
     """
-    whole = _with_constants(elements)
-    if whole.is_empty():
-        return 0
-    around = prod(_extent(whole, k) for k in range(whole.dim(isl.dim_type.set)))
-    return int(whole.count_val().to_python()) if around <= MOST_COUNTED else around
-
-
-def _with_constants(elements: isl.Set) -> isl.Set:
-    """Return { [p, x] }, the symbolic constants as dimensions."""
-    anonymous = isl.Set.from_params(elements) if elements.is_params() else elements.flatten()
-    return anonymous.move_dims(isl.dim_type.set, 0, PARAM, 0, anonymous.dim(PARAM))
+    try:
+        with limited(MOST_OPERATIONS):
+            return cardinality(elements)
+    except (TooManyOperations, ValueError):
+        whole = with_constants(elements)
+        return prod(_extent(whole, k) for k in range(whole.dim(isl.dim_type.set)))
 
 
 def _extent(elements: isl.Set, position: int) -> int:

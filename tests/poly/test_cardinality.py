@@ -90,6 +90,5 @@ def test_an_unbounded_set_has_no_number(text):
 
 
 def test_too_many_cases_are_refused():
-    text = "{ [i, j] : 0 <= 5003i - 5009j <= 99999 and 0 <= 7001j - 7013i <= 1999999 }"
-    with pytest.raises(ValueError, match="counting needs"):
-        cardinality(isl.Set(text))
+    with pytest.raises(ValueError, match="counting needs 5003 cases, more than 4096"):
+        cardinality(isl.Set("{ [i, j] : 0 <= j <= 5003 and 0 <= 5003i <= 5009j }"))
