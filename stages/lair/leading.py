@@ -27,7 +27,6 @@ import itertools
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 
 import islpy as isl
 
@@ -35,8 +34,9 @@ from stages.lair.leaving import leaving
 from stages.lair.portions import Flows
 from stages.poly.ast import c_condition
 from stages.poly.bind import PE_NAMES, bind_set, index_names, project_names, unbind_set
-from stages.poly.bounds import exact_bounds, fixed_size
+from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.compression import compress, keeps_order
+from stages.poly.count import count
 from stages.poly.leading import Lead, is_in_order, lead_of, stops_of
 from stages.poly.pieces import from_domain
 from stages.poly.portions import last_in
@@ -45,6 +45,9 @@ if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile
 
 Description = Mapping[str, typing.Any]
+RUN_TIME = 4
+"""Scalar operations that find the size of a send before it, roughly."""
+
 LANES = {
     "N": "{ PE[x, y] -> PE[x, v] }",
     "S": "{ PE[x, y] -> PE[x, v] }",
@@ -76,17 +79,20 @@ class Steps:
         return found
 
     @property
-    def tested(self) -> isl.Set:
-        """Return [names] of the steps of which a guard tells those after which something leaves.
+    def ends(self) -> list[isl.Set]:
+        """Return the [names] of which code that ends a step knows that it is one of them.
 
-        Whether a sequence is the last one is known in any case.
+        All portions; of sequences those before whose last dimension goes on, then those before
+        whose last but one does, ..., and the last one.
         """
         if not self.in_sequences:
-            return self.known
-        last = isl.Set(f"[{', '.join(self.names)}] -> {{ : }}")
-        for name, (_, high) in zip(self.names, self.box, strict=True):
-            last = last.intersect(isl.Set(f"[{name}] -> {{ : {name} = {high} }}"))
-        return self.known.subtract(last)
+            return [self.known]
+        found, left = [], self.known
+        for name, (_, high) in reversed(list(zip(self.names, self.box, strict=True))):
+            last = isl.Set(f"[{name}] -> {{ : {name} = {high} }}")
+            found.append(left.subtract(last))
+            left = left.intersect(last)
+        return [*found, left]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,50 +251,50 @@ def _choose(leading: Leading, room: Room, profile: Profile) -> Description | Non
 def _gain(
     lead: Lead, leading: Leading, room: Room, profile: Profile
 ) -> dict[str, typing.Any] | None:
-    """Return what each send has, whether all leaves so, and the cycles that are saved.
+    """Return whether all leaves early, in how many sends, and the cycles that are saved.
 
-    None if it is out of order, or no box of fixed size, or if there would be too many sends.
+    None if it is out of order, or no boxes, or if there would be too many sends.
     """
     if lead.after.is_empty() or not is_in_order(lead):
         return None
-    steps, elements = leading.steps, lead.leading(leading.steps.names)
-    size, rest = _size(elements, steps.names), _size(lead.rest, ())
-    members = bind_set(leading.chain, PE_NAMES)
+    names, elements = leading.steps.names, lead.leading(leading.steps.names)
     whole = lead.rest.is_empty()
-    if size is None or rest is None or not (whole or members.is_subset(lead.rest.params())):
+    members = bind_set(leading.chain, PE_NAMES)
+    if not (whole or members.is_subset(lead.rest.params())):
+        return None
+    early, rest = _bounds(elements), _bounds(lead.rest)
+    if early is None or rest is None or fixed_size(rest, ()) is None:
         return None
     stops = project_names(elements.params(), PE_NAMES)
-    sends = _count(stops, steps.names)
+    sends = _count(stops, names)
     if sends > room.sends and not (room.alone or (room.in_step and leading.is_alike(lead))):
         return None
-    guard = c_condition(stops, steps.tested)
-    tested = guard.operations * prod(high - low + 1 for low, high in steps.box) if guard else 0
-    each = size.max_val().to_python() - profile.address - (0 if room.alone else profile.scalar)
-    saved = (sends - whole) * each - tested * profile.scalar
-    return {"all": whole, "size": str(size), "sends": sends, "saved": saved}
+    each = profile.address + (0 if room.alone else profile.scalar)
+    if fixed_size(early, names) is None:
+        each += profile.configuration + RUN_TIME * profile.scalar
+    spent = sends * each + profile.scalar * _tests(stops, leading.steps)
+    saved = count(elements) // count(elements.params()) * (sends - whole) - spent
+    return {"all": whole, "sends": sends, "saved": saved}
+
+
+def _tests(stops: isl.Set, steps: Steps) -> int:
+    """Return the operations that find out after which steps something leaves."""
+    found = 0
+    for known in steps.ends:
+        guard = None if known.is_disjoint(stops) else c_condition(stops, known)
+        found += guard.operations * _count(known, steps.names) if guard else 0
+    return found
 
 
 def _count(known: isl.Set, names: tuple[str, ...]) -> int:
     listed = ", ".join(names)
-    found = known.unbind_params(isl.MultiId(f"[{listed}] -> {{ [{listed}] }}"))
-    return int(found.count_val().to_python())
+    return count(known.unbind_params(isl.MultiId(f"[{listed}] -> {{ [{listed}] }}")))
 
 
-def _size(elements: isl.Set, free: tuple[str, ...]) -> isl.PwAff | None:
-    """Return how many elements a box has, in order; None if it is none, or its size not fixed.
-
-    Nor may more than one size depend on the PE.
-    """
-    found = isl.PwAff("[PE_X, PE_Y] -> { [1] }")
-    if elements.is_empty():
-        return found
+def _bounds(elements: isl.Set) -> ExactBounds | None:
+    """Return the bounds of a set that is a box, compressed, in order; None if it is none."""
     compressed = compress(elements)
     if not keeps_order(compressed.map, compressed.set):
         return None
     bounds = exact_bounds(compressed.set, elements.params())
-    sizes = fixed_size(bounds, free) if bounds.is_box else None
-    for size in sizes or ():
-        if not (size.is_cst() or found.is_cst()):
-            return None
-        found = found.mul(size)
-    return None if sizes is None else found
+    return bounds if bounds.is_box else None

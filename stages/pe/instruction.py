@@ -111,14 +111,14 @@ def _run(
         operands += ["NULL"] * (3 - len(operands))
         vector = f"&my->{step.field}{selected}"
         if decision["by"] == "configure":
-            run.add(*_configure(step, vector, _sizes_at_run_time(run, decision)))
+            run.add(*_configure(step, vector, sizes_at_run_time(run, decision)))
         run.add(f"vector_run(pe, {vector}, {', '.join(operands)});")
     if decision["by"] in AT_RUN_TIME:
-        block.declare(_ends(name, model, context), run.text())
+        block.declare(ends_of(name, model, context), run.text())
     block.absorb(run)
 
 
-def _ends(name: str, model: Work, context: isl.Set) -> dict[str, Expression]:
+def ends_of(name: str, model: Work, context: isl.Set) -> dict[str, Expression]:
     """Return the least and the greatest value of each dimension, first0, last0, ..."""
     elements = isl.Set.from_union_set(model.compressed[name])
     found: dict[str, Expression] = {}
@@ -146,7 +146,7 @@ def _selected(block: Block, decision: Description, context: isl.Set) -> str:
     return subscripts
 
 
-def _sizes_at_run_time(block: Block, decision: Description) -> list[str]:
+def sizes_at_run_time(block: Block, decision: Description) -> list[str]:
     """Return sizes, last - first + 1 where they are not fixed."""
     block.charge(scalar=2 * sum(not isinstance(size, int) for size in decision["sizes"]))
     return [

@@ -16,9 +16,11 @@ import islpy as isl
 from stages.lair.leading import Steps, steps_of
 from stages.pe.code import Block, words
 from stages.pe.function import Body
+from stages.pe.instruction import ends_of, sizes_at_run_time
 from stages.pe.model import Description, holds
 from stages.pe.program import Program
 from stages.pe.streams import Transfer, add_sum, alternating, configure_sum, outer_indices
+from stages.pe.work import transfer_loops
 
 
 class Leads:
@@ -39,7 +41,7 @@ class Leads:
             if mine and not leading.is_disjoint(known):
                 condition = holds(leading, known)
                 inner = block.nest("") if condition is None else block.when(condition)
-                self._send(inner, name, departure)
+                self._send(inner, name, departure, known.intersect(leading))
 
     def end_sequence(self, body: Body, arrival: str) -> None:
         """Append the step to the next sequence, which returns unless it was the last one.
@@ -49,21 +51,19 @@ class Leads:
         described, block = self.model.graph["arrivals"][arrival], body.block
         body.locals |= outer_indices(self.program, arrival, described)
         steps = self._steps(arrival)[0]
-        fields = [self.spelling.of(f"{arrival}_{name}") for name in steps.names]
         here = self.program.pes.intersect(self.model.pes(f"{arrival}_taken"))
-        here = here.intersect(steps.known)
+        *goes_on, last = steps.ends
+        dimensions = reversed(list(zip(steps.names, steps.box, strict=True)))
         ended: list[str] = []
-        for name, field, (low, high) in reversed(
-            list(zip(steps.names, fields, steps.box, strict=True))
-        ):
+        for known, (name, (low, high)) in zip(goes_on, dimensions, strict=True):
+            field = self.spelling.of(f"{arrival}_{name}")
             self.program.hold(f"int32_t {field};")
             block.charge(scalar=2)
             inner = block.nest(f"if ({name} < {high})")
-            self._progress_all(inner, arrival, here.intersect(_below(name, high)))
+            self._progress_all(inner, arrival, here.intersect(known))
             inner.add(*ended, f"my->{field} = {name} + 1;", "return;")
-            here = here.intersect(isl.Set(f"[{name}] -> {{ : {name} = {high} }}"))
             ended.append(f"my->{field} = {low};")
-        self._progress_all(block, arrival, here)
+        self._progress_all(block, arrival, here.intersect(last))
         block.add(*ended)
 
     def has_sequences(self, arrival: str) -> bool:
@@ -89,32 +89,44 @@ class Leads:
     def _transfer(self, name: str) -> Transfer:
         """Configure the instruction that sends after a step."""
         departure = self.early[name]
-        lead, taken = departure["lead"], self.spelling.of(f"{name}_sends")
+        taken = self.spelling.of(f"{name}_sends")
         transfer = Transfer(
             self.program,
             f"lead_{name}",
-            count=lead["size"],
-            slots=lead["sends"],
+            slots=departure["lead"]["sends"],
             slot=f"my->{taken}",
         )
-        configure_sum(transfer, departure, *self._ends(name))
         if transfer.packed:
             self.program.hold(f"int32_t {taken};")
+        elif transfer.decision["by"] != "configure":
+            configure_sum(transfer, departure, *self._ends(name))
         return transfer
 
-    def _send(self, block: Block, name: str, departure: Description) -> None:
+    def _send(self, block: Block, name: str, departure: Description, known: isl.Set) -> None:
         """Append a send, given the symbolic constants of the step."""
-        chain, first = self._ends(name)
-        inner, transfer = Block(), self.transfers[name]
-        add_sum(inner, transfer, chain, first, "NULL")
+        (chain, first), inner, transfer = self._ends(name), Block(), self.transfers[name]
+        sizes = self._sizes(inner, transfer)
+        add_sum(inner, transfer, departure, chain, first, "NULL", sizes)
         if transfer.packed:
             inner.add(f"my->{self.spelling.of(f'{name}_sends')} += 1;")
             inner.charge(scalar=1)
         used = words(inner.text())
         declared = alternating(self.program, departure, chain)
         block.add(*(text for name, text in declared.items() if name in used))
+        if transfer.decision["by"] == "configure":
+            block.declare(ends_of(transfer.task, self.model, known), inner.text())
         block.absorb(inner)
 
+    def _sizes(self, block: Block, transfer: Transfer) -> str:
+        """Append what finds how much is sent, if it is not always as much; return it as C.
 
-def _below(name: str, high: int) -> isl.Set:
-    return isl.Set(f"[{name}] -> {{ : {name} < {high} }}")
+        What does not lie in memory as it leaves is brought into order meanwhile, and counted.
+        """
+        if transfer.packed:
+            block.add("int n = 0;", "")
+            line = f"{transfer.place}[n++] = {{}};"
+            transfer_loops(block, transfer.task, self.model, self.spelling, line)
+            return "n"
+        if transfer.decision["by"] == "configure":
+            return ", ".join(sizes_at_run_time(block, transfer.decision))
+        return ""

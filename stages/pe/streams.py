@@ -142,29 +142,39 @@ def send_sum(
     """
     transfer = Transfer(program, task)
     configure_sum(transfer, departure, chain, first)
-    add_sum(block, transfer, chain, first, then)
+    transfer.pack(block)
+    add_sum(block, transfer, departure, chain, first, then)
 
 
 def configure_sum(
     transfer: Transfer, departure: Description, chain: isl.Set, first: isl.Set
 ) -> None:
     """Configure what a sum is sent with: the first PEs of a chain only copy their part."""
-    transfer.configure("COPY", "{fabric}, {memory}, NO_OPERAND", first)
-    transfer.configure(
-        departure["by"].upper(), "{fabric}, {fabric}, {memory}", chain.subtract(first)
-    )
+    transfer.configure("COPY", ALONE, first)
+    transfer.configure(departure["by"].upper(), SUMMED, chain.subtract(first))
 
 
-def add_sum(block: Block, transfer: Transfer, chain: isl.Set, first: isl.Set, then: str) -> None:
-    """Append the instructions of a sum, as in `send_sum`, once it is configured."""
-    program = transfer.program
-    transfer.pack(block)
+def add_sum(
+    block: Block,
+    transfer: Transfer,
+    departure: Description,
+    chain: isl.Set,
+    first: isl.Set,
+    then: str,
+    sizes: str = "",
+) -> None:
+    """Append the instructions of a sum, configured for some `sizes` first if these are given."""
     where = transfer.where(block)
-    alone = holds(first, chain.intersect(program.pes))
-    summed = f"stream_combine(pe, {transfer.vector}, out, in, {where}, {then});"
-    block.when(alone).add(f"stream_send(pe, {transfer.vector}, out, {where}, {then});")
+    alone = holds(first, chain.intersect(transfer.program.pes))
+    inner = block.when(alone)
+    if sizes:
+        transfer.configure_now(inner, "COPY", ALONE, sizes)
+    inner.add(f"stream_send(pe, {transfer.vector}, out, {where}, {then});")
     if alone is not None:
-        block.nest("else").add(summed)
+        inner = block.nest("else")
+        if sizes:
+            transfer.configure_now(inner, departure["by"].upper(), SUMMED, sizes)
+        inner.add(f"stream_combine(pe, {transfer.vector}, out, in, {where}, {then});")
 
 
 def alternating(
@@ -195,6 +205,11 @@ def most_elements(model: Model, task: str) -> int:
     """Return a bound on the elements that a task moves on any PE."""
     compressed = isl.Set.from_union_set(model.compressed[task])
     return min(most_points(model.instance_set(task)), most_points(compressed))
+
+
+ALONE = "{fabric}, {memory}, NO_OPERAND"
+SUMMED = "{fabric}, {fabric}, {memory}"
+"""The operands of an instruction that sends what a PE has, or adds it to what comes."""
 
 
 class Transfer:
@@ -251,9 +266,12 @@ class Transfer:
         if here.is_empty():
             return
         block = program.main.block.when(holds(here, program.pes))
+        self.configure_now(block, operation, operands, self._sizes(block, here))
+
+    def configure_now(self, block: Block, operation: str, operands: str, sizes: str) -> None:
+        """Append the configuration of the instruction for some sizes."""
         memory = f"{self.type.upper()}_OPERAND({self._strides()})"
         text = operands.format(memory=memory, fabric=f"{self.type.upper()}_FABRIC")
-        sizes = self._sizes(block, here)
         block.add(
             f"configure(pe, {self.vector}, NO_COUNTER, {operation}, SIZES({sizes}),",
             f"          {text});",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from stages.poly.bind import index_constants
 from stages.poly.bounds import fixed_size
+from stages.poly.compression import keeps_order
 from stages.vector.candidate import Candidate, NotPossibleError, first
 from stages.vector.situation import Situation
 
@@ -25,3 +26,10 @@ def candidate(situation: Situation) -> Candidate:
         origin=tuple(map(first, range(len(exact.minimum)))),
         box=situation.elements,
     )
+
+
+def transfer(situation: Situation) -> Candidate:
+    """Return elements that leave after a step, in order. Raises NotPossibleError."""
+    if not keeps_order(situation.compression, situation.elements):
+        raise NotPossibleError("the box has its elements in another order")
+    return candidate(situation)

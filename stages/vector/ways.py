@@ -25,6 +25,7 @@ WAYS: dict[str, Way] = {
 }
 FILL: dict[str, Way] = {"exact": exact.transfer, "nested": nested.candidate}
 TRANSFER: dict[str, Way] = {"exact": exact.transfer}
+LEAD: dict[str, Way] = {"exact": exact.transfer, "configure": configure.transfer}
 
 
 def ways_of(situation: Situation) -> dict[str, Way]:
@@ -34,4 +35,6 @@ def ways_of(situation: Situation) -> dict[str, Way]:
     """
     if situation.runs:
         return WAYS
+    if situation.task["kind"] == "lead":
+        return LEAD
     return FILL if situation.task["kind"] in FILLS else TRANSFER
