@@ -1,18 +1,19 @@
 """Cut dense arrivals into portions, so that statements run while others still arrive.
 
-A statement goes by the longest streams that it reads, and waits for all of the others. What reads
-one stream shares its cut. The cut is that of the fewest cycles:
+A statement goes by the longest streams that it reads, and waits for all of the others. Statements
+that go by one stream share its cut: of all cuts, and none, the one of the fewest cycles,
 
     whole:        elements + work + results
-    in portions:  max(elements, portions * overhead + work, results) + that of the last portion
+    in portions:  max(elements + step, first portion + steps, results) + results of a portion
 
-where the overhead is what starts a task and its vector instructions, once a portion.
+where a step is its share of the work, and what it takes to start a task and its instructions.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1; design, The machine
 """
 
 from __future__ import annotations
 
+import itertools
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,13 +38,29 @@ AHEAD = 2
 SCALARS = 2
 """Scalar operations of the task that takes a portion."""
 
+DIGITS = 2
+"""Those that find one more symbolic constant of a portion from its number."""
+
+GUARDS = 3
+"""Those of a guard, for one more symbolic constant."""
+
+OUTSIDE = 3
+"""Those of a loop nest outside of its loops."""
+
+STEP = 1
+"""Those of a step besides; where elements are sums, as many more for its guards."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Arrivals of one box, and the statements that go by them."""
+    """Arrivals of one box, and the statements that go by them.
+
+    `together` is how many of the arrivals a PE takes, at most.
+    """
 
     box: IndexBox
     arrivals: tuple[str, ...]
+    together: int
     statements: tuple[Statement, ...]
 
 
@@ -70,7 +87,7 @@ class Cutter:
         """Take the statements that run on memory; find the boxes of dense streams."""
         self.layer, self.statements = layer, statements
         self.profile, self.flows = profile, flows
-        self.leaving = {d["tensor"] for d in departures.values()}
+        self.leaving = {d["tensor"] for d in departures.values() if "sparse" not in d}
         dense = [n for n, arrival in flows.arrivals.items() if not arrival["sparse"]]
         self.boxes = {name: index_box(flows.passing(name)) for name in dense}
         self.free = profile.instruction_queue - 1 - len(dense) - len(departures)
@@ -98,7 +115,10 @@ class Cutter:
             chosen = tuple(s for s in self.statements if s.name in members)
             box = self.boxes[next(iter(arrivals))] if arrivals else None
             if box is not None:
-                yield Group(box=box, arrivals=tuple(sorted(arrivals)), statements=chosen)
+                names = tuple(n for n in self.boxes if n in arrivals)
+                yield Group(
+                    box=box, arrivals=names, together=self._together(names), statements=chosen
+                )
             left = {name: by for name, by in left.items() if name not in members}
 
     def leaders(self, statement: Statement) -> list[str]:
@@ -108,9 +128,15 @@ class Cutter:
         largest = max(mine, key=lambda n: _elements(self.boxes[n]), default=None)
         return [n for n in mine if largest and self.boxes[n] == self.boxes[largest]]
 
+    def _together(self, arrivals: Sequence[str]) -> int:
+        """Return how many arrivals a PE takes: one if no two go to one PE."""
+        pes = [self.flows.taken(name).range() for name in arrivals]
+        pairs = itertools.combinations(pes, 2)
+        return 1 if all(one.is_disjoint(other) for one, other in pairs) else len(arrivals)
+
     def _best(self, group: Group) -> Cut | None:
         """Return the cut of the fewest cycles; None if these are of the whole."""
-        work = [self._work(statement) for statement in group.statements]
+        work = [self._work(group, statement) for statement in group.statements]
         best, least = None, self._whole(group, work)
         for cut in cuts_of(group.box):
             cycles = self._in_portions(group, work, cut)
@@ -119,37 +145,49 @@ class Cutter:
         return best
 
     def _whole(self, group: Group, work: Sequence[Work]) -> int:
-        once = self.profile.dispatch * len(group.arrivals) + sum(w.call + w.whole for w in work)
-        return _elements(group.box) + once + sum(w.results for w in work)
+        once = self.profile.dispatch * group.together + sum(w.call + w.whole for w in work)
+        return group.together * _elements(group.box) + once + sum(w.results for w in work)
 
     def _in_portions(self, group: Group, work: Sequence[Work], cut: Cut) -> int:
         """Return the cycles of a cut, up to the end of its last portion's results."""
+        elements = group.together * _elements(group.box)
         number = _elements(group.box) // cut.size
-        scalars = SCALARS + 2 * (len(cut.counts) - 1)
-        overhead = sum(w.call for w in work)
-        overhead += len(group.arrivals) * (self.profile.dispatch + scalars * self.profile.scalar)
-        busy = number * overhead + sum(w.whole for w in work)
+        more = len(cut.counts) - 1
+        scalars = group.together * (SCALARS + group.together - 1 + DIGITS * more)
+        scalars += len(work) * (DIGITS + GUARDS) * more
+        start = group.together * self.profile.dispatch + sum(w.call for w in work)
+        steps = number * (start + scalars * self.profile.scalar) + sum(w.whole for w in work)
         results = sum(w.results for w in work)
-        longest = max(_elements(group.box), busy, results)
-        return longest + -(-busy // number) + -(-results // number)
+        first = elements // number
+        longest: int = max(elements + -(-steps // number), first + steps, results)
+        return longest + -(-results // number)
 
-    def _work(self, statement: Statement) -> Work:
+    def _work(self, group: Group, statement: Statement) -> Work:
         """Return what a statement takes on a PE, at most."""
-        profile, layer = self.profile, self.layer
-        target = statement.target.tensor
+        profile, target = self.profile, statement.target.tensor
         instances = self._spread(self.flows.adapted["placement"], statement.name)
-        written = self._spread(
-            self.flows.lair["writes"].reverse().apply_range(self.flows.adapted["placement"]), target
-        )
-        results = written if target in self.leaving and statement.op == "=" else 0
+        operands = 1 + len(statement.reads)
+        results = self._results(group, statement)
         try:
             number = len(operations_of(target, statement.op, statement.expr))
         except NoOperationError:
-            each = profile.scalar * (1 + len(statement.reads)) + profile.loop
-            return Work(whole=instances * each, call=profile.loop, results=results)
-        lanes = profile.lanes[layer.tensors[target].type]
-        call = number * (profile.vector_start_up + profile.address * (1 + len(statement.reads)))
+            each = profile.scalar * (operands + 1) + profile.loop + profile.address * operands
+            return Work(whole=instances * each, call=OUTSIDE * profile.scalar, results=results)
+        lanes = profile.lanes[self.layer.tensors[target].type]
+        call = number * (profile.vector_start_up + profile.address * operands)
+        call += profile.scalar * (STEP if statement.op == "=" else 2 * STEP)
         return Work(whole=number * -(-instances // lanes), call=call, results=results)
+
+    def _results(self, group: Group, statement: Statement) -> int:
+        """Return how many elements leave a PE while others are still computed, at most."""
+        target, placement = statement.target.tensor, self.flows.adapted["placement"]
+        halves = next(cuts_of(group.box), None)
+        if target not in self.leaving or halves is None:
+            return 0
+        leaders = [name for name in self.leaders(statement) if name in group.arrivals]
+        if not self.flows.is_gradual(statement.name, dict.fromkeys(leaders, halves.of)):
+            return 0
+        return self._spread(self.flows.lair["writes"].reverse().apply_range(placement), target)
 
     def _spread(self, relation: isl.UnionMap, name: str) -> int:
         """Return a bound on how many of { name[...] -> PE } are on one PE."""

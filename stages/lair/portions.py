@@ -57,6 +57,12 @@ class Flows:
         late = taken_by(late, self._placement(statement))
         return (late if most_in_step(late) <= most_in_step(early) else early).coalesce()
 
+    def is_gradual(self, statement: str, cuts: Mapping[str, isl.Map]) -> bool:
+        """Say whether a step before the last one completes an element on its PE."""
+        writes = _map(from_domain(self.lair["writes"], statement))
+        last = last_in(self.steps(statement, cuts), writes).range().unwrap().range()
+        return not last.is_singleton()
+
     def _early(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
         """Return the steps of the last portions that instances need themselves."""
         placed, reads = self._placement(statement), from_domain(self.lair["reads"], statement)
