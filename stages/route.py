@@ -153,10 +153,12 @@ class TaskGraph:
 
     def _portions(self, arrival: str) -> dict[str, object]:
         """Return what tasks.yaml says of the portions of an arrival."""
-        cut = self.cuts.get(arrival)
-        if cut is None:
+        found = self.cuts.get(arrival)
+        if found is None:
             return {}
-        return {"portions": {"of": str(cut.of), "counts": list(cut.counts), "size": cut.size}}
+        cut, why = found.cut, f"some {found.cycles} cycles, {found.whole} as a whole"
+        described = {"of": str(cut.of), "counts": list(cut.counts), "size": cut.size, "why": why}
+        return {"portions": described}
 
     def _steps(self, statement: Statement) -> dict[str, object]:
         """Return which arrivals a statement goes by, if it runs in steps."""

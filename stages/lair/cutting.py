@@ -65,6 +65,15 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Portions:
+    """The cut of an arrival, and what is expected: its cycles, and those of the whole."""
+
+    cut: Cut
+    cycles: int
+    whole: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """The cycles of statements on one PE: all of them, of each call, and of what they send."""
 
@@ -92,15 +101,15 @@ class Cutter:
         self.boxes = {name: index_box(flows.passing(name)) for name in dense}
         self.free = profile.instruction_queue - 1 - len(dense) - len(departures)
 
-    def cut(self) -> dict[str, Cut]:
-        """Return the cuts of the arrivals that are worth it, by their names."""
-        found: dict[str, Cut] = {}
+    def cut(self) -> dict[str, Portions]:
+        """Return the portions of the arrivals that are worth a cut, by their names."""
+        found: dict[str, Portions] = {}
         for group in self._groups():
             needed = (AHEAD - 1) * len(group.arrivals)
-            cut = self._best(group) if needed <= self.free else None
-            if cut is not None:
+            chosen = self._best(group) if needed <= self.free else None
+            if chosen is not None:
                 self.free -= needed
-                found |= dict.fromkeys(group.arrivals, cut)
+                found |= dict.fromkeys(group.arrivals, chosen)
         return found
 
     def _groups(self) -> Iterator[Group]:
@@ -134,14 +143,14 @@ class Cutter:
         pairs = itertools.combinations(pes, 2)
         return 1 if all(one.is_disjoint(other) for one, other in pairs) else len(arrivals)
 
-    def _best(self, group: Group) -> Cut | None:
-        """Return the cut of the fewest cycles; None if these are of the whole."""
+    def _best(self, group: Group) -> Portions | None:
+        """Return the cut of the fewest cycles, the largest portions first; None if of the whole."""
         work = [self._work(group, statement) for statement in group.statements]
-        best, least = None, self._whole(group, work)
+        best, whole = None, self._whole(group, work)
         for cut in cuts_of(group.box):
             cycles = self._in_portions(group, work, cut)
-            if cycles < least:
-                best, least = cut, cycles
+            if cycles < (best.cycles if best else whole):
+                best = Portions(cut=cut, cycles=cycles, whole=whole)
         return best
 
     def _whole(self, group: Group, work: Sequence[Work]) -> int:
