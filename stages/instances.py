@@ -153,7 +153,13 @@ class InstanceFinder:
         steps = steps_of(departure["lead"]["statement"], self.graph)
         assert steps is not None, "what leaves early does so after a step"
         chain = isl.Set.from_union_set(self.routes[f"{name}_chain"])
-        return Leading(flows=self.flows, departure=departure, chain=chain, steps=steps)
+        return Leading(
+            flows=self.flows,
+            departure=departure,
+            chain=chain,
+            steps=steps,
+            type=self.graph["tensors"][departure["tensor"]]["type"],
+        )
 
     def _pack(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] leaves the port of PE with outer indices and i }, and which T[e]."""

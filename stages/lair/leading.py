@@ -33,18 +33,21 @@ import islpy as isl
 from stages.lair.leaving import leaving
 from stages.lair.portions import Flows
 from stages.poly.ast import c_condition
-from stages.poly.bind import PE_NAMES, bind_set, index_names, project_names, unbind_set
+from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names, project_names, unbind_set
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.compression import compress, keeps_order
-from stages.poly.count import count
+from stages.poly.count import count, most_points
 from stages.poly.leading import Lead, is_in_order, lead_of, stops_of
-from stages.poly.pieces import from_domain
+from stages.poly.pieces import from_domain, maps_of
 from stages.poly.portions import last_in
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile
 
 Description = Mapping[str, typing.Any]
+STEP = 5
+"""Scalar operations of taking a portion and running a step, roughly."""
+
 RUN_TIME = 4
 """Scalar operations that find the size of a send before it, roughly."""
 
@@ -155,6 +158,7 @@ class Leading:
     departure: Description
     chain: isl.Set
     steps: Steps
+    type: str
 
     @property
     def last(self) -> isl.Map:
@@ -187,6 +191,18 @@ class Leading:
         """Return what leaves after which steps, as tasks.yaml says."""
         return lead_of(self.order, self.last, isl.Set(self.departure["lead"]["after"]), self.pes)
 
+    def slack(self, profile: Profile) -> int:
+        """Return the cycles in which a PE waits for portions, roughly; none for sequences."""
+        if self.steps.in_sequences:
+            return 0
+        placed = maps_of(self.flows.adapted["placement"])
+        instances = sum(most_points(bind_range(each, PE_NAMES)) for each in placed)
+        arriving = sum(
+            most_points(bind_range(self.flows.taken(name), PE_NAMES)) for name in self.steps.cuts
+        )
+        taking = STEP * profile.scalar * count(self.steps.known)
+        return max(0, arriving - instances // profile.lanes[self.type] - taking)
+
     def is_alike(self, lead: Lead) -> bool:
         """Say whether all PEs of a lane send the same after the same steps."""
         sent = unbind_set(lead.after.wrap(), "PE", PE_NAMES)
@@ -209,7 +225,10 @@ def leads_of(
         if steps is None:
             continue
         chain, first = (flows.routes[f"{name}_{part}"] for part in ("chain", "first"))
-        leading = Leading(flows=flows, departure=departures[name], chain=chain, steps=steps)
+        type_ = graph["tensors"][departures[name]["tensor"]]["type"]
+        leading = Leading(
+            flows=flows, departure=departures[name], chain=chain, steps=steps, type=type_
+        )
         room = Room(
             sends=free_instructions(graph, profile) // len(summed),
             alone=chain.is_equal(first),
@@ -240,12 +259,13 @@ def _taking_tasks(graph: Description) -> list[str]:
 def _choose(leading: Leading, room: Room, profile: Profile) -> Description | None:
     """Return the steps after which a departure is sent, and why; None if all leaves at the end."""
     last, order, pes = leading.last, leading.order, leading.pes
-    best = None
-    for stops in stops_of(last, leading.steps.box):
-        found = _gain(lead_of(order, last, stops, pes), leading, room, profile)
-        if found is not None and found["saved"] > (best["saved"] if best else 0):
-            best = {"after": str(stops), **found}
-    return best
+    found = [
+        {"after": str(stops), **gain}
+        for stops in stops_of(last, leading.steps.box)
+        if (gain := _gain(lead_of(order, last, stops, pes), leading, room, profile))
+    ]
+    best = max(found, key=lambda gain: (gain["saved"], -gain["spent"]), default=None)
+    return best if best is not None and best["saved"] > 0 else None
 
 
 def _gain(
@@ -273,8 +293,10 @@ def _gain(
     if fixed_size(early, names) is None:
         each += profile.configuration + RUN_TIME * profile.scalar
     spent = sends * each + profile.scalar * _tests(stops, leading.steps)
-    saved = count(elements) // count(elements.params()) * (sends - whole) - spent
-    return {"all": whole, "sends": sends, "saved": saved}
+    hidden = leading.slack(profile) * (sends - 1) // sends
+    elements_sent = count(elements) // count(elements.params()) * (sends - whole)
+    saved = elements_sent - max(each, spent - hidden)
+    return {"all": whole, "sends": sends, "spent": spent, "saved": saved}
 
 
 def _tests(stops: isl.Set, steps: Steps) -> int:
