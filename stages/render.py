@@ -3,7 +3,7 @@
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4, 5
 Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml, routes.isl,
          instances.isl, compressions.isl, memory.isl, simd.yaml
-Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/layout.yaml
+Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/layout.yaml, build/multicast/*
 Assumes  every stream has an instruction (simd).
 Ensures  the programs need no more memory than a PE has; one layout serves both.
 """
@@ -20,6 +20,7 @@ from stages.diagnose import UserError
 from stages.lair.yaml_text import write_document
 from stages.pe.adapter import adapter_programs
 from stages.pe.compute import compute_program
+from stages.pe.copied import if_copied
 from stages.pe.layout import layout_of
 from stages.pe.model import Model, read_model
 from stages.pe.program import Program
@@ -41,7 +42,7 @@ READS = (
     "memory.isl",
     "simd.yaml",
 )
-WRITES = ("build/simd/pe_*.c", "build/loops/pe_*.c", "build/layout.yaml")
+WRITES = ("build/simd/pe_*.c", "build/loops/pe_*.c", "build/layout.yaml", "build/multicast/*")
 HEADER = """The fabric that the programs run on, in build/simd and in build/loops alike.
 grid: all PEs. roles: at which PEs a program runs, its counters, its memory in bytes; code is an
 estimate. tensors: type, shape and byte address of local tensors; map: which element of the global
@@ -63,7 +64,18 @@ def run(inputs: Inputs) -> dict[str, str]:
         check_machine(model, programs, profile, inputs)
         texts |= {f"build/{variant}/pe_{p.role}.c": program_text(p, described) for p in programs}
     texts["build/layout.yaml"] = write_document(HEADER, layout_of(model, programs))
-    return texts
+    return texts | (_copied_texts(model, profile) if model.passing else {})
+
+
+def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:
+    """Return the programs and the layout for a machine that differs in multicast alone."""
+    copied = if_copied(model)
+    programs = _programs(copied, profile, vectors=True)
+    described = "where routers copy what PEs pass on"
+    return {
+        **{f"build/multicast/pe_{p.role}.c": program_text(p, described) for p in programs},
+        "build/multicast/layout.yaml": write_document(HEADER, layout_of(copied, programs)),
+    }
 
 
 def program_text(program: Program, variant: str) -> str:

@@ -69,6 +69,14 @@ N_even, N_odd: from one to the next; N_out: from the last to the port; N_reach: 
 COLLECT_TASKS_HEADER = """
 collections: from adapter to adapter, sums of a departure flow on to a port; out: the last colour.
 tasks of these adapters: clear (memory), gather (a departure's stream), send."""
+PASSING_HEADER = """
+N_line: PEs among which arrival N, or N_source along the border, is passed on; N_passing: those that
+send it on; of these N_between take nothing; N_nearest: those that hear it on the colour N_in.
+N_copied, N_copied_filter: its routes and its filter if routers copied."""
+PASSING_TASKS_HEADER = """
+passing: the streams that PEs pass on, since routers do not copy; enters: the colour on which each
+enters. colours: a PE hears the first if its place, parity, is even, else the second.
+copied: the colours if routers copied."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 
 
@@ -90,6 +98,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     content = graph.leading()
     if any("lead" in departure for departure in graph.departures.values()):
         tasks_header += LEAD_HEADER
+    if graph.streams.passing:
+        header, tasks_header = header + PASSING_HEADER, tasks_header + PASSING_TASKS_HEADER
     return {
         "tasks.yaml": write_document(tasks_header, content),
         "routes.isl": write_objects(header, graph.streams.objects),
@@ -117,11 +127,16 @@ class TaskGraph:
         waits = dict(waits_of(self.layer, self.held))
         streams, collections = self.streams, self.streams.collections
         shared = shared_colours(streams.colours, streams.grid, streams.profile, streams.mapping)
+        copied = shared_colours(
+            streams.as_copied(), streams.grid, streams.profile, streams.mapping
+        ) if streams.passing else []
         return {
             "tensors": {name: self._tensor(name) for name in self.layer.tensors},
             "arrivals": {n: a | self._portions(n) for n, a in self.arrivals.items()},
             "departures": self.departures,
             **({"collections": collections} if collections else {}),
+            **({"passing": streams.passing} if streams.passing else {}),
+            **({"copied": copied} if copied else {}),
             "tasks": dict(self._tasks()),
             **({"waits": waits} if waits else {}),
             "colours": shared,

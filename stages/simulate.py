@@ -2,7 +2,7 @@
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 6
 Reads    layer.yaml, *.lair, inputs/*.npy, lair.isl, adapted.isl, tasks.yaml, routes.isl, simd.yaml,
-         build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c
+         build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*
 Writes   build/outputs/*.npy, build/results.json
 Assumes  one layout serves both programs (render).
 Ensures  the same inputs give the same bytes; every value was computed by the programs.
@@ -10,6 +10,7 @@ Ensures  the same inputs give the same bytes; every value was computed by the pr
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import math
@@ -46,9 +47,11 @@ READS = (
     "build/layout.yaml",
     "build/simd/pe_*.c",
     "build/loops/pe_*.c",
+    "build/multicast/*",
 )
 WRITES = ("build/outputs/*.npy", "build/results.json")
 VARIANTS = ("simd", "loops")
+COPIED = "multicast"
 Description = dict[str, typing.Any]
 
 
@@ -71,7 +74,9 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
     samples = input_samples(inputs.mapping(), layer, inputs.arrays())
     exact = is_exact(layer, samples)
     expected = evaluate_all(layer, samples)
-    runs = {variant: run_programs(inputs, variant, samples, layer) for variant in VARIANTS}
+    copied = (COPIED,) if inputs.names(f"build/{COPIED}/*") else ()
+    variants = (*VARIANTS, *copied)
+    runs = {variant: run_programs(inputs, variant, samples, layer) for variant in variants}
     allowed = [] if exact else magnitudes(layer, expected)
     if not exact:
         check_overflow(layer, [each.outputs for each in runs.values()], expected)
@@ -92,7 +97,8 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
 
 def run_programs(inputs: Inputs, variant: str, samples: Samples, layer: Layer) -> FabricRun:
     """Compile one variant of the programs, and run it."""
-    layout = inputs.yaml("build/layout.yaml")
+    copied, profile = variant == COPIED, inputs.profile()
+    layout = inputs.yaml("build/multicast/layout.yaml" if copied else "build/layout.yaml")
     programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout["roles"]]
     shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
     with tempfile.TemporaryDirectory() as folder:
@@ -104,7 +110,7 @@ def run_programs(inputs: Inputs, variant: str, samples: Samples, layer: Layer) -
             return run_fabric(
                 library,
                 layout,
-                inputs.profile(),
+                dataclasses.replace(profile, multicast=True) if copied else profile,
                 {tensor.name: alike(column(samples, tensor.name)) for tensor in layer.inputs},
                 inputs.mapping().invocations,
                 shapes=shapes,
@@ -220,7 +226,7 @@ def describe(
         "speedup": round(loops.cycles / max(1, simd.cycles), 3),
         "bound": bound(inputs, layer, loops, samples),
         "lanes": max(profile.lanes[tensor.type] for tensor in layer.outputs),
-        "busiest": {name: usage_of_busiest(each) for name, each in runs.items()},
+        "busiest": {name: usage_of_busiest(runs[name]) for name in VARIANTS},
         "tasks": task_results(inputs, runs),
         "check": checks,
         "memory": {
@@ -232,6 +238,18 @@ def describe(
             "hops": simd.hops,
             "stalls": simd.stalls,
         },
+        **({"multicast": worth(simd, runs[COPIED])} if COPIED in runs else {}),
+    }
+
+
+def worth(passed: FabricRun, copied: FabricRun) -> Description:
+    """Return what the programs take where routers copy, and how many times that PEs need."""
+    return {
+        "cycles": copied.cycles,
+        "worth": round(passed.cycles / max(1, copied.cycles), 3),
+        "wavelets": copied.injected + copied.delivered,
+        "hops": copied.hops,
+        "stalls": copied.stalls,
     }
 
 

@@ -85,6 +85,15 @@ static void make_intake(struct engine *engine, const struct channel *channel)
              engine->layout->colour_names[channel->colour], node->pe.x, node->pe.y);
 }
 
+static void check_copies(struct engine *engine, const struct channel *channel, unsigned sides)
+{
+    const struct pe *pe = &engine->node[channel->node].pe;
+
+    if (!engine->layout->machine.multicast && sides & (sides - 1))
+        fail(engine, "the route of %s at PE[%d, %d] goes to several sides; routers of this machine "
+             "do not copy", engine->layout->colour_names[channel->colour], pe->x, pe->y);
+}
+
 static void connect(struct engine *engine, struct channel *channel)
 {
     unsigned sides = 0;
@@ -94,6 +103,7 @@ static void connect(struct engine *engine, struct channel *channel)
         channel->out[position] = (uint8_t)route(engine, position, channel->colour, channel->side,
                                                 channel->node);
         sides |= channel->out[position];
+        check_copies(engine, channel, channel->out[position]);
     }
     for (int side = 0; side < RAMP; side += 1)
         if (sides >> side & 1)
@@ -187,6 +197,7 @@ static void make_nodes(struct engine *engine)
         node->role = layout->role[i];
         node->intake = &engine->intakes[(int64_t)i * layout->colours];
         node->last_out = layout->colours - 1;
+        node->sent = -1;
         node->pe.x = layout->west + i % layout->width;
         node->pe.y = layout->north + i / layout->width;
         node->pe.costs = &layout->machine.costs;

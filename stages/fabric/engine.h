@@ -126,7 +126,7 @@ struct channel {                               /* what came into a router on one
     int64_t since;                             /* the first cycle in which its head could move */
     int32_t node, source;                      /* source: what fills it from outside */
     int32_t target[4];                         /* per side, a channel or ~outlet */
-    uint8_t colour, side, left;                /* left: sides that the head still has to go to */
+    uint8_t colour, side;
     uint8_t out[MAX_POSITIONS];
 };
 
@@ -136,7 +136,8 @@ struct intake {                                /* what came down the ramp on one
     struct queue queue;
     wavelet_task *data, *control;
     struct parcel *room;                       /* the queue's parcels, if the program gave room */
-    bool blocked;
+    bool blocked, passes;
+    int32_t out;                               /* if it passes, the colour on which it does */
 };
 
 enum kind { SEND, RECEIVE, COMBINE, PASS, WAVELET };
@@ -149,7 +150,7 @@ struct instruction {                           /* one with a fabric operand */
     char *base;                                /* the memory operand */
     int64_t start, total, done;
     int32_t position[MAX_RANK];
-    bool complete;
+    bool complete, endless;
     task *then;
 };
 
@@ -162,10 +163,10 @@ struct node {
     struct pe pe;                              /* first: a program's pe is its node */
     struct engine *engine;
     int32_t id, role, invocations, configurations, last_out;
-    int64_t started, busy_until;
+    int64_t started, busy_until, sent;         /* sent: the last cycle in which it did */
     struct intake *intake;                     /* [colour] */
     struct instruction *instruction;           /* in program order */
-    int32_t instructions, instruction_space;
+    int32_t instructions, instruction_space, endless;
     struct activation *activation;             /* in the order of activation */
     int32_t activations, activation_space;
 };
@@ -221,8 +222,12 @@ void step_source(struct engine *engine, int32_t id);
 int64_t present(const struct node *node);
 void run_main(struct node *node);
 void move_streams(struct node *node);
+bool can_send(struct node *node, int colour);
+bool can_receive(struct node *node, int colour);
 uint64_t colours_received(const struct node *node);
-struct parcel take(struct node *node, int colour);
+struct parcel take(struct node *node, int colour, int64_t dispatch);
+bool can_take(const struct node *node, int colour);
+void leave_for_router(struct node *node, int out, struct parcel parcel);
 void activate_at(struct node *node, task *activated, int64_t ready);
 bool build(struct engine *engine);
 void release(struct engine *engine);

@@ -88,6 +88,16 @@ void give_room(struct pe *pe, int colour, int32_t (*room)[2], int32_t capacity)
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
+void pass_on(struct pe *pe, int in, int out)
+{
+    struct node *node = node_of(pe);
+
+    if (can_receive(node, in) && can_send(node, out)) {
+        node->intake[in].passes = true;
+        node->intake[in].out = out;
+    }
+}
+
 void on_data(struct pe *pe, int colour, wavelet_task *reaction)
 {
     if (is_colour(node_of(pe), colour))
@@ -146,16 +156,38 @@ int invocation_done(struct pe *pe)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-/* Take the head of an intake; its router has space for it from the next cycle on. */
-struct parcel take(struct node *node, int colour)
+/* Whether the head of an intake can be taken now: what is passed on needs the ramp, and space. */
+bool can_take(const struct node *node, int colour)
+{
+    const struct engine *engine = node->engine;
+    const struct intake *intake = &node->intake[colour];
+    int32_t channel;
+
+    if (first_ready(&intake->queue, engine->now) == NULL)
+        return false;
+    if (!intake->passes)
+        return true;
+    channel = engine->channel_of[slot_of(engine, node->id, RAMP, intake->out)];
+    return node->sent != engine->now && has_space(&engine->channel[channel].queue, engine->now);
+}
+
+/* Take the head of an intake; its router has space for it from the next cycle on. What is to be
+ * passed on leaves at once, or, where a task takes it, when that was dispatched. */
+struct parcel take(struct node *node, int colour, int64_t dispatch)
 {
     struct queue *queue = &node->intake[colour].queue;
+    struct parcel parcel;
 
     if (queue->count == queue->capacity)
         wake(node->engine, ROUTERS, node->id, node->engine->now + 1);
     if (queue->count > 1)
         wake(node->engine, NODES, node->id, node->engine->now + 1);
-    return pop(queue, node->engine->now);
+    parcel = pop(queue, node->engine->now);
+    if (node->intake[colour].passes)
+        leave_for_router(node, node->intake[colour].out,
+                         (struct parcel){ node->engine->now + dispatch, parcel.bits,
+                                          parcel.control });
+    return parcel;
 }
 
 /* The cycle that the running task has come to. Every `main` runs before cycle 0. */
@@ -218,13 +250,14 @@ static bool react(struct node *node, int colour)
     wavelet_task *reaction;
     struct parcel parcel;
 
-    if (head == NULL || intake->blocked)
+    if (intake->blocked || !can_take(node, colour))
         return false;
     reaction = head->control ? intake->control : intake->data;
     if (reaction == NULL)
         return false;
-    parcel = take(node, colour);
+    parcel = take(node, colour, node->engine->layout->machine.dispatch);
     begin(node);
+    CHARGE(&node->pe, 0, intake->passes, 0);
     reaction(&node->pe, (wavelet){ parcel.bits });
     finish(node);
     return true;
@@ -250,7 +283,7 @@ void step_node(struct engine *engine, int32_t id)
     move_streams(node);
     if (now < node->busy_until)
         wake(engine, NODES, id, node->busy_until);
-    else if (node->instructions < engine->layout->machine.instruction_queue)
+    else if (node->instructions - node->endless < engine->layout->machine.instruction_queue)
         start_task(node);
 }
 

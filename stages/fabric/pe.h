@@ -297,6 +297,14 @@ static inline void send_sparse_int16(struct pe *pe, int colour, int16_t value, i
     send_wavelet(pe, colour, sparse_bits((uint16_t)value, index));
 }
 
+/* From now on what a task or a stream takes from `in` also leaves on `out`, control wavelets, too:
+ * with the element of a stream, or when the task was dispatched, which is charged a scalar
+ * operation. Nothing is taken before there is space for it on `out`. */
+void pass_on(struct pe *pe, int in, int out);
+
+/* From now on all that comes on `in` leaves on `out`, and nothing takes it. */
+void pass_by(struct pe *pe, int in, int out);
+
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
 /* Let up to `capacity` more wavelets of the colour wait, in memory that the program keeps for them:

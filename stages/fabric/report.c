@@ -61,6 +61,8 @@ static void report_instruction(struct report *report, const struct node *node,
     const char *to = both ? " to " : "";
     const char *out = both ? colour_name(report, instruction->out) : "";
 
+    if (instruction->endless)
+        return;
     line(report, "  PE[%d, %d] (%s) %s on %s%s%s: %lld of %lld elements to go\n", node->pe.x,
          node->pe.y, role_name(report, node), verbs[instruction->kind],
          colour_name(report, colour), to, out,

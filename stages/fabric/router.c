@@ -140,19 +140,15 @@ static void hand_over(struct engine *engine, const struct channel *channel, int 
     wake(engine, ROUTERS, engine->channel[target].node, parcel.ready);
 }
 
-/* The sides that the head may go to now: all that it has to, or, without multicast, one of them.
- * None if a link was used in this cycle or a queue has no space. */
-static unsigned sides_to_serve(const struct engine *engine, const struct channel *channel,
-                               unsigned wanted, unsigned used)
+/* Whether the head can go to all the sides that it has to: no link was used in this cycle, and
+ * every queue has space. */
+static bool can_go(const struct engine *engine, const struct channel *channel, unsigned wanted,
+                   unsigned used)
 {
-    unsigned free = 0;
-
     for (int side = 0; side < SIDES; side += 1)
-        if (wanted >> side & 1 && !(used >> side & 1) && accepts(engine, channel, side))
-            free |= 1u << side;
-    if (engine->layout->machine.multicast)
-        return free == wanted ? free : 0;
-    return free & -free;
+        if (wanted >> side & 1 && (used >> side & 1 || !accepts(engine, channel, side)))
+            return false;
+    return true;
 }
 
 static void leave(struct engine *engine, struct channel *channel)
@@ -179,7 +175,7 @@ static void leave(struct engine *engine, struct channel *channel)
     }
 }
 
-/* The sides that the head has yet to go to; its own PE is none if the filter drops the element. */
+/* The sides that the head has to go to; its own PE is none if the filter drops the element. */
 static unsigned sides_to_go(const struct engine *engine, const struct channel *channel)
 {
     const struct layout *layout = engine->layout;
@@ -188,7 +184,7 @@ static unsigned sides_to_go(const struct engine *engine, const struct channel *c
     const struct filter *filter =
         &layout->filter[channel->colour * layout->width * layout->height + channel->node];
     const int32_t index = (int32_t)(head->bits >> 16);
-    const unsigned out = channel->left ? channel->left : channel->out[engine->position[slot]];
+    const unsigned out = channel->out[engine->position[slot]];
 
     if (!head->control && (index < filter->least || index > filter->greatest))
         return out & ~(1u << RAMP);
@@ -199,23 +195,23 @@ static unsigned sides_to_go(const struct engine *engine, const struct channel *c
 static bool serve(struct engine *engine, struct channel *channel, unsigned *used)
 {
     const int32_t slot = channel->node * engine->layout->colours + channel->colour;
-    unsigned wanted, now;
+    unsigned wanted;
 
     if (first_ready(&channel->queue, engine->now) == NULL
         || channel->out[engine->position[slot]] == 0)
         return false;
     wanted = sides_to_go(engine, channel);
-    now = sides_to_serve(engine, channel, wanted, *used);
-    if (now != wanted && (now != 0 || wanted & *used))
-        wake(engine, ROUTERS, channel->node, engine->now + 1);
+    if (!can_go(engine, channel, wanted, *used)) {
+        if (wanted & *used)
+            wake(engine, ROUTERS, channel->node, engine->now + 1);
+        return false;
+    }
     for (int side = 0; side < SIDES; side += 1)
-        if (now >> side & 1)
+        if (wanted >> side & 1)
             hand_over(engine, channel, side);
-    channel->left = (uint8_t)(wanted & ~now);
-    *used |= now;
-    if (now == wanted)
-        leave(engine, channel);
-    return now != 0 || wanted == 0;
+    *used |= wanted;
+    leave(engine, channel);
+    return true;
 }
 
 /* Every channel in turn, beginning after the one that was first served last time. */

@@ -4,7 +4,7 @@
 
 /* ---- What a program calls -------------------------------------------------------------------- */
 
-static bool can_send(struct node *node, int colour)
+bool can_send(struct node *node, int colour)
 {
     struct engine *engine = node->engine;
 
@@ -16,7 +16,7 @@ static bool can_send(struct node *node, int colour)
     return false;
 }
 
-static bool can_receive(struct node *node, int colour)
+bool can_receive(struct node *node, int colour)
 {
     if (colour >= 0 && colour < node->engine->layout->colours
         && node->intake[colour].queue.capacity > 0)
@@ -38,6 +38,9 @@ static void issue(struct node *node, struct instruction instruction)
 {
     struct engine *engine = node->engine;
 
+    if (instruction.in >= 0 && instruction.out >= 0 && node->intake[instruction.in].passes)
+        fail(engine, "PE[%d, %d] sends twice what comes on colour %d", node->pe.x, node->pe.y,
+             instruction.in);
     if (node->instructions == node->instruction_space)
         node->instruction = grow(engine, node->instruction, &node->instruction_space,
                                  sizeof *node->instruction);
@@ -100,6 +103,16 @@ void stream_pass(struct pe *pe, const struct vector *v, int out, int in, task *t
         issue_stream(node, PASS, v, in, out, NULL, then);
 }
 
+void pass_by(struct pe *pe, int in, int out)
+{
+    struct node *node = (struct node *)pe;
+
+    if (can_receive(node, in) && can_send(node, out)) {
+        issue(node, (struct instruction){ .kind = PASS, .in = in, .out = out, .endless = true });
+        node->endless += 1;
+    }
+}
+
 static void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control)
 {
     if (can_send(node, colour))
@@ -141,7 +154,7 @@ static void advance(struct instruction *instruction)
     const struct sizes *sizes = &instruction->vector.sizes;
 
     instruction->done += 1;
-    instruction->complete = instruction->done == instruction->total;
+    instruction->complete = instruction->done == instruction->total && !instruction->endless;
     for (int i = sizes->rank - 1; i >= 0; i -= 1) {
         instruction->position[i] += 1;
         if (instruction->position[i] < sizes->size[i])
@@ -165,34 +178,37 @@ static uint32_t computed(const struct instruction *instruction, uint32_t arrived
     return element_to_fabric(v->operand[0].type, &d);
 }
 
-static void leave_for_router(struct node *node, const struct instruction *instruction,
-                             uint32_t bits)
+/* The parcel goes to the ramp when it is ready, and takes the time of the ramp. */
+void leave_for_router(struct node *node, int out, struct parcel parcel)
 {
     struct engine *engine = node->engine;
-    const int32_t channel = engine->channel_of[slot_of(engine, node->id, RAMP, instruction->out)];
-    const int64_t ready = engine->now + engine->layout->machine.ramp;
+    const int32_t channel = engine->channel_of[slot_of(engine, node->id, RAMP, out)];
 
-    push(&engine->channel[channel].queue, (struct parcel){ ready, bits, instruction->control });
-    wake(engine, ROUTERS, node->id, ready);
+    parcel.ready += engine->layout->machine.ramp;
+    push(&engine->channel[channel].queue, parcel);
+    wake(engine, ROUTERS, node->id, parcel.ready);
     engine->outcome->injected += 1;
-    node->last_out = instruction->out;
+    node->last_out = out;
+    node->sent = engine->now;
 }
 
 static void move_element(struct node *node, struct instruction *instruction)
 {
     const struct vector *v = &instruction->vector;
-    uint32_t bits = instruction->bits, element = 0;
+    struct parcel parcel = { node->engine->now, instruction->bits, instruction->control };
+    uint32_t element = 0;
 
     open_memory(node);
     if (instruction->in >= 0)
-        bits = take(node, instruction->in).bits;
+        parcel = take(node, instruction->in, 0);
+    parcel.ready = node->engine->now;
+    if (instruction->kind == SEND || instruction->kind == COMBINE)
+        parcel.bits = computed(instruction, parcel.bits);
     if (instruction->kind == RECEIVE) {
-        element_from_fabric(v->operand[1].type, bits, &element);
+        element_from_fabric(v->operand[1].type, parcel.bits, &element);
         apply(v, element_of(instruction, 0), &element, NULL);
     } else {
-        leave_for_router(node, instruction,
-                         instruction->kind == WAVELET || instruction->kind == PASS
-                         ? bits : computed(instruction, bits));
+        leave_for_router(node, instruction->out, parcel);
     }
     close_memory(node);
     advance(instruction);
@@ -218,18 +234,26 @@ static bool has_input(const struct node *node, const struct instruction *instruc
     if (instruction->in < 0)
         return true;
     head = first_ready(&node->intake[instruction->in].queue, node->engine->now);
-    return head != NULL && !head->control;
+    return head != NULL && (!head->control || instruction->endless);
+}
+
+/* The colour on which an element leaves when the instruction moves one; -1 if none does. */
+static int sends_on(const struct node *node, const struct instruction *instruction)
+{
+    if (instruction->out < 0 && node->intake[instruction->in].passes)
+        return node->intake[instruction->in].out;
+    return instruction->out;
 }
 
 static bool has_output(const struct node *node, const struct instruction *instruction)
 {
     const struct engine *engine = node->engine;
+    const int out = sends_on(node, instruction);
 
-    if (instruction->out < 0)
+    if (out < 0)
         return true;
     return has_space(&engine->channel[engine->channel_of[slot_of(engine, node->id, RAMP,
-                                                                 instruction->out)]].queue,
-                     engine->now);
+                                                                 out)]].queue, engine->now);
 }
 
 /* Whether nothing issued before uses its colours: streams on one colour keep program order. */
@@ -274,7 +298,7 @@ static bool can_move(struct node *node, struct instruction *instruction)
         wake(node->engine, NODES, node->id, instruction->start);
         return false;
     }
-    instruction->complete = instruction->total == 0;
+    instruction->complete = instruction->total == 0 && !instruction->endless;
     return !instruction->complete && has_input(node, instruction)
         && has_output(node, instruction);
 }
@@ -291,10 +315,10 @@ void move_streams(struct node *node)
         const bool movable = is_first(instruction, &ins, &outs) && can_move(node, instruction);
 
         moved |= movable || instruction->complete;
-        if (movable && instruction->out < 0)
+        if (movable && sends_on(node, instruction) < 0)
             move_element(node, instruction);
-        else if (movable && (sender == NULL
-                             || turn_of(node, instruction->out) < turn_of(node, sender->out)))
+        else if (movable && (sender == NULL || turn_of(node, sends_on(node, instruction))
+                                               < turn_of(node, sends_on(node, sender))))
             sender = instruction;
     }
     if (sender != NULL)

@@ -14,9 +14,11 @@ from stages.lair.collection import chain_objects, collection, named_along, ports
 from stages.lair.elements import computed_elements, needed_elements
 from stages.lair.layer import Layer, writer_of
 from stages.lair.leaving import gathering, leaving
+from stages.lair.passing import described, line_colours, line_objects, line_routes
 from stages.poly.border import border_chain, feeding
 from stages.poly.flow import Routes, chain_routes, column_routes, parity, spread_routes
 from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
+from stages.poly.passing import Line, border_line, inward_line
 from stages.poly.pieces import from_domain
 from stages.poly.side import SIDES, bounding_rectangle, turn
 
@@ -47,6 +49,8 @@ class Streams:
         self.filters = dict.fromkeys(("adapter", "compute"), self.profile.filters)
         self.colours: dict[str, Routes] = {}
         self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}
+        self.passing: dict[str, dict[str, object]] = {}
+        self.copied: dict[str, Routes] = {}
         self.arrivals = {n: a for t in self.layer.inputs for n, a in self._arrivals(t.name)}
         self.collections: dict[str, dict[str, object]] = {}
         self.departures = {n: d for t in self.layer.outputs for n, d in self._departures(t.name)}
@@ -78,12 +82,12 @@ class Streams:
         assert source is not None, "the tensor arrives"
         lanes = taken.range().apply(turned)
         adapters = not taken.is_subset(flow.straight)
-        if adapters:
-            feeds = feeding(flow.chosen, taken, turned)
-            self._add(f"{name}_source", spread_routes(feeds, side, turned))
+        feeds = feeding(flow.chosen, taken, turned) if adapters else None
+        if feeds is not None:
+            self._spread(f"{name}_source", feeds, side)
             border = isl.Map("{ [lane, depth] -> [lane, 0] }")
             self.objects[f"{name}_adapters"] = lanes.apply(border).apply(turned.reverse())
-        self._add(name, column_routes(lanes, side, turned, spread=adapters))
+        self._flow(name, lanes, side, spread=adapters)
         self.objects[f"{name}_taken"] = taken
         if self.is_sparse(tensor):
             self._filter(name, taken, flow, adapters)
@@ -98,6 +102,44 @@ class Streams:
             "outer": outer_box(source),
         }
 
+    def _spread(self, name: str, feeds: isl.Map, side: str) -> None:
+        """Route a stream along the border: { [lane of a port] -> [lane of an adapter] }."""
+        turned = turn(side, self.grid)
+        copied = spread_routes(feeds, side, turned)
+        if self.profile.multicast:
+            self._add(name, copied)
+        else:
+            self._pass(name, border_line(feeds, side, turned), copied, turned, None)
+
+    def _flow(self, name: str, takers: isl.Set, side: str, *, spread: bool) -> None:
+        """Route a stream inwards along its lanes to { [lane, depth] }."""
+        turned, first = turn(side, self.grid), self._depth(side)
+        copied = column_routes(takers, side, turned, spread=spread)
+        if self.profile.multicast:
+            self._add(name, copied)
+        else:
+            line = inward_line(takers, side, turned, first, spread=spread)
+            self._pass(name, line, copied, turned, first)
+
+    def as_copied(self) -> dict[str, Routes]:
+        """Return the routes of all colours if routers copied what PEs pass on."""
+        lines = {colour for name in self.passing for colour in line_colours(name)}
+        others = {colour: routes for colour, routes in self.colours.items() if colour not in lines}
+        return self.copied | others
+
+    def _pass(
+        self, name: str, line: Line, copied: Routes, turned: isl.Map, first: int | None
+    ) -> None:
+        """Let PEs pass on a stream along a line: inwards from depth `first`, or a border.
+
+        `copied` is what its routes would be if routers copied.
+        """
+        for colour, routes in line_routes(name, line).items():
+            self._add(colour, routes)
+        self.objects[f"{name}_copied"] = self.copied[name] = copied
+        self.objects |= line_objects(name, line)
+        self.passing[name] = described(name, turned, first)
+
     def _filter(self, name: str, taken: isl.Map, flow: Arriving, adapters: bool) -> None:
         """Let routers drop what their PEs do not want, where an interval of the index tells it."""
         passing = at_places(flow.everywhere, taken.range())
@@ -111,7 +153,8 @@ class Streams:
         role = "adapter" if colour.endswith("_source") else "compute"
         if interval is not None and self.filters[role] > 0:
             self.filters[role] -= 1
-            self.objects[f"{colour}_filter"] = interval
+            copied = "_copied" if colour in self.passing else ""
+            self.objects[f"{colour}{copied}_filter"] = interval
 
     def is_sparse(self, tensor: str) -> bool:
         """Say whether only what is not zero of a tensor moves."""
@@ -134,7 +177,7 @@ class Streams:
 
     def _departure(self, name: str, tensor: str, side: str, sums: isl.Map) -> dict[str, object]:
         turned = turn(side, self.grid)
-        first = 1 if self._is_peeled(side) else 0
+        first = self._depth(side)
         ports = self._collected(tensor, side)
         collect = ports is not None
         chain = chain_routes(sums.range().apply(turned), side, turned, first, collect=collect)
@@ -184,12 +227,13 @@ class Streams:
             self.objects |= chain_objects(along, chain)
             self.collections[along] = departure | collection(name, along, turned) | sparse
 
-    def _is_peeled(self, side: str) -> bool:
+    def _depth(self, side: str) -> int:
+        """Return the depth of the first computing PEs: 1 where the side is peeled off, else 0."""
         return {
-            "N": self.grid.top < self.core.top,
-            "S": self.grid.bottom > self.core.bottom,
-            "W": self.grid.left < self.core.left,
-            "E": self.grid.right > self.core.right,
+            "N": self.core.top - self.grid.top,
+            "S": self.grid.bottom - self.core.bottom,
+            "W": self.core.left - self.grid.left,
+            "E": self.grid.right - self.core.right,
         }[side]
 
     def _add(self, colour: str, routes: Routes) -> None:

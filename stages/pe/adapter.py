@@ -19,6 +19,7 @@ from stages.pe.collector import Collector
 from stages.pe.compute import total
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
+from stages.pe.passing import pass_along, passing_pes
 from stages.pe.program import Program
 from stages.pe.streams import (
     complete_task,
@@ -76,7 +77,7 @@ def _adapters(
     pes = isl.Set("[PE_X, PE_Y] -> { : false }")
     for part in parts:
         pes = pes.union(model.pes(part))
-    return pes.coalesce()
+    return pes.union(passing_pes(model, (f"{name}_source" for name in spread))).coalesce()
 
 
 def _written(
@@ -108,7 +109,13 @@ class AdapterWriter:
         parts += [f"{name}_chain" for names in collected.values() for name in names]
         counted = [self.program.number(self.model.pes(part)) for part in parts]
         self.program.hold("int32_t unfinished;")
+        idle = self.program.pes
+        for part in parts:
+            idle = idle.subtract(self.model.pes(part))
+        counted.append(self.program.number(idle))
         restart.block.add(f"my->unfinished = {total(counted)};")
+        if not idle.is_empty():
+            self.program.when(restart.block, idle).add("activate(pe, complete);")
         for name, arrival in spread.items():
             if arrival["sparse"]:
                 self._relay(name, arrival)
@@ -122,6 +129,7 @@ class AdapterWriter:
             collector.restart(restart.block)
         self.program.add(restart)
         for name, arrival in spread.items():
+            pass_along(self.program, arrival["source"])
             if arrival["sparse"]:
                 known = self.model.known(f"relay_{name}")
                 give_room(self.program, name, arrival, arrival["source"], known)
@@ -162,7 +170,7 @@ class AdapterWriter:
         body.block.add(f"send_end(pe, {self.program.colour(arrival['colour'])});")
         body.block.charge(scalar=1)
         odometer(self.program, body.block, name, arrival)
-        body.block.add(f"block(pe, {self.program.colour(arrival['source'])});", "complete(pe);")
+        body.block.add(f"block(pe, {self.program.listen(arrival['source'])});", "complete(pe);")
         self.program.add(body)
 
     def _listen(self, restart: Body, name: str, arrival: Description) -> None:

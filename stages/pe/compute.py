@@ -20,6 +20,7 @@ from stages.pe.code import Block
 from stages.pe.departures import Departures
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
+from stages.pe.passing import pass_along, passing_pes
 from stages.pe.portions import Portions
 from stages.pe.program import Program
 from stages.pe.run import formula, run_task
@@ -44,7 +45,7 @@ def computing_pes(model: Model) -> isl.Set:
     pes = bind_set(placed, PE_NAMES)
     for name in model.graph["departures"]:
         pes = pes.union(model.pes(f"{name}_chain"))
-    return pes.coalesce()
+    return pes.union(passing_pes(model, model.graph["arrivals"])).coalesce()
 
 
 def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
@@ -174,7 +175,7 @@ class ComputeWriter:
             self.departures.leads.end_sequence(body, name)
         else:
             odometer(self.program, body.block, name, arrival)
-        body.block.add(f"block(pe, {self.program.colour(arrival['colour'])});")
+        body.block.add(f"block(pe, {self.program.listen(arrival['colour'])});")
         body.block.add(f"{self.spelling.of(f'arrived_{name}')}(pe);")
         self.program.add(body)
 
@@ -227,7 +228,7 @@ class ComputeWriter:
         if arrival["sparse"]:
             for k, (low, _) in enumerate(arrival["outer"]):
                 block.add(f"my->{self.spelling.of(f'{name}_index{k}')} = {low};")
-            block.add(f"unblock(pe, {self.program.colour(arrival['colour'])});")
+            block.add(f"unblock(pe, {self.program.listen(arrival['colour'])});")
             return
         if "portions" in arrival:
             self.portions.listen(block, name)
@@ -239,6 +240,7 @@ class ComputeWriter:
 
     def _main(self) -> None:
         for name, arrival in self.model.graph["arrivals"].items():
+            pass_along(self.program, arrival["colour"])
             if arrival["sparse"]:
                 colour = self.program.listen(arrival["colour"])
                 block = self.program.main.block

@@ -52,7 +52,7 @@ def _first(model: Model, number: int) -> str:
 
 def _named(model: Model, stream: str) -> str:
     """Return the name of a stream's colour in the layout."""
-    return _first(model, model.numbers[stream])
+    return _first(model, model.numbers[model.entering(stream)])
 
 
 def _role(model: Model, program: Program) -> Description:

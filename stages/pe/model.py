@@ -30,7 +30,7 @@ class Work:
     graph: Description
     simd: Description
     schedule: isl.UnionMap
-    instances: Objects
+    instances: Mapping[str, typing.Any]
     compressed: Objects
     memory: Mapping[str, typing.Any]
 
@@ -65,9 +65,20 @@ class Work:
         groups = [[c] if isinstance(c, str) else c for c in self.graph["colours"]]
         return {name: number for number, group in enumerate(groups) for name in group}
 
+    @property
+    def passing(self) -> dict[str, Description]:
+        """The lines of PEs that pass on streams, by the name of the stream."""
+        lines: dict[str, Description] = self.graph.get("passing", {})
+        return lines
+
+    def entering(self, stream: str) -> str:
+        """Return the colour on which a stream enters: its own, or that of the line's first PE."""
+        return str(self.passing[stream]["enters"]) if stream in self.passing else stream
+
     def is_shared(self, stream: str) -> bool:
-        """Say whether another stream has the same colour."""
-        return list(self.numbers.values()).count(self.numbers[stream]) > 1
+        """Say whether some PEs hear another stream on the same colour, or this one on others."""
+        numbers = list(self.numbers.values())
+        return stream in self.passing or numbers.count(self.numbers[stream]) > 1
 
     @cached_property
     def of_adapters(self) -> set[str]:
@@ -130,7 +141,7 @@ class Model(Work):
     layer: Layer
     lair: Objects
     adapted: Objects
-    routes: Objects
+    routes: Mapping[str, typing.Any]
 
     @cached_property
     def grid(self) -> Rectangle:
@@ -146,6 +157,8 @@ class Model(Work):
         """Return [PE_X, PE_Y] -> { : PE[PE_X, PE_Y] in a set of routes.isl, or a map's range }."""
         obj = self.routes[name]
         pes = obj.range() if isinstance(obj, isl.UnionMap) else obj
+        if pes.is_empty():
+            return isl.Set("[PE_X, PE_Y] -> { : false }")
         return bind_set(isl.Set.from_union_set(pes), PE_NAMES)
 
 

@@ -14,6 +14,7 @@ from stages.pe.function import Body, Function
 from stages.pe.instruction import configuration, part_field, steps_of
 from stages.pe.model import Model, holds
 from stages.pe.names import read_names
+from stages.pe.passing import hear
 from stages.pe.work import Spelling
 from stages.poly.bind import index_constants, project_names
 
@@ -59,6 +60,7 @@ class Program:
     colours: list[str] = field(default_factory=list)
     listens: list[str] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
+    words: dict[str, str] = field(default_factory=dict)
     main: Body = field(
         default_factory=lambda: Body(name="pe_main", comment="Configure, then start.")
     )
@@ -121,19 +123,23 @@ class Program:
         return "0" if pes.is_disjoint(self.pes) else f"({condition.text})"
 
     def colour(self, name: str) -> str:
-        """Return the enumerator of a colour."""
+        """Return the enumerator of a colour, or of that on which a stream enters."""
+        name = self.model.entering(name)
         if name not in self.colours:
             self.colours.append(name)
         return self.spelling.colour(name)
 
     def listen(self, name: str) -> str:
-        """Return the enumerator of a colour whose wavelets the program takes."""
+        """Return the enumerator of a colour whose wavelets the program takes, or a C constant."""
+        if name in self.model.passing:
+            return hear(self, name)
         if name not in self.listens:
             self.listens.append(name)
         return self.colour(name)
 
     def add(self, body: Body) -> None:
         """Append a finished function."""
+        body.locals = self.words | body.locals
         self.functions.append(body.finished())
 
     def context(self) -> dict[str, Any]:

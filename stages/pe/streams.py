@@ -14,9 +14,10 @@ from stages.pe.code import C_TYPES, Block
 from stages.pe.function import Body
 from stages.pe.instruction import base_text
 from stages.pe.model import Description, Model, holds, value
+from stages.pe.passing import by_parity
 from stages.pe.program import Program
 from stages.pe.work import transfer_loops
-from stages.poly.ast import Expression, c_expression, held
+from stages.poly.ast import Expression, held
 from stages.poly.bind import index_constants
 from stages.poly.count import most_points
 
@@ -184,13 +185,11 @@ def alternating(
 
     Along a border the parity is that of the lane, and the `last` PEs send to the port.
     """
-    even, odd = (program.listen(c) for c in departure["colours"])
-    depth = isl.PwAff(departure["parity"]).intersect_domain(pes).floor()
-    if depth.max_val().eq(depth.min_val()):
-        out, into = (even, odd) if depth.max_val().is_zero() else (odd, even)
-    else:
-        parity = held(c_expression(depth, pes), "==")
-        out, into = f"{parity} == 0 ? {even} : {odd}", f"{parity} == 0 ? {odd} : {even}"
+    even, odd = departure["colours"]
+    for colour in (even, odd):
+        program.listen(colour)
+    out = by_parity(departure["parity"], pes, (even, odd), program.colour)
+    into = by_parity(departure["parity"], pes, (odd, even), program.colour)
     if last is not None:
         out = _but_last(program.colour(departure["out"]), holds(last, pes), out)
     return {"out": f"const int out = {out};", "in": f"const int in = {into};"}

@@ -23,7 +23,7 @@ def test_every_figure_has_a_source_and_a_grade(name):
 
 
 def test_known_profiles():
-    assert profile_names() == ["ideal", "paper", "wse1", "wse2", "wse3"]
+    assert profile_names() == ["ideal", "paper", "systolic", "wse1", "wse2", "wse3"]
 
 
 def test_figures_may_be_replaced():

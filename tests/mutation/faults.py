@@ -107,6 +107,14 @@ FAULTS = (
         caught_by=f"{SHIPPED}[depthwise2d]",
     ),
     Fault(
+        name="a PE passes on a stream on the colour on which it hears it",
+        file="stages/pe/passing.py",
+        old='{"colours": [odd, even]}',
+        new='{"colours": [even, odd]}',
+        caught_by="tests/stages/test_systolic.py"
+        "::test_adapters_pass_on_what_comes_from_several_ports[two that cross-]",
+    ),
+    Fault(
         name="neighbours in a chain of sums listen to the colour that they send on",
         file="stages/poly/flow.py",
         old="depth mod 2 = {1 - parity}",
@@ -142,12 +150,12 @@ FAULTS = (
         caught_by=f"{SHIPPED}[dot]",
     ),
     Fault(
-        name="a router forgets the sides that have yet to get a wavelet",
-        file="stages/fabric/router.c",
-        old="channel->left = (uint8_t)(wanted & ~now);",
-        new="channel->left = 0;",
+        name="a router copies, though the machine has no multicast",
+        file="stages/fabric/build.c",
+        old="sides & (sides - 1)",
+        new="sides == 0",
         caught_by="tests/fabric/test_moving.py"
-        "::test_without_multicast_a_router_copies_one_side_a_cycle",
+        "::test_without_multicast_no_route_goes_to_several_sides",
     ),
     Fault(
         name="what lies halfway between two float16 is rounded up",

@@ -16,7 +16,7 @@ PREFERENCES = (
      "loops"),
     (34, 11, 8, 8, 4, 4, 11, 6, 8, 6),
 )
-MACHINES = ("wse2", "ideal", "paper", "wse1", "wse3")
+MACHINES = ("wse2", "ideal", "paper", "wse1", "wse3", "systolic")
 
 
 class RandomMapping:
@@ -37,7 +37,7 @@ class RandomMapping:
         rng = self.rng
         content = {
             **self.algorithm.arguments,
-            "machine": rng.choices(MACHINES, (40, 15, 25, 10, 10))[0],
+            "machine": rng.choices(MACHINES, (35, 15, 20, 10, 8, 12))[0],
             "target": f"{{ PE[{self.target.width}, {self.target.height}] }}",
             "placement": self.placement.text,
             "tensors": self.tensors,

@@ -1,0 +1,51 @@
+"""Streams that PEs pass on to each other, where the routers of a machine do not copy.
+
+    passing: {x: {colours: [x_even, x_odd], enters: x_even, parity: ...}}
+
+Every stream of arrivals has a line of PEs of its own (stages/poly/passing.py). That no PE waits for
+ever: of the PEs in the earliest invocation, the last one of a line takes what comes, since nothing
+blocks a stream before its end, and so does each before it, since it may pass on; what a PE may not
+take yet keeps none of its other streams, nor its tasks, from going on.
+
+Source   B. Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.poly.flow import Routes, parity
+from stages.poly.passing import Line
+
+SWAP = "{ [lane, depth] -> [depth, lane] }"
+
+
+def line_routes(name: str, line: Line) -> dict[str, Routes]:
+    """Return the routes of the colours of a line that have any."""
+    routes = zip(line_colours(name), (line.even, line.odd, line.entry), strict=True)
+    return {colour: routes for colour, routes in routes if not routes.is_empty()}
+
+
+def line_colours(name: str) -> list[str]:
+    """Return the names of the colours that a line may have."""
+    return [f"{name}_even", f"{name}_odd", f"{name}_in"]
+
+
+def line_objects(name: str, line: Line) -> dict[str, isl.Set]:
+    """Return what routes.isl says of the PEs of a line."""
+    return {
+        f"{name}_line": line.members,
+        f"{name}_passing": line.passing,
+        f"{name}_between": line.between,
+        f"{name}_nearest": line.nearest,
+    }
+
+
+def described(name: str, turned: isl.Map, first: int | None) -> dict[str, typing.Any]:
+    """Return what tasks.yaml says of a line inwards from depth `first`, else along a border."""
+    colours = [f"{name}_even", f"{name}_odd"]
+    enters = f"{name}_in" if first is None else colours[first % 2]
+    along = turned.apply_range(isl.Map(SWAP)) if first is None else turned
+    return {"colours": colours, "enters": enters, "parity": parity(along)}

@@ -1,0 +1,76 @@
+"""Routes of wavelets that PEs pass on to each other, where routers do not copy.
+
+A line of PEs passes on what enters at its one end. It is a line of sums, of flow.py or border.py,
+run backwards: a PE at an even place listens to the even colour and sends on the odd one.
+
+Source   design, The machine; B. Meister, Trading off Latency for Memory Bandwidth, Sec. I
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.poly.border import border_chain
+from stages.poly.flow import Routes, chain_routes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Routes by the parity of the listener, and { PE } that take part.
+
+    All PEs of the line are `members`. Those that are `nearest` to the end at which it enters, if
+    any, listen to `entry` instead. `passing` ones send on what comes; of these, those `between`
+    take nothing.
+    """
+
+    even: Routes
+    odd: Routes
+    entry: Routes
+    members: isl.Set
+    nearest: isl.Set
+    passing: isl.Set
+    between: isl.Set
+
+
+def inward_line(takers: isl.Set, side: str, turned: isl.Map, first: int, *, spread: bool) -> Line:
+    """Return the line of each lane: from depth `first` to its deepest taker, { [lane, depth] }.
+
+    It enters from the side or, where it was spread, from the ramp of the adapter at depth 0.
+    """
+    chain = chain_routes(takers, side, turned, first, collect=spread)
+    taken = takers.apply(turned.reverse())
+    return Line(
+        even=backwards(chain.even),
+        odd=backwards(chain.odd),
+        entry=isl.UnionMap("{ }"),
+        members=chain.members,
+        nearest=taken.subtract(taken),
+        passing=chain.members.subtract(chain.starts),
+        between=chain.members.subtract(taken),
+    )
+
+
+def border_line(feeds: isl.Map, side: str, turned: isl.Map) -> Line:
+    """Return the line of each port's adapters, { [lane of the port] -> [lane] }.
+
+    It enters at one end of these lanes, wherever the port is.
+    """
+    chain = border_chain(feeds, side, turned)
+    members = chain.reach.range()
+    adapters = feeds.range().apply(isl.Map("{ [lane] -> [lane, 0] }")).apply(turned.reverse())
+    return Line(
+        even=backwards(chain.even),
+        odd=backwards(chain.odd),
+        entry=backwards(chain.out),
+        members=members,
+        nearest=chain.ends,
+        passing=members.subtract(chain.starts),
+        between=members.subtract(adapters),
+    )
+
+
+def backwards(routes: Routes) -> Routes:
+    """Return { [PE -> to] -> from } of { [PE -> from] -> to }."""
+    return routes.curry().range_reverse().uncurry()

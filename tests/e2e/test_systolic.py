@@ -1,0 +1,36 @@
+"""Layer folders below projects/ on a machine whose routers do not copy: their values are right."""
+
+import json
+import shutil
+
+import pytest
+import yaml
+
+from stages import PIPELINE
+from stages.make.action import run_stage
+from tests.e2e.conftest import ROOT, SHIPPED
+from tests.property.invariants import check_invariants
+
+PAPER = ("fc", "conv1d", "conv2d", "pointwise")
+THIRD = [name for name in SHIPPED if name not in PAPER][::3]
+pytestmark = pytest.mark.xdist_group("systolic")
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory):
+    return tmp_path_factory.mktemp("systolic") / "projects"
+
+
+@pytest.mark.parametrize("name", [*PAPER, *THIRD])
+def test_a_shipped_layer_is_right_where_pes_pass_on(projects, name):
+    folder = projects / name
+    shutil.copytree(ROOT / "projects" / name, folder, ignore=shutil.ignore_patterns("build"))
+    mapping = yaml.safe_load((folder / "layer.yaml").read_text(encoding="utf-8"))
+    text = yaml.safe_dump(mapping | {"machine": "systolic"}, sort_keys=False)
+    (folder / "layer.yaml").write_text(text, encoding="utf-8")
+    for stage in PIPELINE:
+        run_stage(stage, folder)
+    results = json.loads((folder / "build/results.json").read_text(encoding="utf-8"))
+    assert all(check["right"] for check in results["check"].values()), results["check"]
+    assert results["bound"]["cycles"] <= results["cycles"]["simd"]
+    check_invariants(folder)

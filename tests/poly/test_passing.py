@@ -1,0 +1,79 @@
+import islpy as isl
+import pytest
+
+from stages.poly.border import border_chain
+from stages.poly.flow import Routes, chain_routes
+from stages.poly.passing import Line, backwards, border_line, inward_line
+from stages.poly.side import SIDES, Rectangle, turn
+
+RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)
+NORTH = turn("N", RECTANGLE)
+RAGGED = isl.Set("{ [0, 3]; [1, 1]; [1, 4]; [3, 1] }")
+FEEDS = isl.Map("{ [2] -> [l] : l = 0 or l = 1 or l = 3 }")
+
+
+def _lines(side: str) -> list[Line]:
+    turned = turn(side, RECTANGLE)
+    lines = [inward_line(RAGGED, side, turned, 1, spread=spread) for spread in (False, True)]
+    return [*lines, border_line(FEEDS, side, turned)]
+
+
+def test_a_lane_listens_and_sends_in_turn() -> None:
+    line = inward_line(isl.Set("{ [0, 0]; [0, 2] }"), "N", NORTH, 0, spread=False)
+    assert line.even.is_equal(isl.UnionMap(
+        "{ [PE[0, 0] -> N[]] -> ramp[]; [PE[0, 2] -> N[]] -> ramp[]; [PE[0, 1] -> ramp[]] -> S[] }"
+    ))
+    assert line.odd.is_equal(isl.UnionMap(
+        "{ [PE[0, 1] -> N[]] -> ramp[]; [PE[0, 0] -> ramp[]] -> S[] }"
+    ))
+    assert line.members.is_equal(isl.Set("{ PE[0, y] : 0 <= y <= 2 }"))
+    assert line.passing.is_equal(isl.Set("{ PE[0, y] : 0 <= y <= 1 }"))
+    assert line.between.is_equal(isl.Set("{ PE[0, 1] }"))
+    assert line.nearest.is_empty()
+
+
+def test_what_was_spread_enters_at_the_ramp_of_its_adapter() -> None:
+    line = inward_line(isl.Set("{ [0, 1] }"), "N", NORTH, 1, spread=True)
+    assert line.odd.is_equal(isl.UnionMap(
+        "{ [PE[0, 0] -> ramp[]] -> S[]; [PE[0, 1] -> N[]] -> ramp[] }"
+    ))
+    assert line.even.is_empty() and line.passing.is_empty()
+
+
+def test_what_enters_above_a_border_of_adapters_passes_them() -> None:
+    line = inward_line(isl.Set("{ [0, 1] }"), "N", NORTH, 1, spread=False)
+    assert line.odd.is_equal(isl.UnionMap(
+        "{ [PE[0, 0] -> N[]] -> S[]; [PE[0, 1] -> N[]] -> ramp[] }"
+    ))
+
+
+def test_a_port_in_the_middle_of_its_adapters_feeds_them_from_one_end() -> None:
+    line = border_line(FEEDS, "N", NORTH)
+    assert line.entry.is_equal(isl.UnionMap(
+        "{ [PE[2, 0] -> N[]] -> E[]; [PE[3, 0] -> W[]] -> ramp[] }"
+    ))
+    assert line.even.is_equal(isl.UnionMap(
+        "{ [PE[3, 0] -> ramp[]] -> W[]; [PE[2, 0] -> E[]] -> ramp[]; [PE[1, 0] -> ramp[]] -> W[];"
+        "  [PE[0, 0] -> E[]] -> ramp[] }"
+    ))
+    assert line.nearest.is_equal(isl.Set("{ PE[3, 0] }"))
+    assert line.between.is_equal(isl.Set("{ PE[2, 0] }"))
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_no_router_copies_or_listens_to_two_sides(side: str) -> None:
+    for line in _lines(side):
+        for routes in (line.even, line.odd, line.entry):
+            assert routes.is_single_valued()
+            assert routes.domain().unwrap().is_single_valued()
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_lines_are_sums_that_flow_backwards(side: str) -> None:
+    turned = turn(side, RECTANGLE)
+    sums, along = chain_routes(RAGGED, side, turned, 1), border_chain(FEEDS, side, turned)
+    straight, _, border = _lines(side)
+    pairs: list[tuple[Routes, Routes]] = [
+        (straight.even, sums.even), (straight.odd, sums.odd), (border.entry, along.out),
+    ]
+    assert all(backwards(line).is_equal(routes) for line, routes in pairs)

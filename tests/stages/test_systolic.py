@@ -1,0 +1,75 @@
+"""Layers on a machine whose routers do not copy: what is passed on, where, and that it ends."""
+
+import islpy as isl
+import pytest
+
+from tests.stages.built import MV, build
+from tests.stages.test_several_ports import ARRIVALS, LEAVES, TARGET
+
+TWO = """lair two<T=float16>(M=8, N=12): T A[M][N], T B[M][N], T x[N], T u[N] -> T y[M], T z[M]
+{ all (i, j) in (M, N) y[i] += A[i][j] * x[j]
+  all (i, j) in (M, N) z[i] += B[i][j] * u[j] }
+"""
+OPPOSITE = """target: "{{ PE[4, 4] }}"
+machine: {{profile: systolic, queue_depth: 1, instruction_queue: 1}}
+placement: "{{ two_y[i, j] -> PE[i mod 4, i//4]; two_z[i, j] -> PE[i mod 4, i//4] }}"
+tensors:
+  x: {{arrives: "{{ x[j] -> [PE[-1, y] -> index[j]] : 0 <= y < 4 }}"{sparse}}}
+  u: {{arrives: "{{ u[j] -> [PE[4, y] -> index[j]] : 0 <= y < 4 }}"{sparse}}}
+invocations: 3
+"""
+SYSTOLIC = "machine: systolic\ninvocations: 2\n"
+
+
+@pytest.mark.parametrize("sparse", ["", ", sparse: true"])
+def test_streams_that_are_passed_on_in_opposite_directions_never_wait_in_a_circle(sparse):
+    results = build(TWO, OPPOSITE.format(sparse=sparse), "simulate").results()
+    assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
+
+
+@pytest.mark.parametrize("sparse", ["", ", sparse: true"])
+@pytest.mark.parametrize("case", ARRIVALS)
+def test_adapters_pass_on_what_comes_from_several_ports(case, sparse):
+    mapping = f'{TARGET}  x: {{arrives: "{ARRIVALS[case]}"{sparse}}}\n{LEAVES}{SYSTOLIC}'
+    results = build(MV, mapping, "simulate").results()
+    assert results["check"]["y"]["right"]
+    assert results["bound"]["cycles"] <= results["cycles"]["simd"]
+
+
+@pytest.mark.parametrize("sparse", ["", ", sparse: true"])
+@pytest.mark.parametrize("straight", [True, False])
+def test_pes_that_need_nothing_pass_it_all_on(sparse, straight):
+    ports = "PE[3 * (j//3), -1]" if straight else "PE[1, -1]"
+    mapping = (
+        'target: "{ PE[4, 6] }"\nplacement: "{ mv[i, j] -> PE[3 * (j//3), 1 + 2 * (i//3)] }"\n'
+        f'tensors:\n  x: {{arrives: "{{ x[j] -> [{ports} -> index[j]] }}"{sparse}}}\n'
+        '  y: {leaves: "{ y[i] -> [PE[4, 1 + 2 * (i//3)] -> index[i]] }"}\n' + SYSTOLIC
+    )
+    built = build(MV, mapping, "simulate")
+    assert built.results()["check"]["y"]["right"]
+    between = isl.Set.from_union_set(built.objects("routes.isl")["x_between"])
+    top = 0 if straight else 1
+    assert between.is_subset(isl.Set(f"{{ PE[x, y] : (x = 0 or x = 3) and y mod 2 = {top} }}"))
+    assert not between.is_empty()
+
+
+def test_a_stream_has_a_line_of_pes_and_no_route_that_copies():
+    mapping = f'{TARGET}  x: {{arrives: "{ARRIVALS["two that cross"]}"}}\n{LEAVES}{SYSTOLIC}'
+    built = build(MV, mapping, "route")
+    passing, routes = built.yaml("tasks.yaml")["passing"], built.objects("routes.isl")
+    assert set(passing) == {f"x_stream{n}{s}" for n in (0, 1) for s in ("", "_source")}
+    for line in passing.values():
+        assert line["enters"] in (*line["colours"], line["colours"][0].replace("even", "in"))
+    for colour in built.yaml("tasks.yaml")["colours"]:
+        assert routes[colour].is_single_valued()
+
+
+@pytest.mark.parametrize("sparse", ["", ", sparse: true"])
+def test_what_multicast_is_worth_is_measured_with_the_programs_of_wse2(sparse):
+    arrives = "{ x[i] -> [PE[1, -1] -> index[i]] }"
+    mapping = f'{TARGET}  x: {{arrives: "{arrives}"{sparse}}}\n{LEAVES}'
+    copied = build(MV, mapping, "simulate").results()
+    passed = build(MV, mapping + "machine: systolic\n", "simulate").results()
+    assert "multicast" not in copied
+    assert passed["multicast"]["cycles"] == copied["cycles"]["simd"] < passed["cycles"]["simd"]
+    assert {k: passed["multicast"][k] for k in copied["fabric"]} == copied["fabric"]
