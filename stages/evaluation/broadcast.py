@@ -40,6 +40,7 @@ def document(found: Mapping[str, Counts], grids: Mapping[int, Counts]) -> str:
         example=example_table(found["matmul"]),
         places=places_table(found["matmul"]),
         layers=layers_table(found),
+        edges=edges_table(found),
         grids=grids_table(grids),
     )
 
@@ -84,8 +85,12 @@ def places_table(counts: Counts) -> str:
 
 def _of_one(part: Mapping[str, int]) -> str:
     """Return the remote accesses of one PE; of those of a part with different ones, the mean."""
-    mean = part["remote"] / part["number"]
+    mean = _mean(part)
     return str(int(mean)) if mean.is_integer() else f"{mean:.1f}"
+
+
+def _mean(part: Mapping[str, int]) -> float:
+    return part["remote"] / part["number"]
 
 
 def layers_table(found: Mapping[str, Counts]) -> str:
@@ -107,6 +112,21 @@ def _row(name: str, counts: Counts) -> tuple[Any, ...]:
     return (
         name, before["accesses"], *shares[:2], f"{fewer:.2f}", *shares[2:],
         before["steps"], after["steps"], f"{_longer(counts):.2f}",
+    )
+
+
+def edges_table(found: Mapping[str, Counts]) -> str:
+    """Return, for each layer, the remote accesses of a PE inside, and of those with the most."""
+    head = ("layer", "inside before", "after", "most before", "after", "after at")
+    return table(head, (_edges(name, counts) for name, counts in found.items()))
+
+
+def _edges(name: str, counts: Counts) -> tuple[Any, ...]:
+    before, after = counts["before"]["pes"], counts["after"]["pes"]
+    most = [max(pes, key=lambda part: _mean(pes[part])) for pes in (before, after)]
+    return (
+        name, _of_one(before["inside"]), _of_one(after["inside"]), _of_one(before[most[0]]),
+        _of_one(after[most[1]]), most[1].replace("_", " "),
     )
 
 

@@ -5,8 +5,9 @@ from stages.evaluation.broadcast import document, pictures
 
 def clock(remote, neighbour, local, steps):
     part = {"number": 2, "remote": remote, "neighbour": neighbour, "local": local}
+    inside = {**part, "number": 10}
     return {"steps": steps, "accesses": remote + neighbour + local, "remote": remote,
-            "neighbour": neighbour, "local": local, "pes": {"north_west": part}}
+            "neighbour": neighbour, "local": local, "pes": {"inside": inside, "north_west": part}}
 
 
 COUNTS = {"before": clock(75, 0, 25, 10), "after": clock(25, 50, 25, 15)}
@@ -19,6 +20,7 @@ def test_the_tables_have_shares_and_factors():
     assert "| north west | 2 | 37.5 | 12.5 |" in text
     assert ("| matmul | 100 | 75.00 % | 25.00 % | 3.00 | 0.00 % | 50.00 % | 25.00 % | 25.00 % "
             "| 10 | 15 | 1.50 |") in text
+    assert "| matmul | 7.5 | 2.5 | 37.5 | 12.5 | north west |" in text
     assert "| 4 x 4 | 75.000 % | 25.000 % | 10 | 15 | 1.50 |" in text
 
 
