@@ -25,7 +25,7 @@ from stages.spatial.clock import sharing
 from stages.spatial.regions import regions
 from stages.spatial.statements import given_by
 from stages.spatial.steps import in_order
-from stages.spatial.topology import Topology, neighbours
+from stages.spatial.topology import ALONG, Topology, neighbours
 from stages.spatial.traffic import Accesses, Sources, Traffic, number_of_steps, sources, total
 
 if typing.TYPE_CHECKING:
@@ -44,7 +44,8 @@ READS = (
 WRITES = ("counts.yaml",)
 HEADER = """From where the PEs get the elements that they access (Meister, Sec. IV), one invocation.
 before: all PEs start together; after: as in skewed.isl. steps: those in which some PE runs, told
-apart by as many dimensions of time as skew.yaml says.
+apart by as many dimensions of time as skew.yaml says. Neighbours are those on a mesh, with links
+along the dimensions of the grid along which `skew` in layer.yaml lets PEs pass elements on.
 remote: no neighbour had the element in the previous step; neighbour: one had it; local: the PE
 itself had it then, or has it in this step already. percent: of these three, in this order.
 pes: the same by part of the grid, of so many PEs together."""
@@ -56,10 +57,11 @@ def run(inputs: Inputs) -> dict[str, str]:
     schedule, places = inputs.objects("schedule.isl"), inputs.objects("placement.isl")
     skewed = inputs.objects("skewed.isl")
     groups = sharing(schedule["schedule"], given_by(mapping))
+    near = neighbours(_network(places, mapping))
     depths = {name: said["step"] for name, said in inputs.yaml("skew.yaml").items()}
     try:
         found = {
-            name: counts(lair, places, in_order(skewed[key], groups, depths, lair))
+            name: counts(lair, places, in_order(skewed[key], groups, depths, lair), near)
             for name, key in (("before", "before"), ("after", "schedule"))
         }
     except CycleError as error:
@@ -67,8 +69,10 @@ def run(inputs: Inputs) -> dict[str, str]:
     return {"counts.yaml": write_document(HEADER, found)}
 
 
-def counts(lair: Lair, places: Lair, steps: isl.UnionMap) -> dict[str, typing.Any]:
-    """Return what counts.yaml says of one clock { S[i] -> [t...] }."""
+def counts(
+    lair: Lair, places: Lair, steps: isl.UnionMap, near: isl.Map
+) -> dict[str, typing.Any]:
+    """Return what counts.yaml says of one clock { S[i] -> [t...] }; near is { PE -> PE }."""
     instances = lair["instances"]
     relations = (lair[key].intersect_domain(instances) for key in ("reads", "writes"))
     accesses = Accesses(
@@ -76,9 +80,7 @@ def counts(lair: Lair, places: Lair, steps: isl.UnionMap) -> dict[str, typing.An
         placement=places["placement"],
         steps=steps,
     )
-    rectangle = bounding_rectangle(isl.Set.from_union_set(places["target"]))
-    sizes = rectangle.right + 1, rectangle.bottom + 1
-    found = sources(accesses, neighbours(Topology(kind="mesh", sizes=sizes)))
+    found = sources(accesses, near)
     used = isl.Set.from_union_set(places["placement"].range())
     return {
         "steps": number_of_steps(steps),
@@ -86,6 +88,13 @@ def counts(lair: Lair, places: Lair, steps: isl.UnionMap) -> dict[str, typing.An
         "tensors": {name: described(each.traffic()) for name, each in sorted(found.items())},
         "pes": {name: _of_region(found, pes) for name, pes in regions(used).items()},
     }
+
+
+def _network(places: Lair, mapping: Mapping) -> Topology:
+    """Return the mesh of the target, with links only along which layer.yaml lets PEs pass on."""
+    rectangle = bounding_rectangle(isl.Set.from_union_set(places["target"]))
+    sizes = rectangle.right + 1, rectangle.bottom + 1
+    return Topology(kind="mesh", sizes=sizes, spatial=ALONG[mapping.skew])
 
 
 def described(traffic: Traffic) -> dict[str, typing.Any]:

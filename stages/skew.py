@@ -23,6 +23,7 @@ from stages.spatial.matrices import is_lower_triangular, is_unimodular
 from stages.spatial.skewing import Group, later, skew
 from stages.spatial.statements import Machine, Space, given_by, groups_of, space_of, wishes_of
 from stages.spatial.timed import Factors, Timed, dimensions, parallel, passes, reason, together
+from stages.spatial.topology import ALONG
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -40,8 +41,6 @@ parallel: the number of dimensions of the space of PEs at one time, before and a
 loops: the matrix from the loops of schedule.isl to the new ones, where it is one.
 broadcast: the number of dimensions of the space of PEs that use an element at one time.
 passes: to which PE an element passes on: how far to the east, and to the south."""
-ALONG: dict[bool | str, tuple[int, ...]] = {True: (0, 1), False: (), "x": (0,), "y": (1,)}
-"""The dimensions of the grid along which layer.yaml wants PEs to pass elements on."""
 OUT = isl.dim_type.out
 
 

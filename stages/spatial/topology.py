@@ -17,6 +17,9 @@ import islpy as isl
 
 Kind = Literal["mesh", "torus", "hexagonal", "octagonal"]
 
+ALONG: dict[bool | str, tuple[int, ...]] = {True: (0, 1), False: (), "x": (0,), "y": (1,)}
+"""The dimensions of the grid along which layer.yaml wants PEs to pass elements on."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:

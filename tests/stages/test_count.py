@@ -80,21 +80,23 @@ BOTH = 'sizes: {N: 8}\ntarget: "{ PE[4, 1] }"\n' \
     'placement: "{ square[i] -> PE[i//2, 0]; sums[o,i] -> PE[i//2, 0] }"\n'
 
 
-@pytest.mark.parametrize(
-    ("lair", "mapping"),
-    [
-        (FC, ROWS),
-        (FC, ROWS + 'schedule: "{ fc[i,j] -> [j mod 4] }"\n'),
-        (GRAPH, BOTH),
-        (GRAPH, BOTH + f'schedule: "{ORDER}"\n'),
-    ],
-    ids=["default times", "given times", "one after the other", "shared loops"],
-)
+LAYERS = {
+    "default times": (FC, ROWS),
+    "given times": (FC, ROWS + 'schedule: "{ fc[i,j] -> [j mod 4] }"\n'),
+    "along x": (FC, ROWS + "skew: x\n"),
+    "not at all": (FC, ROWS + "skew: false\n"),
+    "one after the other": (GRAPH, BOTH),
+    "shared loops": (GRAPH, BOTH + f'schedule: "{ORDER}"\n'),
+}
+
+
+@pytest.mark.parametrize(("lair", "mapping"), LAYERS.values(), ids=LAYERS)
 def test_layers_are_counted_as_instrumented_layers_count(lair, mapping):
     built, found = counts(lair, mapping)
     lair, places = built.objects("lair.isl"), built.objects("placement.isl")
     skewed, said = built.objects("skewed.isl"), built.yaml("skew.yaml")
-    mesh = neighbours(Topology(kind="mesh", sizes=(4, 3)))
+    along = (0,) if "skew: x" in mapping else () if "skew: false" in mapping else None
+    mesh = neighbours(Topology(kind="mesh", sizes=(4, 3), spatial=along))
     relations = [lair[key].intersect_domain(lair["instances"]) for key in ("reads", "writes")]
     for name, key in (("before", "before"), ("after", "schedule")):
         steps = by_hand(skewed[key], said, ordered="schedule" not in mapping)
