@@ -18,8 +18,14 @@ on_x_access := [PE_Y, index0, index] -> {
   [i0, i1] -> y[PE_Y, index0 - i0, index - i1]
 };
 
-send_y_compression := { [i0, i1] -> index[i0' = i0, i1' = i1] };
+send_y_compression := { [i0] -> index[13, i1 = i0] };
 
-send_y := [PE_X, PE_Y] -> { [i0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 13 and 0 <= i1 <= 13 };
+send_y := [PE_X, PE_Y] -> { [i0] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 13 };
 
-send_y_access := [PE_X, PE_Y] -> { [i0, i1] -> y[k = PE_Y, w = i0, h = i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 13 and 0 <= i1 <= 13 };
+send_y_access := [PE_X, PE_Y] -> { [i0] -> y[k = PE_Y, w = 13, h = i0] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 13 };
+
+lead_y_compression := [index0] -> { [i0] -> index[-2 + index0, i1 = i0] };
+
+lead_y := [PE_X, PE_Y, index0] -> { [i0] : PE_X = 0 and 0 <= PE_Y <= 1 and 2 <= index0 <= 14 and 0 <= i0 <= 13 };
+
+lead_y_access := [PE_X, PE_Y, index0] -> { [i0] -> y[k = PE_Y, w = -2 + index0, h = i0] : PE_X = 0 and 0 <= PE_Y <= 1 and 2 <= index0 <= 15 and 0 <= i0 <= 13 };

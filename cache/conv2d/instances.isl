@@ -19,8 +19,14 @@ on_x_access := {
   C[k, w, h, rw, rh] -> y[k, w, h]
 };
 
-send_y := [PE_X, PE_Y] -> { index[i0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 13 and 0 <= i1 <= 13 };
+send_y := [PE_X, PE_Y] -> { index[13, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i1 <= 13 };
 
 send_y_known := [PE_X, PE_Y] -> { : PE_X = 0 and 0 <= PE_Y <= 1 };
 
 send_y_access := [PE_X, PE_Y] -> { index[i0, i1] -> y[k = PE_Y, w = i0, h = i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 13 and 0 <= i1 <= 13 };
+
+lead_y := [PE_X, PE_Y, index0] -> { index[-2 + index0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 2 <= index0 <= 14 and 0 <= i1 <= 13 };
+
+lead_y_known := [PE_X, PE_Y, index0] -> { : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index0 <= 15 };
+
+lead_y_access := [PE_X, PE_Y] -> { index[i0, i1] -> y[k = PE_Y, w = i0, h = i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 13 and 0 <= i1 <= 13 };

@@ -18,14 +18,26 @@ on_x_access := [PE_Y, index0, index1, index] -> {
   [i0] -> y[o0, index1, i0] : (-index0 + o0) mod 4 = 0 and -2 + 2PE_Y + index0 <= o0 <= 2PE_Y + index0
 };
 
-send_y_north_compression := { [i0, i1, i2] -> index[i0' = i0, o3 = i1, i2' = i2] };
+send_y_north_compression := { [i0, i1] -> index[3, o3 = i0, i2 = i1] };
 
-send_y_north := [PE_X, PE_Y] -> { [i0, i1, i2] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 };
+send_y_north := [PE_X, PE_Y] -> { [i0, i1] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= i1 <= 1 };
 
-send_y_north_access := [PE_X, PE_Y] -> { [i0, i1, i2] -> y[h = i0, w, k = 2PE_X + i1 + i2 - w] : (i1 - w) mod 4 = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + i1 + i2 and 0 <= w <= 7 and w <= 2PE_X + i1 + i2 };
+send_y_north_access := [PE_X, PE_Y] -> { [i0, i1] -> y[h = 3, w, k = 2PE_X + i0 + i1 - w] : (i0 - w) mod 4 = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= i1 <= 1 and w >= -3 + 2PE_X + i0 + i1 and 0 <= w <= 7 and w <= 2PE_X + i0 + i1 };
 
-send_y_south_compression := { [i0, i1, i2] -> index[i0' = i0, o3 = i1, i2' = i2] };
+send_y_south_compression := { [i0, i1] -> index[3, o3 = i0, i2 = i1] };
 
-send_y_south := [PE_X, PE_Y] -> { [i0, i1, i2] : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 };
+send_y_south := [PE_X, PE_Y] -> { [i0, i1] : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 1 };
 
-send_y_south_access := [PE_X, PE_Y] -> { [i0, i1, i2] -> y[h = 4 + i0, w, k = 2PE_X + i1 + i2 - w] : (i1 - w) mod 4 = 0 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + i1 + i2 and 0 <= w <= 7 and w <= 2PE_X + i1 + i2 };
+send_y_south_access := [PE_X, PE_Y] -> { [i0, i1] -> y[h = 7, w, k = 2PE_X + i0 + i1 - w] : (i0 - w) mod 4 = 0 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 1 and w >= -3 + 2PE_X + i0 + i1 and 0 <= w <= 7 and w <= 2PE_X + i0 + i1 };
+
+lead_y_north_compression := [index0] -> { [i0, i1] -> index[index0, o3 = i0, i2 = i1] };
+
+lead_y_north := [PE_X, PE_Y, index0, index1] -> { [i0, i1] : index1 = 7 and 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= index0 <= 2 and 0 <= i0 <= 3 and 0 <= i1 <= 1 };
+
+lead_y_north_access := [PE_X, PE_Y, index0] -> { [i0, i1] -> y[h = index0, w, k = 2PE_X + i0 + i1 - w] : (i0 - w) mod 4 = 0 and 0 <= PE_Y <= 1 and 0 <= index0 <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 1 and w >= -3 + 2PE_X + i0 + i1 and 0 <= w <= 7 and w <= 2PE_X + i0 + i1 };
+
+lead_y_south_compression := [index0] -> { [i0, i1] -> index[index0, o3 = i0, i2 = i1] };
+
+lead_y_south := [PE_X, PE_Y, index0, index1] -> { [i0, i1] : index1 = 7 and 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= index0 <= 2 and 0 <= i0 <= 3 and 0 <= i1 <= 1 };
+
+lead_y_south_access := [PE_X, PE_Y, index0] -> { [i0, i1] -> y[h = 4 + index0, w, k = 2PE_X + i0 + i1 - w] : (i0 - w) mod 4 = 0 and 2 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= i0 <= 3 and 0 <= i1 <= 1 and w >= -3 + 2PE_X + i0 + i1 and 0 <= w <= 7 and w <= 2PE_X + i0 + i1 };

@@ -19,14 +19,26 @@ on_x_access := {
   C[k, h, w, c] -> y[h, w, k]
 };
 
-send_y_north := [PE_X, PE_Y] -> { index[i0, o3, i2] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
+send_y_north := [PE_X, PE_Y] -> { index[3, o3, i2] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
 
 send_y_north_known := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 };
 
 send_y_north_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
 
-send_y_south := [PE_X, PE_Y] -> { index[i0, o3, i2] : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
+send_y_south := [PE_X, PE_Y] -> { index[3, o3, i2] : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
 
 send_y_south_known := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 };
 
 send_y_south_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = 4 + i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
+
+lead_y_north := [PE_X, PE_Y, index0, index1] -> { index[index0, o3, i2] : index1 = 7 and 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= index0 <= 2 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
+
+lead_y_north_known := [PE_X, PE_Y, index0, index1] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= index0 <= 3 and 0 <= index1 <= 7 };
+
+lead_y_north_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
+
+lead_y_south := [PE_X, PE_Y, index0, index1] -> { index[index0, o3, i2] : index1 = 7 and 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= index0 <= 2 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
+
+lead_y_south_known := [PE_X, PE_Y, index0, index1] -> { : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 };
+
+lead_y_south_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = 4 + i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
