@@ -3,7 +3,8 @@
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4, 5
 Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml, routes.isl,
          instances.isl, compressions.isl, memory.isl, simd.yaml
-Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/layout.yaml, build/multicast/*
+Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/layout.yaml, build/multicast/*.c,
+         build/multicast/*.yaml
 Assumes  every stream has an instruction (simd).
 Ensures  the programs need no more memory than a PE has; one layout serves both.
 """
@@ -42,7 +43,13 @@ READS = (
     "memory.isl",
     "simd.yaml",
 )
-WRITES = ("build/simd/pe_*.c", "build/loops/pe_*.c", "build/layout.yaml", "build/multicast/*")
+WRITES = (
+    "build/simd/pe_*.c",
+    "build/loops/pe_*.c",
+    "build/layout.yaml",
+    "build/multicast/*.c",
+    "build/multicast/*.yaml",
+)
 HEADER = """The fabric that the programs run on, in build/simd and in build/loops alike.
 grid: all PEs. roles: at which PEs a program runs, its counters, its memory in bytes; code is an
 estimate. tensors: type, shape and byte address of local tensors; map: which element of the global

@@ -2,7 +2,8 @@
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 6
 Reads    layer.yaml, *.lair, inputs/*.npy, lair.isl, adapted.isl, tasks.yaml, routes.isl, simd.yaml,
-         build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*
+         build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*.c,
+         build/multicast/*.yaml
 Writes   build/outputs/*.npy, build/results.json
 Assumes  one layout serves both programs (render).
 Ensures  the same inputs give the same bytes; every value was computed by the programs.
@@ -47,7 +48,8 @@ READS = (
     "build/layout.yaml",
     "build/simd/pe_*.c",
     "build/loops/pe_*.c",
-    "build/multicast/*",
+    "build/multicast/*.c",
+    "build/multicast/*.yaml",
 )
 WRITES = ("build/outputs/*.npy", "build/results.json")
 VARIANTS = ("simd", "loops")
