@@ -76,7 +76,7 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
     samples = input_samples(inputs.mapping(), layer, inputs.arrays())
     exact = is_exact(layer, samples)
     expected = evaluate_all(layer, samples)
-    copied = (COPIED,) if inputs.names(f"build/{COPIED}/*") else ()
+    copied = (COPIED,) if inputs.names(f"build/{COPIED}/*.yaml") else ()
     variants = (*VARIANTS, *copied)
     runs = {variant: run_programs(inputs, variant, samples, layer) for variant in variants}
     allowed = [] if exact else magnitudes(layer, expected)
