@@ -58,6 +58,9 @@ colours: number and routes, { [PE[x, y] -> from side[]] -> to side[] }; filter: 
 greatest index that a router hands to its PE.
 arrivals, departures: at which external PE, and in what order, a tensor enters and leaves; where it
 is sparse, outer is the box of outer indices, each of them a sequence with an end."""
+COPIES_HEADER = """
+positions: the routes of a colour before and after a router handed over a copy; copies: the PEs each
+of which gets one from the port, with a control wavelet that turns its router."""
 TEMPLATES = Path(__file__).parent.parent / "templates"
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
@@ -70,8 +73,10 @@ def run(inputs: Inputs) -> dict[str, str]:
         programs = _programs(model, profile, variant == "simd")
         check_machine(model, programs, profile, inputs)
         texts |= {f"build/{variant}/pe_{p.role}.c": program_text(p, described) for p in programs}
-    texts["build/layout.yaml"] = write_document(HEADER, layout_of(model, programs))
-    return texts | (_copied_texts(model, profile) if model.passing else {})
+    copies = any("copies" in arrival for arrival in model.graph["arrivals"].values())
+    header = HEADER + COPIES_HEADER if copies else HEADER
+    texts["build/layout.yaml"] = write_document(header, layout_of(model, programs))
+    return texts | (_copied_texts(model, profile) if "copied" in model.graph else {})
 
 
 def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:

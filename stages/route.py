@@ -72,11 +72,12 @@ tasks of these adapters: clear (memory), gather (a departure's stream), send."""
 PASSING_HEADER = """
 N_line: PEs among which arrival N, or N_source along the border, is passed on; N_passing: those that
 send it on; of these N_between take nothing; N_nearest: those that hear it on the colour N_in.
-N_copied, N_copied_filter: its routes and its filter if routers copied."""
+N_copied, N_copied_filter: its routes and its filter if routers copied. N_then: where PEs get copies
+of their own, the routes of routers that have handed over theirs."""
 PASSING_TASKS_HEADER = """
 passing: the streams that PEs pass on, since routers do not copy; enters: the colour on which each
 enters. colours: a PE hears the first if its place, parity, is even, else the second.
-copied: the colours if routers copied."""
+copied: the colours if routers copied. An arrival by `copies` comes once for each PE of a lane."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 
 
@@ -98,7 +99,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     content = graph.leading()
     if any("lead" in departure for departure in graph.departures.values()):
         tasks_header += LEAD_HEADER
-    if graph.streams.passing:
+    if graph.streams.copied:
         header, tasks_header = header + PASSING_HEADER, tasks_header + PASSING_TASKS_HEADER
     return {
         "tasks.yaml": write_document(tasks_header, content),
@@ -117,7 +118,8 @@ class TaskGraph:
         self.arrivals, self.departures = self.streams.arrivals, self.streams.departures
         self.written = [s.target.tensor for s in self.layer.statements]
         self.cutter = self._cutter(inputs)
-        self.cuts = self.cutter.cut()
+        alone = any("copies" in arrival for arrival in self.arrivals.values())
+        self.cuts = {} if alone else self.cutter.cut()
         apart = {str(d["tensor"]) for d in self.departures.values()}
         apart |= {t for t in self.written if self._reacting(writer_of(self.layer, t))}
         self.held = held_tensors(self.layer, self.streams.needed, self.streams.computed, apart)
@@ -129,7 +131,7 @@ class TaskGraph:
         shared = shared_colours(streams.colours, streams.grid, streams.profile, streams.mapping)
         copied = shared_colours(
             streams.as_copied(), streams.grid, streams.profile, streams.mapping
-        ) if streams.passing else []
+        ) if streams.copied else []
         return {
             "tensors": {name: self._tensor(name) for name in self.layer.tensors},
             "arrivals": {n: a | self._portions(n) for n, a in self.arrivals.items()},

@@ -14,6 +14,7 @@
 
 enum side { NORTH, EAST, SOUTH, WEST, RAMP, SIDES };
 enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 4096, HORIZON = 1024 };
+enum control { ADVANCE = 1, TURN = 2 };        /* bits of a control wavelet */
 enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
 
 /* ---- What the driver gives and takes; its ctypes structures mirror these four --------------- */

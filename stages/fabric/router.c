@@ -158,13 +158,14 @@ static void leave(struct engine *engine, struct channel *channel)
     const int64_t ready = channel->queue.parcels[channel->queue.head].ready;
     uint8_t *position = &engine->position[channel->node * engine->layout->colours
                                           + channel->colour];
+    const bool handed = channel->out[*position] >> RAMP & 1;
     const struct parcel parcel = pop(&channel->queue, now);
 
     engine->outcome->stalls += now - (ready > channel->since ? ready : channel->since);
     channel->since = now + 1;
     if (full)
         wake_upstream(engine, channel);
-    if (parcel.control && parcel.bits & 1) {
+    if (parcel.control && (parcel.bits & ADVANCE || (parcel.bits & TURN && handed))) {
         *position = (uint8_t)((*position + 1) % engine->layout->position_count[channel->colour]);
         wake(engine, ROUTERS, channel->node, now + 1);
     }
@@ -175,7 +176,8 @@ static void leave(struct engine *engine, struct channel *channel)
     }
 }
 
-/* The sides that the head has to go to; its own PE is none if the filter drops the element. */
+/* The sides that the head has to go to; its own PE is none if the filter drops the element, or if
+ * it is to turn the router that would hand it over. */
 static unsigned sides_to_go(const struct engine *engine, const struct channel *channel)
 {
     const struct layout *layout = engine->layout;
@@ -186,7 +188,8 @@ static unsigned sides_to_go(const struct engine *engine, const struct channel *c
     const int32_t index = (int32_t)(head->bits >> 16);
     const unsigned out = channel->out[engine->position[slot]];
 
-    if (!head->control && (index < filter->least || index > filter->greatest))
+    if (head->control ? head->bits & TURN
+                      : index < filter->least || index > filter->greatest)
         return out & ~(1u << RAMP);
     return out;
 }

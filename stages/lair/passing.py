@@ -16,10 +16,34 @@ import typing
 
 import islpy as isl
 
+from stages.diagnose import UserError
 from stages.poly.flow import Routes, parity
 from stages.poly.passing import Line
+from stages.poly.side import SIDES
+
+if typing.TYPE_CHECKING:
+    from stages.lair.mapping import Mapping
 
 SWAP = "{ [lane, depth] -> [depth, lane] }"
+
+
+def is_passed(side: str, mapping: Mapping) -> bool:
+    """Say whether PEs pass on what enters on a side; else each gets it from the port."""
+    return mapping.skew in (True, "y" if side in "NS" else "x")
+
+
+def check_spread(stream: str, side: str, mapping: Mapping) -> None:
+    """Raise UserError where adapters on a side must pass on a stream, but `skew` says not to."""
+    along, inwards = ("row", "column") if side in "NS" else ("column", "row")
+    passed = is_passed("W" if side in "NS" else "N", mapping) and is_passed(side, mapping)
+    if not passed:
+        tensor = stream.removesuffix("_source")
+        raise UserError(
+            f"{tensor} arrives off the {inwards}s that need it, so that the adapters of the "
+            f"{SIDES[side].word} {along} pass it on, which skew does not let them",
+            mapping.span("skew"),
+            f"let {tensor} arrive at each {inwards} that needs it, or leave skew out",
+        )
 
 
 def line_routes(name: str, line: Line) -> dict[str, Routes]:

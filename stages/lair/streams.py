@@ -14,8 +14,16 @@ from stages.lair.collection import chain_objects, collection, named_along, ports
 from stages.lair.elements import computed_elements, needed_elements
 from stages.lair.layer import Layer, writer_of
 from stages.lair.leaving import gathering, leaving
-from stages.lair.passing import described, line_colours, line_objects, line_routes
+from stages.lair.passing import (
+    check_spread,
+    described,
+    is_passed,
+    line_colours,
+    line_objects,
+    line_routes,
+)
 from stages.poly.border import border_chain, feeding
+from stages.poly.copies import copy_routes
 from stages.poly.flow import Routes, chain_routes, column_routes, parity, spread_routes
 from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
 from stages.poly.passing import Line, border_line, inward_line
@@ -100,6 +108,7 @@ class Streams:
             "source": f"{name}_source" if adapters else name,
             "spread": adapters,
             "outer": outer_box(source),
+            **({"copies": True} if f"{name}_then" in self.objects else {}),
         }
 
     def _spread(self, name: str, feeds: isl.Map, side: str) -> None:
@@ -109,6 +118,7 @@ class Streams:
         if self.profile.multicast:
             self._add(name, copied)
         else:
+            check_spread(name, side, self.mapping)
             self._pass(name, border_line(feeds, side, turned), copied, turned, None)
 
     def _flow(self, name: str, takers: isl.Set, side: str, *, spread: bool) -> None:
@@ -117,9 +127,11 @@ class Streams:
         copied = column_routes(takers, side, turned, spread=spread)
         if self.profile.multicast:
             self._add(name, copied)
-        else:
+        elif spread or is_passed(side, self.mapping):
             line = inward_line(takers, side, turned, first, spread=spread)
             self._pass(name, line, copied, turned, first)
+        else:
+            self._copy(name, copy_routes(takers, side, turned), copied)
 
     def as_copied(self) -> dict[str, Routes]:
         """Return the routes of all colours if routers copied what PEs pass on."""
@@ -139,6 +151,13 @@ class Streams:
         self.objects[f"{name}_copied"] = self.copied[name] = copied
         self.objects |= line_objects(name, line)
         self.passing[name] = described(name, turned, first)
+
+    def _copy(self, name: str, positions: tuple[Routes, Routes], copied: Routes) -> None:
+        """Let each PE of a lane get a stream of its own."""
+        now, then = positions
+        self._add(name, now.union(then))
+        self.objects |= {name: now, f"{name}_then": then, f"{name}_copied": copied}
+        self.copied[name] = copied
 
     def _filter(self, name: str, taken: isl.Map, flow: Arriving, adapters: bool) -> None:
         """Let routers drop what their PEs do not want, where an interval of the index tells it."""

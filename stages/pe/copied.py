@@ -19,14 +19,16 @@ from stages.poly.bind import PE_NAMES, bind_domain, index_constants
 
 def if_copied(model: Model) -> Model:
     """Return the model of a layer whose streams are passed on, with routes that copy instead."""
-    routes = dict(model.routes)
-    for stream in model.passing:
+    routes, arrivals = dict(model.routes), model.graph["arrivals"]
+    for stream in {a[end] for a in arrivals.values() for end in ("colour", "source")}:
         routes[stream] = routes.pop(f"{stream}_copied")
+        routes.pop(f"{stream}_then", None)
         interval = routes.pop(f"{stream}_copied_filter", None)
         if interval is not None:
             routes[f"{stream}_filter"] = interval
     graph = {name: part for name, part in model.graph.items() if name not in ("passing", "copied")}
     graph["colours"] = model.graph["copied"]
+    graph["arrivals"] = {n: a | {"copies": False} for n, a in arrivals.items()}
     return replace(model, graph=graph, routes=routes, instances=_filtered(model, routes))
 
 

@@ -5,6 +5,7 @@ This is what the simulated machine is told of a layer, in build/layout.yaml.
 
 from __future__ import annotations
 
+import functools
 import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -40,6 +41,10 @@ def _colour(model: Model, number: int) -> Description:
         routes = routes.union(model.routes[name])
         filters = filters.union(model.routes.get(f"{name}_filter", isl.UnionMap("{ }")))
     described: Description = {"number": number, "routes": str(routes)}
+    if any(f"{name}_then" in model.routes for name in streams):
+        then = (model.routes.get(f"{name}_then", model.routes[name]) for name in streams)
+        positions = [routes, functools.reduce(isl.UnionMap.union, then)]
+        described = {"number": number, "positions": [str(each) for each in positions]}
     if not filters.is_empty():
         described["filter"] = str(filters)
     return described
@@ -127,7 +132,13 @@ def _arrival(model: Model, name: str, arrival: Description) -> Description:
         "sparse": arrival["sparse"],
         "order": str(at_places(source, ports).coalesce()),
         "outer": arrival["outer"],
+        **({"copies": str(_takers(model, name))} if arrival.get("copies") else {}),
     }
+
+
+def _takers(model: Model, name: str) -> isl.Set:
+    """Return the PEs that each get a stream of their own from the port."""
+    return isl.Set.from_union_set(model.routes[f"{name}_taken"].range()).coalesce()
 
 
 def _departures(model: Model) -> dict[str, Description]:

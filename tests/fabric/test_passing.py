@@ -1,4 +1,4 @@
-"""PEs pass on what they take, on a machine whose routers do not copy."""
+"""PEs pass on what they take, or get copies of their own, where routers do not copy."""
 
 import numpy as np
 import pytest
@@ -64,3 +64,22 @@ def test_a_task_is_charged_for_what_it_passes_on(library, row):
     )
     assert dear.cycles > cheap.cycles
     assert dear.usage["scalar"].tolist() == [3 * 18] * 3 + [0]
+
+
+@pytest.mark.parametrize("invocations", [1, 3])
+def test_each_pe_gets_a_copy_of_its_own(library, row, invocations):
+    x = {"tensor": "x", "type": "int32", "colour": "x", "side": "W", "sparse": False}
+    x |= {"order": "{ x[i = 0:7] -> [PE[-1, 0] -> index[i]] }", "copies": "{ PE[0:3, 0] }"}
+    local = {"type": "int32", "shape": [8], "address": 0, "tensor": "z", "transfer": "out"}
+    local["map"] = "{ [PE[x, 0] -> x_local[i]] -> z[x, i] : 0 <= x <= 3 and 0 <= i < 8 }"
+    layout = row("receive", 4, {"x": ""}, arrivals={"x": x}, tensors={"x_local": local})
+    layout["colours"]["x"] = {"number": 0, "positions": [
+        "{ [PE[0:3, 0] -> W[]] -> ramp[] }",
+        "{ [PE[0:2, 0] -> W[]] -> E[]; [PE[3, 0] -> W[]] -> ramp[] }",
+    ]}
+    values = [np.arange(8, dtype="i4") + 100 * n for n in range(invocations)]
+    run = run_fabric(library, layout, machine(), {"x": values}, invocations)
+    np.testing.assert_array_equal(run.outputs["z"][0], np.tile(values[-1], (4, 1)))
+    assert run.injected == invocations * 4 * (8 + 1)
+    assert run.delivered == invocations * 4 * 8
+    assert run.cycles == invocations * 4 * (8 + 1) - 1 + 4 + 1

@@ -2,6 +2,7 @@ import islpy as isl
 import pytest
 
 from stages.poly.border import border_chain
+from stages.poly.copies import copy_routes
 from stages.poly.flow import Routes, chain_routes
 from stages.poly.passing import Line, backwards, border_line, inward_line
 from stages.poly.side import SIDES, Rectangle, turn
@@ -77,3 +78,14 @@ def test_lines_are_sums_that_flow_backwards(side: str) -> None:
         (straight.even, sums.even), (straight.odd, sums.odd), (border.entry, along.out),
     ]
     assert all(backwards(line).is_equal(routes) for line, routes in pairs)
+
+
+def test_routers_that_hand_over_have_two_positions() -> None:
+    now, then = copy_routes(isl.Set("{ [0, 1]; [0, 3] }"), "N", NORTH)
+    assert now.is_equal(isl.UnionMap(
+        "{ [PE[0, 0] -> N[]] -> S[]; [PE[0, 1] -> N[]] -> ramp[]; [PE[0, 2] -> N[]] -> S[];"
+        "  [PE[0, 3] -> N[]] -> ramp[] }"
+    ))
+    assert then.is_equal(isl.UnionMap(
+        "{ [PE[0, y] -> N[]] -> S[] : 0 <= y <= 2; [PE[0, 3] -> N[]] -> ramp[] }"
+    ))

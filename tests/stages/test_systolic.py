@@ -3,6 +3,7 @@
 import islpy as isl
 import pytest
 
+from stages.diagnose import UserError
 from tests.stages.built import MV, build
 from tests.stages.test_several_ports import ARRIVALS, LEAVES, TARGET
 
@@ -73,3 +74,43 @@ def test_what_multicast_is_worth_is_measured_with_the_programs_of_wse2(sparse):
     assert "multicast" not in copied
     assert passed["multicast"]["cycles"] == copied["cycles"]["simd"] < passed["cycles"]["simd"]
     assert {k: passed["multicast"][k] for k in copied["fabric"]} == copied["fabric"]
+
+
+@pytest.mark.parametrize("sparse", ["", ", sparse: true"])
+@pytest.mark.parametrize("skew", ["false", "x"])
+def test_without_skew_each_pe_gets_a_copy_of_its_own_from_the_port(sparse, skew):
+    mapping = (
+        'target: "{ PE[4, 6] }"\nplacement: "{ mv[i, j] -> PE[3 * (j//3), 1 + 2 * (i//3)] }"\n'
+        f'tensors:\n  x: {{arrives: "{{ x[j] -> [PE[3 * (j//3), -1] -> index[j]] }}"{sparse}}}\n'
+        '  y: {leaves: "{ y[i] -> [PE[4, 1 + 2 * (i//3)] -> index[i]] }"}\n' + SYSTOLIC
+    )
+    built = build(MV, f"{mapping}skew: {skew}\n", "simulate")
+    results = built.results()
+    assert results["check"]["y"]["right"]
+    assert results["bound"]["cycles"] <= results["cycles"]["simd"]
+    assert results["multicast"]["cycles"] < results["cycles"]["simd"]
+    assert "passing" not in built.yaml("tasks.yaml")
+    passed = build(MV, f"{mapping}skew: y\n", "route")
+    assert list(passed.yaml("tasks.yaml")["passing"]) == ["x"]
+
+
+@pytest.mark.parametrize("sparse", ["", ", sparse: true"])
+def test_copies_that_come_from_opposite_sides_never_wait_for_each_other(sparse):
+    mapping = OPPOSITE.format(sparse=sparse) + "skew: false\n"
+    results = build(TWO, mapping, "simulate").results()
+    assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
+
+
+@pytest.mark.parametrize("skew", ["false", "x", "y"])
+def test_adapters_that_may_not_pass_on_are_refused(skew):
+    arrives = "{ x[i] -> [PE[1, -1] -> index[i]] }"
+    mapping = f'{TARGET}  x: {{arrives: "{arrives}"}}\n{LEAVES}machine: systolic\nskew: {skew}\n'
+    with pytest.raises(UserError) as refused:
+        build(MV, mapping, "route")
+    lines = str(refused.value).splitlines()
+    assert lines[0].endswith(
+        "error: x arrives off the columns that need it, so that the adapters of the north row pass "
+        "it on, which skew does not let them"
+    )
+    assert lines[1].strip() == f"skew: {skew}"
+    assert lines[-1] == "hint: let x arrive at each column that needs it, or leave skew out"
