@@ -265,7 +265,10 @@ def _choose(leading: Leading, room: Room, profile: Profile) -> Description | Non
         if (gain := _gain(lead_of(order, last, stops, pes), leading, room, profile))
     ]
     best = max(found, key=lambda gain: (gain["saved"], -gain["spent"]), default=None)
-    return best if best is not None and best["saved"] > 0 else None
+    if best is None or best["saved"] <= 0:
+        return None
+    why = f"some {best.pop('saved')} cycles saved, {best.pop('spent')} of a PE more"
+    return best | {"why": why}
 
 
 def _gain(
