@@ -104,7 +104,8 @@ class Leads:
 
     def _send(self, block: Block, name: str, departure: Description, known: isl.Set) -> None:
         """Append a send, given the symbolic constants of the step."""
-        (chain, first), inner, transfer = self._ends(name), Block(), self.transfers[name]
+        inner, transfer, pes = Block(), self.transfers[name], self.program.pes_of(known)
+        chain, first = (each.intersect(pes) for each in self._ends(name))
         sizes = self._sizes(inner, transfer)
         add_sum(inner, transfer, departure, chain, first, "NULL", sizes)
         if transfer.packed:

@@ -166,13 +166,15 @@ def add_sum(
 ) -> None:
     """Append the instructions of a sum, configured for some `sizes` first if these are given."""
     where = transfer.where(block)
-    alone = holds(first, chain.intersect(transfer.program.pes))
-    inner = block.when(alone)
-    if sizes:
-        transfer.configure_now(inner, "COPY", ALONE, sizes)
-    inner.add(f"stream_send(pe, {transfer.vector}, out, {where}, {then});")
+    here = chain.intersect(transfer.program.pes)
+    alone, none = holds(first, here), first.is_disjoint(here)
+    if not none:
+        inner = block.when(alone)
+        if sizes:
+            transfer.configure_now(inner, "COPY", ALONE, sizes)
+        inner.add(f"stream_send(pe, {transfer.vector}, out, {where}, {then});")
     if alone is not None:
-        inner = block.nest("else")
+        inner = block if none else block.nest("else")
         if sizes:
             transfer.configure_now(inner, departure["by"].upper(), SUMMED, sizes)
         inner.add(f"stream_combine(pe, {transfer.vector}, out, in, {where}, {then});")
