@@ -17,7 +17,7 @@ import islpy as isl
 from stages.lair.elements import needed_elements
 from stages.lair.leading import Leading, steps_of
 from stages.lair.leaving import leaving
-from stages.lair.portions import Flows
+from stages.lair.portions import Flows, followed
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.local import at_this_pe
 from stages.poly.order import (
@@ -71,6 +71,7 @@ class InstanceFinder:
             lair=self.lair,
             adapted=self.adapted,
             routes=self.routes,
+            follows=followed(self.graph["tasks"]),
         )
         allocations = inputs.objects("allocations.isl")
         self.local = {s.get_tuple_name(): s for s in sets_of(allocations["local"])}
@@ -127,7 +128,7 @@ class InstanceFinder:
         Of what is gathered only what PE computes; with outer indices if it is sent row by row.
         """
         stream, order = self.leaving[task["departure"]], self._leaving(task["departure"], "chain")
-        if "lead" in stream:
+        if "sends" in stream.get("lead", ()):
             return self._moved(order) | {"": self._leading(task["departure"]).lead.rest}
         if stream["by"] != "gather":
             return self._moved(order)

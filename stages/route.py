@@ -10,6 +10,7 @@ Ensures  every router has one input side per colour.
 
 from __future__ import annotations
 
+import dataclasses
 import typing
 
 import islpy as isl
@@ -19,7 +20,8 @@ from stages.lair.colours import shared_colours
 from stages.lair.cutting import Cutter
 from stages.lair.expressions import is_zero_at
 from stages.lair.layer import Carry, Statement, Tensor, writer_of
-from stages.lair.leading import leads_of
+from stages.lair.leaders import leaders_of
+from stages.lair.leads import leads_of
 from stages.lair.leaving import summed_elements
 from stages.lair.portions import Flows
 from stages.lair.sharing import held_tensors, waits_of
@@ -117,16 +119,16 @@ class TaskGraph:
         self.reads = inputs.objects("lair.isl")["reads"]
         self.arrivals, self.departures = self.streams.arrivals, self.streams.departures
         self.written = [s.target.tensor for s in self.layer.statements]
-        self.cutter = self._cutter(inputs)
-        alone = any("copies" in arrival for arrival in self.arrivals.values())
-        self.cuts = {} if alone else self.cutter.cut()
         apart = {str(d["tensor"]) for d in self.departures.values()}
         apart |= {t for t in self.written if self._reacting(writer_of(self.layer, t))}
         self.held = held_tensors(self.layer, self.streams.needed, self.streams.computed, apart)
+        self.waits = dict(waits_of(self.layer, self.held))
+        self.cutter = self._cutter(inputs)
+        alone = any("copies" in arrival for arrival in self.arrivals.values())
+        self.cuts = {} if alone else self.cutter.cut()
 
     def tasks(self) -> dict[str, object]:
         """Return the content of tasks.yaml."""
-        waits = dict(waits_of(self.layer, self.held))
         streams, collections = self.streams, self.streams.collections
         shared = shared_colours(streams.colours, streams.grid, streams.profile, streams.mapping)
         copied = shared_colours(
@@ -140,7 +142,7 @@ class TaskGraph:
             **({"passing": streams.passing} if streams.passing else {}),
             **({"copied": copied} if copied else {}),
             "tasks": dict(self._tasks()),
-            **({"waits": waits} if waits else {}),
+            **({"waits": self.waits} if self.waits else {}),
             "colours": shared,
         }
 
@@ -151,6 +153,8 @@ class TaskGraph:
         leads = leads_of(graph, self.cutter.flows, writers, self.streams.profile)
         for name, lead in leads.items():
             graph["departures"][name]["lead"] = lead
+            if "rows" in lead:
+                continue
             graph["tasks"][f"lead_{name}"] = {"kind": "lead", "departure": name}
             if lead["all"]:
                 del graph["tasks"][f"send_{name}"]
@@ -158,15 +162,17 @@ class TaskGraph:
 
     def _cutter(self, inputs: Inputs) -> Cutter:
         """Return what decides which arrivals are taken in portions."""
-        streams = self.streams
+        streams, layer = self.streams, self.layer
         flows = Flows(
             arrivals=self.arrivals,
             lair=inputs.objects("lair.isl"),
             adapted=streams.adapted,
             routes=streams.objects,
         )
-        statements = [s for s in self.layer.statements if not self._reacting(s)]
-        return Cutter(self.layer, statements, streams.profile, flows, self.departures)
+        computing = [s.name for s in layer.statements if not self._reacting(s)]
+        leaders = leaders_of(layer, computing, self.waits, self.held, flows)
+        flows = dataclasses.replace(flows, follows=leaders.follows)
+        return Cutter(layer, streams.profile, flows, leaders, self.departures)
 
     def _portions(self, arrival: str) -> dict[str, object]:
         """Return what tasks.yaml says of the portions of an arrival."""
@@ -179,8 +185,12 @@ class TaskGraph:
 
     def _steps(self, statement: Statement) -> dict[str, object]:
         """Return which arrivals a statement goes by, if it runs in steps."""
-        leaders = [name for name in self.cutter.leaders(statement) if name in self.cuts]
-        return {"portions": leaders} if leaders else {}
+        leaders = self.cutter.leaders
+        by = [name for name in leaders.arrivals[statement.name] if name in self.cuts]
+        if not by:
+            return {}
+        follows = list(leaders.follows.get(statement.name, ()))
+        return {"portions": by, **({"follows": follows} if follows else {})}
 
     def _initial(self, tensor: str) -> str:
         """Return what a tensor is before anything is added to it."""

@@ -1,7 +1,6 @@
 """Cut dense arrivals into portions, so that statements run while others still arrive.
 
-A statement goes by the longest streams that it reads, and waits for all of the others. Statements
-that go by one stream share its cut: of all cuts, and none, the one of the fewest cycles,
+Statements that go by one stream share its cut: of all cuts, and none, the one of the fewest cycles,
 
     whole:        elements + work + results
     in portions:  max(elements + step, first portion + steps, results) + results of a portion
@@ -15,18 +14,19 @@ from __future__ import annotations
 
 import itertools
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
+from stages.lair.leaders import Leaders, elements
 from stages.lair.operation import NoOperationError, operations_of
 from stages.lair.portions import Flows
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.count import most_points
 from stages.poly.pieces import from_domain
-from stages.poly.portions import Cut, IndexBox, cuts_of, index_box
+from stages.poly.portions import Cut, IndexBox, cuts_of
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile
@@ -55,12 +55,14 @@ STEP = 1
 class Group:
     """Arrivals of one box, and the statements that go by them.
 
-    `together` is how many of the arrivals a PE takes, at most.
+    `together` is how many of the arrivals a PE takes, `others` how many elements of other streams,
+    at most.
     """
 
     box: IndexBox
     arrivals: tuple[str, ...]
     together: int
+    others: int
     statements: tuple[Statement, ...]
 
 
@@ -88,18 +90,15 @@ class Cutter:
     def __init__(
         self,
         layer: Layer,
-        statements: Sequence[Statement],
         profile: Profile,
         flows: Flows,
+        leaders: Leaders,
         departures: Mapping[str, Description],
     ) -> None:
-        """Take the statements that run on memory; find the boxes of dense streams."""
-        self.layer, self.statements = layer, statements
-        self.profile, self.flows = profile, flows
+        """Take what statements go by, and how many instructions are free to stream."""
+        self.layer, self.profile, self.flows, self.leaders = layer, profile, flows, leaders
         self.leaving = {d["tensor"] for d in departures.values() if "sparse" not in d}
-        dense = [n for n, arrival in flows.arrivals.items() if not arrival["sparse"]]
-        self.boxes = {name: index_box(flows.passing(name)) for name in dense}
-        self.free = profile.instruction_queue - 1 - len(dense) - len(departures)
+        self.free = profile.instruction_queue - 1 - len(leaders.boxes) - len(departures)
 
     def cut(self) -> dict[str, Portions]:
         """Return the portions of the arrivals that are worth a cut, by their names."""
@@ -114,28 +113,33 @@ class Cutter:
 
     def _groups(self) -> Iterator[Group]:
         """Yield the groups: statements that go by one stream are in one."""
-        left = {s.name: self.leaders(s) for s in self.statements}
+        left = {name: set(by) for name, by in self.leaders.arrivals.items() if by}
         while left:
             members = {next(iter(left))}
             arrivals = {a for s in members for a in left[s]}
-            while more := {s for s in left if arrivals & set(left[s])} - members:
+            while more := {s for s in left if arrivals & left[s]} - members:
                 members |= more
                 arrivals |= {a for s in more for a in left[s]}
-            chosen = tuple(s for s in self.statements if s.name in members)
-            box = self.boxes[next(iter(arrivals))] if arrivals else None
-            if box is not None:
-                names = tuple(n for n in self.boxes if n in arrivals)
-                yield Group(
-                    box=box, arrivals=names, together=self._together(names), statements=chosen
-                )
+            yield self._group(members, [n for n in self.leaders.boxes if n in arrivals])
             left = {name: by for name, by in left.items() if name not in members}
 
-    def leaders(self, statement: Statement) -> list[str]:
-        """Return the arrivals that a statement goes by: those of its largest box."""
-        read = {access.tensor for access in statement.reads}
-        mine = [n for n, b in self.boxes.items() if self.flows.arrivals[n]["tensor"] in read and b]
-        largest = max(mine, key=lambda n: _elements(self.boxes[n]), default=None)
-        return [n for n in mine if largest and self.boxes[n] == self.boxes[largest]]
+    def _group(self, members: Set[str], arrivals: Sequence[str]) -> Group:
+        box = self.leaders.boxes[arrivals[0]]
+        assert box is not None, "leaders have a box"
+        statements = tuple(s for s in self.layer.statements if s.name in members)
+        read = {access.tensor for s in statements for access in s.reads}
+        others = [
+            elements(other)
+            for name, other in self.leaders.boxes.items()
+            if name not in arrivals and self.flows.arrivals[name]["tensor"] in read
+        ]
+        return Group(
+            box=box,
+            arrivals=tuple(arrivals),
+            together=self._together(arrivals),
+            others=sum(others),
+            statements=statements,
+        )
 
     def _together(self, arrivals: Sequence[str]) -> int:
         """Return how many arrivals a PE takes: one if no two go to one PE."""
@@ -155,20 +159,21 @@ class Cutter:
 
     def _whole(self, group: Group, work: Sequence[Work]) -> int:
         once = self.profile.dispatch * group.together + sum(w.call + w.whole for w in work)
-        return group.together * _elements(group.box) + once + sum(w.results for w in work)
+        arriving = group.others + group.together * elements(group.box)
+        return arriving + once + sum(w.results for w in work)
 
     def _in_portions(self, group: Group, work: Sequence[Work], cut: Cut) -> int:
         """Return the cycles of a cut, up to the end of its last portion's results."""
-        elements = group.together * _elements(group.box)
-        number = _elements(group.box) // cut.size
+        number = elements(group.box) // cut.size
+        arriving = group.others + group.together * elements(group.box)
         more = len(cut.counts) - 1
         scalars = group.together * (SCALARS + group.together - 1 + DIGITS * more)
         scalars += len(work) * (DIGITS + GUARDS) * more
         start = group.together * self.profile.dispatch + sum(w.call for w in work)
         steps = number * (start + scalars * self.profile.scalar) + sum(w.whole for w in work)
         results = sum(w.results for w in work)
-        first = elements // number
-        longest: int = max(elements + -(-steps // number), first + steps, results)
+        first = max(group.together * cut.size, min(2 * group.others, arriving))
+        longest: int = max(arriving + -(-steps // number), first + steps, results)
         return longest + -(-results // number)
 
     def _work(self, group: Group, statement: Statement) -> Work:
@@ -193,7 +198,7 @@ class Cutter:
         halves = next(cuts_of(group.box), None)
         if target not in self.leaving or halves is None:
             return 0
-        leaders = [name for name in self.leaders(statement) if name in group.arrivals]
+        leaders = self.leaders.arrivals[statement.name]
         if not self.flows.is_gradual(statement.name, dict.fromkeys(leaders, halves.of)):
             return 0
         return self._spread(self.flows.lair["writes"].reverse().apply_range(placement), target)
@@ -203,10 +208,3 @@ class Cutter:
         placed = isl.Map.from_union_map(from_domain(relation, name))
         return most_points(bind_range(placed, PE_NAMES))
 
-
-def _elements(box: IndexBox | None) -> int:
-    """Return how many elements a box has."""
-    found = 1
-    for size in box.sizes if box else ():
-        found *= size
-    return found

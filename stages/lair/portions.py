@@ -9,14 +9,14 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1, eqs. (11)-(16), the portion 
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import islpy as isl
 
 from stages.lair.arriving import Arriving, arriving
 from stages.poly.order import at_places, taken_by
-from stages.poly.pieces import from_domain, to_range
+from stages.poly.pieces import from_domain, maps_of, to_range
 from stages.poly.portions import first_of, in_portions, last_in, most_in_step
 
 Objects = Mapping[str, typing.Any]
@@ -25,12 +25,16 @@ Objects = Mapping[str, typing.Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flows:
-    """The arrivals of tasks.yaml, and the files that say what flows with them."""
+    """The arrivals of tasks.yaml, and the files that say what flows with them.
+
+    `follows` are, by statement, those whose results it takes step by step.
+    """
 
     arrivals: Mapping[str, Mapping[str, typing.Any]]
     lair: Objects
     adapted: Objects
     routes: Objects
+    follows: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def flow(self, name: str) -> Arriving:
         """Return the orders of an arrival."""
@@ -64,18 +68,36 @@ class Flows:
         return not last.is_singleton()
 
     def _early(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
-        """Return the steps of the last portions that instances need themselves."""
+        """Return the steps of the last portions that instances need, at first or second hand."""
         placed, reads = self._placement(statement), from_domain(self.lair["reads"], statement)
         first = first_of(next(iter(cuts.values())))
         found = placed.range_product(isl.Map.from_domain_and_range(placed.domain(), first))
+        read = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(reads)}
         for name, cut in cuts.items():
-            order = in_portions(taken_by(self.flow(name).everywhere, self.taken(name)), cut)
-            needs = _map(to_range(reads, self.arrivals[name]["tensor"])).apply_range(order)
-            found = found.union(taken_by(needs, placed))
+            if self.arrivals[name]["tensor"] not in read:
+                continue
+            found = found.union(in_portions(self.indices(statement, name), cut))
+        for other in self.follows.get(statement, ()):
+            writes = _map(from_domain(self.lair["writes"], other))
+            defined = last_in(self.steps(other, cuts), writes)
+            needs = _map(to_range(reads, writes.get_tuple_name(isl.dim_type.out)))
+            found = found.union(taken_by(needs.apply_range(defined), placed))
         return found.lexmax()
+
+    def indices(self, statement: str, name: str) -> isl.Map:
+        """Return { S[i] -> [PE -> index] } of the elements of an arrival that instances read."""
+        reads = from_domain(self.lair["reads"], statement)
+        needs = to_range(reads, self.arrivals[name]["tensor"])
+        order = taken_by(self.flow(name).everywhere, self.taken(name))
+        return taken_by(_map(needs).apply_range(order), self._placement(statement))
 
     def _placement(self, statement: str) -> isl.Map:
         return _map(from_domain(self.adapted["placement"], statement))
+
+
+def followed(tasks: Mapping[str, Mapping[str, typing.Any]]) -> dict[str, list[str]]:
+    """Return, by statement, those whose results it takes step by step, as tasks.yaml has them."""
+    return {task["statement"]: task["follows"] for task in tasks.values() if "follows" in task}
 
 
 def _map(obj: isl.Map | isl.UnionMap) -> isl.Map:

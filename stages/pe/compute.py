@@ -113,7 +113,8 @@ class ComputeWriter:
         self.departures.finish(body.block, target)
         for other, before in self.model.waits.items():
             if statement in before:
-                self.portions.satisfy(body.block, other)
+                if statement not in self.portions.follows(other):
+                    self.portions.satisfy(body.block, other)
                 self._count_down(body.block, other)
         body.block.add("complete(pe);")
         self.program.add(body)
@@ -190,7 +191,8 @@ class ComputeWriter:
             streams = total([*self._streams_of(statement), *before])
             block.add(f"my->{self._field(f'waiting_{statement}')} = {streams};")
             leaders = self.portions.leaders(statement)
-            needs = total([*self._streams_of(statement, leaders), *before])
+            others = ["1"] * self.portions.waits(statement)
+            needs = total([*self._streams_of(statement, leaders), *others])
             self.portions.restart(block, statement, needs)
         parts = self.departures.counted()
         parts += [

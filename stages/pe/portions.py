@@ -58,6 +58,15 @@ class Portions:
         task = self.tasks.get(statement)
         return [] if task is None else list(self.model.tasks[task]["portions"])
 
+    def follows(self, statement: str) -> list[str]:
+        """Return the statements whose results a statement takes step by step."""
+        task = self.tasks.get(statement)
+        return [] if task is None else list(self.model.tasks[task].get("follows", ()))
+
+    def waits(self, statement: str) -> int:
+        """Return for how many other statements the steps of a statement wait."""
+        return len(self.model.waits.get(statement, ())) - len(self.follows(statement))
+
     def satisfy(self, block: Block, statement: str) -> None:
         """Append that the steps of a statement wait for one thing less.
 
@@ -206,7 +215,7 @@ class Portions:
             for name, arrival in self.model.graph["arrivals"].items()
             if arrival["tensor"] in tensors and name not in leaders
         ]
-        return bool(others) or statement in self.model.waits
+        return bool(others) or self.waits(statement) > 0
 
     @property
     def _number(self) -> str:

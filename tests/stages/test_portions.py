@@ -31,6 +31,25 @@ CHAIN = (
     "graph h(): float16 x[64] -> float16 z[64], float16 s[1]\n"
     "{ y, s = f(x)\n  z = g(y, x) }\n"
 )
+HELD_UP = (
+    "lair f(): float16 x[64], float16 b[4] -> float16 y[64]\n"
+    "{ all (i, j) in (64, 4) y[i] += x[i] * b[j] }\n"
+    "lair g(): float16 y[64] -> float16 z[64]\n"
+    "{ all (i) in (64) z[i] = max(y[i], 0) }\n"
+    "graph h(): float16 x[64], float16 b[4] -> float16 z[64]\n{ y = f(x, b)\n  z = g(y) }\n"
+)
+OUTER = (
+    "lair f(): float16 x[64], float16 u[64] -> float16 A[64][64]\n"
+    "{ all (i, j) in (64, 64) A[i][j] = x[i] * u[j] }\n"
+)
+IN_PLACE = (
+    "lair f(): float16 W[64], float16 x[64] -> float16 g[64]\n"
+    "{ all (i) in (64) g[i] = W[i] * x[i] }\n"
+    "lair u(): float16 W[64], float16 g[64] -> float16 V[64]\n"
+    "{ all (i) in (64) V[i] = W[i] + g[i] }\n"
+    "graph h(): float16 W[64], float16 x[64] -> float16 V[64]\n"
+    "{ g = f(W, x)\n  V = u(W, g) }\n"
+)
 CROSSED = (
     "lair f(): float16 x[2][24] -> float16 y[2][24]\n"
     "{ all (r, i, c) in (2, 24, 2) y[r][i] += x[c][i] }\n"
@@ -96,6 +115,32 @@ LAYERS = {
             [X, ("z", "leaves", "z[i] -> [PE[0, 1] -> index[i]]")],
         ),
     ),
+    "two_lengths_from_two_sides": (
+        RELU,
+        mapping(
+            "2, 1",
+            "f[i] -> PE[i//40, 0]",
+            [("x", "arrives", "x[i] -> [PE[i//40 = 0 ? -1 : 2, 0] -> index[i mod 40]]")],
+        ),
+    ),
+    "a_weight_that_changes_in_place": (
+        IN_PLACE,
+        mapping(
+            "1, 1",
+            "f[i] -> PE[0, 0]; u[i] -> PE[0, 0]",
+            [X],
+            '  W: {next: V}\nmachine: ideal\ninvocations: 3',
+        ),
+    ),
+    "a_statement_that_is_held_up": (
+        HELD_UP,
+        mapping(
+            "1, 1",
+            "f[i,j] -> PE[0, 0]; g[i] -> PE[0, 0]",
+            [X, ("b", "arrives", "b[j] -> [PE[1, 0] -> index[j]]"),
+             ("z", "leaves", "z[i] -> [PE[0, 1] -> index[i]]")],
+        ),
+    ),
     "spread_by_adapters": (
         RELU,
         mapping(
@@ -123,6 +168,27 @@ def test_sums_that_wait_for_each_other_hold_up_no_arrival():
     built = build(CROSSED, mapping("2, 2", "f[r,i,c] -> PE[c, r]", tensors), "simulate")
     assert built.yaml("tasks.yaml")["arrivals"]["x"]["portions"]["counts"][0] > 2
     assert built.results()["check"]["y"]["exact"]
+
+
+@pytest.mark.parametrize(
+    ("layer", "task", "leaders", "follows"),
+    [
+        ("statements_that_wait_for_others", "compute_g", ["x"], ["f_y"]),
+        ("a_statement_that_is_held_up", "compute_g", None, None),
+        ("a_weight_that_changes_in_place", "compute_u", None, None),
+        ("two_streams", "compute_f", ["x", "u"], None),
+        ("two_lengths_from_two_sides", "compute_f", ["x_west"], None),
+    ],
+)
+def test_a_statement_goes_by_arrivals_and_along_with_others(layer, task, leaders, follows):
+    described = build(*LAYERS[layer], "route").yaml("tasks.yaml")["tasks"][task]
+    assert (described.get("portions"), described.get("follows")) == (leaders, follows)
+
+
+def test_streams_of_which_instances_need_other_indices_do_not_lead_together():
+    layer = OUTER, mapping("1, 1", "f[i,j] -> PE[0, 0]", [X, U], "machine: wse2")
+    described = build(*layer, "route").yaml("tasks.yaml")["tasks"]["compute_f"]
+    assert described.get("portions", ["x"]) == ["x"]
 
 
 def test_a_step_runs_once_a_portion_is_here():
