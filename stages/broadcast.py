@@ -15,7 +15,13 @@ import typing
 import islpy as isl
 
 from stages.poly.text import write_objects
-from stages.spatial.spaces import broadcast_space, dimension, placement_space, reuse_space
+from stages.spatial.spaces import (
+    broadcast_space,
+    dimension,
+    placement_space,
+    reuse_space,
+    with_names,
+)
 from stages.spatial.statements import Space, given_by, space_of
 
 if typing.TYPE_CHECKING:
@@ -52,12 +58,12 @@ def broadcasts(space: Space) -> dict[str, isl.UnionMap]:
         count = times.dim(OUT)
         among = placement_space(points, count)
         found["time"] = found["time"].union(isl.UnionMap.from_map(times))
-        found["placement"] = _with(found["placement"], f"{name}[]", among)
+        found["placement"] = _with(found["placement"], f"{name}[]", with_names(among, count))
         for access in space.used(name):
             key = f"[{name}[] -> {access.get_tuple_name(OUT)}[]]"
             spaces = reuse_space(points, access), broadcast_space(points, access, count)
-            found["reuse"] = _with(found["reuse"], key, spaces[0])
-            found["broadcast"] = _with(found["broadcast"], key, spaces[1])
+            found["reuse"] = _with(found["reuse"], key, with_names(spaces[0], count))
+            found["broadcast"] = _with(found["broadcast"], key, with_names(spaces[1], count))
             sizes = ", ".join(str(dimension(s)) for s in (spaces[0], among, spaces[1]))
             found["dimensions"] = found["dimensions"].union(
                 isl.UnionMap(f"{{ {key} -> [{sizes}] }}")
@@ -65,7 +71,7 @@ def broadcasts(space: Space) -> dict[str, isl.UnionMap]:
     return found
 
 
-def _with(found: isl.UnionMap, key: str, space: isl.BasicSet) -> isl.UnionMap:
+def _with(found: isl.UnionMap, key: str, space: isl.Set) -> isl.UnionMap:
     """Return the relation and { key -> [t..., x, y] } for the points of a space."""
     one = isl.UnionSet(f"{{ {key} }}")
-    return found.union(isl.UnionMap.from_domain_and_range(one, isl.UnionSet(space.to_set())))
+    return found.union(isl.UnionMap.from_domain_and_range(one, isl.UnionSet(space)))

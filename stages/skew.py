@@ -18,7 +18,9 @@ import islpy as isl
 
 from stages.lair.yaml_text import write_document
 from stages.pe.code import BYTES
+from stages.poly.cardinality import cardinality
 from stages.poly.text import write_objects
+from stages.spatial.clock import with_names
 from stages.spatial.matrices import is_lower_triangular, is_unimodular
 from stages.spatial.skewing import Group, later, skew
 from stages.spatial.statements import Machine, Space, given_by, groups_of, space_of, wishes_of
@@ -37,6 +39,7 @@ YAML_HEADER = """By how much PEs lag behind each other, and what comes of it (Me
 lag: by dimension of time, what is added to it for each step to the east, and to the south.
 step: so many dimensions of time tell steps apart; the data of one step stay in memory.
 steps: from the first to the last time in each dimension of time, before and after.
+running: how many PEs work at the time at which the last one begins, before and after.
 parallel: the number of dimensions of the space of PEs at one time, before and after.
 loops: the matrix from the loops of schedule.isl to the new ones, where it is one.
 broadcast: the number of dimensions of the space of PEs that use an element at one time.
@@ -57,7 +60,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     )
     along = ALONG[mapping.skew]
     chosen: dict[str, typing.Any] = {}
-    found = [skewed(space, each, skew(each)) for each in groups_of(space, machine, given, along)]
+    found = [skewed(space, each, skew(each)) for each in groups_of(space, machine, along)]
     for each in found:
         chosen |= each
     before = _union(space.times(name) for name in chosen)
@@ -75,7 +78,11 @@ def skewed(
     """Return, by statement, { S[i] -> [t + F p] } and what skew.yaml says."""
     return {
         each.name: (
-            each.points.set_tuple_name(OUT, each.name).apply_range(later(each, lags[each.name])),
+            with_names(
+                each.points.set_tuple_name(OUT, each.name).apply_range(
+                    later(each, lags[each.name])
+                )
+            ),
             _description(space, each, lags[each.name]),
         )
         for each in group.statements
@@ -86,10 +93,12 @@ def _description(space: Space, statement: Timed, lag: Factors) -> dict[str, typi
     """Return what skew.yaml says of a statement."""
     points = statement.points
     after = points.apply_range(_moved(statement, lag))
+    width = statement.times
     found: dict[str, typing.Any] = {
         "lag": [list(row) for row in lag],
         "step": max((k + 1 for k, row in enumerate(lag) if any(row)), default=len(lag)),
         "steps": {"before": _extents(points, lag), "after": _extents(after, lag)},
+        "running": {"before": running(points, width), "after": running(after, width)},
         "parallel": {
             "before": parallel(statement, together(statement)),
             "after": parallel(statement, lag),
@@ -100,6 +109,15 @@ def _description(space: Space, statement: Timed, lag: Factors) -> dict[str, typi
         found |= {"loops": matrix, "lower triangular": is_lower_triangular(matrix)}
     fates = {each.tensor: _fate(statement, each, lag) for each in statement.references}
     return {**found, "tensors": fates}
+
+
+def running(points: isl.Map, times: int) -> int:
+    """Return how many PEs of { S[i] -> [t..., p] } work when the last one has begun."""
+    steps = points.range()
+    at = isl.Map.identity(steps.space.map_from_set()).intersect_domain(steps)
+    by_pe = at.project_out(isl.dim_type.in_, 0, times).project_out(OUT, times, at.dim(OUT) - times)
+    last = by_pe.lexmin().range().lexmax()
+    return cardinality(by_pe.intersect_range(last).domain())
 
 
 def _fate(statement: Timed, reference: typing.Any, factors: Factors) -> dict[str, typing.Any]:

@@ -28,10 +28,15 @@ Rows = list[isl.Map]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """`times` { S[i] -> [t...] } of a statement, and which dimension of its schedule each is."""
+    """`times` { S[i] -> [t...] } of a statement, and which dimension of its schedule each is.
+
+    The first `tiles` dimensions are down to the last that tells tiles apart: that a given schedule
+    counts, as in k // 8, or, where none is given, in which no iterator occurs that is placed.
+    """
 
     times: isl.Map = field(repr=False)
     loops: tuple[int, ...]
+    tiles: int
 
 
 def sharing(schedule: isl.UnionMap, given: Collection[str]) -> list[list[str]]:
@@ -61,16 +66,39 @@ def clock(
         rows = [_rows(times[name], places[name], name in given) for name in group]
         kept = _kept(rows, [places[name] for name in group])
         for name, each in zip(group, rows, strict=True):
-            joined = _joined([each[k] for k in kept], times[name])
-            found[name] = Clock(times=joined, loops=tuple(kept))
+            found[name] = Clock(
+                times=_joined([each[k] for k in kept], times[name]),
+                loops=tuple(kept),
+                tiles=_tiles(times[name], places[name], name in given, kept),
+            )
     return found
+
+
+def _tiles(times: isl.Map, place: isl.Map, given: bool, kept: list[int]) -> int:
+    """Return down to which of the dimensions kept of a schedule tiles are told apart."""
+    if given:
+        return sum(k < _counted(times) for k in kept)
+    placed = set().union(*map(_iterators, functions(place)))
+    rows = functions(times)
+    return max((n + 1 for n, k in enumerate(kept) if not placed & _iterators(rows[k])), default=0)
+
+
+def functions(relation: isl.Map) -> list[isl.PwAff]:
+    """Return the functions { S[i] -> [...] } of a map that is one, a dimension each."""
+    whole = relation.as_pw_multi_aff()
+    return [whole.get_at(k) for k in range(relation.dim(OUT))]
+
+
+def _iterators(row: isl.PwAff) -> set[int]:
+    """Return the positions of the iterators on which a function depends."""
+    terms = [term for _, term in row.get_pieces()]
+    return {k for term in terms for k in range(term.dim(IN)) if term.involves_dims(IN, k, 1)}
 
 
 def _rows(times: isl.Map, place: isl.Map, given: bool) -> Rows:
     """Return the dimensions of a schedule, one a map; counted from the least unless given."""
-    function = times.as_pw_multi_aff()
-    rows = [function.get_at(k) for k in range(times.dim(OUT))]
-    first = tiles(times) if given else 0
+    rows = functions(times)
+    first = _counted(times) if given else 0
     within = place.flat_range_product(times.project_out(OUT, first, len(rows) - first))
     whole = len(rows) if given and not first else first
     local = [
@@ -79,13 +107,12 @@ def _rows(times: isl.Map, place: isl.Map, given: bool) -> Rows:
     return [isl.Map.from_pw_aff(row.coalesce()) for row in (*rows[:whole], *local)]
 
 
-def tiles(times: isl.Map) -> int:
+def _counted(times: isl.Map) -> int:
     """Return how many dimensions { S[i] -> [t...] } has down to the last that counts tiles.
 
     These are those in which the iterators occur in integer divisions only, as in k // 8.
     """
-    function = times.as_pw_multi_aff()
-    rows = [function.get_at(k) for k in range(times.dim(OUT))]
+    rows = functions(times)
     return max((k + 1 for k, row in enumerate(rows) if _divides(row, only=True)), default=0)
 
 
@@ -103,7 +130,7 @@ def _divides(row: isl.PwAff, *, only: bool = False) -> bool:
 def _least(row: isl.PwAff, place: isl.Map) -> isl.PwAff:
     """Return { S[i] -> [least t on the PE of S[i]] }, or in another place of it."""
     on_pe = place.reverse().apply_range(isl.Map.from_pw_aff(row)).lexmin()
-    return place.apply_range(on_pe).as_pw_multi_aff().get_at(0)
+    return functions(place.apply_range(on_pe))[0]
 
 
 def _kept(rows: list[Rows], places: list[isl.Map]) -> list[int]:
@@ -127,4 +154,11 @@ def _joined(rows: Rows, times: isl.Map) -> isl.Map:
     joined = rows[0]
     for row in rows[1:]:
         joined = joined.flat_range_product(row)
-    return joined
+    return with_names(joined)
+
+
+def with_names(times: isl.Map) -> isl.Map:
+    """Return { S[i] -> [t0, t1, ...] }, its dimensions of time named."""
+    for k in range(times.dim(OUT)):
+        times = times.set_dim_name(OUT, k, f"t{k}")
+    return times

@@ -51,6 +51,15 @@ def apart(points: isl.Map, access: isl.Map) -> isl.Set:
     return _sharing(points, access).deltas().coalesce()
 
 
+def with_names(space: isl.BasicSet, times: int) -> isl.Set:
+    """Return { [t0, ..., x, y] }, the dimensions of a space named."""
+    names = [*(f"t{k}" for k in range(times)), *"xy"]
+    named = space.to_set()
+    for k, name in enumerate(names[: space.dim(SET)]):
+        named = named.set_dim_name(SET, k, name)
+    return named
+
+
 def has(vectors: isl.Set, vector: Sequence[int]) -> bool:
     """Say whether a set of vectors without symbolic constants has one."""
     point = isl.Point.zero(vectors.space)

@@ -15,7 +15,7 @@ from stages.lair.mapping import Mapping
 from stages.lair.mapping_text import parse_map
 from stages.poly.integers import Matrix
 from stages.poly.pieces import from_domain, maps_of
-from stages.spatial.clock import Clock, clock, sharing, tiles
+from stages.spatial.clock import Clock, clock, sharing
 from stages.spatial.footprint import footprint
 from stages.spatial.loops import transformation
 from stages.spatial.matrices import identity
@@ -89,13 +89,11 @@ def given_by(mapping: Mapping) -> list[str]:
     return sorted({m.get_tuple_name(IN) for m in maps_of(parse_map(mapping.schedule))})
 
 
-def groups_of(
-    space: Space, machine: Machine, given: Sequence[str], spatial: tuple[int, ...]
-) -> list[Group]:
+def groups_of(space: Space, machine: Machine, spatial: tuple[int, ...]) -> list[Group]:
     """Return the statements by the loops they share, with what orders them."""
     return [
         Group(
-            statements=tuple(_timed(space, machine, name, name in given) for name in names),
+            statements=tuple(_timed(space, machine, name) for name in names),
             dependences=_dependences(space, names),
             spatial=spatial,
         )
@@ -103,7 +101,7 @@ def groups_of(
     ]
 
 
-def _timed(space: Space, machine: Machine, name: str, given: bool) -> Timed:
+def _timed(space: Space, machine: Machine, name: str) -> Timed:
     times, place, points = space.times(name), space.places[name], space.points(name)
     return Timed(
         name=name,
@@ -111,7 +109,7 @@ def _timed(space: Space, machine: Machine, name: str, given: bool) -> Timed:
         times=times.dim(OUT),
         grid=place.dim(OUT),
         domain=normals(extent_space(points)),
-        targets=_targets(space, machine, name, given),
+        targets=_targets(space, machine, name),
         references=tuple(
             _reference(points, access, times.dim(OUT), machine.wishes)
             for access in space.used(name)
@@ -140,14 +138,14 @@ def _constant(times: isl.Set, k: int) -> int | None:
     return low.to_python() if low.eq(high) else None
 
 
-def _targets(space: Space, machine: Machine, name: str, given: bool) -> tuple[int, ...]:
+def _targets(space: Space, machine: Machine, name: str) -> tuple[int, ...]:
     """Return the dimensions of time that may change, innermost first.
 
-    They are those of steps whose data fit into the memory of a PE: of whole tiles, where the
-    schedule has some and their data fit, else within tiles.
+    They are those of steps whose data fit into the memory of a PE: of whole tiles, where there are
+    some and their data fit, else within tiles.
     """
     times = space.times(name)
-    counted = tiles(times) if given else 0
+    counted = space.clocks[name].tiles
     fitting = [k for k in range(times.dim(OUT)) if _fits(space, machine, name, k)]
     outer = [k for k in fitting if k < counted]
     chosen = outer if counted - 1 in outer else [k for k in fitting if k >= counted]

@@ -21,21 +21,21 @@ def bounded(relation, domain):
     return isl.UnionMap(relation).intersect_domain(domain)
 
 
-def lags(space, given=(), spatial=(0, 1), memory=LARGE, wishes=()):
+def lags(space, spatial=(0, 1), memory=LARGE, wishes=()):
     """Return F by statement; elements have two bytes."""
     tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
     machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes=dict(wishes))
     found = {}
-    for group in groups_of(space, machine, given, spatial):
+    for group in groups_of(space, machine, spatial):
         found |= skew(group)
     return found
 
 
-def timed(space, given=(), spatial=(0, 1), memory=LARGE):
+def timed(space, spatial=(0, 1), memory=LARGE):
     """Return the statements by name, as skewing sees them."""
     tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
     machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes={})
-    groups = groups_of(space, machine, given, spatial)
+    groups = groups_of(space, machine, spatial)
     return {each.name: each for group in groups for each in group.statements}
 
 

@@ -25,7 +25,7 @@ class Skewed:
         space = nest(*texts)
         self.claims, self.lag = {}, {}
         self.before, self.after = {}, {}
-        for group in groups_of(space, MACHINE, texts[-1], (0, 1)):
+        for group in groups_of(space, MACHINE, (0, 1)):
             lags = skew(group)
             for name, (times, _) in skewed(space, group, lags).items():
                 self.before[name] = values_of(space.times(name))

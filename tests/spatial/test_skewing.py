@@ -7,12 +7,13 @@ from stages.spatial import skewing
 from stages.spatial.skewing import keeps, later, sharing, stays_on_pe
 from stages.spatial.statements import Machine, groups_of
 from stages.spatial.timed import dimensions, parallel, passes, reason, together
+from stages.spatial.topology import flattening
 from tests.spatial.nests import LARGE, lags, nest, product, timed
 
 
-def after(space, lag, given=("S",), **options):
+def after(space, lag):
     """Return dimensions of broadcast spaces, and where elements pass to, by tensor."""
-    statement = timed(space, given, **options)["S"]
+    statement = timed(space)["S"]
     return {
         r.tensor: (dimensions(statement, r, lag), passes(statement, r, lag))
         for r in statement.references
@@ -22,28 +23,28 @@ def after(space, lag, given=("S",), **options):
 @pytest.mark.parametrize("loops", ["i, j, k", "k, i, j"])
 def test_examples_1_and_2_the_only_time_lags_by_both_coordinates(loops):
     space = product(loops)
-    found = lags(space, ["S"])["S"]
+    found = lags(space)["S"]
     assert found == ((-1, -1),)
     assert after(space, found) == {"A": (0, (0, -1)), "B": (0, (-1, 0)), "C": (0, (0, 0))}
 
 
 def test_a_partially_spatial_grid_passes_along_its_spatial_dimensions_only():
     space = product()
-    assert lags(space, ["S"], spatial=(0,))["S"] == ((-1, 0),)
-    assert lags(space, ["S"], spatial=(1,))["S"] == ((0, -1),)
-    assert lags(space, ["S"], spatial=())["S"] == ((0, 0),)
+    assert lags(space, spatial=(0,))["S"] == ((-1, 0),)
+    assert lags(space, spatial=(1,))["S"] == ((0, -1),)
+    assert lags(space, spatial=())["S"] == ((0, 0),)
 
 
 def test_one_dimension_after_the_other_gives_both():
-    one = lags(product(), ["S"], spatial=(0,))["S"][0]
-    other = lags(product(), ["S"], spatial=(1,))["S"][0]
+    one = lags(product(), spatial=(0,))["S"][0]
+    other = lags(product(), spatial=(1,))["S"][0]
     both = tuple(a + b for a, b in zip(one, other, strict=True))
-    assert lags(product(), ["S"])["S"] == (both,)
+    assert lags(product())["S"] == (both,)
 
 
 def test_wishes_tell_the_signs():
     wishes = {"A": (0, 1), "B": (-1, 0)}
-    assert lags(product(), ["S"], wishes=wishes)["S"] == ((-1, 1),)
+    assert lags(product(), wishes=wishes)["S"] == ((-1, 1),)
 
 
 def test_written_references_are_not_broadcast_either():
@@ -109,6 +110,46 @@ def test_the_innermost_relevant_time_lags():
     assert lags(space)["S"] == ((0, 0), (-1, 0))
 
 
+def test_a_loop_that_steps_from_tile_to_tile_lags_rather_than_those_over_a_block():
+    """PE[i // 2, j // 2] makes tiles of 2 x 2; k steps from one to the next, i and j do not."""
+    space = nest(
+        "{ S[i, j, k] : 0 <= i, j, k < 8 }", "{ S[i, j, k] -> [k, i, j] }",
+        "{ S[i, j, k] -> PE[i // 2, j // 2] }",
+        "{ S[i, j, k] -> A[i, k]; S[i, j, k] -> B[k, j] }", "{ S[i, j, k] -> C[i, j] }",
+    )
+    assert space.times("S").is_equal(
+        isl.Map("{ S[i, j, k] -> [k, i mod 2, j mod 2] : 0 <= i, j, k < 8 }")
+    )
+    assert lags(space)["S"] == ((-1, -1), (0, 0), (0, 0))
+    step = 2 * (2 + 2 + 4)
+    assert lags(space, memory=step)["S"] == ((-1, -1), (0, 0), (0, 0))
+    assert lags(space, memory=step - 1)["S"] == ((0, 0), (0, -1), (-1, 0))
+
+
+def levels():
+    """Return a product with rows of A on outer PEs, four inner PEs each."""
+    return nest(
+        "{ S[i, k] : 0 <= i < 16 and 0 <= k < 8 }", "{ S[i, k] -> [k] }",
+        "{ S[i, k] -> PE[i // 4, i mod 4] }", "{ S[i, k] -> x[k] }",
+    )
+
+
+def test_eq_13_on_a_flattened_grid_all_inner_pes_lag_one_after_the_other():
+    deep = levels()
+    flat = deep.places["S"].apply_range(flattening((4,), (0,)))
+    space = nest(
+        "{ S[i, k] : 0 <= i < 16 and 0 <= k < 8 }", "{ S[i, k] -> [k] }", str(flat),
+        "{ S[i, k] -> x[k] }",
+    )
+    assert flat.is_equal(isl.Map("{ S[i, k] -> PE[i] : 0 <= i < 16 and 0 <= k < 8 }"))
+    assert lags(space, spatial=(0,)) == {"S": ((-1,),)}
+
+
+def test_with_coarse_links_outer_or_inner_pes_lag():
+    assert lags(levels(), spatial=(0,)) == {"S": ((-1, 0),)}
+    assert lags(levels(), spatial=(1,)) == {"S": ((0, -1),)}
+
+
 TILES = "{ S[i, j, k] -> [i // 64, j // 128, k // 8, i, j, k] }"
 
 
@@ -126,22 +167,22 @@ def tiled(schedule=TILES):
 )
 def test_the_footprint_in_memory_chooses_between_tiles_and_what_is_inside(memory, lagging):
     """A tile is 4 x 8 of A, 8 x 8 of B and 4 x 8 of C, of two bytes: 256; one instance is 6."""
-    found = lags(tiled(), ["S"], memory=memory)["S"]
+    found = lags(tiled(), memory=memory)["S"]
     expected = [(0, 0)] * 6
     if lagging is not None:
         expected[lagging] = (-1, -1)
     assert found == tuple(expected)
     if lagging is None:
-        statement = timed(tiled(), ["S"], memory=memory)["S"]
+        statement = timed(tiled(), memory=memory)["S"]
         said = reason(statement, statement.references[0], found)
         assert said == "the data of one step do not fit into the memory of a PE"
 
 
 def test_between_tile_sweeps_the_pipeline_drains():
     space = tiled("{ S[i, j, k] -> [i // 64, j // 128, k // 8] }")
-    statement = timed(space, ["S"])["S"]
+    statement = timed(space)["S"]
     points = statement.points.set_tuple_name(isl.dim_type.out, "S")
-    times = points.apply_range(later(statement, lags(space, ["S"])["S"])).range()
+    times = points.apply_range(later(statement, lags(space)["S"])).range()
     sizes = [
         times.dim_max_val(k).sub(times.dim_min_val(k)).to_python() + 1 for k in range(3)
     ]
@@ -164,35 +205,35 @@ def chain(**changed):
 
 def test_statements_that_share_a_loop_lag_alike():
     """T has no broadcast itself; t[i - 1, j + 1] comes from the PE to the east."""
-    assert lags(chain(), ["S", "T"]) == {"S": ((-1, 0), (0, 0)), "T": ((-1, 0), (0, 0))}
+    assert lags(chain()) == {"S": ((-1, 0), (0, 0)), "T": ((-1, 0), (0, 0))}
 
 
 def test_eq_3_a_lag_that_reverses_a_dependence_is_not_taken():
     """T reads what the PE two to the west wrote one step before: only a lag to the east goes."""
     reads = "{ S[i, j] -> a[i]; T[i, j] -> t[i - 1, j - 2] }"
-    assert lags(chain(reads=reads), ["S", "T"])["S"] == ((1, 0), (0, 0))
+    assert lags(chain(reads=reads))["S"] == ((1, 0), (0, 0))
     both = "{ S[i, j] -> a[i]; T[i, j] -> t[i - 1, j - 2]; T[i, j] -> v[i] }"
     far = chain(reads=both, writes="{ S[i, j] -> t[i, j]; S[i, j] -> v[i] }")
-    assert set(lags(far, ["S", "T"]).values()) == {((0, 0), (0, 0))}
+    assert set(lags(far).values()) == {((0, 0), (0, 0))}
 
 
 def test_the_scalable_variant_tries_nothing_where_a_dependence_leads_to_another_pe(monkeypatch):
     monkeypatch.setattr(skewing, "MOST_FOR_CHECK", 1)
-    found = lags(chain(), ["S", "T"])
+    found = lags(chain())
     assert set(found.values()) == {((0, 0), (0, 0))}
     reads = "{ S[i, j] -> a[i]; T[i, j] -> t[i - 1, j] }"
-    found = lags(chain(reads=reads), ["S", "T"])
+    found = lags(chain(reads=reads))
     assert set(found.values()) == {((-1, 0), (0, 0))}
 
 
-def group(space, given):
+def group(space):
     machine = Machine(memory=LARGE, sizes=dict.fromkeys("abtuv", 2), wishes={})
-    return groups_of(space, machine, given, (0, 1))[0]
+    return groups_of(space, machine, (0, 1))[0]
 
 
 def test_eq_6_dependences_on_one_pe_allow_any_lag():
-    stay = group(chain(reads="{ T[i, j] -> t[i - 1, j] }"), ["S", "T"])
-    leave = group(chain(), ["S", "T"])
+    stay = group(chain(reads="{ T[i, j] -> t[i - 1, j] }"))
+    leave = group(chain())
     assert stays_on_pe(stay.dependences, stay.statements)
     assert not stays_on_pe(leave.dependences, leave.statements)
     for row in ((-1, 0), (1, 0), (1, -1)):
@@ -203,7 +244,7 @@ def test_eq_6_dependences_on_one_pe_allow_any_lag():
 
 
 def test_a_loop_is_shared_below_equal_coordinates_of_fusion():
-    statements = group(chain(), ["S", "T"]).statements
+    statements = group(chain()).statements
     assert [[s.name for s in node] for node in sharing(statements, 0)] == [["S", "T"]]
     assert [[s.name for s in node] for node in sharing(statements, 2)] == [["S"], ["T"]]
 
@@ -215,7 +256,6 @@ def test_loops_that_are_not_shared_lag_on_their_own():
             "{ S[i, j] -> [0, i]; T[i, j] -> [1, i] }",
             "{ S[i, j] -> PE[j, 0]; T[i, j] -> PE[j, 0] }",
             "{ S[i, j] -> a[i]; T[i, j] -> t[i, j] }", "{ S[i, j] -> t[i, j] }", ["S", "T"],
-        ),
-        ["S", "T"],
+        )
     )
     assert found == {"S": ((0, 0), (-1, 0)), "T": ((0, 0), (0, 0))}

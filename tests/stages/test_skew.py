@@ -60,6 +60,7 @@ def test_what_arrives_passes_away_from_its_ports_and_what_leaves_towards_them():
             "lag": [[0, 1], [1, 0]],
             "step": 2,
             "steps": {"before": [2, 2], "after": [5, 4]},
+            "running": {"before": 12, "after": 4},
             "parallel": {"before": 2, "after": 2},
             "tensors": {
                 "W": {"broadcast": {"before": 0, "after": 0}, "passes": [0, 0]},
