@@ -19,7 +19,7 @@ PIPELINE: tuple[str, ...] = (
 NETWORK: tuple[str, ...] = ("connect", "conclude")
 """The stages of a network: the first before a part is simulated, the second after all parts."""
 
-KERNEL: tuple[str, ...] = ()
+KERNEL: tuple[str, ...] = ("shape", "relate", "compose")
 """The stages of a kernel folder, which holds a `.mlir`."""
 
 ANALYSES: tuple[str, ...] = ("broadcast", "skew", "count")

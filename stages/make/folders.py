@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages import ANALYSES, KERNEL, PIPELINE
+from stages import ANALYSES, KERNEL as KERNEL_STAGES, PIPELINE
 
 LAYER = "layer.yaml"
 NETWORK = "network.yaml"
-KERNEL_FACTS = "kernel.yaml"
+KERNEL = "kernel.yaml"
 MLIR = ".mlir"
 STATE = ".lairmake"
-WRITTEN = frozenset({LAYER, NETWORK, KERNEL_FACTS})
+WRITTEN = frozenset({LAYER, NETWORK, KERNEL})
 NOT_LAYERS = frozenset({"build", "cache", "inputs"})
 
 
@@ -78,7 +78,7 @@ def lone_folder(folder: Path) -> LayerFolder:
         name = folder.relative_to(workspace / "projects")
         cache = workspace / "cache" / name
     is_kernel = (mark_of(files_in(folder)) or "").endswith(MLIR)
-    stages, analyses = (KERNEL, ()) if is_kernel else (PIPELINE, ANALYSES)
+    stages, analyses = (KERNEL_STAGES, ()) if is_kernel else (PIPELINE, ANALYSES)
     return LayerFolder(
         name=name.as_posix(), path=folder, build=folder / "build", cache=cache, home=home,
         stages=stages, analyses=analyses,

@@ -14,7 +14,9 @@ from stages import ANALYSES, PIPELINE
 from stages.diagnose import Source, UserError, source_of
 from stages.make.declare import declaration
 from stages.make.folders import (
+    KERNEL,
     LAYER,
+    MLIR,
     NETWORK,
     STATE,
     LayerFolder,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from stages.lair.network import Network
     from stages.lair.specialise import Layer
     from stages.poly.text import Objects
+    from stages.volumes.kernel import Kernel
 
 
 def digest(content: bytes) -> str:
@@ -132,6 +135,27 @@ class Inputs:
         from stages.lair.network import read_network
 
         return read_network(self.source(NETWORK))
+
+    def kernel(self) -> Kernel:
+        """Return kernel.yaml; what an empty one says where there is none. Raises UserErrors."""
+        from stages.volumes.kernel import read_kernel
+
+        if self.names(KERNEL):
+            return read_kernel(self.source(KERNEL))
+        return read_kernel(Source(path=KERNEL, text=""))
+
+    def mlir(self) -> Source:
+        """Return the text of a kernel: the file that kernel.yaml names, else the only one."""
+        kernel, names = self.kernel(), self.names(f"*{MLIR}")
+        if kernel.mlir is None and len(names) == 1:
+            return self.source(names[0])
+        here = f"the {MLIR} files here: {', '.join(names) or 'none'}"
+        if kernel.mlir is None:
+            hint = f"name the one to read in {KERNEL}: `mlir: NAME{MLIR}`"
+            raise UserError(here, hint=hint)
+        if kernel.mlir not in names:
+            raise UserError(f"{kernel.mlir} does not exist", kernel.span("mlir"), here)
+        return self.source(kernel.mlir)
 
     def part(self, name: str) -> Inputs:
         """Return the files of a part of the network, by the names they have in the part."""

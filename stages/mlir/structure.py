@@ -1,0 +1,261 @@
+"""Structured operations: instances of loops that read and write elements by affine maps.
+
+Source   Friebel et al., IMPACT 2023: MLIR `linalg::LinalgOp`, VEM from MLIR
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.dialects.linalg.ops import BroadcastOp, ReduceOp
+from xdsl.dialects.tensor import EmptyOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+
+from stages.lair.tree import Expr
+from stages.mlir.affine import linear, text_of
+from stages.mlir.body import Body, mentions, reduction_of, shown
+from stages.mlir.draft import Draft, Entry, box, dimensions, tuple_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure:
+    """A structured operation: values that it reads and adds to, and how each is indexed.
+
+    The arguments of `block` are the elements of `inputs`, then those of `outputs`.
+    """
+
+    operation: Operation
+    inputs: Sequence[SSAValue]
+    outputs: Sequence[SSAValue]
+    maps: Sequence[AffineMap]
+    block: Block
+    loops: int
+
+    @property
+    def operands(self) -> list[SSAValue]:
+        """Inputs, then outputs."""
+        return [*self.inputs, *self.outputs]
+
+
+def structured(draft: Draft, operation: Operation) -> None:
+    """Add an operation of linalg to a kernel. Raises UserError for what has no volumes."""
+    assert isinstance(operation, LinalgStructuredOperation)
+    maps = [each.data for each in operation.get_indexing_maps()]
+    add(draft, Structure(
+        operation=operation, inputs=operation.inputs, outputs=operation.outputs, maps=maps,
+        block=operation.body.block, loops=maps[0].num_dims if maps else 0,
+    ))
+
+
+def broadcast(draft: Draft, operation: Operation) -> None:
+    """Add linalg.broadcast: the same elements along new dimensions."""
+    assert isinstance(operation, BroadcastOp)
+    new = operation.dimensions.get_values()
+    rank = len(draft.sizes(operation.init))
+    kept = AffineMap(rank, 0, tuple(AffineDimExpr(k) for k in range(rank) if k not in new))
+    add(draft, Structure(
+        operation=operation, inputs=[operation.input], outputs=[operation.init],
+        maps=[kept, AffineMap.identity(rank)], block=operation.hidden_region.block, loops=rank,
+    ))
+
+
+def reduce(draft: Draft, operation: Operation) -> None:
+    """Add linalg.reduce: some dimensions become one element."""
+    assert isinstance(operation, ReduceOp)
+    gone = operation.dimensions.get_values()
+    rank = len(draft.sizes(operation.input))
+    kept = AffineMap(rank, 0, tuple(AffineDimExpr(k) for k in range(rank) if k not in gone))
+    add(draft, Structure(
+        operation=operation, inputs=[operation.input], outputs=[operation.init],
+        maps=[AffineMap.identity(rank), kept], block=operation.region.block, loops=rank,
+    ))
+
+
+def elementwise(draft: Draft, operation: Operation) -> None:
+    """Add arithmetic on tensors of one shape, or on scalars."""
+    name = draft.introduce(operation.results[0], operation, operation.name)
+    sizes = draft.sizes(operation.results[0])
+    loops = dimensions("d", len(sizes))
+    reads: dict[str, str] = {}
+    labels: dict[int, str] = {}
+    for value in operation.operands:
+        volume = draft.volume(value)
+        for own, other in zip(sizes, draft.sizes(value), strict=True):
+            draft.claim(operation, name, f"{own} = {other}")
+        if sizes or draft.operations[volume]["kind"] != "constant":
+            labels[id(value)] = volume
+            reads[volume] = f"{tuple_of(f'{name}_loops', loops)} -> {tuple_of(volume, loops)}"
+    value = Body(draft, operation, labels).apply(operation)
+    writes = f"{tuple_of(f'{name}_loops', loops)} -> {tuple_of(name, loops)}"
+    _finish(draft, operation, Entry(
+        loops=f"{tuple_of(f'{name}_loops', loops)} : {box(loops, sizes)}", reads=reads,
+        results={name: {"writes": writes, "operator": "=", "value": shown(value)}},
+    ))
+
+
+def add(draft: Draft, structure: Structure) -> None:
+    """Add a structured operation: a computation, or a copy where it only moves elements."""
+    operation = structure.operation
+    if not operation.results:
+        raise draft.error(operation, f"{operation.name} writes memory",
+                          "give it tensors: results are values here")
+    names = [draft.introduce(each, operation, operation.name) for each in operation.results]
+    for result, output in zip(operation.results, structure.outputs, strict=True):
+        for own, other in zip(draft.sizes(result), draft.sizes(output), strict=True):
+            draft.claim(operation, names[0], f"{own} = {other}")
+    loops = dimensions("d", structure.loops)
+    extents = _extents(draft, structure, names[0])
+    instance = tuple_of(f"{names[0]}_loops", loops)
+    labels = _labels(draft, structure)
+    body = Body(draft, operation, {
+        id(argument): label for argument, label in zip(structure.block.args, labels, strict=True)
+    })
+    last = structure.block.last_op
+    assert last is not None
+    values = [body.value(each) for each in last.operands]
+    results = {}
+    for k, (name, value) in enumerate(zip(names, values, strict=True)):
+        position = len(structure.inputs) + k
+        results[name] = _result(draft, structure, position, value, labels[position])
+        to = _element(name, structure.maps[position], loops)
+        results[name]["writes"] = f"{instance} -> {to}"
+    reads = {label: f"{instance} -> {volume}[]" for volume, label in body.scalars.items()}
+    for k in _read(draft, structure, labels, values, list(results.values())):
+        element = _element(draft.volume(structure.operands[k]), structure.maps[k], loops)
+        reads[labels[k]] = f"{instance} -> {element}"
+    _finish(draft, operation, Entry(
+        loops=f"{instance} : {box(loops, extents)}", reads=reads, results=results
+    ))
+
+
+def _read(
+    draft: Draft, structure: Structure, labels: Sequence[str], values: Sequence[Expr],
+    results: Sequence[Entry],
+) -> Iterator[int]:
+    """Yield the positions of the operands whose elements are read, sums as they grow left out."""
+    for k, (label, operand) in enumerate(zip(labels, structure.operands, strict=True)):
+        users = [n for n, value in enumerate(values) if mentions(value, label)]
+        own = k - len(structure.inputs)
+        is_sum = own >= 0 and results[own]["operator"] != "="
+        if is_sum and users != [own]:
+            message = f"{label} is read while it is reduced"
+            raise draft.error(structure.operation, message, "read it in an operation of its own")
+        if users and not is_sum:
+            _check_defined(draft, structure.operation, operand)
+            yield k
+
+
+def _element(volume: str, by: AffineMap, loops: Sequence[str]) -> str:
+    return tuple_of(volume, [text_of(each, loops) for each in by.results])
+
+
+def _labels(draft: Draft, structure: Structure) -> list[str]:
+    """Return what the body calls its arguments: the volumes, numbered where one comes twice."""
+    found: list[str] = []
+    for value in structure.operands:
+        volume, number = draft.volume(value), 1
+        label = volume
+        while label in found:
+            number += 1
+            label = f"{volume}_{number}"
+        found.append(label)
+    return found
+
+
+def _extents(draft: Draft, structure: Structure, name: str) -> list[str]:
+    """Return how far each loop goes, in sizes of operands; accesses beyond these are claims.
+
+    A loop goes as far as a dimension that it alone indexes.
+    """
+    operation = structure.operation
+    found: dict[int, str] = {}
+    rows = [
+        (row, size)
+        for value, by in zip(structure.operands, structure.maps, strict=True)
+        for row, size in zip(by.results, draft.sizes(value), strict=True)
+    ]
+    for row, size in rows:
+        if isinstance(row, AffineDimExpr) and found.setdefault(row.position, size) != size:
+            draft.claim(operation, name, f"{size} = {found[row.position]}")
+    missing = [k for k in range(structure.loops) if k not in found]
+    if missing:
+        hint = "index a dimension of some operand by it alone, as pooling does by its window"
+        raise draft.error(operation, f"nothing says how far loop d{missing[0]} goes", hint)
+    for row, size in rows:
+        affine = linear(row, structure.loops)
+        if not isinstance(row, AffineDimExpr) and affine is not None:
+            draft.claim(operation, name, _reach(affine, found, min) + " >= 0")
+            draft.claim(operation, name, f"{_reach(affine, found, max)} < {size}")
+    return [found[k] for k in range(structure.loops)]
+
+
+def _reach(affine: tuple[list[int], int], extents: dict[int, str], end: object) -> str:
+    """Return the least or the greatest value of an affine expression over the loops."""
+    factors, constant = affine
+    wanted = (lambda c: c > 0) if end is max else (lambda c: c < 0)
+    terms = [f"{c}*({extents[k]} - 1)" for k, c in enumerate(factors) if wanted(c)]
+    return " + ".join([*terms, str(constant)])
+
+
+def _result(
+    draft: Draft, structure: Structure, position: int, value: Expr, label: str
+) -> Entry:
+    """Return operator and value of a result, with the volume that a reduction starts from.
+
+    What is added to a tensor without values, tensor.empty, starts from the neutral element.
+    Raises UserError where some loops are reduced but values are not.
+    """
+    operation, by = structure.operation, structure.maps[position]
+    positions = [row.position for row in by.results if isinstance(row, AffineDimExpr)]
+    if len(set(positions)) != len(by.results):
+        hint = "index a result by different loops, one for each dimension"
+        raise draft.error(operation, f"elements of a result are not instances: {by}", hint)
+    if len(positions) == structure.loops:
+        return {"operator": "=", "value": shown(value)}
+    found = reduction_of(value, label)
+    if found is None:
+        hint = "yield the result's own element and another value, with + * max or min"
+        raise draft.error(operation, "some loops are reduced, and the body reduces nothing", hint)
+    init, entry = structure.operands[position], {"operator": found[0], "value": shown(found[1])}
+    if isinstance(init.owner, EmptyOp):
+        return entry
+    return entry | {"init": draft.volume(init)}
+
+
+def _check_defined(draft: Draft, operation: Operation, value: SSAValue) -> None:
+    if isinstance(value.owner, EmptyOp):
+        hint = "linalg.fill gives them values"
+        name = draft.volume(value)
+        raise draft.error(operation, f"the elements of {name} are read and have no values", hint)
+
+
+def _finish(draft: Draft, operation: Operation, entry: Entry) -> None:
+    """Add a computation by its results; one that only moves elements is a copy."""
+    name, result = next(iter(entry["results"].items()))
+    moves = len(entry["results"]) == 1 and result["operator"] == "=" and result["value"] in (
+        entry["reads"]
+    )
+    if moves:
+        draft.add(name, {"kind": "copy", "copies": [_moved(entry, result)]},
+                  operation, operation.name)
+        return
+    entry["loops"] = _braced(entry["loops"])
+    entry["reads"] = {label: _braced(text) for label, text in entry["reads"].items()}
+    for each in entry["results"].values():
+        each["writes"] = _braced(each["writes"])
+    draft.add(name, {"kind": "compute", **entry}, operation, operation.name)
+
+
+def _moved(entry: Entry, result: Entry) -> str:
+    """Return { result[e] -> operand[e'] } of a computation that only moves elements."""
+    to = result["writes"].partition(" -> ")[2]
+    source = entry["reads"][result["value"]].partition(" -> ")[2]
+    return _braced(f"{to} -> {source} : {entry['loops'].partition(' : ')[2]}")
+
+
+def _braced(text: str) -> str:
+    return f"{{ {text} }}"
+

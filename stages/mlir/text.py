@@ -1,0 +1,121 @@
+"""Parse MLIR text with xDSL, and remember where every operation stands and what values are called.
+
+xDSL's own messages are kept, with our places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import affine, arith, builtin, func, linalg, math, tensor
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span as XdslSpan
+
+from stages.diagnose import Source, Span, UserError
+from stages.mlir.structured import OPERATIONS
+
+DIALECTS = (
+    affine.Affine, arith.Arith, builtin.Builtin, func.Func, linalg.Linalg, math.Math,
+    tensor.Tensor,
+)
+OLD_NAMES = {"maxf": "maximumf", "minf": "minimumf"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A function in MLIR: `names` of values and `spans` of operations, by their identities."""
+
+    source: Source
+    function: func.FuncOp
+    names: dict[int, str]
+    spans: dict[int, Span]
+
+    def span(self, operation: Operation) -> Span:
+        """Return where an operation stands; for those that the text does not spell, the whole
+        they are part of."""
+        found: Operation | None = operation
+        while found is not None and id(found) not in self.spans:
+            found = found.parent_op()
+        return self.spans[id(found)] if found is not None else _whole(self.source)
+
+
+class _Parser(Parser):
+    """xDSL's parser; it notes names and places."""
+
+    def __init__(self, context: Context, source: Source) -> None:
+        super().__init__(context, source.text, source.path)
+        self._source = source
+        self.names: dict[int, str] = {}
+        self.spans: dict[int, Span] = {}
+        self.begun: list[int] = []
+
+    def parse_operation(self) -> Operation:
+        """Return the next operation, and note where it stood."""
+        start = self._current_token.span.start
+        self.begun.append(start)
+        operation = super().parse_operation()
+        self.begun.pop()
+        end = start + len(self._source.text[start : self.pos].rstrip())
+        self.spans[id(operation)] = Span(source=self._source, start=start, end=end)
+        return operation
+
+    def _register_ssa_definition(
+        self, name: str, values: Sequence[SSAValue], span: XdslSpan[str]
+    ) -> None:
+        super()._register_ssa_definition(name, values, span)
+        for number, value in enumerate(values):
+            self.names[id(value)] = name if len(values) == 1 else f"{name}_{number}"
+
+
+def parse_text(source: Source) -> Text:
+    """Return the one function of a text. Raises UserError where xDSL refuses it, or has none."""
+    context = Context()
+    for dialect in DIALECTS:
+        context.load_dialect(dialect)
+    for operation in OPERATIONS:
+        context.load_op(operation)
+    parser = _Parser(context, source)
+    module = _parsed(parser, source)
+    functions = [op for op in module.body.ops if isinstance(op, func.FuncOp)]
+    if len(functions) != 1 or functions[0].is_declaration:
+        raise UserError(
+            f"{source.path} holds {len(functions)} functions with a body, not one",
+            _whole(source), "wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... { ... }`",
+        )
+    return Text(source=source, function=functions[0], names=parser.names, spans=parser.spans)
+
+
+def _parsed(parser: _Parser, source: Source) -> ModuleOp:
+    try:
+        return parser.parse_module()
+    except ParseError as error:
+        start, end = error.span.start, max(error.span.end, error.span.start + 1)
+        raise _refused(error.msg, Span(source=source, start=start, end=end)) from error
+    except Exception as error:
+        start = parser.begun[-1] if parser.begun else 0
+        length = len(source.text[start:].partition("\n")[0])
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise _refused(said, Span(source=source, start=start, end=start + length)) from error
+
+
+def _refused(said: str, span: Span) -> UserError:
+    """Return the error for what xDSL said, with a remedy where one is known."""
+    word = span.source.text[span.start : span.end]
+    old = next((name for name in OLD_NAMES if f"arith.{name}" in said + word), None)
+    hint = None
+    if old is not None:
+        hint = f"arith.{old} is called arith.{OLD_NAMES[old]} now"
+    elif "not registered" in said or "unregistered" in said.lower():
+        hint = "write it as linalg.generic"
+    elif span.source.text.lstrip().startswith("^"):
+        hint = "wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... { ... }`"
+    return UserError(f"MLIR: {said}", span, hint)
+
+
+def _whole(source: Source) -> Span:
+    return Span(source=source, start=0, end=0)

@@ -1,0 +1,76 @@
+"""Turn a function in MLIR into the operations of a kernel, with claims of their sizes.
+
+Source   Friebel et al., IMPACT 2023: MLIR types define the volumes, MLIR operations define volume
+         element maps
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.func import ReturnOp
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.dialects.linalg.ops import TransposeOp
+from xdsl.ir import Operation
+
+from stages.diagnose import UserError
+from stages.mlir import moves, structure
+from stages.mlir.body import ELEMENTWISE
+from stages.mlir.draft import Draft
+from stages.mlir.indices import index_text
+from stages.mlir.text import Text
+
+HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
+    "arith.constant": moves.constant,
+    "tensor.empty": moves.empty,
+    "tensor.cast": moves.cast,
+    "tensor.pad": moves.pad,
+    "tensor.extract_slice": moves.extract_slice,
+    "tensor.insert_slice": moves.insert_slice,
+    "tensor.concat": moves.concat,
+    "linalg.broadcast": structure.broadcast,
+    "linalg.reduce": structure.reduce,
+    **dict.fromkeys(ELEMENTWISE, structure.elementwise),
+}
+INDICES = frozenset({"arith.constant", "arith.addi", "arith.subi", "arith.muli"})
+
+
+def translate(text: Text) -> tuple[Draft, list[str]]:
+    """Return the operations of a function, and the volumes that it returns.
+
+    Raises UserError for what is no operation on volumes.
+    """
+    draft = Draft(text)
+    for argument in text.function.body.block.args:
+        if isinstance(argument.type, IndexType):
+            draft.indices[id(argument)] = draft.symbol(text.names[id(argument)])
+        else:
+            draft.define(argument, {"kind": "input"}, text.function, "argument")
+    outputs: list[str] = []
+    for operation in text.function.body.block.ops:
+        if isinstance(operation, ReturnOp):
+            outputs = [draft.volume(value) for value in operation.operands]
+        else:
+            _add(draft, operation)
+    return draft, list(dict.fromkeys(outputs))
+
+
+def _add(draft: Draft, operation: Operation) -> None:
+    if all(isinstance(result.type, IndexType) for result in operation.results):
+        for result in operation.results:
+            index_text(draft, result)
+        return
+    if isinstance(operation, LinalgStructuredOperation | TransposeOp):
+        handler: Any = structure.structured
+    else:
+        handler = HANDLERS.get(operation.name)
+    if handler is None:
+        raise _unknown(draft, operation)
+    handler(draft, operation)
+
+
+def _unknown(draft: Draft, operation: Operation) -> UserError:
+    hint = "write it as linalg.generic, or as tensor.pad, extract_slice, insert_slice or concat"
+    return draft.error(operation, f"{operation.name} is no operation on volumes here", hint)

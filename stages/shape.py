@@ -1,0 +1,75 @@
+"""Read the operations of a kernel, and infer the size of every volume.
+
+Paper    Friebel et al., IMPACT 2023, definitions 4.1 and 4.2; shape inference
+Reads    *.mlir, kernel.yaml
+Writes   volumes.isl, operations.yaml
+Assumes  nothing: what MLIR or this compiler does not know is refused here.
+Ensures  volumes are rectangular from zero; sizes fit, and those that are known are numbers.
+Differs  a size is at least 1.
+"""
+
+from __future__ import annotations
+
+import typing
+from dataclasses import replace
+
+from stages.diagnose import UserError
+from stages.lair.names import did_you_mean
+from stages.poly.text import write_objects
+from stages.volumes.domains import HEADER, domain_of, union_of
+from stages.volumes.operation import Program, read_program, write_program
+from stages.volumes.sizes import Claim, solve
+
+if typing.TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+    from stages.mlir.draft import Draft
+    from stages.volumes.kernel import Kernel
+
+READS = ("*.mlir", "kernel.yaml")
+WRITES = ("volumes.isl", "operations.yaml")
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return volumes.isl and operations.yaml. Raises UserError or UserErrors."""
+    from stages.mlir.text import parse_text
+    from stages.mlir.translate import translate
+
+    kernel = inputs.kernel()
+    text = parse_text(inputs.mlir())
+    draft, returned = translate(text)
+    sizes = solve(draft.symbols, [*draft.claims, *_given(draft, kernel)])
+    program = read_program(draft.described(sizes, text.function.sym_name.data, returned))
+    program = choose(program, kernel)
+    used = {name: draft.shape(name, sizes) for name in program.types}
+    symbols = [name for name in draft.symbols if name not in sizes.values]
+    volumes = union_of({name: domain_of(name, shape, symbols) for name, shape in used.items()})
+    return {
+        "volumes.isl": write_objects(HEADER, {"context": sizes.context, "volumes": volumes}),
+        "operations.yaml": write_program(program),
+    }
+
+
+def _given(draft: Draft, kernel: Kernel) -> typing.Iterator[Claim]:
+    """Yield what kernel.yaml says of sizes. Raises UserError for unknown ones."""
+    for name, size in kernel.sizes.items():
+        if name not in draft.symbols:
+            hint = did_you_mean(name, draft.symbols, "sizes")
+            raise UserError(f"unknown size {name}", kernel.key_span("sizes", name), hint)
+        span = kernel.span("sizes", name)
+        yield Claim(text=f"{name} = {size}", operation=f"sizes.{name}", span=span)
+
+
+def choose(program: Program, kernel: Kernel) -> Program:
+    """Return the program with the outputs and inputs that kernel.yaml names.
+
+    Raises UserError for those that are no volumes.
+    """
+    for key in ("outputs", "inputs"):
+        for at, name in enumerate(getattr(kernel, key)):
+            if name not in program.types:
+                hint = did_you_mean(name, program.types, "volumes")
+                raise UserError(f"unknown volume {name}", kernel.span(key, at), hint)
+    return replace(
+        program, outputs=tuple(kernel.outputs) or program.outputs,
+        inputs=tuple(kernel.inputs) or program.inputs,
+    )

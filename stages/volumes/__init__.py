@@ -1,0 +1,1 @@
+"""Volumes: which elements of its operands every element of a result needs."""

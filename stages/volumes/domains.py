@@ -1,0 +1,38 @@
+"""The index domains of volumes.
+
+Source   Friebel et al., IMPACT 2023, definitions 4.1 (volume) and 4.2 (element)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import islpy as isl
+
+HEADER = """Index domains (Friebel et al., IMPACT 2023, definitions 4.1 and 4.2).
+context: which values the symbolic constants may have; they are sizes, volume_dimension.
+volumes: { volume[element] }, rectangular from zero."""
+OUT = isl.dim_type.set
+
+
+def domain_of(name: str, sizes: Sequence[str], symbols: Sequence[str]) -> isl.Set:
+    """Return { name[i0, ...] : 0 <= i0 < size, ... }; sizes are expressions of the symbols."""
+    dims = [f"i{k}" for k in range(len(sizes))]
+    bounds = [f"0 <= {i} < {s}" for i, s in zip(dims, sizes, strict=True)]
+    text = f"{name}[{', '.join(dims)}] : {' and '.join(bounds) or 'true'}"
+    return isl.Set(f"[{', '.join(symbols)}] -> {{ {text} }}").drop_unused_params()
+
+
+def domains_by_name(volumes: isl.UnionSet) -> dict[str, isl.Set]:
+    """Return the index domain of every volume by its name."""
+    found: list[isl.Set] = []
+    volumes.foreach_set(found.append)
+    return {each.get_tuple_name() or "": each for each in found}
+
+
+def union_of(sets: Mapping[str, isl.Set]) -> isl.UnionSet:
+    """Return the index domains as one set of elements."""
+    found = isl.UnionSet("{ }")
+    for each in sets.values():
+        found = found.union(isl.UnionSet.from_set(each))
+    return found

@@ -1,0 +1,75 @@
+"""kernel.yaml: what is asked of the operations of a kernel folder.
+
+Source   Friebel et al., IMPACT 2023: live-ins and live-outs, facts, and tiles of outputs are chosen
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic_core import ErrorDetails
+
+from stages.diagnose import Source, Span, UserError, UserErrors
+from stages.lair.mapping import Data, Machine, value_span, wrong_value
+from stages.lair.names import did_you_mean
+from stages.lair.yaml_text import Document, read_document
+
+Size = Annotated[int, Field(ge=1)]
+
+
+class Kernel(BaseModel):
+    """A kernel.yaml; a folder without one has what an empty one says.
+
+    `mlir` is the file with the function: by default the only one. `sizes` fixes symbolic constants.
+    `outputs` and `inputs` are the volumes between which the program map goes: by default what the
+    function returns, and all that no operation gives. `facts` and `tiles` are for parts.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    mlir: str | None = None
+    sizes: dict[str, Size] = {}
+    outputs: list[str] = []
+    inputs: list[str] = []
+    facts: list[str] = []
+    tiles: dict[str, list[Size]] = {}
+    machine: Machine = "wse2"
+    data: Data = Data()
+
+    _document: Document = PrivateAttr()
+
+    def span(self, *path: str | int) -> Span:
+        """Return the place of the value at a path, or of what encloses it: `"sizes", "n"`."""
+        return value_span(self._document, path)
+
+    def key_span(self, *path: str | int) -> Span:
+        """Return the place of the key at a path, or of the value that encloses it."""
+        return self._document.keys.get(path) or value_span(self._document, path)
+
+
+def kernel_schema() -> dict[str, Any]:
+    """Return the JSON schema of kernel.yaml, for editors."""
+    return Kernel.model_json_schema()
+
+
+def read_kernel(source: Source) -> Kernel:
+    """Return what a kernel.yaml says; UserErrors with everything that is wrong in it."""
+    document = read_document(source)
+    try:
+        kernel = Kernel.model_validate(document.value)
+    except ValidationError as error:
+        raise UserErrors([_explain(each, document) for each in error.errors()]) from None
+    kernel._document = document
+    return kernel
+
+
+def _explain(details: ErrorDetails, document: Document) -> UserError:
+    """Return what is wrong at a place of the file in our words."""
+    path = details["loc"]
+    if details["type"] == "extra_forbidden":
+        model: type[BaseModel] = Data if path[0] == "data" else Kernel
+        hint = did_you_mean(str(path[-1]), model.model_fields, "keys")
+        return UserError(f"unknown key {path[-1]}", document.keys[path], hint)
+    name, span = ".".join(map(str, path)) or "kernel.yaml", value_span(document, path)
+    return wrong_value(details, name, span)

@@ -1,0 +1,153 @@
+"""The operations of a kernel, and their text between stages.
+
+Source   Friebel et al., IMPACT 2023, definitions 4.10 and 4.14: a program is a set of assignments,
+         each of results of an operation on its operands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import islpy as isl
+
+from stages.lair.yaml_text import write_document
+
+Kind = Literal["input", "constant", "empty", "copy", "compute"]
+HEADER = """The operations of a kernel, in the order of the text: each defines the volume of its name.
+input: given from outside. constant: one value everywhere, or those of a dense tensor, row by row.
+empty: no values yet. copy: every element of the result is the element of an operand that one of the
+maps under `copies` gives; these are disjoint. compute: every instance of `loops` puts `value`, of the
+elements that the maps under `reads` give, into the element of each result that its `writes` gives.
+`init` is what a reduction starts from; without it, from the neutral element."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a computation does to a volume: `volume[writes] operator value`.
+
+    `operator` is one of LAIR's; `value` is a LAIR expression of the operation's reads by their
+    names. A reduction starts from the volume `init`, element by element; None: from the neutral
+    element of the operator.
+    """
+
+    volume: str
+    writes: isl.Map
+    operator: str
+    value: str
+    init: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An assignment; `name` is that of its (first) result.
+
+    `source` is how it was written, at a `line` counted from 1. `copies` are disjoint maps
+    { result[e] -> operand[e'] }; `loops` is the set of instances, `reads` the element that each of
+    them reads, by the names that `value` has for them. `constant` has the value of a constant: a
+    number, or a list of them.
+    """
+
+    name: str
+    kind: Kind
+    source: str
+    line: int
+    constant: Any = None
+    copies: tuple[isl.Map, ...] = ()
+    loops: isl.Set | None = None
+    reads: Mapping[str, isl.Map] = field(default_factory=dict)
+    results: tuple[Result, ...] = ()
+
+    @property
+    def volumes(self) -> tuple[str, ...]:
+        """The volumes that it defines."""
+        return tuple(result.volume for result in self.results) or (self.name,)
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The volumes that it reads, each once."""
+        inits = [result.init for result in self.results if result.init is not None]
+        maps = (*self.copies, *self.reads.values())
+        return tuple(dict.fromkeys([*(read.get_tuple_name(OUT) or "" for read in maps), *inits]))
+
+
+OUT = isl.dim_type.out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A kernel: its operations in order, the type of every volume, and what is asked of it.
+
+    `outputs` and `inputs` are the volumes between which the program map goes.
+    """
+
+    name: str
+    operations: tuple[Operation, ...]
+    types: Mapping[str, str]
+    outputs: tuple[str, ...]
+    inputs: tuple[str, ...]
+
+    def writer(self, volume: str) -> Operation:
+        """Return the operation that defines a volume."""
+        return next(each for each in self.operations if volume in each.volumes)
+
+
+def write_program(program: Program) -> str:
+    """Return operations.yaml; `read_program` gives an equal program back."""
+    described = {each.name: dict(_describe(each)) for each in program.operations}
+    return write_document(HEADER, {
+        "kernel": program.name,
+        "outputs": list(program.outputs),
+        "inputs": list(program.inputs),
+        "types": dict(program.types),
+        "operations": described,
+    })
+
+
+def _describe(operation: Operation) -> Iterator[tuple[str, Any]]:
+    yield "kind", operation.kind
+    yield "source", operation.source
+    yield "line", operation.line
+    if operation.kind == "constant":
+        yield "constant", operation.constant
+    if operation.copies:
+        yield "copies", [str(each) for each in operation.copies]
+    if operation.kind == "compute":
+        yield "loops", str(operation.loops)
+        yield "reads", {name: str(read) for name, read in operation.reads.items()}
+        yield "results", {result.volume: dict(_result(result)) for result in operation.results}
+
+
+def _result(result: Result) -> Iterator[tuple[str, str]]:
+    yield "writes", str(result.writes)
+    yield "operator", result.operator
+    yield "value", result.value
+    if result.init is not None:
+        yield "init", result.init
+
+
+def read_program(data: Mapping[str, Any]) -> Program:
+    """Return the program that the data of operations.yaml is."""
+    return Program(
+        name=data["kernel"],
+        operations=tuple(_operation(name, each) for name, each in data["operations"].items()),
+        types=data["types"],
+        outputs=tuple(data["outputs"]),
+        inputs=tuple(data["inputs"]),
+    )
+
+
+def _operation(name: str, data: Mapping[str, Any]) -> Operation:
+    results = [
+        Result(volume=volume, **{**each, "writes": isl.Map(each["writes"])})
+        for volume, each in data.get("results", {}).items()
+    ]
+    return Operation(
+        name=name, kind=data["kind"], source=data["source"], line=data["line"],
+        constant=data.get("constant"),
+        copies=tuple(map(isl.Map, data.get("copies", ()))),
+        loops=isl.Set(data["loops"]) if "loops" in data else None,
+        reads={label: isl.Map(read) for label, read in data.get("reads", {}).items()},
+        results=tuple(results),
+    )

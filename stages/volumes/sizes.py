@@ -1,0 +1,145 @@
+"""Infer the sizes of volumes, forwards and backwards, and whether there are any.
+
+Source   Friebel et al., IMPACT 2023: shape inference through implied context, and feasibility
+
+A size is a symbolic constant, `v_1` for dimension 1 of the volume v. Operations claim equations and
+inequalities of sizes; all of them together say which sizes there may be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.diagnose import Span, UserError
+from stages.poly.bind import PARAM
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What an operation says of sizes: `text`, a constraint of isl.
+
+    `operation` is how a person calls it, and `span` where it stands.
+    """
+
+    text: str
+    operation: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """Which sizes there are: `context` holds for those that are symbolic constants.
+
+    `values` gives every other one, as an affine expression of these.
+    """
+
+    context: isl.Set
+    values: dict[str, str]
+
+    def fill(self, text: str) -> str:
+        """Return a text of isl with the sizes that are known in place of their names."""
+        return WORD.sub(lambda word: self.values.get(word[0], word[0]), text)
+
+
+def solve(names: Sequence[str], claims: Sequence[Claim]) -> Sizes:
+    """Return the sizes `names`, each at least 1, of which all claims hold.
+
+    Of sizes that depend on each other the first ones stay symbolic constants.
+    Raises UserError where no sizes fit, with the operations that contradict each other.
+    """
+    every = _meet(names, claims)
+    if every.is_empty():
+        raise _contradiction(names, claims)
+    hull = every.affine_hull()
+    values = {}
+    kept = hull
+    for name in reversed(names):
+        if _is_determined(name, kept):
+            values[name] = ""
+            kept = _without(kept, [name])
+    for name in values:
+        values[name] = _value(name, _without(hull, [other for other in values if other != name]))
+    context = _without_set(every, values).coalesce().detect_equalities().remove_redundancies()
+    return Sizes(context=context, values=values)
+
+
+def _meet(names: Sequence[str], claims: Iterable[Claim]) -> isl.Set:
+    """Return [names] -> { : every claim holds, and every size is at least 1 }."""
+    least = [f"{name} >= 1" for name in names]
+    texts = " and ".join([*least, *(f"({claim.text})" for claim in claims)]) or "true"
+    return isl.Set(f"[{', '.join(names)}] -> {{ : {texts} }}")
+
+
+def _is_determined(name: str, hull: isl.BasicSet) -> bool:
+    """Return whether an equation gives the size `name` by others."""
+    return _equation(name, hull) is not None
+
+
+def _equation(name: str, hull: isl.BasicSet) -> isl.Constraint | None:
+    position = hull.space.find_dim_by_name(PARAM, name)
+    found = [
+        each for each in hull.get_constraints()
+        if each.is_equality() and not each.get_coefficient_val(PARAM, position).is_zero()
+        and not each.involves_dims(isl.dim_type.div, 0, each.dim(isl.dim_type.div))
+    ]
+    return min(found, key=lambda c: abs(c.get_coefficient_val(PARAM, position).to_python()),
+               default=None)
+
+
+def _value(name: str, hull: isl.BasicSet) -> str:
+    """Return a size as an expression of the symbolic constants in the equation for it."""
+    equation = _equation(name, hull)
+    assert equation is not None
+    position = hull.space.find_dim_by_name(PARAM, name)
+    own = equation.get_coefficient_val(PARAM, position).to_python()
+    sign = -1 if own > 0 else 1
+    terms = [
+        _term(sign * factor.to_python(), str(hull.get_dim_name(PARAM, at)))
+        for at in range(hull.dim(PARAM))
+        if at != position
+        and not (factor := equation.get_coefficient_val(PARAM, at)).is_zero()
+    ]
+    constant = sign * equation.get_constant_val().to_python()
+    text = " + ".join([*terms, *([str(constant)] if constant or not terms else [])])
+    if abs(own) != 1:
+        return f"(floor(({text})/{abs(own)}))"
+    return text if re.fullmatch(r"\w+", text) else f"({text})"
+
+
+def _term(factor: int, name: str) -> str:
+    return name if factor == 1 else f"{factor}*{name}"
+
+
+def _without(hull: isl.BasicSet, names: Iterable[str]) -> isl.BasicSet:
+    for name in names:
+        hull = hull.project_out(PARAM, hull.space.find_dim_by_name(PARAM, name), 1)
+    return hull
+
+
+def _without_set(context: isl.Set, names: Iterable[str]) -> isl.Set:
+    for name in names:
+        context = context.project_out(PARAM, context.find_dim_by_name(PARAM, name), 1)
+    return context
+
+
+def _contradiction(names: Sequence[str], claims: Sequence[Claim]) -> UserError:
+    """Return an error with claims that contradict each other, none of which may be left out.
+
+    It stands at the last of them.
+    """
+    core = list(claims)
+    for claim in claims:
+        rest = [each for each in core if each is not claim]
+        if _meet(names, rest).is_empty():
+            core = rest
+    told = "; ".join(f"{each.operation} on line {each.span.line}: {each.text}" for each in core)
+    operations = list(dict.fromkeys(each.operation for each in core))
+    be = "contradict each other" if len(operations) > 1 else "contradicts itself"
+    hint = "x_1 is the size of x in dimension 1, counted from 0; sizes are at least 1"
+    return UserError(f"{' and '.join(operations)} {be}: {told}", core[-1].span, hint)
