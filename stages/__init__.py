@@ -22,5 +22,12 @@ NETWORK: tuple[str, ...] = ("connect", "conclude")
 KERNEL: tuple[str, ...] = ("shape", "relate", "compose")
 """The stages of a kernel folder, which holds a `.mlir`."""
 
-ANALYSES: tuple[str, ...] = ("broadcast", "skew", "count")
+ANALYSES: tuple[str, ...] = (
+    "broadcast",
+    "skew",
+    "count",
+    "describe",
+    "relate",
+    "compose",
+)
 """Stages of a layer that run only where they are asked for, or come before one that is."""

@@ -22,7 +22,7 @@ if typing.TYPE_CHECKING:
 READS = ("volumes.isl", "operations.yaml", "elements.isl")
 WRITES = ("program.isl",)
 HEADER = """The program map (Friebel et al., IMPACT 2023, definitions 4.14 and 4.15).
-{ output[element] -> input[element] }: which elements of the inputs an element of an output needs."""
+{ output[element] -> input[element] }: which elements of inputs an element of an output needs."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:

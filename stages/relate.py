@@ -22,8 +22,8 @@ if typing.TYPE_CHECKING:
 READS = ("volumes.isl", "operations.yaml")
 WRITES = ("elements.isl",)
 HEADER = """Volume element maps (Friebel et al., IMPACT 2023, definition 4.10).
-For each operation, by its (first) result: { result[element] -> operand[element] }, which elements of
-its operands an element of a result needs."""
+For each operation, by its (first) result: { result[element] -> operand[element] }, which elements
+of its operands an element of a result needs."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:

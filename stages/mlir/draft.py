@@ -25,7 +25,7 @@ from stages.lair.names import check_name
 from stages.mlir.text import Text
 from stages.volumes.sizes import Claim, Sizes
 
-FLOATS = {Float16Type: "float16", Float32Type: "float32", Float64Type: "float64"}
+FLOATS = ((Float16Type, "float16"), (Float32Type, "float32"), (Float64Type, "float64"))
 INTEGERS = {16: "int16", 32: "int32", 64: "int64"}
 Entry = dict[str, Any]
 
@@ -107,11 +107,12 @@ class Draft:
     def type_of(self, found: Attribute, operation: Operation) -> str:
         """Return the type of elements as LAIR calls it. Raises UserError for others."""
         element = found.get_element_type() if isinstance(found, TensorType) else found
-        if type(element) in FLOATS:
-            return FLOATS[type(element)]
+        for kind, name in FLOATS:
+            if isinstance(element, kind):
+                return name
         if isinstance(element, IntegerType) and element.width.data in INTEGERS:
             return INTEGERS[element.width.data]
-        hint = f"types are {', '.join((*FLOATS.values(), *INTEGERS.values()))}"
+        hint = f"types are {', '.join((*(n for _, n in FLOATS), *INTEGERS.values()))}"
         raise self.error(operation, f"{element} is no type of elements here", hint)
 
     def is_volume(self, value: SSAValue) -> bool:

@@ -34,8 +34,8 @@ def index_text(draft: Draft, value: SSAValue, known: Mapping[int, str] | None = 
 def _text(draft: Draft, value: SSAValue, known: Mapping[int, str] | None) -> str | None:
     owner = value.owner
     match owner:
-        case ConstantOp(value=IntegerAttr()):
-            return str(owner.value.value.data)
+        case ConstantOp(value=IntegerAttr() as number):
+            return str(number.value.data)
         case AddiOp():
             return _binary(draft, owner, "+", known)
         case SubiOp():

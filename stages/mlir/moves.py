@@ -161,12 +161,13 @@ def insert_slice(draft: Draft, operation: Operation) -> None:
     assert isinstance(operation, InsertSliceOp)
     name = draft.introduce(operation.result, operation, operation.name)
     sizes = draft.sizes(operation.result)
-    for own, other in zip(sizes, draft.sizes(operation.dest), strict=True):
-        draft.claim(operation, name, f"{own} = {other}")
+    for size, other in zip(sizes, draft.sizes(operation.dest), strict=True):
+        draft.claim(operation, name, f"{size} = {other}")
     at, element = _slice(draft, operation, name, operation.source, operation.dest)
     inner = box(at, draft.sizes(operation.source))
     own = dimensions("j", len(sizes))
-    same = " and ".join(f"{j} = {e}" for j, e in zip(own, element, strict=True)) or "true"
+    pairs = zip(own, element, strict=True)
+    same = " and ".join(f"{j} = {where}" for j, where in pairs) or "true"
     hit = f"exists {', '.join(at)} : {same} and {inner}" if at else same
     source, dest = draft.volume(operation.source), draft.volume(operation.dest)
     _copy(draft, name, operation, [

@@ -5,9 +5,10 @@ Source   Friebel et al., IMPACT 2023: MLIR `linalg::LinalgOp`, VEM from MLIR
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.ops import BroadcastOp, ReduceOp
 from xdsl.dialects.tensor import EmptyOp
@@ -79,20 +80,22 @@ def elementwise(draft: Draft, operation: Operation) -> None:
     name = draft.introduce(operation.results[0], operation, operation.name)
     sizes = draft.sizes(operation.results[0])
     loops = dimensions("d", len(sizes))
+    instance = tuple_of(f"{name}_loops", loops)
     reads: dict[str, str] = {}
     labels: dict[int, str] = {}
     for value in operation.operands:
         volume = draft.volume(value)
         for own, other in zip(sizes, draft.sizes(value), strict=True):
             draft.claim(operation, name, f"{own} = {other}")
-        if sizes or draft.operations[volume]["kind"] != "constant":
+        _check_defined(draft, operation, value)
+        if sizes or not isinstance(value.owner, ConstantOp):
             labels[id(value)] = volume
-            reads[volume] = f"{tuple_of(f'{name}_loops', loops)} -> {tuple_of(volume, loops)}"
-    value = Body(draft, operation, labels).apply(operation)
-    writes = f"{tuple_of(f'{name}_loops', loops)} -> {tuple_of(name, loops)}"
+            reads[volume] = f"{instance} -> {tuple_of(volume, loops)}"
+    found = Body(draft, operation, labels).apply(operation)
+    writes = f"{instance} -> {tuple_of(name, loops)}"
     _finish(draft, operation, Entry(
-        loops=f"{tuple_of(f'{name}_loops', loops)} : {box(loops, sizes)}", reads=reads,
-        results={name: {"writes": writes, "operator": "=", "value": shown(value)}},
+        loops=f"{instance} : {box(loops, sizes)}", reads=reads,
+        results={name: {"writes": writes, "operator": "=", "value": shown(found)}},
     ))
 
 
@@ -115,11 +118,11 @@ def add(draft: Draft, structure: Structure) -> None:
     })
     last = structure.block.last_op
     assert last is not None
-    values = [body.value(each) for each in last.operands]
+    values = [body.value(operand) for operand in last.operands]
     results = {}
-    for k, (name, value) in enumerate(zip(names, values, strict=True)):
+    for k, (name, found) in enumerate(zip(names, values, strict=True)):
         position = len(structure.inputs) + k
-        results[name] = _result(draft, structure, position, value, labels[position])
+        results[name] = _result(draft, structure, position, found, labels[position])
         to = _element(name, structure.maps[position], loops)
         results[name]["writes"] = f"{instance} -> {to}"
     reads = {label: f"{instance} -> {volume}[]" for volume, label in body.scalars.items()}
@@ -192,11 +195,12 @@ def _extents(draft: Draft, structure: Structure, name: str) -> list[str]:
     return [found[k] for k in range(structure.loops)]
 
 
-def _reach(affine: tuple[list[int], int], extents: dict[int, str], end: object) -> str:
+def _reach(
+    affine: tuple[list[int], int], extents: dict[int, str], end: Callable[[int, int], int]
+) -> str:
     """Return the least or the greatest value of an affine expression over the loops."""
     factors, constant = affine
-    wanted = (lambda c: c > 0) if end is max else (lambda c: c < 0)
-    terms = [f"{c}*({extents[k]} - 1)" for k, c in enumerate(factors) if wanted(c)]
+    terms = [f"{c}*({extents[k]} - 1)" for k, c in enumerate(factors) if c and end(c, 0) == c]
     return " + ".join([*terms, str(constant)])
 
 

@@ -18,8 +18,8 @@ def lenient(a: isl.UnionMap, b: isl.UnionMap) -> isl.UnionMap:
 
     `A o B` is { a -> c : a -> b in A and b -> c in B }, as the paper writes it.
     """
-    rest = a.range().subtract(b.domain())
-    return a.apply_range(b.union(rest.identity()))
+    rest = a.range().subtract(b.domain()).coalesce()
+    return a.apply_range(b.union(rest.identity())).coalesce()
 
 
 def program_map(
@@ -38,7 +38,7 @@ def program_map(
     for operation in reversed(operations):
         by = elements.get(operation.name)
         if by is not None and not by.is_empty():
-            found = lenient(found, by).union(_kept(found, by, wanted))
+            found = lenient(found, by).union(_kept(found, by, wanted)).coalesce()
     return found.intersect_range(wanted).subtract(start).coalesce()
 
 

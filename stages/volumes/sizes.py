@@ -8,8 +8,9 @@ inequalities of sizes; all of them together say which sizes there may be.
 
 from __future__ import annotations
 
+import bisect
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -17,6 +18,7 @@ import islpy as isl
 from stages.diagnose import Span, UserError
 from stages.poly.bind import PARAM
 
+NUMBER = re.compile(r"(\w+) = (\d+)")
 WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -44,41 +46,48 @@ class Sizes:
 
     def fill(self, text: str) -> str:
         """Return a text of isl with the sizes that are known in place of their names."""
-        return WORD.sub(lambda word: self.values.get(word[0], word[0]), text)
+        return _fill(text, self.values)
 
 
 def solve(names: Sequence[str], claims: Sequence[Claim]) -> Sizes:
     """Return the sizes `names`, each at least 1, of which all claims hold.
 
-    Of sizes that depend on each other the first ones stay symbolic constants.
+    Of sizes that depend on each other the first ones stay symbolic constants. Numbers are put in
+    before isl sees anything.
     Raises UserError where no sizes fit, with the operations that contradict each other.
     """
-    every = _meet(names, claims)
+    known = {m[1]: m[2] for claim in claims if (m := NUMBER.fullmatch(claim.text))}
+    open_ = [name for name in names if name not in known]
+    texts = [f"{size} >= 1" for size in (*open_, *known.values())]
+    every = _meet(open_, [*texts, *(_fill(claim.text, known) for claim in claims)])
     if every.is_empty():
         raise _contradiction(names, claims)
-    hull = every.affine_hull()
-    values = {}
-    kept = hull
-    for name in reversed(names):
-        if _is_determined(name, kept):
-            values[name] = ""
-            kept = _without(kept, [name])
-    for name in values:
-        values[name] = _value(name, _without(hull, [other for other in values if other != name]))
+    values = _solved(open_, every.affine_hull())
     context = _without_set(every, values).coalesce().detect_equalities().remove_redundancies()
-    return Sizes(context=context, values=values)
+    return Sizes(context=context, values={**known, **values})
 
 
-def _meet(names: Sequence[str], claims: Iterable[Claim]) -> isl.Set:
-    """Return [names] -> { : every claim holds, and every size is at least 1 }."""
-    least = [f"{name} >= 1" for name in names]
-    texts = " and ".join([*least, *(f"({claim.text})" for claim in claims)]) or "true"
-    return isl.Set(f"[{', '.join(names)}] -> {{ : {texts} }}")
+def _solved(names: Sequence[str], hull: isl.BasicSet) -> dict[str, str]:
+    """Return those sizes that equations give, as expressions of the others."""
+    found, kept = [], hull
+    for name in reversed(names):
+        if _equation(name, kept) is not None:
+            found.append(name)
+            kept = _without(kept, [name])
+    return {
+        name: _value(name, _without(hull, [other for other in found if other != name]))
+        for name in found
+    }
 
 
-def _is_determined(name: str, hull: isl.BasicSet) -> bool:
-    """Return whether an equation gives the size `name` by others."""
-    return _equation(name, hull) is not None
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    return WORD.sub(lambda word: values.get(word[0], word[0]), text)
+
+
+def _meet(names: Sequence[str], texts: Iterable[str]) -> isl.Set:
+    """Return [names] -> { : all of the texts hold }."""
+    constraints = " and ".join(f"({text})" for text in dict.fromkeys(texts)) or "true"
+    return isl.Set(f"[{', '.join(names)}] -> {{ : {constraints} }}")
 
 
 def _equation(name: str, hull: isl.BasicSet) -> isl.Constraint | None:
@@ -131,13 +140,18 @@ def _without_set(context: isl.Set, names: Iterable[str]) -> isl.Set:
 def _contradiction(names: Sequence[str], claims: Sequence[Claim]) -> UserError:
     """Return an error with claims that contradict each other, none of which may be left out.
 
-    It stands at the last of them.
+    It stands at the last of them, which is the first that goes wrong.
     """
-    core = list(claims)
-    for claim in claims:
+    least = [f"{name} >= 1" for name in names]
+
+    def is_wrong(some: Sequence[Claim]) -> bool:
+        return _meet(names, [*least, *(claim.text for claim in some)]).is_empty()
+
+    end = bisect.bisect_left(range(len(claims)), True, key=lambda n: is_wrong(claims[: n + 1]))
+    core = list(claims[: end + 1])
+    for claim in reversed(core):
         rest = [each for each in core if each is not claim]
-        if _meet(names, rest).is_empty():
-            core = rest
+        core = rest if is_wrong(rest) else core
     told = "; ".join(f"{each.operation} on line {each.span.line}: {each.text}" for each in core)
     operations = list(dict.fromkeys(each.operation for each in core))
     be = "contradict each other" if len(operations) > 1 else "contradicts itself"

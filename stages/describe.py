@@ -1,0 +1,85 @@
+"""Describe the statements of a layer as the operations of a kernel, for the analysis of volumes.
+
+Paper    Friebel et al., IMPACT 2023, definition 4.10
+Reads    layer.yaml, *.lair
+Writes   volumes.isl, operations.yaml
+Assumes  nothing: every rule of LAIR is checked here.
+Ensures  each statement is a computation; each input of the layer is one of the program.
+Differs  of one invocation: what is delayed is an input.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.lair.expressions import expression_text
+from stages.lair.layer import Layer, Statement, Tensor
+from stages.lair.tree import Access, Affine
+from stages.poly.text import IslObject, write_objects
+from stages.volumes.domains import HEADER, domain_of, union_of
+from stages.volumes.operation import Operation, Program, Result, write_program
+
+if typing.TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+READS = ("layer.yaml", "*.lair")
+WRITES = ("volumes.isl", "operations.yaml")
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return volumes.isl and operations.yaml."""
+    layer = inputs.lair()
+    domains = {n: domain_of(n, list(map(str, t.shape)), ()) for n, t in layer.tensors.items()}
+    objects: dict[str, IslObject] = {"context": isl.Set("{ : }"), "volumes": union_of(domains)}
+    return {
+        "volumes.isl": write_objects(HEADER, objects),
+        "operations.yaml": write_program(_program(layer)),
+    }
+
+
+def _program(layer: Layer) -> Program:
+    """Return the statements as computations, after an input for all that no statement defines."""
+    given = (*layer.inputs, *layer.delayed)
+    return Program(
+        name=layer.name,
+        operations=(*map(_input, given), *map(_computation, layer.statements)),
+        types={name: tensor.type for name, tensor in layer.tensors.items()},
+        outputs=tuple(tensor.name for tensor in layer.outputs),
+        inputs=tuple(tensor.name for tensor in given),
+    )
+
+
+def _input(tensor: Tensor) -> Operation:
+    return Operation(name=tensor.name, kind="input", source="input", line=tensor.span.line)
+
+
+def _computation(statement: Statement) -> Operation:
+    """Return the computation of a statement; its loops are the instance set."""
+    dims = zip(statement.iterators, statement.sizes, strict=True)
+    bounds = " and ".join(f"0 <= {name} < {size}" for name, size in dims) or "true"
+    result = Result(
+        volume=statement.target.tensor, writes=_map(statement, statement.target),
+        operator=statement.op, value=expression_text(statement.expr),
+    )
+    return Operation(
+        name=statement.target.tensor, kind="compute", source=statement.name,
+        line=statement.span.line, loops=isl.Set(f"{{ {_instance(statement)} : {bounds} }}"),
+        reads={access.tensor: _map(statement, access) for access in statement.reads},
+        results=(result,),
+    )
+
+
+def _map(statement: Statement, access: Access) -> isl.Map:
+    rows = ", ".join(map(_affine, access.rows))
+    return isl.Map(f"{{ {_instance(statement)} -> {access.tensor}[{rows}] }}")
+
+
+def _instance(statement: Statement) -> str:
+    return f"{statement.name}[{', '.join(statement.iterators)}]"
+
+
+def _affine(row: Affine) -> str:
+    terms = [f"{coefficient}*{iterator}" for iterator, coefficient in row.coefficients]
+    return " + ".join([*terms, str(row.constant)])
