@@ -45,7 +45,7 @@ feeds  allocate, instances, render, simulate: routes.isl
 cache/conv1d/tasks.yaml
   init_y: {kind: initialise, tensor: y, value: '0'}
 """
-STAGES = ", ".join(PIPELINE)
+STAGES = ", ".join([*PIPELINE, *ANALYSES])
 GRAPH = """a
   parse     {0}
   place     {1}  after parse
