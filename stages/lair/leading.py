@@ -1,21 +1,6 @@
-"""Which part of a departure leaves while its statement still runs, and after which steps.
+"""The steps in which a statement runs, and which positions of what leaves are complete after them.
 
-A statement runs in steps: the sequences of a sparse tensor, or the portions of dense ones. What
-leaves early costs a guard in each step, and an instruction for each send; all that is sent before
-the last step is saved at the end.
-
-Nothing comes to a stop by that. An instruction that sends may wait for a PE farther in; as long as
-there is room in the queue of instructions, tasks run all the same, and take all that arrives. It
-may be full without harm
-
-- where each PE is alone on its lane, for then its sends wait for the port only;
-- where all that arrives by tasks is what the steps go by, and all PEs of a lane send the same after
-  a step. Of the PEs that have run the fewest steps, m, one could not go on only if its queue were
-  full, or if the next portion did not reach it, but waits at another PE with m steps and a full
-  queue. What that queue sends first belongs to a step up to m, and all PEs of the lane have run
-  these: it is on its way from the deepest one to the port, and there nothing waits for a task.
-
-Else all sends of a PE together leave room in its queue.
+A statement runs in steps: the sequences of a sparse tensor, or the portions of dense ones.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 """
@@ -32,12 +17,9 @@ import islpy as isl
 
 from stages.lair.leaving import leaving
 from stages.lair.portions import Flows
-from stages.poly.ast import c_condition
-from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names, project_names, unbind_set
-from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
-from stages.poly.compression import compress, keeps_order
+from stages.poly.bind import PE_NAMES, bind_range, index_names, unbind_set
 from stages.poly.count import count, most_points
-from stages.poly.leading import Lead, is_in_order, lead_of, stops_of
+from stages.poly.leading import Lead, lead_of
 from stages.poly.pieces import from_domain, maps_of
 from stages.poly.portions import last_in
 
@@ -47,9 +29,6 @@ if typing.TYPE_CHECKING:
 Description = Mapping[str, typing.Any]
 STEP = 5
 """Scalar operations of taking a portion and running a step, roughly."""
-
-RUN_TIME = 4
-"""Scalar operations that find the size of a send before it, roughly."""
 
 LANES = {
     "N": "{ PE[x, y] -> PE[x, v] }",
@@ -208,118 +187,3 @@ class Leading:
         sent = unbind_set(lead.after.wrap(), "PE", PE_NAMES)
         lane = isl.Map(LANES[self.departure["side"]])
         return lane.intersect_domain(self.pes).apply_range(sent).is_subset(sent)
-
-
-def leads_of(
-    graph: Description, flows: Flows, writers: Mapping[str, str], profile: Profile
-) -> dict[str, Description]:
-    """Return, by departure, what tasks.yaml says of what leaves early.
-
-    `graph` is what tasks.yaml says otherwise; `writers` gives the statement of a tensor.
-    """
-    found: dict[str, Description] = {}
-    departures = graph["departures"]
-    summed = [n for n, d in departures.items() if d["by"] != "gather" and "sparse" not in d]
-    for name in summed:
-        steps = steps_of(writers[departures[name]["tensor"]], graph)
-        if steps is None:
-            continue
-        chain, first = (flows.routes[f"{name}_{part}"] for part in ("chain", "first"))
-        type_ = graph["tensors"][departures[name]["tensor"]]["type"]
-        leading = Leading(
-            flows=flows, departure=departures[name], chain=chain, steps=steps, type=type_
-        )
-        room = Room(
-            sends=free_instructions(graph, profile) // len(summed),
-            alone=chain.is_equal(first),
-            in_step=set(steps.cuts) == set(_taking_tasks(graph)),
-        )
-        chosen = None if leading.is_mixed else _choose(leading, room, profile)
-        if chosen is not None:
-            found[name] = {"statement": steps.statement, **chosen}
-    return found
-
-
-def free_instructions(graph: Description, profile: Profile) -> int:
-    """Return how many more instructions may wait on a PE: with too many, no task starts.
-
-    Besides one for each departure, and what takes what arrives.
-    """
-    dense = [arrival for arrival in graph["arrivals"].values() if not arrival["sparse"]]
-    receives = sum(2 if "portions" in arrival else 1 for arrival in dense)
-    return max(0, profile.instruction_queue - 1 - receives - len(graph["departures"]))
-
-
-def _taking_tasks(graph: Description) -> list[str]:
-    """Return the arrivals that a PE takes only as long as its tasks run."""
-    arrivals = graph["arrivals"].items()
-    return [name for name, a in arrivals if a["sparse"] or "portions" in a]
-
-
-def _choose(leading: Leading, room: Room, profile: Profile) -> Description | None:
-    """Return the steps after which a departure is sent, and why; None if all leaves at the end."""
-    last, order, pes = leading.last, leading.order, leading.pes
-    found = [
-        {"after": str(stops), **gain}
-        for stops in stops_of(last, leading.steps.box)
-        if (gain := _gain(lead_of(order, last, stops, pes), leading, room, profile))
-    ]
-    best = max(found, key=lambda gain: (gain["saved"], -gain["spent"]), default=None)
-    if best is None or best["saved"] <= 0:
-        return None
-    why = f"some {best.pop('saved')} cycles saved, {best.pop('spent')} of a PE more"
-    return best | {"why": why}
-
-
-def _gain(
-    lead: Lead, leading: Leading, room: Room, profile: Profile
-) -> dict[str, typing.Any] | None:
-    """Return whether all leaves early, in how many sends, and the cycles that are saved.
-
-    None if it is out of order, or no boxes, or if there would be too many sends.
-    """
-    if lead.after.is_empty() or not is_in_order(lead):
-        return None
-    names, elements = leading.steps.names, lead.leading(leading.steps.names)
-    whole = lead.rest.is_empty()
-    members = bind_set(leading.chain, PE_NAMES)
-    if not (whole or members.is_subset(lead.rest.params())):
-        return None
-    early, rest = _bounds(elements), _bounds(lead.rest)
-    if early is None or rest is None or fixed_size(rest, ()) is None:
-        return None
-    stops = project_names(elements.params(), PE_NAMES)
-    sends = _count(stops, names)
-    if sends > room.sends and not (room.alone or (room.in_step and leading.is_alike(lead))):
-        return None
-    each = profile.address + (0 if room.alone else profile.scalar)
-    if fixed_size(early, names) is None:
-        each += profile.configuration + RUN_TIME * profile.scalar
-    spent = sends * each + profile.scalar * _tests(stops, leading.steps)
-    hidden = leading.slack(profile) * (sends - 1) // sends
-    elements_sent = count(elements) // count(elements.params()) * (sends - whole)
-    saved = elements_sent - max(each, spent - hidden)
-    return {"all": whole, "sends": sends, "spent": spent, "saved": saved}
-
-
-def _tests(stops: isl.Set, steps: Steps) -> int:
-    """Return the operations that find out after which steps something leaves."""
-    found = 0
-    for known in steps.ends:
-        guard = None if known.is_disjoint(stops) else c_condition(stops, known)
-        found += guard.operations * _count(known, steps.names) if guard else 0
-    return found
-
-
-def _count(known: isl.Set, names: tuple[str, ...]) -> int:
-    listed = ", ".join(names)
-    return count(known.unbind_params(isl.MultiId(f"[{listed}] -> {{ [{listed}] }}")))
-
-
-def _bounds(elements: isl.Set) -> ExactBounds | None:
-    """Return the bounds of a set that is a box, compressed, in order; None if it is none."""
-    compressed = compress(elements)
-    if not keeps_order(compressed.map, compressed.set):
-        return None
-    bounds = exact_bounds(compressed.set, elements.params())
-    return bounds if bounds.is_box else None

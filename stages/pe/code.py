@@ -71,11 +71,17 @@ class Block:
         return inner
 
     def when(self, condition: Expression | None, loops: Nest | None = None) -> Block:
-        """Return a block that runs under a condition, this one if there is none."""
+        """Return a block that runs under a condition, this one if there is none.
+
+        What runs under one condition that does not change is written, and charged for, once.
+        """
         if condition is None:
             return self
+        head, last = f"if ({condition.text})", self.lines[-1] if self.lines else None
+        if isinstance(last, Block) and last.head == head and loops is None is last.loops:
+            return last.nest("")
         self.charge(scalar=condition.operations)
-        return self.nest(f"if ({condition.text})", loops=loops)
+        return self.nest(head, loops=loops)
 
     def text(self) -> list[str]:
         """Return the lines, the charge first."""

@@ -20,7 +20,7 @@ from stages.pe.leads import Leads
 from stages.pe.model import Description
 from stages.pe.program import Program
 from stages.pe.sequences import send_sequences
-from stages.pe.streams import alternating, send_sum
+from stages.pe.streams import alternating, flush, send_sum
 
 
 class Departures:
@@ -72,18 +72,9 @@ class Departures:
         self.program.add(body)
 
     def _send_sum(self, block: Block, name: str, task: str, then: str) -> None:
-        """Append what sends this PE's part; if all of it has left, what waits for the end of that.
-
-        An instruction without elements is complete when those before it on its colour are.
-        """
+        """Append what sends this PE's part; if all has left, what waits for the end of that."""
         if task not in self.model.tasks:
-            vector = self.spelling.of(task)
-            self.program.hold(f"struct vector {vector};")
-            self.program.main.block.add(
-                f"configure(pe, &my->{vector}, NO_COUNTER, COPY, SIZES(0),",
-                "          FLOAT32_FABRIC, FLOAT32_OPERAND(0), NO_OPERAND);",
-            )
-            block.add(f"stream_send(pe, &my->{vector}, out, NULL, {then});")
+            flush(self.program, block, task, then)
             return
         chain, first = (self.model.pes(f"{name}_{part}") for part in ("chain", "first"))
         send_sum(self.program, block, task, self.departures[name], chain, first, then)

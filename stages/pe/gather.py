@@ -5,6 +5,10 @@ sent row by row, a few rows ahead:
 
     send_N -> row_N -> sent_N -> row_N -> ... -> complete
 
+or as they are there, while their statement still runs:
+
+    step_S, or end_A -> row_N -> ... -> send_N -> complete
+
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 """
 
@@ -16,7 +20,7 @@ from stages.pe.code import Block
 from stages.pe.function import Body
 from stages.pe.model import Description, holds, value
 from stages.pe.program import Program
-from stages.pe.streams import Transfer, alternating
+from stages.pe.streams import Transfer, alternating, flush
 from stages.poly.ast import held
 from stages.poly.bind import index_names
 
@@ -36,8 +40,15 @@ class Gatherer:
         }
         self.row = program.spelling.of(f"{name}_row")
         self.left = program.spelling.of(f"{name}_left")
+        self.end = then
         self.then = then if self.is_whole else program.spelling.of(f"sent_{name}")
+        self.then = "NULL" if self.leads else self.then
         self.transfer = self._configure()
+
+    @property
+    def leads(self) -> bool:
+        """Whether rows leave as soon as they are there; then all have left but their elements."""
+        return "lead" in self.departure
 
     @property
     def is_whole(self) -> bool:
@@ -82,16 +93,25 @@ class Gatherer:
             body.locals |= alternating(self.program, self.departure, self.chain)
             self._send_row(body.block)
             return
-        rows = " * ".join(held(value(n, self.chain), "*") for n in self.departure["rows"])
         self.program.hold(f"int32_t {self.row};")
-        self.program.hold(f"int32_t {self.left};")
         self._write_row()
+        if self.leads:
+            self._end_rows(body)
+            return
+        rows = " * ".join(held(value(n, self.chain), "*") for n in self.departure["rows"])
+        self.program.hold(f"int32_t {self.left};")
         self._write_sent()
         body.block.add(f"my->{self.row} = 0;", f"my->{self.left} = {rows};")
         ahead = self._ahead()
         body.block.nest(f"for (int n = 0; n < {ahead} && my->{self.left} > n; n += 1)", loop=1).add(
             f"{self.program.spelling.of(f'row_{self.name}')}(pe);"
         )
+
+    def _end_rows(self, body: Body) -> None:
+        """Append what waits until all rows have left."""
+        body.locals |= alternating(self.program, self.departure, self.chain)
+        body.block.add(f"my->{self.row} = 0;")
+        flush(self.program, body.block, f"end_{self.name}", self.end)
 
     def _write_row(self) -> None:
         """Write the function that sends a row, and counts it."""

@@ -21,6 +21,7 @@ from stages.pe.model import Description, holds
 from stages.pe.program import Program
 from stages.pe.streams import Transfer, add_sum, alternating, configure_sum, outer_indices
 from stages.pe.work import transfer_loops
+from stages.poly.bind import bind_set
 
 
 class Leads:
@@ -31,15 +32,20 @@ class Leads:
         self.program, self.model, self.spelling = program, program.model, program.spelling
         departures: Mapping[str, Description] = program.model.graph["departures"]
         self.early = {name: found for name, found in departures.items() if "lead" in found}
-        self.transfers = {name: self._transfer(name) for name in self.early}
+        self.gathered = {name for name, found in self.early.items() if found["by"] == "gather"}
+        self.transfers = {n: self._transfer(n) for n in self.early if n not in self.gathered}
 
     def progress(self, block: Block, statement: str, known: isl.Set) -> None:
         """Append what is sent after a step, of which the symbolic constants are `known`."""
         for name, departure in self.early.items():
-            leading = self.model.instance_set(f"lead_{name}").params()
-            mine = departure["lead"]["statement"] == statement
-            if mine and not leading.is_disjoint(known):
+            if departure["lead"]["statement"] != statement:
+                continue
+            leading = self._leading(name, statement)
+            if not leading.is_disjoint(known):
                 condition = holds(leading, known)
+                if name in self.gathered:
+                    self._send_rows(block.when(condition), name, departure["lead"]["rows"])
+                    continue
                 inner = block.nest("") if condition is None else block.when(condition)
                 self._send(inner, name, departure, known.intersect(leading))
 
@@ -69,6 +75,22 @@ class Leads:
     def has_sequences(self, arrival: str) -> bool:
         """Say whether something leaves after sequences of an arrival."""
         return bool(self._steps(arrival))
+
+    def _leading(self, name: str, statement: str) -> isl.Set:
+        """Return the symbolic constants of PEs, and of the steps after which something leaves."""
+        if name not in self.gathered:
+            return self.model.instance_set(f"lead_{name}").params()
+        steps = steps_of(statement, self.model.graph)
+        assert steps is not None, "what leaves early does so after a step"
+        stops = bind_set(isl.Set(self.early[name]["lead"]["after"]), steps.names)
+        return stops.intersect(self.model.pes(f"{name}_chain"))
+
+    def _send_rows(self, block: Block, name: str, count: int) -> None:
+        """Append that a PE sends the next rows of a gather."""
+        row = f"{self.spelling.of(f'row_{name}')}(pe);"
+        if count > 1:
+            block = block.nest(f"for (int n = 0; n < {count}; n += 1)", loop=1)
+        block.add(row)
 
     def _progress_all(self, block: Block, arrival: str, known: isl.Set) -> None:
         for steps in self._steps(arrival):

@@ -29,6 +29,10 @@ DENSE = (
     "lair f(): float16 x[64], float16 w[3] -> float16 y[62]\n"
     "{ all (i, r) in (62, 3) y[i] += x[i + r] * w[r] }\n"
 )
+GATHERED = (
+    "lair f(): float16 x[12][8] -> float16 y[12][8]\n"
+    "{ all (i, j) in (12, 8) y[i][j] += 2 * x[i][j] }\n"
+)
 RELU = "lair f(): float16 x[64] -> float16 y[64] { all (i) in (64) y[i] = max(x[i], 0) }\n"
 
 
@@ -73,6 +77,13 @@ def two():
     )
 
 
+def gathered(sparse="true", y="y[i,j] -> [PE[4, i//6] -> index[i mod 6, j]]", more=""):
+    return GATHERED, mapping(
+        "4, 2", "f[i,j] -> PE[j//2, i//6]", "x[i,j] -> [PE[-1, i//6] -> index[i mod 6, j]]", y,
+        more, sparse,
+    )
+
+
 def dense(lair, instances):
     x, y = "x[i] -> [PE[0, -1] -> index[i]]", "y[i] -> [PE[0, 1] -> index[i]]"
     return lair, mapping("1, 1", f"{instances} -> PE[0, 0]", x, y, sparse="false")
@@ -87,6 +98,11 @@ LAYERS = {
     "sums_in_three_invocations": sums(more="invocations: 3\n"),
     "pes_that_complete_an_element_after_different_steps": far(),
     "streams_from_two_sides": two(),
+    "rows_of_a_gather": gathered(),
+    "rows_of_a_gather_the_other_way": gathered(
+        y="y[i,j] -> [PE[-1, i//6] -> index[i mod 6, -j]]", more="invocations: 2\n"
+    ),
+    "two_rows_of_a_gather_at_a_time": gathered("false", more="invocations: 2\n"),
     "portions_of_a_window": dense(DENSE, "f[i,r]"),
     "portions": dense(RELU, "f[i]"),
 }
@@ -134,6 +150,11 @@ def test_a_pe_sends_what_it_likes_where_all_of_its_lane_send_the_same():
 
 def test_else_all_sends_find_room_in_its_queue():
     assert lead_of(far())["sends"] <= 6
+
+
+def test_a_row_of_a_gather_is_sent_once_it_is_there():
+    lines = function(build(*gathered(), "render").program("simd/pe_compute.c"), "end_x")
+    assert lines[5:8] == ["if (index0 < 5) {", "    row_y(pe);", "    my->x_index0 = index0 + 1;"]
 
 
 def test_the_fabric_would_stop_if_they_did_not(monkeypatch):
