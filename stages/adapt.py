@@ -34,6 +34,10 @@ collected: how sums that departures bring to adapters leave the grid."""
 PARTS_HEADER = """
 T_side_partN: the ports at which elements of a tensor that comes in several streams are taken."""
 
+RETURNS_HEADER = """
+returns: { T_back[e] -> T[e] } of what is needed elsewhere than where it is computed: T_back
+departs, and arrives again. reads, carried: those of lair.isl, with T_back."""
+
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return adapted.isl."""
@@ -46,4 +50,6 @@ def run(inputs: Inputs) -> dict[str, str]:
     header = HEADER + COLLECTED_HEADER if "collected" in objects else HEADER
     if any("_part" in name for name in objects):
         header += PARTS_HEADER
+    if "returns" in objects:
+        header += RETURNS_HEADER
     return {"adapted.isl": write_objects(header, objects)}

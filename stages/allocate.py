@@ -16,7 +16,8 @@ import islpy as isl
 
 from stages.lair.arriving import arriving
 from stages.lair.elements import computed_elements, needed_elements
-from stages.lair.leaving import summed_elements
+from stages.lair.leaving import leaving_name, summed_elements
+from stages.lair.returning import after_returns
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
 from stages.poly.pieces import from_domain, maps_of
@@ -63,7 +64,8 @@ def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.M
 
 def accessed_elements(inputs: Inputs) -> isl.UnionMap:
     """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, eq. (7)."""
-    lair, adapted = inputs.objects("lair.isl"), inputs.objects("adapted.isl")
+    adapted = inputs.objects("adapted.isl")
+    lair = after_returns(inputs.objects("lair.isl"), adapted)
     tasks, routes = inputs.yaml("tasks.yaml"), inputs.objects("routes.isl")
     placement = adapted["placement"]
     needed, computed = needed_elements(lair, placement), computed_elements(lair, placement)
@@ -113,8 +115,8 @@ def collected(
     routes: Objects,
 ) -> isl.UnionMap:
     """Return { tensor_collected[e] -> PE } of all elements that an adapter sums for a port."""
-    ports = isl.Map.from_union_map(from_domain(adapted["collected"], stream["tensor"]))
+    ports = isl.Map.from_union_map(from_domain(adapted["collected"], leaving_name(stream)))
     reach = isl.Map.from_union_map(routes[f"{name}_reach"])
     summed = ports.range_factor_domain().apply_range(reach)
-    name = f"{stream['tensor']}_collected"
+    name = f"{leaving_name(stream)}_collected"
     return isl.UnionMap.from_map(summed.set_tuple_name(isl.dim_type.in_, name))

@@ -16,8 +16,9 @@ import islpy as isl
 
 from stages.lair.elements import needed_elements
 from stages.lair.leading import Leading, steps_of
-from stages.lair.leaving import leaving
+from stages.lair.leaving import leaving, leaving_name
 from stages.lair.portions import Flows, followed
+from stages.lair.returning import after_returns
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.local import at_this_pe
 from stages.poly.order import (
@@ -63,8 +64,8 @@ class InstanceFinder:
     def __init__(self, inputs: Inputs) -> None:
         """Read them."""
         self.graph = inputs.yaml("tasks.yaml")
-        self.lair = inputs.objects("lair.isl")
         self.adapted = inputs.objects("adapted.isl")
+        self.lair = after_returns(inputs.objects("lair.isl"), self.adapted)
         self.routes = inputs.objects("routes.isl")
         self.flows = Flows(
             arrivals=self.graph["arrivals"],
@@ -185,18 +186,20 @@ class InstanceFinder:
     def _gather(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
         stream = self.graph["departures"][task["departure"]]
-        order = on_side(self._relation("departures", stream), stream["side"], self.core)
-        return self._moved(_renamed(order, f"{stream['tensor']}_collected"))
+        relation = self._relation("departures", leaving_name(stream))
+        order = on_side(relation, stream["side"], self.core)
+        return self._moved(_renamed(order, f"{leaving_name(stream)}_collected"))
 
     def _leaving(self, name: str, part: str) -> isl.Map:
         """Return { T[e] -> [PE -> index] } of what leaves, at the PEs of its chain, or the last."""
         stream, side = self.leaving[name], self.leaving[name]["side"]
         pes = isl.Set.from_union_set(self.routes[f"{name}_{part}"])
-        if "out" not in stream:
-            return leaving(self.adapted, stream["tensor"], side, pes)
+        if name in self.graph["departures"]:
+            return leaving(self.adapted, stream, pes)
         reach = isl.Map.from_union_map(self.routes[f"{name}_reach"])
-        order = relocated(on_side(self._relation("collected", stream), side, self.grid), reach)
-        return _renamed(at_places(order, pes), f"{stream['tensor']}_collected")
+        relation = self._relation("collected", leaving_name(stream))
+        order = relocated(on_side(relation, side, self.grid), reach)
+        return _renamed(at_places(order, pes), f"{leaving_name(stream)}_collected")
 
     def _compute(self, task: dict[str, str]) -> dict[str, typing.Any]:
         """{ S[i] : placed on PE }, eq. (11); of a step, if it runs in steps, eq. (12)."""
@@ -263,8 +266,8 @@ class InstanceFinder:
         interval = self.routes.get(f"{colour}_filter")
         return order if interval is None else filtered(order, isl.Map.from_union_map(interval))
 
-    def _relation(self, which: str, stream: dict[str, typing.Any]) -> isl.Map:
-        return isl.Map.from_union_map(from_domain(self.adapted[which], stream["tensor"]))
+    def _relation(self, which: str, tensor: str) -> isl.Map:
+        return isl.Map.from_union_map(from_domain(self.adapted[which], tensor))
 
     def _placed(self, statement: str) -> isl.Set:
         placement = isl.Map.from_union_map(from_domain(self.placement, statement))

@@ -27,6 +27,7 @@ from stages.lair.portions import Flows
 from stages.lair.sharing import held_tensors, waits_of
 from stages.lair.streams import Streams
 from stages.lair.tasks import running
+from stages.lair.waiting import check_waiting, computing
 from stages.lair.yaml_text import write_document
 from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import write_objects
@@ -80,12 +81,15 @@ PASSING_TASKS_HEADER = """
 passing: the streams that PEs pass on, since routers do not copy; enters: the colour on which each
 enters. colours: a PE hears the first if its place, parity, is even, else the second.
 copied: the colours if routers copied. An arrival by `copies` comes once for each PE of a lane."""
+RETURN_TASKS_HEADER = """
+returns: a departure that does not leave, but comes back as the arrival of that name."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tasks.yaml and routes.isl."""
     graph = TaskGraph(inputs)
+    check_waiting(graph.streams)
     header, tasks_header = HEADER, TASKS_HEADER
     leaving = graph.departures | graph.streams.collections
     if graph.streams.collections:
@@ -96,6 +100,8 @@ def run(inputs: Inputs) -> dict[str, str]:
         header, tasks_header = header + SPARSE_HEADER, tasks_header + SPARSE_TASKS_HEADER
     if graph.layer.internals or graph.layer.carries:
         tasks_header += GRAPH_TASKS_HEADER
+    if graph.layer.returned:
+        tasks_header += RETURN_TASKS_HEADER
     if graph.cuts:
         tasks_header += PORTIONS_HEADER
     content = graph.leading()
@@ -116,14 +122,14 @@ class TaskGraph:
         """Find the streams, and the tensors that lie in one memory."""
         self.streams = Streams(inputs)
         self.layer = self.streams.layer
-        self.reads = inputs.objects("lair.isl")["reads"]
+        self.reads = self.streams.lair["reads"]
         self.arrivals, self.departures = self.streams.arrivals, self.streams.departures
         self.written = [s.target.tensor for s in self.layer.statements]
         apart = {str(d["tensor"]) for d in self.departures.values()}
         apart |= {t for t in self.written if self._reacting(writer_of(self.layer, t))}
-        self.held = held_tensors(self.layer, self.streams.needed, self.streams.computed, apart)
+        self.held = held_tensors(inputs.lair(), self.streams.needed, self.streams.computed, apart)
         self.waits = dict(waits_of(self.layer, self.held))
-        self.cutter = self._cutter(inputs)
+        self.cutter = self._cutter()
         alone = any("copies" in arrival for arrival in self.arrivals.values())
         self.cuts = {} if alone else self.cutter.cut()
 
@@ -160,19 +166,22 @@ class TaskGraph:
                 del graph["tasks"][f"send_{name}"]
         return graph
 
-    def _cutter(self, inputs: Inputs) -> Cutter:
+    def _cutter(self) -> Cutter:
         """Return what decides which arrivals are taken in portions."""
         streams, layer = self.streams, self.layer
         flows = Flows(
             arrivals=self.arrivals,
-            lair=inputs.objects("lair.isl"),
+            lair=streams.lair,
             adapted=streams.adapted,
             routes=streams.objects,
         )
-        computing = [s.name for s in layer.statements if not self._reacting(s)]
-        leaders = leaders_of(layer, computing, self.waits, self.held, flows)
+        names = [s.name for s in layer.statements if not self._reacting(s)]
+        leaders = leaders_of(layer, names, self.waits, self.held, flows)
         flows = dataclasses.replace(flows, follows=leaders.follows)
-        return Cutter(layer, streams.profile, flows, leaders, self.departures)
+        waiting = len(self.departures)
+        if streams.returned:
+            waiting = max(waiting, computing(streams)[0])
+        return Cutter(layer, streams.profile, flows, leaders, self.departures, waiting)
 
     def _portions(self, arrival: str) -> dict[str, object]:
         """Return what tasks.yaml says of the portions of an arrival."""

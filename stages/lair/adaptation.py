@@ -16,11 +16,14 @@ from stages.lair.elements import Lair, computed_elements, needed_elements
 from stages.lair.isl_text import IslText
 from stages.lair.mapping import Mapping
 from stages.lair.ports import read_ports
+from stages.lair.returning import Way, arrival_of, astray, departure_of, way_of, with_returns
 from stages.poly.bind import bind_domain
 from stages.poly.box_hull import box_hull, offset_set
 from stages.poly.order import behind_ports, on_side, relocated, taken_by
-from stages.poly.pieces import example_of, from_domain, named_set, sets_of
+from stages.poly.pieces import example_of, from_domain, maps_of, named_set, sets_of
 from stages.poly.side import SIDES, Rectangle, turn
+
+T = typing.TypeVar("T")
 
 
 class Adaptation:
@@ -30,10 +33,13 @@ class Adaptation:
         self, mapping: Mapping, lair: Lair, placement: isl.UnionMap, target: Rectangle
     ) -> None:
         """Read the ports and decide which sides are peeled off. Raises UserError."""
-        self.mapping, self.target = mapping, target
+        lair = with_returns(lair, placement)
+        self.lair, self.mapping, self.target = lair, mapping, target
         self.tensors, self.placement = lair["tensors"], placement
         self.needed = needed_elements(lair, placement)
-        self.computed = computed_elements(lair, placement)
+        computed = computed_elements(lair, placement)
+        returns = lair.get("returns", isl.UnionMap("{ }"))
+        self.computed = computed.union(returns.apply_range(computed))
         internal = lair.get("internal", isl.UnionSet("{ }"))
         self.internal = [s.get_tuple_name() for s in sets_of(internal)]
         written = [s.get_tuple_name() for s in sets_of(lair["writes"].range())]
@@ -43,22 +49,25 @@ class Adaptation:
         self.spread = {t: self._spread_from(t) for t in self.sources}
         self.collected = {t: self._collected_on(t) for t in self.departures}
         self.written = written
+        self.returns = {m.get_tuple_name(isl.dim_type.in_): m for m in maps_of(returns)}
+        self.ways = {back: self._bring_back(back) for back in self.returns}
         turning = (*self.spread.values(), *self.collected.values())
         self.peeled = {side for sides in turning for side in sides}
 
     def check(self) -> None:
         """Raise UserError where adapters have no room, or sums stay on several PEs."""
-        for tensor, spread in self.spread.items():
+        for back in self.returns:
+            self._check_return(back)
+        for tensor, spread in self._given(self.spread):
             for side in spread:
                 self._check_border(f"spread {tensor}", side, self._span(tensor, "arrives"))
                 self._parts(tensor, side)
-        for tensor, sides in self.collected.items():
+        for tensor, sides in self._given(self.collected):
             for side in sides:
                 straight = f", or let {tensor} leave straight from the PEs that sum it"
                 span = self._span(tensor, "leaves")
                 self._check_border(f"collect {tensor}", side, span, straight)
         for tensor in self.written:
-            self._check_complete(tensor)
             if tensor not in self.departures and tensor not in self.internal:
                 self._check_whole(tensor, self._computed(tensor))
 
@@ -79,7 +88,25 @@ class Adaptation:
         collected = {t: self._collected(t) for t, sides in self.collected.items() if sides}
         for name, part in (pair for t in self.spread for pair in self._named_parts(t)):
             objects[name] = isl.UnionMap.from_map(part.apply_range(move))
+        if self.returns:
+            names = ("reads", "carried", "returns")
+            objects |= {name: self.lair[name] for name in names if name in self.lair}
         return objects | ({"collected": _moved(collected, move)} if collected else {})
+
+    def _given(self, sides: dict[str, T]) -> list[tuple[str, T]]:
+        """Return what is known of tensors but those that return."""
+        return [(tensor, known) for tensor, known in sides.items() if tensor not in self.returns]
+
+    def _bring_back(self, back: str) -> Way:
+        """Choose the way of a tensor that returns: it departs and arrives like others."""
+        computed, needed = self._computed(back), self._needed(back)
+        computed = computed.intersect_domain(needed.domain())
+        way = way_of(computed, needed, self.target, lambda side: not self._is_in_the_way(side))
+        self.departures[back] = departure_of(needed, way, self.target)
+        self.sources[back] = arrival_of(needed, way, self.target)
+        self.spread[back] = {} if way.straight else {way.comes: needed}
+        self.collected[back] = [] if way.straight else [way.leaves]
+        return way
 
     def _ports(
         self, direction: typing.Literal["arrives", "leaves"], tensors: list[str]
@@ -148,13 +175,13 @@ class Adaptation:
         """Raise UserError if instances run where adapters must stand to spread or collect."""
         used = self.placement.intersect_range(isl.UnionSet.from_set(self._border(side)))
         if not used.is_empty():
-            line = "row" if side in "NS" else "column"
+            line = border_text(side)
             raise UserError(
-                f"adapters must {task} on the {SIDES[side].word} {line} of the target, "
+                f"adapters must {task} on the {line} of the target, "
                 f"where {example_of(used.domain())} runs",
                 span,
-                f"make the target one {line} larger and keep the placement off its "
-                f"{SIDES[side].word} {line}{otherwise}",
+                f"make the target one {line.split()[1]} larger and keep the placement off its "
+                f"{line}{otherwise}",
             )
 
     def _arrival(self, tensor: str, core: Rectangle) -> isl.Map:
@@ -225,27 +252,31 @@ class Adaptation:
             )
         return parts
 
-    def _check_complete(self, tensor: str) -> None:
-        """Raise UserError unless every element that a PE needs is computed there, all of it."""
-        needed = self._needed(tensor)
-        if needed.is_empty():
+    def _check_return(self, back: str) -> None:
+        """Raise UserError if instances run where adapters must stand to bring a tensor back."""
+        way = self.ways[back]
+        sides = dict.fromkeys(() if way.straight else (way.leaves, way.comes))
+        lines = [border_text(s) for s in sides if self._is_in_the_way(s)]
+        if not lines:
             return
-        computed = isl.Map.from_union_map(from_domain(self.computed, tensor))
-        pairs = computed.range_product(needed)
-        same = isl.Map("{ PE[x, y] -> PE[x, y] }").wrap()
-        astray = pairs.subtract(pairs.intersect_range(same))
-        if astray.is_empty():
-            return
-        one = astray.intersect_domain(astray.domain().lexmin()).lexmin()
-        element, other = one.domain(), one.range().unwrap().domain()
-        here = one.range().unwrap().range()
+        returns = isl.UnionMap.from_map(self.returns[back])
+        needed = isl.UnionMap.from_map(self._needed(back))
+        pairs = astray(isl.UnionMap.from_map(self._computed(back)), needed).apply_domain(returns)
+        one = isl.Map.from_union_map(pairs)
+        one = one.intersect_domain(one.domain().lexmin()).lexmin()
+        element, both = one.domain(), one.range().unwrap()
+        other, here = both.domain(), both.range()
+        computed = isl.Map.from_union_map(from_domain(self.computed, element.get_tuple_name()))
         partly = not computed.intersect_domain(element).intersect_range(here).is_empty()
         where = f"{example_of(here)} and {example_of(other)}" if partly else example_of(other)
+        tensor = element.get_tuple_name()
         raise UserError(
             f"{example_of(element)} is computed on {where}, "
             f"but {example_of(here)} needs {'all of ' if partly else ''}it",
             self.mapping.span("placement"),
-            f"place what computes an element of {tensor}, all of it, on the PE that reads it",
+            f"place what computes an element of {tensor}, all of it, on the PE that reads it; or "
+            f"make the target larger and keep the placement off its {' and '.join(lines)}, for the "
+            f"adapters that bring {tensor} there",
         )
 
     def _named_parts(self, tensor: str) -> typing.Iterator[tuple[str, isl.Map]]:
@@ -289,6 +320,11 @@ def peel(target: Rectangle, sides: typing.Collection[str]) -> Rectangle:
         right=target.right - ("E" in sides),
         bottom=target.bottom - ("S" in sides),
     )
+
+
+def border_text(side: str) -> str:
+    """Return `north row`, as messages call the border of a side."""
+    return f"{SIDES[side].word} {'row' if side in 'NS' else 'column'}"
 
 
 def delivered(order: isl.Map, side: str, target: Rectangle) -> isl.Map:

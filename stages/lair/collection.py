@@ -13,6 +13,7 @@ import typing
 import islpy as isl
 
 from stages.diagnose import UserError
+from stages.lair.leaving import leaving_name
 from stages.poly.border import BorderChain, classes
 from stages.poly.flow import parity
 from stages.poly.side import Rectangle, turn
@@ -117,6 +118,6 @@ def collecting_tasks(
     departure: str, described: dict[str, object], initial: str
 ) -> typing.Iterator[tuple[str, dict[str, object]]]:
     """Yield the tasks of adapters that take the sums of a departure, all of them `initial`."""
-    cleared = {"tensor": f"{described['tensor']}_collected", "value": initial}
+    cleared = {"tensor": f"{leaving_name(described)}_collected", "value": initial}
     yield f"clear_{departure}", {"kind": "clear", "departure": departure, **cleared}
     yield f"gather_{departure}", {"kind": "gather", "departure": departure}

@@ -94,11 +94,15 @@ class Cutter:
         flows: Flows,
         leaders: Leaders,
         departures: Mapping[str, Description],
+        waiting: int,
     ) -> None:
-        """Take what statements go by, and how many instructions are free to stream."""
+        """Take what statements go by, and how many instructions are free to stream.
+
+        `waiting` streams may wait for other PEs besides those that arrive.
+        """
         self.layer, self.profile, self.flows, self.leaders = layer, profile, flows, leaders
         self.leaving = {d["tensor"] for d in departures.values() if "sparse" not in d}
-        self.free = profile.instruction_queue - 1 - len(leaders.boxes) - len(departures)
+        self.free = profile.instruction_queue - 1 - len(leaders.boxes) - waiting
 
     def cut(self) -> dict[str, Portions]:
         """Return the portions of the arrivals that are worth a cut, by their names."""

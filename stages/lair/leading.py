@@ -149,8 +149,7 @@ class Leading:
     @property
     def order(self) -> isl.Map:
         """Return { t[e] -> [PE -> index] } of what leaves at the PEs of the chain."""
-        departure = self.departure
-        return leaving(self.flows.adapted, departure["tensor"], departure["side"], self.chain)
+        return leaving(self.flows.adapted, self.departure, self.chain)
 
     @property
     def pes(self) -> isl.Set:

@@ -15,7 +15,8 @@ may be full without harm
   queue. What that queue sends first belongs to a step up to m, and all PEs of the lane have run
   these: it is on its way from the deepest one to the port, and there nothing waits for a task.
 
-Else all sends of a PE together leave room in its queue.
+Else all sends of a PE together leave room in its queue. What returns does not leave early, and
+where something returns, only what waits for the port does.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 """
@@ -54,6 +55,7 @@ def leads_of(
     found: dict[str, Description] = {}
     departures = graph["departures"]
     dense = [name for name, departure in departures.items() if "sparse" not in departure]
+    returns = any("returns" in departure for departure in departures.values())
     for name in dense:
         steps = steps_of(writers[departures[name]["tensor"]], graph)
         if steps is None:
@@ -69,7 +71,8 @@ def leads_of(
             in_step=set(steps.cuts) == set(_taking_tasks(graph)),
         )
         chosen = None
-        if not leading.is_mixed:
+        waits = returns and ("returns" in departures[name] or not room.alone)
+        if not leading.is_mixed and not waits:
             gathered = departures[name]["by"] == "gather"
             chosen = choose_rows(leading, room) if gathered else _choose(leading, room, profile)
         if chosen is not None:

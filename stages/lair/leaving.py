@@ -17,26 +17,32 @@ from stages.poly.side import bounding_rectangle, turn
 Objects = typing.Mapping[str, typing.Any]
 """The objects of adapted.isl, or of routes.isl."""
 
-Departures = typing.Mapping[str, typing.Mapping[str, typing.Any]]
-"""The departures of tasks.yaml."""
+Departure = typing.Mapping[str, typing.Any]
+"""A departure of tasks.yaml, or a collection."""
 
 
-def leaving(adapted: Objects, tensor: str, side: str, chain: isl.Set | isl.UnionSet) -> isl.Map:
+def leaving_name(stream: Departure) -> str:
+    """Return the name in adapted.isl of what a departure or a collection sends."""
+    return str(stream.get("returns", stream["tensor"]))
+
+
+def leaving(adapted: Objects, stream: Departure, chain: isl.Set | isl.UnionSet) -> isl.Map:
     """Return { t[e] -> [PE -> index] } of all that leaves on the row or column of a chain's PE."""
-    order = isl.Map.from_union_map(from_domain(adapted["departures"], tensor))
+    order = isl.Map.from_union_map(from_domain(adapted["departures"], leaving_name(stream)))
+    order = order.set_tuple_name(isl.dim_type.in_, stream["tensor"])
     core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
     pes = isl.Set.from_union_set(chain) if isinstance(chain, isl.UnionSet) else chain
-    return at_places(behind_ports(order, side, core), pes)
+    return at_places(behind_ports(order, stream["side"], core), pes)
 
 
 def summed_elements(
-    tensor: str, departures: Departures, adapted: Objects, routes: Objects
+    tensor: str, departures: typing.Mapping[str, Departure], adapted: Objects, routes: Objects
 ) -> isl.UnionMap:
     """Return { t[e] -> PE } of the elements of a tensor that PEs sum on their way out."""
     found = isl.UnionMap("{ }")
     for name, described in departures.items():
         if described["tensor"] == tensor and described["by"] != "gather":
-            order = leaving(adapted, tensor, described["side"], routes[f"{name}_chain"])
+            order = leaving(adapted, described, routes[f"{name}_chain"])
             found = found.union(isl.UnionMap.from_map(order.range_factor_domain()))
     return found
 

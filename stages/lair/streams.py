@@ -13,7 +13,7 @@ from stages.lair.arriving import Arriving, arriving, part_names, ports_of
 from stages.lair.collection import chain_objects, collection, named_along, ports_apart
 from stages.lair.elements import computed_elements, needed_elements
 from stages.lair.layer import Layer, writer_of
-from stages.lair.leaving import gathering, leaving
+from stages.lair.leaving import gathering, leaving, leaving_name
 from stages.lair.passing import (
     check_spread,
     described,
@@ -22,9 +22,24 @@ from stages.lair.passing import (
     line_objects,
     line_routes,
 )
+from stages.lair.returning import (
+    after_returns,
+    away_name,
+    check_routers,
+    layer_after_returns,
+    returned_tensors,
+)
+from stages.poly.around import around_routes
 from stages.poly.border import border_chain, feeding
 from stages.poly.copies import copy_routes
-from stages.poly.flow import Routes, chain_routes, column_routes, parity, spread_routes
+from stages.poly.flow import (
+    Routes,
+    chain_routes,
+    column_routes,
+    parity,
+    spread_routes,
+    turning_routes,
+)
 from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
 from stages.poly.passing import Line, border_line, inward_line
 from stages.poly.pieces import from_domain
@@ -45,15 +60,18 @@ class Streams:
 
     def __init__(self, inputs: Inputs) -> None:
         """Find the streams and route them."""
-        self.layer: Layer = inputs.lair()
         self.mapping: Mapping = inputs.mapping()
-        lair, adapted = inputs.objects("lair.isl"), inputs.objects("adapted.isl")
+        adapted = inputs.objects("adapted.isl")
         self.adapted = {name: obj for name, obj in adapted.items()}
+        self.lair = lair = after_returns(inputs.objects("lair.isl"), adapted)
+        self.returned = returned_tensors(adapted)
+        self.layer: Layer = layer_after_returns(inputs.lair(), lair, self.returned)
         self.grid = bounding_rectangle(isl.Set.from_union_set(adapted["grid"]))
         self.core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
         self.needed = needed_elements(lair, adapted["placement"])
         self.computed = computed_elements(lair, adapted["placement"])
         self.profile = inputs.profile()
+        check_routers(self.returned, self.profile, self.mapping)
         self.filters = dict.fromkeys(("adapter", "compute"), self.profile.filters)
         self.colours: dict[str, Routes] = {}
         self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}
@@ -61,7 +79,10 @@ class Streams:
         self.copied: dict[str, Routes] = {}
         self.arrivals = {n: a for t in self.layer.inputs for n, a in self._arrivals(t.name)}
         self.collections: dict[str, dict[str, object]] = {}
-        self.departures = {n: d for t in self.layer.outputs for n, d in self._departures(t.name)}
+        leaving = (*self.layer.outputs, *self.layer.returned)
+        self.departures = {n: d for t in leaving for n, d in self._departures(t.name)}
+        for back in self.returned:
+            self.arrivals |= self._arrivals(back)
 
     def _arrivals(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
         """Route one tensor's arrivals, one a side; yield their names and descriptions."""
@@ -89,13 +110,15 @@ class Streams:
         turned, source = turn(side, self.grid), relation_of(self.adapted["sources"], tensor)
         assert source is not None, "the tensor arrives"
         lanes = taken.range().apply(turned)
-        adapters = not taken.is_subset(flow.straight)
-        feeds = feeding(flow.chosen, taken, turned) if adapters else None
-        if feeds is not None:
-            self._spread(f"{name}_source", feeds, side)
+        adapters = self._is_spread(tensor, taken, flow)
+        if adapters:
+            self._spread(f"{name}_source", tensor, side, taken, flow)
             border = isl.Map("{ [lane, depth] -> [lane, 0] }")
             self.objects[f"{name}_adapters"] = lanes.apply(border).apply(turned.reverse())
-        self._flow(name, lanes, side, spread=adapters)
+        if tensor in self.returned and not adapters:
+            self._add(name, turning_routes(lanes, side, turned, self._turning(tensor, side)))
+        else:
+            self._flow(name, lanes, side, spread=adapters)
         self.objects[f"{name}_taken"] = taken
         if self.is_sparse(tensor):
             self._filter(name, taken, flow, adapters)
@@ -109,11 +132,28 @@ class Streams:
             "spread": adapters,
             "outer": outer_box(source),
             **({"copies": True} if f"{name}_then" in self.objects else {}),
+            **({"returns": self.returned[tensor]} if tensor in self.returned else {}),
         }
 
-    def _spread(self, name: str, feeds: isl.Map, side: str) -> None:
-        """Route a stream along the border: { [lane of a port] -> [lane of an adapter] }."""
+    def _is_spread(self, tensor: str, taken: isl.Map, flow: Arriving) -> bool:
+        """Say whether adapters spread what PEs take; what goes around always needs them."""
+        if tensor in self.returned:
+            return "collected" in self.departures[away_name(tensor)]
+        return not taken.is_subset(flow.straight)
+
+    def _spread(self, name: str, tensor: str, side: str, taken: isl.Map, flow: Arriving) -> None:
+        """Route a stream along the border: from its ports, or from where it was collected.
+
+        In the latter case one adapter has all of it: the last of its collection.
+        """
         turned = turn(side, self.grid)
+        if tensor in self.returned:
+            along = next(n for n, c in self.collections.items() if c["out"] == name)
+            last = typing.cast(isl.Set, self.objects[f"{along}_last"])
+            leaves = str(self.collections[along]["side"])
+            self._add(name, around_routes(last, taken.range(), leaves, side, self.grid))
+            return
+        feeds = feeding(flow.chosen, taken, turned)
         copied = spread_routes(feeds, side, turned)
         if self.profile.multicast:
             self._add(name, copied)
@@ -184,10 +224,13 @@ class Streams:
         relation = relation_of(self.adapted["departures"], tensor)
         if relation is None:
             return
-        computed = isl.Map.from_union_map(from_domain(self.computed, tensor))
+        source = self.returned.get(tensor, tensor)
+        computed = isl.Map.from_union_map(from_domain(self.computed, source))
+        computed = computed.set_tuple_name(isl.dim_type.in_, tensor)
+        base = away_name(tensor) if tensor in self.returned else tensor
         sides = [s for s in SIDES if not on_side(relation, s, self.core).is_empty()]
         for side in sides:
-            name = tensor if len(sides) == 1 else f"{tensor}_{SIDES[side].word}"
+            name = base if len(sides) == 1 else f"{base}_{SIDES[side].word}"
             here = on_side(relation, side, self.core)
             yield (
                 name,
@@ -195,32 +238,39 @@ class Streams:
             )
 
     def _departure(self, name: str, tensor: str, side: str, sums: isl.Map) -> dict[str, object]:
-        turned = turn(side, self.grid)
-        first = self._depth(side)
+        turned, returns = turn(side, self.grid), self.returned.get(tensor)
         ports = self._collected(tensor, side)
         collect = ports is not None
-        chain = chain_routes(sums.range().apply(turned), side, turned, first, collect=collect)
+        turns = returns is not None and not collect
+        members = sums.range().apply(turned)
+        first = self._turning(tensor, side) if turns else self._depth(side)
+        chain = chain_routes(members, side, turned, first, collect=collect, turns=turns)
         self._add(f"{name}_even", chain.even)
         self._add(f"{name}_odd", chain.odd)
         self.objects[f"{name}_chain"] = chain.members
         self.objects[f"{name}_first"] = chain.starts
         described: dict[str, object] = {
-            "tensor": tensor,
+            "tensor": returns or tensor,
             "side": side,
             "colours": [f"{name}_even", f"{name}_odd"],
-            "by": COMBINE[writer_of(self.layer, tensor).op],
+            "by": COMBINE[writer_of(self.layer, returns or tensor).op],
             "parity": parity(turned),
+            **({"returns": tensor} if returns else {}),
         }
         if ports is not None:
             self._collect(name, described, ports, sums)
             described["collected"] = True
+        elif turns:
+            self.objects[f"{name}_last"] = chain.ends
+            described["out"] = tensor
         elif self.is_sparse(tensor):
             order = relation_of(self.adapted["departures"], tensor)
             assert order is not None, "the tensor leaves"
             self.objects[f"{name}_last"] = chain.ends
             return described | {"sparse": True, "outer": outer_box(order)}
-        order = leaving(self.adapted, tensor, side, chain.members)
-        return described | gathering(order, sums, side, self.adapted)
+        order = leaving(self.adapted, described, chain.members)
+        computed = sums.set_tuple_name(isl.dim_type.in_, str(described["tensor"]))
+        return described | gathering(order, computed, side, self.adapted)
 
     def _collected(self, tensor: str, side: str) -> isl.Map | None:
         """Return { t[e] -> [port -> index] } of what adapters on a side collect, if anything."""
@@ -231,8 +281,8 @@ class Streams:
     def _collect(
         self, name: str, departure: dict[str, object], ports: isl.Map, sums: isl.Map
     ) -> None:
-        """Route the sums of a departure from adapter to adapter to its ports."""
-        side, tensor = str(departure["side"]), str(departure["tensor"])
+        """Route the sums of a departure from adapter to adapter to its ports, or back."""
+        side, tensor = str(departure["side"]), leaving_name(departure)
         turned = turn(side, self.grid)
         border = isl.Map("{ [lane, depth] -> [lane, 0] }").apply_range(turned.reverse())
         self.objects[f"{name}_adapters"] = sums.range().apply(turned).apply(border)
@@ -241,10 +291,22 @@ class Streams:
         parts = ports_apart(tensor, met, self.profile, self.mapping)
         for along, part in named_along(name, parts):
             chain = border_chain(part, side, turned)
-            for colour, routes in (("even", chain.even), ("odd", chain.odd), ("out", chain.out)):
-                self._add(f"{along}_{colour}", routes)
+            self._add(f"{along}_even", chain.even)
+            self._add(f"{along}_odd", chain.odd)
+            content = departure | collection(name, along, turned) | sparse
+            if tensor in self.returned:
+                content["out"] = f"{tensor}_source"
+            else:
+                self._add(f"{along}_out", chain.out)
             self.objects |= chain_objects(along, chain)
-            self.collections[along] = departure | collection(name, along, turned) | sparse
+            self.collections[along] = content
+
+    def _turning(self, back: str, side: str) -> int:
+        """Return at which depth a tensor turns: that of the first PEs that compute or need it."""
+        places = from_domain(self.needed, back).range()
+        places = places.union(from_domain(self.computed, self.returned[back]).range())
+        depth = isl.Set.from_union_set(places).apply(turn(side, self.grid))
+        return int(depth.dim_min_val(1).to_python())
 
     def _depth(self, side: str) -> int:
         """Return the depth of the first computing PEs: 1 where the side is peeled off, else 0."""

@@ -13,6 +13,7 @@ import typing
 
 import islpy as isl
 
+from stages.lair.leaving import leaving_name
 from stages.pe.code import Block
 from stages.pe.function import Body
 from stages.pe.program import Program
@@ -30,7 +31,7 @@ class Collector:
         self.departure, self.collections = departure, collections
         self.gathering = self.model.pes(f"{departure}_adapters")
         self.gathered = self.spelling.of(f"gathered_{departure}")
-        local = f"{self.model.graph['departures'][departure]['tensor']}_collected_local"
+        local = f"{leaving_name(self.model.graph['departures'][departure])}_collected_local"
         program.keep(local, self.model.type_of(local), self.model.shapes[local])
 
     @property

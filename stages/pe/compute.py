@@ -4,7 +4,8 @@
 
 `waiting_S` counts the streams, and the statements, that statement S still needs, `unfinished` the
 statements and the departures of an invocation, and the streams that it keeps for later. Nothing of
-the next invocation is taken before `restart`.
+the next invocation is taken before `restart`, and nothing of what returns before the PE has done
+its own part: what waits for other PEs must not fill its queue of instructions (lair/waiting.py).
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 3, 4.2
 """
@@ -111,6 +112,9 @@ class ComputeWriter:
                 body.block.add(f"{self.spelling.of(name)}(pe);")
         target = next(s.target.tensor for s in self.model.layer.statements if s.name == statement)
         self.departures.finish(body.block, target)
+        for name, arrival in self.model.graph["arrivals"].items():
+            if arrival.get("returns") == target:
+                self._listen(self._taking(body.block, name), name, arrival)
         for other, before in self.model.waits.items():
             if statement in before:
                 if statement not in self.portions.follows(other):
@@ -205,12 +209,17 @@ class ComputeWriter:
         for name, arrival in self.model.graph["arrivals"].items():
             if "portions" in arrival:
                 self.portions.begin(block, name)
-            self._listen(self.program.when(block, self.model.pes(f"{name}_taken")), name, arrival)
+            if "returns" not in arrival:
+                self._listen(self._taking(block, name), name, arrival)
         for statement in self._statements():
             if "1" not in self._streams_of(statement) and statement not in self.model.waits:
                 inner = block.nest(f"if (my->{self.spelling.of(f'waiting_{statement}')} == 0)")
                 inner.add(f"activate(pe, {self.spelling.of(f'finish_{statement}')});")
         self.program.add(body)
+
+    def _taking(self, block: Block, arrival: str) -> Block:
+        """Return a block that runs on the PEs that take some of a stream."""
+        return self.program.when(block, self.model.pes(f"{arrival}_taken"))
 
     def _field(self, name: str) -> str:
         spelled = self.spelling.of(name)

@@ -64,7 +64,8 @@ class Departures:
             Gatherer(self.program, name, "complete").write(body)
             self.program.add(body)
             return
-        body.locals |= alternating(self.program, described, self.program.pes)
+        last = self.model.pes(f"{name}_last") if "out" in described else None
+        body.locals |= alternating(self.program, described, self.program.pes, last)
         if "sparse" in described:
             send_sequences(self.program, body.block, name, described, "complete")
         else:

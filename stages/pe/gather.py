@@ -90,7 +90,7 @@ class Gatherer:
     def write(self, body: Body) -> None:
         """Write the task that sends, and those that go on with it."""
         if self.is_whole:
-            body.locals |= alternating(self.program, self.departure, self.chain)
+            body.locals |= self._colours()
             self._send_row(body.block)
             return
         self.program.hold(f"int32_t {self.row};")
@@ -107,9 +107,13 @@ class Gatherer:
             f"{self.program.spelling.of(f'row_{self.name}')}(pe);"
         )
 
+    def _colours(self) -> dict[str, str]:
+        last = self.program.model.pes(f"{self.name}_last") if "out" in self.departure else None
+        return alternating(self.program, self.departure, self.chain, last)
+
     def _end_rows(self, body: Body) -> None:
         """Append what waits until all rows have left."""
-        body.locals |= alternating(self.program, self.departure, self.chain)
+        body.locals |= self._colours()
         body.block.add(f"my->{self.row} = 0;")
         flush(self.program, body.block, f"end_{self.name}", self.end)
 
@@ -119,7 +123,7 @@ class Gatherer:
             name=self.program.spelling.of(f"row_{self.name}"),
             comment=f"Send a row of {self.departure['tensor']}.",
         )
-        body.locals |= alternating(self.program, self.departure, self.chain)
+        body.locals |= self._colours()
         self._declare_indices(body)
         self._send_row(body.block)
         body.block.add(f"my->{self.row} += 1;")

@@ -28,7 +28,7 @@ def layout_of(model: Model, programs: Sequence[Program]) -> Description:
             _first(model, number): _colour(model, number)
             for number in sorted(set(model.numbers.values()))
         },
-        "arrivals": {n: _arrival(model, n, a) for n, a in model.graph["arrivals"].items()},
+        "arrivals": {n: _arrival(model, n, a) for n, a in _outside(model, "arrivals").items()},
         "departures": _departures(model),
     }
 
@@ -92,7 +92,7 @@ def _tensor(model: Model, program: Program, local: Local) -> Description:
     tensor = local.name.removesuffix("_local")
     known = model.graph["tensors"] if tensor != local.name else {}
     kept = known.get(tensor, {}).get("kept")
-    leaves = {d["tensor"] for d in model.graph["departures"].values()}
+    leaves = {d["tensor"] for d in _outside(model, "departures").values()}
     if kept == "resident" or (kept == "result" and tensor not in leaves):
         described["tensor"] = tensor
         described["transfer"] = "in" if kept == "resident" else "out"
@@ -141,9 +141,14 @@ def _takers(model: Model, name: str) -> isl.Set:
     return isl.Set.from_union_set(model.routes[f"{name}_taken"].range()).coalesce()
 
 
+def _outside(model: Model, kind: str) -> dict[str, Description]:
+    """Return the streams of a kind that come from outside, or go there, by name."""
+    return {n: s for n, s in model.graph.get(kind, {}).items() if "returns" not in s}
+
+
 def _departures(model: Model) -> dict[str, Description]:
     """Return how streams leave: straight, or from the adapters that collect them."""
-    departures, collections = model.graph["departures"], model.graph.get("collections", {})
+    departures, collections = (_outside(model, kind) for kind in ("departures", "collections"))
     straight = {n: _departure(model, d) for n, d in departures.items() if "collected" not in d}
     return straight | {n: _collection(model, n, c) for n, c in collections.items()}
 

@@ -9,7 +9,10 @@ from functools import cached_property
 
 import islpy as isl
 
+from stages.lair.elements import Lair
 from stages.lair.layer import Layer
+from stages.lair.leaving import leaving_name
+from stages.lair.returning import after_returns, layer_after_returns, returned_tensors
 from stages.poly.ast import Expression, c_condition, c_expression
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.local import Shape, at_this_pe, shape_of
@@ -84,7 +87,7 @@ class Work:
     def of_adapters(self) -> set[str]:
         """The local tensors that only adapters have."""
         spread = [a["tensor"] for a in self.graph["arrivals"].values() if a["spread"]]
-        collected = [c["tensor"] for c in self.graph.get("collections", {}).values()]
+        collected = [leaving_name(c) for c in self.graph.get("collections", {}).values()]
         return {f"{t}_source_local" for t in spread} | {f"{t}_collected_local" for t in collected}
 
     @cached_property
@@ -139,7 +142,7 @@ class Model(Work):
     """A layer's work, its PEs and its routes."""
 
     layer: Layer
-    lair: Objects
+    lair: Lair
     adapted: Objects
     routes: Mapping[str, typing.Any]
 
@@ -164,13 +167,15 @@ class Model(Work):
 
 def read_model(inputs: Inputs) -> Model:
     """Return the model of a layer."""
+    adapted = inputs.objects("adapted.isl")
+    lair = after_returns(inputs.objects("lair.isl"), adapted)
     return Model(
-        layer=inputs.lair(),
+        layer=layer_after_returns(inputs.lair(), lair, returned_tensors(adapted)),
         graph=inputs.yaml("tasks.yaml"),
         simd=inputs.yaml("simd.yaml"),
-        lair=inputs.objects("lair.isl"),
+        lair=lair,
         schedule=inputs.objects("schedule.isl")["schedule"],
-        adapted=inputs.objects("adapted.isl"),
+        adapted=adapted,
         routes=inputs.objects("routes.isl"),
         instances=inputs.objects("instances.isl"),
         compressed=inputs.objects("compressions.isl"),

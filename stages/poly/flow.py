@@ -50,49 +50,59 @@ def column_routes(takers: isl.Set, side: str, turned: isl.Map, *, spread: bool) 
     return routes_of(turned, (takers, side, "ramp"), (inside, side, far), (adapters, "ramp", far))
 
 
-def spread_routes(feeds: isl.Map, side: str, turned: isl.Map) -> Routes:
+def spread_routes(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") -> Routes:
     """Return the routes along the border for { [lane of a port] -> [lane of an adapter] }.
 
     A router at lane m hears port p from the left if p < m <= l for an adapter l, and passes it on
-    to the right if p <= m < l; likewise to the left.
+    to the right if p <= m < l; likewise to the left. At the lane of the port it comes from the side
+    or from another `source`.
     """
     at, takes = feeds.domain(), feeds.range()
     names = SIDES[side]
     to_right = _lanes(feeds, "p <= m < l")
     to_left = _lanes(feeds, "l < m <= p")
     heard = {
-        side: at,
+        source or side: at,
         names.left: _lanes(feeds, "p < m <= l"),
         names.right: _lanes(feeds, "l <= m < p"),
     }
     goes = {"ramp": takes, names.right: to_right, names.left: to_left}
     border = isl.Map("{ [lane] -> [lane, 0] }")
     pairs = [
-        (here.intersect(there).apply(border), source, to)
-        for source, here in heard.items()
+        (here.intersect(there).apply(border), origin, to)
+        for origin, here in heard.items()
         for to, there in goes.items()
-        if source != to
+        if origin != to or origin == "ramp"
     ]
     return routes_of(turned, *pairs)
 
 
 def chain_routes(
-    summing: isl.Set, side: str, turned: isl.Map, first: int, *, collect: bool = False
+    summing: isl.Set,
+    side: str,
+    turned: isl.Map,
+    first: int,
+    *,
+    collect: bool = False,
+    turns: bool = False,
 ) -> Chain:
     """Return the routes of sums that flow outwards along their lane, from the deepest PE on.
 
     Every PE from depth `first` to the deepest one that sums takes part. A PE at an even depth sends
     on the even colour and listens to the odd one. Borders above `first` only pass sums on, or
-    their adapters collect them.
+    their adapters collect them. If the stream `turns`, PEs at depth `first` send on another colour.
     """
     outwards = isl.Map(f"{{ [lane, depth] -> [lane, d] : {first} <= d <= depth }}")
     members = summing.apply(outwards)
     starts = _deepest(members)
     way = (SIDES[side].far, "ramp" if collect else side)
-    above = members.apply(
-        isl.Map(f"{{ [lane, depth] -> [lane, d] : depth = {first} and 0 <= d < {first} }}")
+    ends = members.intersect(isl.Set(f"{{ [lane, {first}] }}"))
+    senders = members.subtract(ends) if turns else members
+    above = ends.intersect(senders).apply(
+        isl.Map(f"{{ [lane, depth] -> [lane, d] : 0 <= d < {first} }}")
     )
-    colours = [_chain_colour(members, starts, side, turned, parity) for parity in (0, 1)]
+    heard = members.subtract(starts)
+    colours = [_chain_colour(senders, heard, side, turned, parity) for parity in (0, 1)]
     colours[first % 2] = colours[first % 2].union(routes_of(turned, (above, *way)))
     back = turned.reverse()
     return Chain(
@@ -100,19 +110,37 @@ def chain_routes(
         odd=colours[1],
         members=members.apply(back),
         starts=starts.apply(back),
-        ends=members.intersect(isl.Set(f"{{ [lane, {first}] }}")).apply(back),
+        ends=ends.apply(back),
+    )
+
+
+def turning_routes(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Routes:
+    """Return the routes of a stream that PEs at depth `first` send inwards along their lanes.
+
+    From their ramp to that of those who take it, themselves included.
+    """
+    depth = isl.Set(f"{{ [lane, depth] : depth >= {first} }}")
+    passing = takers.apply(isl.Map("{ [lane, depth] -> [lane, d] : d < depth }")).intersect(depth)
+    ends = isl.Set(f"{{ [lane, {first}] }}")
+    far = SIDES[side].far
+    return routes_of(
+        turned,
+        (takers.subtract(ends), side, "ramp"),
+        (passing.subtract(ends), side, far),
+        (takers.intersect(ends), "ramp", "ramp"),
+        (passing.intersect(ends), "ramp", far),
     )
 
 
 def _chain_colour(
-    members: isl.Set, starts: isl.Set, side: str, turned: isl.Map, parity: int
+    senders: isl.Set, heard: isl.Set, side: str, turned: isl.Map, parity: int
 ) -> Routes:
     sends = isl.Set(f"{{ [lane, depth] : depth mod 2 = {parity} }}")
     listens = isl.Set(f"{{ [lane, depth] : depth mod 2 = {1 - parity} }}")
     return routes_of(
         turned,
-        (members.intersect(sends), "ramp", side),
-        (members.subtract(starts).intersect(listens), SIDES[side].far, "ramp"),
+        (senders.intersect(sends), "ramp", side),
+        (heard.intersect(listens), SIDES[side].far, "ramp"),
     )
 
 

@@ -339,4 +339,19 @@ FAULTS = (
         new="known[0][2] == mark[2]:",
         caught_by="tests/e2e/test_make.py::test_an_edit_that_keeps_the_time_is_seen",
     ),
+    Fault(
+        name="what returns around a corner leaves the border before it",
+        file="stages/poly/around.py",
+        old="comes == SIDES[leaves].right",
+        new="comes == SIDES[leaves].left",
+        caught_by="tests/stages/test_returning.py::"
+        "test_sums_over_columns_come_back_along_rows_through_a_corner",
+    ),
+    Fault(
+        name="the PE that sends a result back does not take it",
+        file="stages/poly/flow.py",
+        old='(takers.intersect(ends), "ramp", "ramp"),',
+        new="",
+        caught_by="tests/stages/test_returning.py::test_sums_over_rows_come_back_along_them",
+    ),
 )

@@ -2,7 +2,8 @@
 
 A tensor is of a kind. On a line of PEs a vector of `rows` has a part on each of them, one that is
 needed `whole` is on all. On a grid vectors have parts by `rows` or `columns`, `row sums` and
-`column sums` add up over PEs, and only leave. Of a `matrix` a PE of a grid has a block.
+`column sums` add up over PEs. Of a `matrix` a PE of a grid has a block. Sums that are read, and
+parts that are needed whole, return: along a row or column, or over the borders of the grid.
 """
 
 import random
@@ -71,17 +72,19 @@ class RandomGraph:
         return self.nodes[node][0].split()
 
     def _argument(self, kind):
-        known = [t for t in self.kinds if self._serves(t, kind)]
+        known = [t for t in self.kinds if self.serves(t, kind)]
         tensor = self.rng.choice([*known, ""]) or self._input(kind)
-        if kind == "whole":
+        if kind == "whole" and tensor in self.inputs:
             self.kinds[tensor] = kind
         return tensor
 
-    def _serves(self, tensor, kind):
+    def serves(self, tensor, kind):
         """Say whether a tensor can be of a kind, too: what is whole is there by rows."""
+        has = self.kinds[tensor]
         if kind == "whole":
-            return tensor in self.inputs and self.kinds[tensor] in ("rows", "whole")
-        return self.kinds[tensor] == kind or (kind, self.kinds[tensor]) == ("rows", "whole")
+            return has in ("rows", "whole")
+        returns = kind in ("rows", "columns") and has in ("row sums", "column sums")
+        return has == kind or returns or (kind, has) == ("rows", "whole")
 
     def _input(self, kind):
         tensor = f"x{len(self.inputs)}"
@@ -97,7 +100,7 @@ class RandomGraph:
                 if self.rng.random() < 0.15:
                     self.delays[edge] = self.rng.choice((1, 1, 2, 3))
                     later = [t for t in self.results[place:]
-                             if self.kinds[t] == kind and t not in arguments]
+                             if self.serves(t, kind) and t not in arguments]
                     if later and self.rng.random() < 0.5:
                         arguments[k] = self.rng.choice(later)
 
@@ -175,6 +178,7 @@ def graph_of_seed(seed):
     used = {tensor for _, _, arguments in graph.calls for tensor in arguments}
     graph.inputs = [t for t in graph.inputs if t in used]
     outputs = [t for t in graph.results if t not in used or rng.random() < 0.3]
+    outputs = outputs or graph.results[-1:]
     size, part = rng.choice(SIZES)
     place = Place(rng=rng, size=size, part=part, grid=grid, turned=turned and not grid)
     texts = {"layer.lair": _lair(graph, outputs), "layer.yaml": _mapping(graph, place, outputs)}
@@ -232,7 +236,7 @@ def _element(kind):
 def _arrival(graph, place, tensor, outputs):
     """Return how an input comes: to each part, along a line, through adapters; or it is there."""
     rng, kind = graph.rng, graph.kinds[tensor]
-    following = [t for t in outputs if graph.kinds[t] == kind]
+    following = [t for t in outputs if graph.serves(t, kind)]
     if following and kind != "whole" and rng.random() < 0.5:
         return f"next: {rng.choice(following)}"
     ways = ("along", "along", "beside", "resident")

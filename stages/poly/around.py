@@ -1,0 +1,39 @@
+"""Routes around a corner: what adapters of one border have collected, to those that spread it.
+
+Lanes and depths are as in flow.py.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.poly.flow import Routes, routes_of, spread_routes
+from stages.poly.side import SIDES, Rectangle, turn
+
+
+def around_routes(
+    sender: isl.Set, takers: isl.Set, leaves: str, comes: str, grid: Rectangle
+) -> Routes:
+    """Return the routes from the one adapter { PE } of a side to { PE } on the border of another.
+
+    From its ramp along its own border: to both ends of it if the sides are the same, else to the
+    corner, and from there along the other border.
+    """
+    here, there = turn(leaves, grid), turn(comes, grid)
+    lanes = takers.apply(there).project_out(isl.dim_type.set, 1, 1)
+    if leaves == comes:
+        port = sender.apply(here).project_out(isl.dim_type.set, 1, 1)
+        return spread_routes(isl.Map.from_domain_and_range(port, lanes), comes, there, "ramp")
+    towards = "<" if comes == SIDES[leaves].right else ">"
+    corner = isl.Set("{ [lane, 0] }").apply(there.reverse()).apply(here)
+    corner = corner.intersect(isl.Set("{ [lane, 0] }"))
+    before = corner.apply(isl.Map(f"{{ [c, 0] -> [lane, 0] : lane {towards} c }}"))
+    after = sender.apply(here).apply(isl.Map(f"{{ [s, 0] -> [lane, 0] : s {towards} lane }}"))
+    far = SIDES[comes].far
+    port = corner.apply(here.reverse()).apply(there).project_out(isl.dim_type.set, 1, 1)
+    along = spread_routes(isl.Map.from_domain_and_range(port, lanes), comes, there, far)
+    return along.union(
+        routes_of(here, (sender.apply(here), "ramp", comes), (before.intersect(after), far, comes))
+    )
