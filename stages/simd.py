@@ -48,6 +48,7 @@ guard: the symbolic constants for which there are instances; null: all that occu
 sizes, extents: the sizes of the instruction, and from where to where they go if they differ.
 least, several: with enumerate, the least size and how many there are, a configuration each;
 needed: those of them that a PE configures. outer: with nested, what the loops run over.
+tables: symbolic constants that an element looks up by an index, from its least value on.
 operation: d op a, b; operands: d, a, b. Element [i] of a local tensor is at base + strides * i,
 base an index of the tensor, strides in elements; first0, ... are the least instances.
 steps: several instructions, the last one gives the result; parts: what they give to each other."""

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.pe.code import C_TYPES, Block, literal, write_nest
+from stages.pe.code import C_TYPES, Block, literal, words, write_nest
 from stages.pe.model import Description, Work, holds, value
 from stages.pe.work import Spelling
 from stages.poly.ast import Expression, Instance, element_loops, held, interval
 from stages.poly.bind import bind_set
+from stages.poly.function import is_affine
 
 AT_RUN_TIME = ("enumerate", "configure")
 """Ways to an instruction whose size is found before each call."""
@@ -113,9 +114,34 @@ def _run(
         if decision["by"] == "configure":
             run.add(*_configure(step, vector, sizes_at_run_time(run, decision)))
         run.add(f"vector_run(pe, {vector}, {', '.join(operands)});")
+    looked_up = _look_up(block, name, decision, spelling, run.text())
     if decision["by"] in AT_RUN_TIME:
-        block.declare(ends_of(name, model, context), run.text())
+        ends = ends_of(name, model, context)
+        block.declare({n: e for n, e in ends.items() if n not in looked_up}, run.text())
     block.absorb(run)
+
+
+def table_field(task: str, table: str, spelling: Spelling) -> str:
+    """Return the field of memory for a table of a task."""
+    return spelling.of(f"{task} table {table}", f"{task}_{table}")
+
+
+def _look_up(
+    block: Block, name: str, decision: Description, spelling: Spelling, lines: Sequence[str]
+) -> set[str]:
+    """Append a constant for each entry of a table that lines use, and return their names."""
+    used = decision.get("tables", {}).keys() & words(lines)
+    for constant in sorted(used):
+        entry = table_entry(decision["tables"][constant])
+        block.add(f"const int {constant} = my->{table_field(name, constant, spelling)}{entry};")
+        block.charge(address=1)
+    return set(used)
+
+
+def table_entry(table: Description) -> str:
+    """Return the subscript of the entry for an index."""
+    index, low = table["by"], table["from"]
+    return f"[{index} - {low}]" if low > 0 else f"[{index} + {-low}]" if low else f"[{index}]"
 
 
 def ends_of(name: str, model: Work, context: isl.Set) -> dict[str, Expression]:
@@ -138,6 +164,9 @@ def _selected(block: Block, decision: Description, context: isl.Set) -> str:
             subscripts += "[0]"
             continue
         start, subscript = value(least, context), f"last{k} - first{k}"
+        if f"size{k}" in decision.get("tables", {}):
+            subscripts += f"[size{k} - {held(start, '-')}]"
+            continue
         block.charge(scalar=1)
         if start.text != "1":
             subscript += f" + 1 - {held(start, '-')}"
@@ -147,12 +176,18 @@ def _selected(block: Block, decision: Description, context: isl.Set) -> str:
 
 
 def sizes_at_run_time(block: Block, decision: Description) -> list[str]:
-    """Return sizes, last - first + 1 where they are not fixed."""
-    block.charge(scalar=2 * sum(not isinstance(size, int) for size in decision["sizes"]))
+    """Return sizes: fixed, looked up, or last - first + 1."""
     return [
-        str(size) if isinstance(size, int) else f"last{k} - first{k} + 1"
+        str(size) if isinstance(size, int) else _size_at_run_time(block, decision, k)
         for k, size in enumerate(decision["sizes"])
     ]
+
+
+def _size_at_run_time(block: Block, decision: Description, k: int) -> str:
+    if f"size{k}" in decision.get("tables", {}):
+        return f"size{k}"
+    block.charge(scalar=2)
+    return f"last{k} - first{k} + 1"
 
 
 def operand_text(
@@ -181,19 +216,13 @@ def base_text(operand: Description, block: Block, context: isl.Set) -> str:
     """
     indices = [value(b, context) for b in operand["base"]]
     listed = zip(operand["base"], indices, strict=True)
-    block.charge(address=1, scalar=sum(i.operations for b, i in listed if not _affine(b, context)))
+    costly = (i.operations for b, i in listed if not _is_free(b, context))
+    block.charge(address=1, scalar=sum(costly))
     return f"&my->{operand['local']}{''.join(f'[{i.text}]' for i in indices)}"
 
 
-def _affine(index: int | str, context: isl.Set) -> bool:
-    """Return whether an index has one piece in the context, and no division."""
-    if isinstance(index, int):
-        return True
-    simple = isl.PwAff(index).gist(context).coalesce()
-    if not simple.isa_aff():
-        return False
-    found = simple.as_aff()
-    return bool(found.get_denominator_val().is_one()) and found.dim(isl.dim_type.div) == 0
+def _is_free(index: int | str, context: isl.Set) -> bool:
+    return isinstance(index, int) or is_affine(isl.PwAff(index), context)
 
 
 def configuration(name: str, model: Work, spelling: Spelling, context: isl.Set) -> list[str]:

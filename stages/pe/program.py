@@ -11,8 +11,14 @@ import islpy as isl
 
 from stages.pe.code import BYTES, C_TYPES, Block
 from stages.pe.function import Body, Function
-from stages.pe.instruction import configuration, part_field, steps_of
-from stages.pe.model import Model, holds
+from stages.pe.instruction import (
+    configuration,
+    part_field,
+    steps_of,
+    table_entry,
+    table_field,
+)
+from stages.pe.model import Model, holds, value
 from stages.pe.names import read_names
 from stages.pe.passing import hear
 from stages.pe.work import Spelling
@@ -95,12 +101,27 @@ class Program:
         lines = configuration(name, self.model, self.spelling, self.pes.intersect(here))
         if lines:
             self.when(self.main.block, here).add(*lines)
+        for table, described in decision.get("tables", {}).items():
+            self._fill(self.when(self.main.block, here), name, table, described)
+
+    def _fill(self, block: Block, name: str, table: str, described: dict[str, Any]) -> None:
+        """Append the loop that computes the entries of a table."""
+        index, low = described["by"], described["from"]
+        last = low + described["entries"] - 1
+        inner = block.nest(f"for (int {index} = {low}; {index} <= {last}; {index} += 1)")
+        known = self.model.known(name)
+        others = [n for n in index_constants(known) if n != index]
+        entry = value(described["value"], project_names(known, others).intersect(self.pes))
+        field = table_field(name, table, self.spelling)
+        inner.add(f"my->{field}{table_entry(described)} = {entry.text};")
 
     def keep_parts(self, name: str) -> None:
-        """Keep what a task's vector instructions give to each other."""
+        """Keep what a task's vector instructions give to each other, and look up."""
         for number, part in enumerate(self.model.simd[name].get("parts", ())):
             field = part_field(name, number, self.spelling)
             self.keep(field, part["type"], (part["elements"],))
+        for table, described in self.model.simd[name].get("tables", {}).items():
+            self.keep(table_field(name, table, self.spelling), "int32", (described["entries"],))
 
     def count(self, name: str) -> None:
         """Give a task a counter."""

@@ -15,3 +15,12 @@ def function_of(point: isl.Set) -> isl.PwMultiAff:
     if isl.Set.from_pw_multi_aff(function).is_equal(point):
         return function
     return point.lexmin_pw_multi_aff()
+
+
+def is_affine(function: isl.PwAff, context: isl.Set) -> bool:
+    """Return whether [p] -> { [f(p)] } has one piece in the context, and no division."""
+    simple = function.gist(context).coalesce()
+    if not simple.isa_aff():
+        return False
+    found = simple.as_aff()
+    return bool(found.get_denominator_val().is_one()) and found.dim(isl.dim_type.div) == 0

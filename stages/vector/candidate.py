@@ -5,11 +5,12 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, conditions 1 to 4
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.function import function_of
+from stages.poly.function import function_of, is_affine
 
 
 class NotPossibleError(Exception):
@@ -52,6 +53,12 @@ def components(point: isl.Set) -> tuple[isl.PwAff, ...]:
     return tuple(function.get_pw_aff(k).floor() for k in range(point.dim(isl.dim_type.set)))
 
 
-def first(dimension: int) -> isl.PwAff:
-    """Return the symbolic constant for the least value of a dimension, found at run time."""
-    return isl.PwAff(f"[first{dimension}] -> {{ [(first{dimension})] }}")
+def firsts(least: Sequence[isl.PwAff], context: isl.Set) -> tuple[isl.PwAff, ...]:
+    """Return the least value of each dimension: affine functions, others found at run time.
+
+    The latter are symbolic constants first0, ...
+    """
+    return tuple(
+        value if is_affine(value, context) else isl.PwAff(f"[first{k}] -> {{ [(first{k})] }}")
+        for k, value in enumerate(least)
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from stages.poly.bind import index_constants
 from stages.poly.bounds import fixed_size
 from stages.poly.compression import keeps_order
-from stages.vector.candidate import Candidate, NotPossibleError, first
+from stages.vector.candidate import Candidate, NotPossibleError, firsts
 from stages.vector.situation import Situation
 
 
@@ -23,7 +23,7 @@ def candidate(situation: Situation) -> Candidate:
         way="configure",
         why="the instances are a box, configured before each call",
         sizes=exact.size,
-        origin=tuple(map(first, range(len(exact.minimum)))),
+        origin=firsts(exact.minimum, situation.elements.params()),
         box=situation.elements,
     )
 

@@ -82,14 +82,19 @@ class Cost:
         return self.charge.of(own, self.known) + within
 
     def _run(self, candidate: Candidate, step: Step) -> int:
-        """Return the cycles of the instruction itself; where two sizes vary, for their mean."""
+        """Return the cycles of the instruction itself.
+
+        Where two sizes vary, and the others leave lanes empty, for their mean.
+        """
         runs, here = self.calls, self.charge.here
         if candidate.outer is not None:
             runs = count(candidate.outer.intersect_params(here))
         lanes = self.situation.profile.lanes[step.operands[0].type]
         varying = [size for size in candidate.sizes if _constant(size) is None]
-        if len(varying) == 1:
-            fixed = prod(_constant(size) or 1 for size in candidate.sizes)
+        fixed = prod(_constant(size) or 1 for size in candidate.sizes)
+        if varying and fixed % lanes == 0:
+            running = count(candidate.box.intersect_params(here)) // lanes
+        elif len(varying) == 1:
             domain = candidate.box.params().intersect(here)
             running = count(_vectors(varying[0].intersect_params(domain), fixed, lanes))
         else:

@@ -10,7 +10,7 @@ import islpy as isl
 from stages.poly.bind import index_constants
 from stages.poly.bounds import fixed_size
 from stages.poly.local import shape_of
-from stages.vector.candidate import Candidate, NotPossibleError, components, first
+from stages.vector.candidate import Candidate, NotPossibleError, components, firsts
 from stages.vector.situation import Situation
 
 
@@ -20,7 +20,7 @@ def candidate(situation: Situation) -> Candidate:
     if not exact.is_box:
         raise NotPossibleError("the exact bounds are no box")
     hull, offset = situation.enumerated("hull"), situation.enumerated("offset")
-    if hull is None or offset is None:
+    if hull is None or offset is None or not exact.minimum:
         fixed = fixed_size(exact, index_constants(situation.elements)) is not None
         raise NotPossibleError(
             "there is one size, that of the exact bounds" if fixed else "there are too many sizes"
@@ -29,7 +29,7 @@ def candidate(situation: Situation) -> Candidate:
         way="enumerate",
         why="the instances are a box of several sizes",
         sizes=exact.size,
-        origin=tuple(map(first, range(len(exact.minimum)))),
+        origin=firsts(exact.minimum, situation.elements.params()),
         box=situation.elements,
         least=components(offset),
         several=shape_of(hull),

@@ -9,16 +9,18 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from stages.pe.instruction import AT_RUN_TIME
 from stages.vector.candidate import Candidate
 from stages.vector.memory import Memory
 from stages.vector.operands import Step, described, parts_of, value_of
 from stages.vector.situation import Description, Situation
+from stages.vector.tables import Tables
 
 
 def instruction(
     situation: Situation, candidate: Candidate, steps: Sequence[Step], memory: Memory
 ) -> Description:
-    """Return sizes, loops, and operations, for memory as it is after extensions."""
+    """Return sizes, loops, tables and operations, for memory as it is after extensions."""
     found: Description = {"sizes": [value_of(s) for s in candidate.sizes]}
     if candidate.several:
         found["least"] = [value_of(least) for least in candidate.least]
@@ -29,13 +31,31 @@ def instruction(
         found["outer"] = str(candidate.outer)
     found["extents"] = _extents(situation, candidate.sizes)
     rank = len(candidate.sizes)
-    listed = [
+    listed: list[Description] = [
         {"operation": s.operation, "operands": [described(o, memory, rank) for o in s.operands]}
         for s in steps
     ]
+    found |= _tables(situation, candidate, [o for step in listed for o in step["operands"]])
     if len(listed) == 1:
         return found | listed[0]
     return found | {"parts": [part.shown() for part in parts_of(steps)], "steps": listed}
+
+
+def _tables(
+    situation: Situation, candidate: Candidate, operands: Sequence[Description]
+) -> Description:
+    """Return what an element looks up, if anything; the bases of operands become such constants."""
+    if situation.task["kind"] != "react":
+        return {}
+    tables = Tables(situation)
+    if candidate.way in AT_RUN_TIME:
+        for k, least in enumerate(situation.exact.minimum):
+            tables.holds(f"first{k}", least)
+            tables.holds(f"size{k}", candidate.sizes[k])
+    for operand in operands:
+        if "base" in operand:
+            operand["base"] = [tables.place(index) for index in operand["base"]]
+    return {"tables": tables.found} if tables.found else {}
 
 
 def _extents(situation: Situation, sizes: Sequence[isl.PwAff]) -> list[int | list[int]]:

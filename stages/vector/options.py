@@ -73,7 +73,10 @@ def options_of(situation: Situation, prefer: str | None) -> Options:
             possible.append(_option(cost, operations, find))
         except NotPossibleError as reason:
             impossible[way] = reason
-    why = "loops take the fewest cycles" if possible else _common(impossible)
+    fewest = "loops take the fewest cycles"
+    if not situation.exact.minimum:
+        fewest = "there is a single instance"
+    why = fewest if possible else _common(impossible)
     return Options(
         situation=situation,
         operations=operations,
@@ -108,8 +111,6 @@ def _statement(situation: Situation) -> tuple[Operation, ...]:
         raise NotPossibleError(str(error)) from error
     if task["op"] == "=":
         found = _accumulated(situation, found)
-    if not situation.exact.minimum:
-        raise NotPossibleError("there is a single instance")
     if len(found) > MOST_STEPS:
         raise NotPossibleError(f"{len(found)} operations are more than {MOST_STEPS}")
     return found

@@ -45,8 +45,45 @@ def test_enumerated_sizes_have_a_configuration_each():
     ]
 
 
+def test_what_depends_on_the_index_is_looked_up_in_tables_that_main_fills():
+    program = reaction("enumerate")
+    assert function(program, "on_x")[4:] == [
+        "CHARGE(pe, 0, 0, 4);",
+        "COUNT_CALL(pe, ON_X);",
+        "const int first0 = my->on_x_first0[index];",
+        "const int size0 = my->on_x_size0[index];",
+        "vector_run(pe, &my->on_x[size0 - 1], &my->y_local[index - first0], &x, "
+        "&my->W_local[first0]);",
+    ]
+    assert "    int32_t on_x_first0[9];" in program.splitlines()
+    assert function(program, "pe_main")[8:11] == [
+        "for (int index = 0; index <= 8; index += 1) {",
+        "    my->on_x_first0[index] = (index <= 5) ? 0 : (index - 6);",
+        "}",
+    ]
+
+
+def test_a_size_that_is_looked_up_is_configured_before_the_call():
+    program = reaction("configure")
+    assert function(program, "on_x")[4:] == [
+        "CHARGE(pe, 0, 0, 4);",
+        "COUNT_CALL(pe, ON_X);",
+        "const int first0 = my->on_x_first0[index];",
+        "const int size0 = my->on_x_size0[index];",
+        "configure(pe, &my->on_x, ON_X, MAC, SIZES(size0),",
+        "          FLOAT16_OPERAND(-1), FLOAT16_OPERAND(0), FLOAT16_OPERAND(1));",
+        "vector_run(pe, &my->on_x, &my->y_local[index - first0], &x, &my->W_local[first0]);",
+    ]
+    assert "ON_X, MAC" not in "".join(function(program, "pe_main"))
+
+
+WITHOUT_TABLES = STREAM + "machine: {{profile: wse2, address: 9}}\n"
+"""The same where an address costs more than what a table saves."""
+
+
 def test_the_size_is_chosen_by_its_ends_and_charged_as_printed():
-    assert function(reaction("enumerate"), "on_x")[4:] == [
+    program = build(CONV, WITHOUT_TABLES.format("enumerate"), "render").program("simd/pe_compute.c")
+    assert function(program, "on_x")[4:] == [
         "CHARGE(pe, 0, 4, 2);",
         "COUNT_CALL(pe, ON_X);",
         "const int first0 = max(0, index - 6);",
@@ -57,7 +94,7 @@ def test_the_size_is_chosen_by_its_ends_and_charged_as_printed():
 
 
 def test_a_size_is_configured_before_the_call_and_charged():
-    program = reaction("configure")
+    program = build(CONV, WITHOUT_TABLES.format("configure"), "render").program("simd/pe_compute.c")
     assert function(program, "on_x")[4:] == [
         "CHARGE(pe, 0, 5, 2);",
         "COUNT_CALL(pe, ON_X);",
@@ -67,7 +104,6 @@ def test_a_size_is_configured_before_the_call_and_charged():
         "          FLOAT16_OPERAND(-1), FLOAT16_OPERAND(0), FLOAT16_OPERAND(1));",
         "vector_run(pe, &my->on_x, &my->y_local[index - first0], &x, &my->W_local[first0]);",
     ]
-    assert "ON_X, MAC" not in "".join(function(program, "pe_main"))
 
 
 PARTS = """lair n(): float16 W[8][8], float16 x[8] -> float16 y[8]
