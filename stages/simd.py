@@ -49,8 +49,8 @@ sizes, extents: the sizes of the instruction, and from where to where they go if
 least, several: with enumerate, the least size and how many there are, a configuration each;
 needed: those of them that a PE configures. outer: with nested, what the loops run over.
 tables: symbolic constants that an element looks up by an index, from its least value on.
-operation: d op a, b; operands: d, a, b. Element [i] of a local tensor is at base + strides * i,
-base an index of the tensor, strides in elements; first0, ... are the least instances.
+operation: d op a, b, c, as pe.h says; operands: d, a, b, c. Element [i] of a local tensor is at
+base + strides * i, base an index of it, strides in elements; first0, ... are the least instances.
 steps: several instructions, the last one gives the result; parts: what they give to each other."""
 MEMORY_HEADER = """Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
 local: { T_local[l] }, the shape of each local tensor on every PE.

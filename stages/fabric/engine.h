@@ -248,7 +248,7 @@ size_t element_size(enum element type);
 int64_t points(const struct sizes *sizes);
 uint32_t element_to_fabric(enum element type, const void *element);
 void element_from_fabric(enum element type, uint32_t bits, void *element);
-void apply(const struct vector *v, void *d, const void *a, const void *b);
+void apply(const struct vector *v, void *d, const void *a, const void *b, const void *c);
 bool is_inside(const struct node *node, const struct vector *v, int k, const char *base);
 
 #endif

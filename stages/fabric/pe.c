@@ -40,11 +40,18 @@ static void check_division(struct node *node, const struct vector *v)
 void configure(struct pe *pe, struct vector *v, int counter, enum operation operation,
                struct sizes sizes, struct operand d, struct operand a, struct operand b)
 {
+    configure_fused(pe, v, counter, operation, sizes, d, a, b, NO_OPERAND);
+}
+
+void configure_fused(struct pe *pe, struct vector *v, int counter, enum operation operation,
+                     struct sizes sizes, struct operand d, struct operand a, struct operand b,
+                     struct operand c)
+{
     struct node *node = node_of(pe);
     const struct layout *layout = node->engine->layout;
 
     node->configurations += !v->configured;
-    *v = (struct vector){ operation, counter, sizes, { d, a, b }, 1 };
+    *v = (struct vector){ operation, counter, sizes, { d, a, b, c }, 1 };
     pe->charge += layout->machine.configuration;
     if (!node->engine->running_mains)
         layout->usage[node->id].configuration += layout->machine.configuration;

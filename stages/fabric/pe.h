@@ -217,11 +217,13 @@ static inline void CHARGE(struct pe *pe, int64_t loops, int64_t scalars, int64_t
 /* ---- Vector instructions --------------------------------------------------------------------- */
 
 /* COPY d = a; ADD d = a + b; SUB, MUL, DIV, MAX, MIN likewise; MAC d = d + a * b.
+ * Of four operands, as the multiply-adds of CSL: FMA d = a * b + c; FMS d = a * b - c;
+ * FNMA d = c - a * b.
  * Floats are computed in float32, product and sum each, and rounded once to the type of d.
- * Where neither a nor b (nor, for MAC, d) is a float: in int32, wrapping around; no DIV. */
-enum operation { COPY, ADD, SUB, MUL, DIV, MAX, MIN, MAC };
+ * Where neither a nor b (nor, for MAC, d, or c) is a float: in int32, wrapping around; no DIV. */
+enum operation { COPY, ADD, SUB, MUL, DIV, MAX, MIN, MAC, FMA, FMS, FNMA };
 
-enum { MAX_RANK = 4, NO_COUNTER = -1 };
+enum { MAX_RANK = 4, MAX_OPERANDS = 4, NO_COUNTER = -1 };
 
 struct sizes {
     int32_t rank;
@@ -237,7 +239,7 @@ struct vector {
     enum operation operation;
     int32_t counter;
     struct sizes sizes;
-    struct operand operand[3];                 /* d, a, b */
+    struct operand operand[MAX_OPERANDS];      /* d, a, b, c */
     int32_t configured;
 };
 
@@ -257,10 +259,15 @@ struct vector {
 /* Configure v, at the profile's cost; counter may be NO_COUNTER. */
 void configure(struct pe *pe, struct vector *v, int counter, enum operation operation,
                struct sizes sizes, struct operand d, struct operand a, struct operand b);
+void configure_fused(struct pe *pe, struct vector *v, int counter, enum operation operation,
+                     struct sizes sizes, struct operand d, struct operand a, struct operand b,
+                     struct operand c);
 
 /* Run v on memory, in lexicographic order; the points count into v's counter. Nothing is done if a
  * size is 0. Charges start-up + ceil(points / lanes of the type of d). */
 void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b);
+void vector_run_fused(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b,
+                      const void *c);
 
 /* ---- The fabric ------------------------------------------------------------------------------ */
 

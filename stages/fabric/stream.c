@@ -170,10 +170,10 @@ static uint32_t computed(const struct instruction *instruction, uint32_t arrived
     uint32_t d = 0, a = 0;
 
     if (instruction->kind == SEND) {
-        apply(v, &d, element_of(instruction, 1), NULL);
+        apply(v, &d, element_of(instruction, 1), NULL, NULL);
     } else {
         element_from_fabric(v->operand[1].type, arrived, &a);
-        apply(v, &d, &a, element_of(instruction, 2));
+        apply(v, &d, &a, element_of(instruction, 2), NULL);
     }
     return element_to_fabric(v->operand[0].type, &d);
 }
@@ -206,7 +206,7 @@ static void move_element(struct node *node, struct instruction *instruction)
         parcel.bits = computed(instruction, parcel.bits);
     if (instruction->kind == RECEIVE) {
         element_from_fabric(v->operand[1].type, parcel.bits, &element);
-        apply(v, element_of(instruction, 0), &element, NULL);
+        apply(v, element_of(instruction, 0), &element, NULL, NULL);
     } else {
         leave_for_router(node, instruction->out, parcel);
     }

@@ -64,7 +64,7 @@ static void store_float(enum element type, float value, void *element)
         store_int(type, to_int(value), element);
 }
 
-static float compute_float(enum operation operation, float d, float a, float b)
+static float compute_float(enum operation operation, float d, float a, float b, float c)
 {
     switch (operation) {
     case COPY: return a;
@@ -75,11 +75,14 @@ static float compute_float(enum operation operation, float d, float a, float b)
     case MAX: return maximum(a, b);
     case MIN: return minimum(a, b);
     case MAC: return d + a * b;
+    case FMA: return a * b + c;
+    case FMS: return a * b - c;
+    case FNMA: return c - a * b;
     }
     return a;
 }
 
-static int32_t compute_int(enum operation operation, int32_t d, int32_t a, int32_t b)
+static int32_t compute_int(enum operation operation, int32_t d, int32_t a, int32_t b, int32_t c)
 {
     const uint32_t x = (uint32_t)a, y = (uint32_t)b;
 
@@ -90,32 +93,48 @@ static int32_t compute_int(enum operation operation, int32_t d, int32_t a, int32
     case MAX: return a > b ? a : b;
     case MIN: return a < b ? a : b;
     case MAC: return (int32_t)((uint32_t)d + x * y);
+    case FMA: return (int32_t)(x * y + (uint32_t)c);
+    case FMS: return (int32_t)(x * y - (uint32_t)c);
+    case FNMA: return (int32_t)((uint32_t)c - x * y);
     case COPY:
     case DIV: break;
     }
     return a;
 }
 
+static bool is_fused(const struct vector *v)
+{
+    return v->operation >= FMA;
+}
+
+static int operands_of(const struct vector *v)
+{
+    return v->operation == COPY ? 2 : is_fused(v) ? 4 : 3;
+}
+
 static bool computes_in_float(const struct vector *v)
 {
     return is_float(v->operand[1].type)
         || (v->operation != COPY && is_float(v->operand[2].type))
-        || (v->operation == MAC && is_float(v->operand[0].type));
+        || (v->operation == MAC && is_float(v->operand[0].type))
+        || (is_fused(v) && is_float(v->operand[3].type));
 }
 
 /* One point of v. */
-void apply(const struct vector *v, void *d, const void *a, const void *b)
+void apply(const struct vector *v, void *d, const void *a, const void *b, const void *c)
 {
     const enum element to = v->operand[0].type, left = v->operand[1].type;
-    const enum element right = v->operand[2].type;
-    const bool two = v->operation != COPY, three = v->operation == MAC;
+    const enum element right = v->operand[2].type, last = v->operand[3].type;
+    const bool two = v->operation != COPY, three = v->operation == MAC, four = is_fused(v);
 
     if (computes_in_float(v)) {
         store_float(to, compute_float(v->operation, three ? load_float(to, d) : 0.0f,
-                                      load_float(left, a), two ? load_float(right, b) : 0.0f), d);
+                                      load_float(left, a), two ? load_float(right, b) : 0.0f,
+                                      four ? load_float(last, c) : 0.0f), d);
     } else {
         const int32_t value = compute_int(v->operation, three ? load_int(to, d) : 0,
-                                          load_int(left, a), two ? load_int(right, b) : 0);
+                                          load_int(left, a), two ? load_int(right, b) : 0,
+                                          four ? load_int(last, c) : 0);
 
         if (is_float(to))
             store_float(to, (float)value, d);
@@ -192,15 +211,15 @@ static row *same_float(const struct vector *v)
     const enum element type = v->operand[0].type;
     const enum element right = v->operation == COPY ? type : v->operand[2].type;
 
-    if (!is_float(type) || v->operand[1].type != type || right != type)
+    if (!is_float(type) || v->operand[1].type != type || right != type || is_fused(v))
         return NULL;
     return rows[v->operation][type == FLOAT32];
 }
 
 /* ---- All points ------------------------------------------------------------------------------ */
 
-static void run_row(const struct vector *v, char *const base[3], int32_t count,
-                    const ptrdiff_t stride[3])
+static void run_row(const struct vector *v, char *const base[MAX_OPERANDS], int32_t count,
+                    const ptrdiff_t stride[MAX_OPERANDS])
 {
     row *fast = same_float(v);
 
@@ -209,26 +228,25 @@ static void run_row(const struct vector *v, char *const base[3], int32_t count,
         return;
     }
     for (ptrdiff_t i = 0; i < count; i += 1)
-        apply(v, base[0] + i * stride[0], base[1] + i * stride[1], base[2] + i * stride[2]);
+        apply(v, base[0] + i * stride[0], base[1] + i * stride[1], base[2] + i * stride[2],
+              base[3] + i * stride[3]);
 }
 
-static void run_dimensions(const struct vector *v, int dimension, char *const base[3])
+static void run_dimensions(const struct vector *v, int dimension, char *const base[MAX_OPERANDS])
 {
     const int32_t size = v->sizes.size[dimension];
-    char *at[3] = { base[0], base[1], base[2] };
-    ptrdiff_t stride[3];
+    char *at[MAX_OPERANDS] = { base[0], base[1], base[2], base[3] };
+    ptrdiff_t stride[MAX_OPERANDS] = { 0 };    /* what is no operand stands where a does */
 
-    for (int k = 0; k < 3; k += 1)
+    for (int k = 0; k < operands_of(v); k += 1)
         stride[k] = v->operand[k].stride[dimension] * (ptrdiff_t)element_size(v->operand[k].type);
-    if (v->operation == COPY)
-        stride[2] = 0;                         /* there is no b: a stands in its place */
     if (dimension + 1 == v->sizes.rank) {
         run_row(v, at, size, stride);
         return;
     }
     for (int32_t i = 0; i < size; i += 1) {
         run_dimensions(v, dimension + 1, at);
-        for (int k = 0; k < 3; k += 1)
+        for (int k = 0; k < MAX_OPERANDS; k += 1)
             at[k] += stride[k];
     }
 }
@@ -257,11 +275,10 @@ bool is_inside(const struct node *node, const struct vector *v, int k, const cha
     return false;
 }
 
-static bool are_inside(const struct node *node, const struct vector *v, char *const base[3])
+static bool are_inside(const struct node *node, const struct vector *v,
+                       char *const base[MAX_OPERANDS])
 {
-    const int operands = v->operation == COPY ? 2 : 3;
-
-    for (int k = 0; k < operands; k += 1)
+    for (int k = 0; k < operands_of(v); k += 1)
         if (!is_inside(node, v, k, base[k]))
             return false;
     return true;
@@ -281,12 +298,18 @@ static void count_usage(struct node *node, int64_t count, int64_t cycles)
 
 void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b)
 {
+    vector_run_fused(pe, v, d, a, v->operation == COPY ? a : b, a);
+}
+
+void vector_run_fused(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b,
+                      const void *c)
+{
     struct node *node = (struct node *)pe;
     const struct machine *machine = &node->engine->layout->machine;
     const int64_t count = points(&v->sizes), lanes = machine->lanes[v->operand[0].type];
     const int64_t cycles = (count + lanes - 1) / lanes;
-    const void *right = v->operation == COPY ? a : b;
-    char *const base[3] = { d, (char *)(uintptr_t)a, (char *)(uintptr_t)right };
+    char *const base[MAX_OPERANDS] = { d, (char *)(uintptr_t)a, (char *)(uintptr_t)b,
+                                       (char *)(uintptr_t)c };
 
     pe->charge += machine->start_up + cycles;
     count_usage(node, count, cycles);

@@ -6,13 +6,16 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, condition 1; several go beyond
 from __future__ import annotations
 
 import typing
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stages.lair.expressions import expression_text
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 
 BINARY = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV"}
+SELECTING = ("MAX", "MIN")
+FUSED = {"+": ("FMA", "FMA"), "-": ("FMS", "FNMA")}
+"""A product on the left, or on the right, of a sum or a difference."""
+
 CALL = {"max": "MAX", "min": "MIN"}
 ACCUMULATE = {"+=": "ADD", "*=": "MUL", "max=": "MAX", "min=": "MIN"}
 
@@ -24,9 +27,14 @@ class NoOperationError(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """What an earlier operation of the statement gave; two that are never needed at a time may
-    have one number."""
+    have one number.
+
+    `rounded` says that it may be rounded to the type of the target: what is computed from it only
+    selects one of several values, or changes signs, and rounding keeps their order.
+    """
 
     number: int
+    rounded: bool = False
 
 
 Leaf = str | float | Part
@@ -34,15 +42,14 @@ Leaf = str | float | Part
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """A vector operation and its two sources: the name of a tensor, a number, or a part.
+    """A vector operation and its sources: the names of tensors, numbers, or parts.
 
-    `a` is the name of the target where an operation accumulates; COPY has no `b`. `to` is the part
-    that it gives, None if that is the target.
+    The first one is the name of the target where an operation accumulates; COPY has one, those that
+    are FUSED have three. `to` is the part that it gives, None if that is the target.
     """
 
     name: str
-    a: Leaf
-    b: Leaf | None
+    sources: tuple[Leaf, ...]
     to: Part | None = None
 
 
@@ -53,47 +60,16 @@ def operations_of(target: str, op: str, expr: Expr) -> tuple[Operation, ...]:
     """
     leaf, found = _leaf(expr), _Operations()
     if leaf is not None and op == "=":
-        return (Operation(name="COPY", a=leaf, b=None),)
+        return (Operation(name="COPY", sources=(leaf,)),)
     if leaf is not None:
-        return (Operation(name=ACCUMULATE[op], a=target, b=leaf),)
-    name, a, b = _operands(expr, found)
+        return (Operation(name=ACCUMULATE[op], sources=(target, leaf)),)
+    name, sources = _operation(expr, found, rounded=op in ("=", "max=", "min="))
     if op == "+=" and name == "MUL":
         name = "MAC"
     elif op != "=":
-        name, a, b = ACCUMULATE[op], target, found.append(name, a, b)
-    return (*found.listed, Operation(name=name, a=a, b=b))
-
-
-def accumulated(operations: Sequence[Operation], *, in_place: bool) -> tuple[Operation, ...]:
-    """Return operations that end with t = a * b, y = c + t with y = c, y += a * b.
-
-    `c - n * b` is `c + -n * b`. If c lies `in_place`, where y does, it is not copied.
-    """
-    product, last = operations[-2:]
-    a, b = product.a, product.b
-    if last.name == "SUB":
-        a, b = (-a, b) if isinstance(a, int | float) else (a, -typing.cast(float, b))
-    kept = typing.cast(str, kept_of(operations))
-    copy = () if in_place else (Operation(name="COPY", a=kept, b=None),)
-    return (*operations[:-2], *copy, Operation(name="MAC", a=a, b=b))
-
-
-def kept_of(operations: Sequence[Operation]) -> str | None:
-    """Return the tensor c of operations that end with t = a * b, y = c + t, or c - t, n in a, b.
-
-    None if they end otherwise.
-    """
-    if len(operations) < 2 or operations[-2].name != "MUL":
-        return None
-    product, last = operations[-2:]
-    numbers = [x for x in (product.a, product.b) if isinstance(x, int | float) and x != 0]
-    if last.name == "ADD" and last.a == product.to:
-        kept = last.b
-    elif last.b == product.to and (last.name == "ADD" or (last.name == "SUB" and numbers)):
-        kept = last.a
-    else:
-        return None
-    return kept if isinstance(kept, str) else None
+        part = found.append(name, sources, rounded=ACCUMULATE[op] in SELECTING)
+        name, sources = ACCUMULATE[op], (target, part)
+    return (*found.listed, Operation(name=name, sources=sources))
 
 
 class _Operations:
@@ -104,34 +80,65 @@ class _Operations:
         self.parts = 0
         self.free: list[Part] = []
 
-    def source(self, expr: Expr) -> Leaf:
+    def source(self, expr: Expr, *, rounded: bool) -> Leaf:
         """Return a leaf, or the part that an expression becomes. Raises NoOperationError."""
         leaf = _leaf(expr)
-        return leaf if leaf is not None else self.append(*_operands(expr, self))
+        if leaf is not None:
+            return leaf
+        return self.append(*_operation(expr, self, rounded=rounded), rounded=rounded)
 
-    def append(self, name: str, a: Leaf, b: Leaf) -> Part:
+    def sources(self, left: Expr, right: Expr) -> tuple[Leaf, Leaf]:
+        """Return the sources that two expressions become; one, where they are the same."""
+        first = self.source(left, rounded=False)
+        same = expression_text(left) == expression_text(right)
+        return first, first if same else self.source(right, rounded=False)
+
+    def append(self, name: str, sources: tuple[Leaf, ...], *, rounded: bool) -> Part:
         """Append an operation; what it uses need not be kept, and what it gives takes its place."""
-        self.free += [source for source in (b, a) if isinstance(source, Part)]
-        if not self.free:
-            self.free.append(Part(number=self.parts))
+        self.free += [s for s in dict.fromkeys(reversed(sources)) if isinstance(s, Part)]
+        free = [part for part in self.free if part.rounded == rounded]
+        part = free[-1] if free else Part(number=self.parts, rounded=rounded)
+        if free:
+            self.free.remove(part)
+        else:
             self.parts += 1
-        self.listed.append(Operation(name=name, a=a, b=b, to=self.free.pop()))
-        return typing.cast(Part, self.listed[-1].to)
+        self.listed.append(Operation(name=name, sources=sources, to=part))
+        return part
 
 
-def _operands(expr: Expr, found: _Operations) -> tuple[str, Leaf, Leaf]:
-    """Return the operation of an expression that is no leaf. Raises NoOperationError."""
+def _operation(
+    expr: Expr, found: _Operations, *, rounded: bool
+) -> tuple[str, tuple[Leaf, ...]]:
+    """Return the operation of an expression that is no leaf. Raises NoOperationError.
+
+    `rounded` says whether the expression may be rounded to the type of the target.
+    """
     match expr:
-        case Binary():
-            return BINARY[expr.op], found.source(expr.left), found.source(expr.right)
+        case Binary(op="+" | "-", left=left, right=right) if _is_product(left, right):
+            return _fused(expr, found)
+        case Binary(left=left, right=right):
+            return BINARY[expr.op], found.sources(left, right)
         case Call() if expr.function in CALL:
-            a, b = map(found.source, expr.arguments)
-            return CALL[expr.function], a, b
+            sources = [found.source(each, rounded=rounded) for each in expr.arguments]
+            return CALL[expr.function], tuple(sources)
         case Call(function="relu"):
-            return "MAX", found.source(expr.arguments[0]), 0
+            return "MAX", (found.source(expr.arguments[0], rounded=rounded), 0)
         case Unary():
-            return "MUL", found.source(expr.operand), -1
+            return "MUL", (found.source(expr.operand, rounded=rounded), -1)
     raise NoOperationError(f"`{expression_text(expr)}` is no vector operation")
+
+
+def _fused(expr: Binary, found: _Operations) -> tuple[str, tuple[Leaf, ...]]:
+    """Return a sum or a difference with a product on one side as one operation, a b and c."""
+    on_right = int(_is_product(expr.right))
+    product, other = (expr.right, expr.left) if on_right else (expr.left, expr.right)
+    factors = typing.cast(Binary, product)
+    a, b = found.sources(factors.left, factors.right)
+    return FUSED[expr.op][on_right], (a, b, found.source(other, rounded=False))
+
+
+def _is_product(*sides: Expr) -> bool:
+    return any(isinstance(side, Binary) and side.op == "*" for side in sides)
 
 
 def _leaf(expr: Expr) -> str | float | None:

@@ -110,10 +110,11 @@ def _run(
             for k, o in enumerate(step.operands)
         ]
         operands += ["NULL"] * (3 - len(operands))
+        fused = "_fused" if len(operands) > 3 else ""
         vector = f"&my->{step.field}{selected}"
         if decision["by"] == "configure":
             run.add(*_configure(step, vector, sizes_at_run_time(run, decision)))
-        run.add(f"vector_run(pe, {vector}, {', '.join(operands)});")
+        run.add(f"vector_run{fused}(pe, {vector}, {', '.join(operands)});")
     looked_up = _look_up(block, name, decision, spelling, run.text())
     if decision["by"] in AT_RUN_TIME:
         ends = ends_of(name, model, context)
@@ -260,10 +261,11 @@ def _configure(step: Step, vector: str, sizes: Sequence[str]) -> list[str]:
     """Return the statement that configures a vector instruction."""
     operands = [_configured(o) for o in step.operands]
     operands += ["NO_OPERAND"] * (3 - len(operands))
+    call = "configure_fused" if len(operands) > 3 else "configure"
     return [
-        f"configure(pe, {vector}, {step.counter}, {step.operation}, "
+        f"{call}(pe, {vector}, {step.counter}, {step.operation}, "
         f"SIZES({', '.join(sizes) or '1'}),",
-        f"          {', '.join(operands)});",
+        f"{' ' * len(call)} {', '.join(operands)});",
     ]
 
 

@@ -60,7 +60,7 @@ Operand = InMemory | Given | InPart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A vector instruction: its operation, and its operands d, a, b."""
+    """A vector instruction: its operation, and its operands d, a, b, c."""
 
     operation: str
     operands: tuple[Operand, ...]
@@ -73,7 +73,8 @@ def steps_of(
     if not situation.runs:
         (operation,), (tensor,) = operations, situation.accesses
         memory = _in_memory(situation, tensor, candidate)
-        filled = Given(kind="number", value=typing.cast(str, operation.a), type=memory.type)
+        value = typing.cast(str, operation.sources[0])
+        filled = Given(kind="number", value=value, type=memory.type)
         fills = situation.task["kind"] in FILLS
         operands: tuple[Operand, ...] = (memory, filled) if fills else (memory,)
         return (Step(operation=operation.name, operands=operands),)
@@ -83,15 +84,17 @@ def steps_of(
 def _step(situation: Situation, operation: Operation, candidate: Candidate) -> Step:
     """Return one step. Whatever is no tensor is computed in float32, or in int32."""
     target = situation.task["target"]
-    leaves = (operation.to or target, operation.a, operation.b)
-    computed = "int32" if situation.type_of(target).startswith("int") else "float32"
-    operands = (_operand(situation, x, candidate, computed) for x in leaves if x is not None)
+    leaves = (operation.to or target, *operation.sources)
+    operands = (_operand(situation, x, candidate) for x in leaves)
     return Step(operation=operation.name, operands=tuple(operands))
 
 
-def _operand(situation: Situation, leaf: Leaf, candidate: Candidate, computed: str) -> Operand:
+def _operand(situation: Situation, leaf: Leaf, candidate: Candidate) -> Operand:
+    target = situation.type_of(situation.task["target"])
+    computed = "int32" if target.startswith("int") else "float32"
     if isinstance(leaf, Part):
-        return InPart(number=leaf.number, type=computed, shape=_greatest(situation, candidate))
+        type_ = target if leaf.rounded and target.startswith("float") else computed
+        return InPart(number=leaf.number, type=type_, shape=_greatest(situation, candidate))
     if not isinstance(leaf, str):
         return Given(kind="number", value=leaf, type=computed)
     if leaf == situation.arriving:

@@ -8,16 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import islpy as isl
-
 from stages.lair.grammar import parse_expression
-from stages.lair.operation import (
-    NoOperationError,
-    Operation,
-    accumulated,
-    kept_of,
-    operations_of,
-)
+from stages.lair.operation import NoOperationError, Operation, operations_of
 from stages.lair.tasks import FILLS, RUNS, STREAMS
 from stages.pe.code import BYTES
 from stages.vector.candidate import Candidate, NotPossibleError, RankError
@@ -96,10 +88,10 @@ def _operations(situation: Situation, prefer: str | None) -> tuple[Operation, ..
         raise NotPossibleError("zeros are left out")
     if task["kind"] in ("lead", "send"):
         by = situation.files.leaving[task["departure"]]["by"]
-        return (Operation(name="COPY" if by == "gather" else by.upper(), a="", b=None),)
+        return (Operation(name="COPY" if by == "gather" else by.upper(), sources=("",)),)
     if situation.runs:
         return _statement(situation)
-    return (Operation(name="COPY", a=task.get("value", ""), b=None),)
+    return (Operation(name="COPY", sources=(task.get("value", ""),)),)
 
 
 def _statement(situation: Situation) -> tuple[Operation, ...]:
@@ -109,37 +101,9 @@ def _statement(situation: Situation) -> tuple[Operation, ...]:
         found = operations_of(task["target"], task["op"], parse_expression(task["expression"]))
     except NoOperationError as error:
         raise NotPossibleError(str(error)) from error
-    if task["op"] == "=":
-        found = _accumulated(situation, found)
     if len(found) > MOST_STEPS:
         raise NotPossibleError(f"{len(found)} operations are more than {MOST_STEPS}")
     return found
-
-
-def _accumulated(situation: Situation, operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
-    """Return `y = c + a * b` as an accumulation, if y can hold c, and neither a nor b lies there.
-
-    The tensors have one type then, so that no part is rounded otherwise.
-    """
-    kept, target = kept_of(operations), situation.task["target"]
-    if kept is None:
-        return operations
-    used = [x for x in (operations[-2].a, operations[-2].b) if isinstance(x, str)]
-    types = {situation.type_of(tensor) for tensor in (target, kept, *used)}
-    where, held = situation.place_of(target), situation.place_of(kept)
-    apart = where is not None and not any(_overlap(where, situation.place_of(x)) for x in used)
-    in_place = where is not None and held is not None and where.is_equal(held)
-    if len(types) > 1 or not apart or (not in_place and _overlap(where, held)):
-        return operations
-    return accumulated(operations, in_place=in_place)
-
-
-def _overlap(one: isl.Map | None, other: isl.Map | None) -> bool:
-    """Return whether two { [i] -> T_local[l] } are of one local tensor."""
-    if one is None or other is None:
-        return False
-    first, second = (each.get_tuple_name(isl.dim_type.out) for each in (one, other))
-    return bool(first == second)
 
 
 def _option(cost: Cost, operations: Sequence[Operation], find: Way) -> Option:

@@ -151,12 +151,6 @@ class Situation:
         """Return [PE_X, PE_Y] -> { T_local[l] } of the elements that a PE keeps, eq. (40)."""
         return self.files.accessed[tensor].apply(self.files.by_tensor[tensor])
 
-    def place_of(self, tensor: str) -> isl.Map | None:
-        """Return { [i] -> T_local[l] }, where instances access a tensor; None of what arrives."""
-        if tensor == self.arriving:
-            return None
-        return self.accesses[tensor].apply_range(self.files.by_tensor[tensor])
-
     def type_of(self, tensor: str) -> str:
         """Return the type of a tensor, or of the copy of it that adapters hold."""
         tensors: Mapping[str, Description] = self.files.graph["tensors"]
