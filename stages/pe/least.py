@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from stages.fabric.profile import Profile
+from stages.lair.expressions import expression_text
 from stages.lair.layer import Statement
 from stages.lair.tree import Binary, Call, Expr, Unary
 
@@ -16,7 +17,8 @@ def least_cycles(statement: Statement, type_: str, profile: Profile) -> Fraction
     """Return the cycles of an instance whose result has that type.
 
     Each operation takes a lane for a cycle, but for a product that is added to something, or a
-    copy; each call of another function takes the time of a scalar operation.
+    copy; each call of another function takes the time of a scalar operation. What occurs twice is
+    computed once.
     """
     operations, calls = _counted(statement.expr)
     if statement.op != "=":
@@ -32,17 +34,22 @@ def _is_product(expr: Expr, op: str) -> bool:
 
 def _counted(expr: Expr) -> tuple[int, int]:
     """Return how many vector operations and how many calls of functions an expression takes."""
+    listed = _operations(expr).values()
+    return sum(vector for vector, _ in listed), sum(call for _, call in listed)
+
+
+def _operations(expr: Expr) -> dict[str, tuple[int, int]]:
+    """Return vector operations and calls of each part, by its text: equal ones are one."""
     match expr:
         case Binary():
-            parts = [_counted(expr.left), _counted(expr.right)]
-            fused = any(_is_product(each, expr.op) for each in (expr.left, expr.right))
-            own = (0 if fused else 1, 0)
+            parts: tuple[Expr, ...] = (expr.left, expr.right)
+            own = (0 if any(_is_product(each, expr.op) for each in parts) else 1, 0)
         case Unary():
-            parts, own = [_counted(expr.operand)], (0, 0)
+            parts, own = (expr.operand,), (0, 0)
         case Call():
-            parts = [_counted(each) for each in expr.arguments]
+            parts = tuple(expr.arguments)
             own = (1, 0) if expr.function in VECTOR_CALLS else (0, 1)
         case _:
-            return 0, 0
-    counts = [*parts, own]
-    return sum(vector for vector, _ in counts), sum(call for _, call in counts)
+            return {}
+    found = {text: counts for part in parts for text, counts in _operations(part).items()}
+    return found | {expression_text(expr): own}

@@ -79,6 +79,7 @@ def test_what_needs_the_last_element_leaves_after_it_one_a_cycle():
         ("y[i] = x[i] * x[i] + W[i]", 1),
         ("y[i] = relu(W[i] - x[i] * 2)", 2),
         ("y[i] = x[i] * W[i] + x[i] * 3", 2),
+        ("y[i] = (x[i] - W[i]) * (x[i] - W[i])", 2),
         ("y[i] = exp(x[i])", 4),
         ("y[i] += x[i] * W[i]", 1),
         ("y[i] += x[i] + W[i]", 2),
