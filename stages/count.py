@@ -11,6 +11,7 @@ Differs  steps are those of one clock, so that PEs that use an element at once a
 
 from __future__ import annotations
 
+import dataclasses
 import typing
 from graphlib import CycleError
 
@@ -24,9 +25,9 @@ from stages.poly.side import bounding_rectangle
 from stages.spatial.clock import sharing
 from stages.spatial.regions import regions
 from stages.spatial.statements import given_by
-from stages.spatial.steps import in_order
+from stages.spatial.steps import in_order, lagging, order_of
 from stages.spatial.topology import ALONG, Topology, neighbours
-from stages.spatial.traffic import Accesses, Sources, Traffic, number_of_steps, sources, total
+from stages.spatial.traffic import Accesses, Sources, Traffic, sources, total
 
 if typing.TYPE_CHECKING:
     from stages.lair.elements import Lair
@@ -43,9 +44,9 @@ READS = (
 )
 WRITES = ("counts.yaml",)
 HEADER = """From where the PEs get the elements that they access (Meister, Sec. IV), one invocation.
-before: all PEs start together; after: as in skewed.isl. steps: those in which some PE runs, told
-apart by as many dimensions of time as skew.yaml says. Neighbours are those on a mesh, with links
-along the dimensions of the grid along which `skew` in layer.yaml lets PEs pass elements on.
+before: all PEs start together; after: they lag as in skew.yaml, which also says how many dimensions
+of time tell steps apart. steps: those in which some PE runs something. Neighbours are those on a
+mesh, with links along the dimensions of the grid along which layer.yaml lets PEs pass elements on.
 remote: no neighbour had the element in the previous step; neighbour: one had it; local: the PE
 itself had it then, or has it in this step already. percent: of these three, in this order.
 pes: the same by part of the grid, of so many PEs together."""
@@ -55,39 +56,41 @@ def run(inputs: Inputs) -> dict[str, str]:
     """Return counts.yaml."""
     mapping, lair = inputs.mapping(), inputs.objects("lair.isl")
     schedule, places = inputs.objects("schedule.isl"), inputs.objects("placement.isl")
-    skewed = inputs.objects("skewed.isl")
+    said = inputs.yaml("skew.yaml")
     groups = sharing(schedule["schedule"], given_by(mapping))
-    near = neighbours(_network(places, mapping))
-    depths = {name: said["step"] for name, said in inputs.yaml("skew.yaml").items()}
     try:
-        found = {
-            name: counts(lair, places, in_order(skewed[key], groups, depths, lair), near)
-            for name, key in (("before", "before"), ("after", "schedule"))
-        }
+        order = order_of(groups, {name: each["step"] for name, each in said.items()}, lair)
     except CycleError as error:
         raise _no_order(error, groups, mapping) from None
-    return {"counts.yaml": write_document(HEADER, found)}
-
-
-def counts(
-    lair: Lair, places: Lair, steps: isl.UnionMap, near: isl.Map
-) -> dict[str, typing.Any]:
-    """Return what counts.yaml says of one clock { S[i] -> [t...] }; near is { PE -> PE }."""
-    instances = lair["instances"]
-    relations = (lair[key].intersect_domain(instances) for key in ("reads", "writes"))
-    accesses = Accesses(
-        relations=tuple(m for relation in relations for m in maps_of(relation)),
+    before = Accesses(
+        relations=_relations(lair),
         placement=places["placement"],
-        steps=steps,
+        times=in_order(inputs.objects("skewed.isl")["before"], order),
     )
-    found = sources(accesses, near)
-    used = isl.Set.from_union_set(places["placement"].range())
+    lags = lagging({name: each["lag"] for name, each in said.items()}, order)
+    near = neighbours(_network(places, mapping))
+    found = {"before": before, "after": dataclasses.replace(before, steps=lags)}
     return {
-        "steps": number_of_steps(steps),
+        "counts.yaml": write_document(HEADER, {k: counts(v, near) for k, v in found.items()})
+    }
+
+
+def counts(accesses: Accesses, near: isl.Map) -> dict[str, typing.Any]:
+    """Return what counts.yaml says of accesses; `near` is { PE[x, y] -> PE[x', y'] }."""
+    found = sources(accesses, near)
+    used = isl.Set.from_union_set(accesses.placement.range())
+    return {
+        "steps": cardinality(accesses.every_step()),
         **described(total(each.traffic() for each in found.values())),
         "tensors": {name: described(each.traffic()) for name, each in sorted(found.items())},
         "pes": {name: _of_region(found, pes) for name, pes in regions(used).items()},
     }
+
+
+def _relations(lair: Lair) -> tuple[isl.Map, ...]:
+    """Return { statement[i] -> tensor[e] } of all references."""
+    references = (lair[key].intersect_domain(lair["instances"]) for key in ("reads", "writes"))
+    return tuple(m for reference in references for m in maps_of(reference))
 
 
 def _network(places: Lair, mapping: Mapping) -> Topology:

@@ -6,6 +6,7 @@ Paper    Meister, Trading off Latency for Memory Bandwidth in Spatial Architectu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 import islpy as isl
@@ -16,41 +17,76 @@ from stages.poly.pieces import maps_of
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
 
-def in_order(
-    times: isl.UnionMap, groups: Sequence[Sequence[str]], depths: Mapping[str, int], lair: Lair
-) -> isl.UnionMap:
-    """Return { S[i] -> [n, t..., 0...] }, n the number of its group; { S[i] -> [t...] } if one.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """The order of the steps of statements.
 
-    The groups are of statements whose times are comparable. A group that reads what another one
-    writes comes after it. Of each time so many dimensions are kept as `depths` says, the same
-    number in a group. Raises graphlib.CycleError where each group comes after the other.
+    `groups` are of statements whose times are comparable, one after the other; `depths` says how
+    many dimensions of time tell the steps of a statement apart, the most of a group those of all.
     """
-    maps = {m.get_tuple_name(IN): m for m in maps_of(times)}
-    longest = max(depths.values())
+
+    groups: Sequence[Sequence[str]]
+    depths: Mapping[str, int]
+
+    @property
+    def length(self) -> int:
+        """How many dimensions a step has."""
+        return max(self.depths.values()) + (len(self.groups) > 1)
+
+    def number(self, name: str) -> int:
+        """Return the number of a statement's group."""
+        return next(k for k, group in enumerate(self.groups) if name in group)
+
+    def depth(self, name: str) -> int:
+        """Return how many dimensions of a statement's time tell steps apart."""
+        return max(self.depths[other] for other in self.groups[self.number(name)])
+
+
+def order_of(
+    groups: Sequence[Sequence[str]], depths: Mapping[str, int], lair: Lair
+) -> Order:
+    """Return the order in which a group that reads what another one writes comes after it.
+
+    Raises graphlib.CycleError where each comes after the other.
+    """
+    return Order(groups=_sorted(groups, lair), depths=depths)
+
+
+def in_order(times: isl.UnionMap, order: Order) -> isl.UnionMap:
+    """Return { S[i] -> [n, t..., 0...] }, n the number of its group; { S[i] -> [t...] } if one."""
     result = isl.UnionMap("{ }")
-    for number, group in enumerate(_sorted(groups, lair)):
-        depth = max(depths[name] for name in group)
-        for name in group:
-            steps = _first(maps[name], depth)
-            if len(groups) > 1:
-                steps = _padded(steps, number, longest)
-            result = result.union(isl.UnionMap.from_map(steps))
+    for each in maps_of(times):
+        name = each.get_tuple_name(IN)
+        steps = each.project_out(OUT, order.depth(name), each.dim(OUT) - order.depth(name))
+        if len(order.groups) > 1:
+            steps = steps.insert_dims(OUT, 0, 1).fix_val(OUT, 0, order.number(name))
+            padded = range(order.depth(name) + 1, order.length)
+            steps = steps.add_dims(OUT, len(padded))
+            for position in padded:
+                steps = steps.fix_val(OUT, position, 0)
+        result = result.union(isl.UnionMap.from_map(steps))
     return result
 
 
-def _first(times: isl.Map, depth: int) -> isl.Map:
-    """Return { S[i] -> [t...] } with the first `depth` dimensions of time."""
-    return times.project_out(OUT, depth, times.dim(OUT) - depth)
+def lagging(lags: Mapping[str, Sequence[Sequence[int]]], order: Order) -> dict[str, isl.Map]:
+    """Return { [PE[x, y] -> [t]] -> [PE[x, y] -> [t + F (x, y)]] } of each statement.
+
+    `lags` has F, a row for each dimension of time; t is as `in_order` has it.
+    """
+    return {name: _late(_rows(rows, name, order)) for name, rows in lags.items()}
 
 
-def _padded(times: isl.Map, number: int, length: int) -> isl.Map:
-    """Return { S[i] -> [number, t..., 0...] }."""
-    own = times.dim(OUT)
-    whole = times.insert_dims(OUT, 0, 1).fix_val(OUT, 0, number)
-    whole = whole.add_dims(OUT, length - own)
-    for position in range(own + 1, length + 1):
-        whole = whole.fix_val(OUT, position, 0)
-    return whole
+def _rows(lag: Sequence[Sequence[int]], name: str, order: Order) -> list[Sequence[int]]:
+    """Return the rows of F that `in_order` keeps, and zeros for what it adds."""
+    first: list[Sequence[int]] = [(0, 0)] if len(order.groups) > 1 else []
+    rows = [*first, *lag[: order.depth(name)]]
+    return [*rows, *[(0, 0)] * (order.length - len(rows))]
+
+
+def _late(rows: Sequence[Sequence[int]]) -> isl.Map:
+    names = ", ".join(f"t{k}" for k in range(len(rows)))
+    sums = ", ".join(f"t{k} + {east} x + {south} y" for k, (east, south) in enumerate(rows))
+    return isl.Map(f"{{ [PE[x, y] -> [{names}]] -> [PE[x, y] -> [{sums}]] }}")
 
 
 def _sorted(groups: Sequence[Sequence[str]], lair: Lair) -> list[Sequence[str]]:

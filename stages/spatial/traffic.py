@@ -19,7 +19,7 @@ T = { [PE -> step] -> element } those first accesses,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import islpy as isl
 
@@ -46,13 +46,15 @@ class Accesses:
     """What a layer accesses: where, when and which elements.
 
     `relations` are { statement[i] -> tensor[e] }, one for each reference; `placement` is
-    { statement[i] -> PE[x, y] } and `steps` { statement[i] -> [t] }, the clock of all PEs, in
-    lexicographic order. Both are functions on all instances.
+    { statement[i] -> PE[x, y] } and `times` { statement[i] -> [t] }, functions on all instances.
+    The step of an instance is its time, or what `steps` { [PE[x, y] -> [t]] -> [PE[x, y] -> [s]] }
+    makes of it for its statement: a clock of all PEs, in lexicographic order.
     """
 
     relations: tuple[isl.Map, ...]
     placement: isl.UnionMap
-    steps: isl.UnionMap
+    times: isl.UnionMap
+    steps: Mapping[str, isl.Map] = field(default_factory=dict)
 
     def of(self, tensor: str) -> tuple[isl.Map, ...]:
         """Return { PE[x, y] -> [statement[i] -> tensor[e]] } for each reference to a tensor."""
@@ -63,18 +65,26 @@ class Accesses:
                 found.append(isl.Map.from_union_map(each.reverse()))
         return tuple(found)
 
-    def first(self) -> Mapping[str, isl.Map]:
-        """Return { [PE[x, y] -> [t]] -> tensor[e] }, each once however often it is, by tensor."""
-        when = self.placement.range_product(self.steps).reverse()
+    def first(self) -> dict[str, isl.Map]:
+        """Return { [PE[x, y] -> [s]] -> tensor[e] }, each once however often it is, by tensor."""
+        when = self.placement.range_product(self.times).reverse()
         found = isl.UnionMap("{ }")
         for relation in self.relations:
-            found = found.union(when.apply_range(isl.UnionMap.from_map(relation)))
+            used = when.apply_range(isl.UnionMap.from_map(relation))
+            steps = self.steps.get(relation.get_tuple_name(isl.dim_type.in_))
+            if steps is not None:
+                used = used.apply_domain(isl.UnionMap.from_map(steps))
+            found = found.union(used)
         return {m.get_tuple_name(isl.dim_type.out): m.coalesce() for m in maps_of(found)}
 
-
-def number_of_steps(steps: isl.UnionMap) -> int:
-    """Return how many steps there are in which some PE runs something."""
-    return cardinality(isl.Set.from_union_set(steps.range()))
+    def every_step(self) -> isl.Set:
+        """Return { [s] } of the steps in which some PE runs an instance."""
+        found = isl.UnionSet("{ }")
+        for times in maps_of(self.placement.range_product(self.times)):
+            steps = self.steps.get(times.get_tuple_name(isl.dim_type.in_))
+            points = times.range().coalesce()
+            found = found.union(points if steps is None else points.apply(steps))
+        return isl.Set.from_union_set(found.unwrap().range()).coalesce()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +92,7 @@ class Sources:
     """The accesses of one tensor, and those of them that need no remote memory.
 
     `every` is { PE[x, y] -> [statement[i] -> tensor[e]] } of each reference; the others are
-    { [PE[x, y] -> [t]] -> tensor[e] }: all first accesses of a step, and of these the elements that
+    { [PE[x, y] -> [s]] -> tensor[e] }: all first accesses of a step, and of these the elements that
     the PE itself, or else a neighbour, accessed in the previous step.
     """
 
@@ -111,7 +121,7 @@ def _number(relation: isl.Map, pes: isl.Set | None) -> int:
 
 def sources(accesses: Accesses, neighbours: isl.Map) -> dict[str, Sources]:
     """Return the accesses by tensor; `neighbours` is { PE[x, y] -> PE[x', y'] }, symmetric."""
-    before = previous(isl.Set.from_union_set(accesses.steps.range()))
+    before = previous(accesses.every_step())
     return {
         name: _of_tensor(accesses.of(name), first, before, neighbours)
         for name, first in accesses.first().items()

@@ -25,7 +25,7 @@ def accesses(instances, relations, placement, steps):
     return Accesses(
         relations=tuple(isl.Map.from_union_map(m) for m in maps if not m.is_empty()),
         placement=isl.UnionMap(f"{{ {placement} }}").intersect_domain(within),
-        steps=isl.UnionMap(f"{{ {steps} }}").intersect_domain(within),
+        times=isl.UnionMap(f"{{ {steps} }}").intersect_domain(within),
     )
 
 
@@ -41,7 +41,7 @@ def matmul(size, steps):
 def counted(layer, neighbours):
     """Return the traffic by tensor, as the instrumented layer has it and as sets have it."""
     found = {name: each.traffic() for name, each in sources(layer, neighbours).items()}
-    by_hand = count(layer.relations, layer.placement, layer.steps, neighbours)
+    by_hand = count(layer.relations, layer.placement, layer.times, neighbours)
     return by_hand, {name: (t.remote, t.neighbour, t.local) for name, t in found.items()}
 
 
