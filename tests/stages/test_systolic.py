@@ -4,6 +4,7 @@ import islpy as isl
 import pytest
 
 from stages.diagnose import UserError
+from tests.e2e.sanitized import run_sanitized, sanitizer
 from tests.stages.built import MV, build
 from tests.stages.test_several_ports import ARRIVALS, LEAVES, TARGET
 
@@ -114,3 +115,11 @@ def test_adapters_that_may_not_pass_on_are_refused(skew):
     )
     assert lines[1].strip() == f"skew: {skew}"
     assert lines[-1] == "hint: let x arrive at each column that needs it, or leave skew out"
+
+
+@pytest.mark.skipif(sanitizer() is None, reason="the C compiler has no sanitizers")
+def test_passing_on_is_clean_under_the_sanitizers():
+    mapping = OPPOSITE.format(sparse=", sparse: true")
+    built = [build(TWO, text, "simulate") for text in (mapping, mapping + "skew: false\n")]
+    done = run_sanitized("tests.e2e.sanitized", *(str(each.folder) for each in built))
+    assert done.returncode == 0, done.stdout + done.stderr
