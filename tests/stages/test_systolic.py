@@ -117,6 +117,7 @@ def test_adapters_that_may_not_pass_on_are_refused(skew):
     assert lines[-1] == "hint: let x arrive at each column that needs it, or leave skew out"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sanitizer() is None, reason="the C compiler has no sanitizers")
 def test_passing_on_is_clean_under_the_sanitizers():
     mapping = OPPOSITE.format(sparse=", sparse: true")
