@@ -60,10 +60,11 @@ def _verdict(found: Mapping[str, Any]) -> str:
 
 
 def _cycles(results: Mapping[str, Any]) -> str:
-    cycles = results["cycles"]
+    cycles, copied = results["cycles"], results.get("multicast")
+    with_multicast = f"; {copied['cycles']} with multicast" if copied else ""
     return (
         f"  cycles  {cycles['simd']} with vector instructions, {cycles['loops']} with loops: "
-        f"{results['speedup']:.2f} times as fast"
+        f"{results['speedup']:.2f} times as fast{with_multicast}"
     )
 
 

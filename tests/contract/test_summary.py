@@ -55,3 +55,10 @@ def test_a_wrong_value_is_not_right():
     wrong = RESULTS | {"check": {"y": {"exact": True, "right": False, "max_abs_error": 37.0}}}
     assert not is_right(wrong)
     assert "  y       WRONG, by up to 37\n" in summary(wrong)
+
+
+def test_what_multicast_is_worth_stands_beside_the_cycles():
+    lines = summary(RESULTS | {"multicast": {"cycles": 100}}).splitlines()
+    assert [line for line in lines if line.endswith("; 100 with multicast")] == [
+        line + "; 100 with multicast" for line in TEXT.splitlines() if "with loops:" in line
+    ]
