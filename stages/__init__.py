@@ -19,7 +19,7 @@ PIPELINE: tuple[str, ...] = (
 NETWORK: tuple[str, ...] = ("connect", "conclude")
 """The stages of a network: the first before a part is simulated, the second after all parts."""
 
-KERNEL: tuple[str, ...] = ("shape", "relate", "compose")
+KERNEL: tuple[str, ...] = ("shape", "relate", "compose", "arrange")
 """The stages of a kernel folder, which holds a `.mlir`."""
 
 ANALYSES: tuple[str, ...] = (
@@ -29,5 +29,6 @@ ANALYSES: tuple[str, ...] = (
     "describe",
     "relate",
     "compose",
+    "arrange",
 )
 """Stages of a layer that run only where they are asked for, or come before one that is."""

@@ -18,6 +18,7 @@ from stages.lair.layer import is_integer
 from stages.lair.strided import Array, blocks
 from stages.lair.tree import Expr
 from stages.poly.bind import PARAM
+from stages.poly.dependence import depends_on
 from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
 from stages.volumes.domains import domains_by_name
 from stages.volumes.operation import Operation, Program, Result
@@ -193,7 +194,5 @@ def _extents(box: isl.Set, sizes: Values) -> tuple[int, ...]:
 
 def _unused(writes: isl.Map) -> tuple[int, ...]:
     """Return the dimensions of instances that say nothing of the element that they write."""
-    function = writes.as_pw_multi_aff()
-    return tuple(
-        k for k in range(writes.dim(IN)) if not function.involves_dims(IN, k, 1)
-    )
+    used = set[int]().union(*depends_on(writes))
+    return tuple(k for k in range(writes.dim(IN)) if k not in used)

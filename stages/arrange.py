@@ -1,0 +1,107 @@
+"""Arrange volumes in arrays: views of each other, and memory that they share.
+
+Paper    Friebel et al., IMPACT 2023, definitions 4.7 to 4.9, live ranges of buffers
+Reads    volumes.isl, operations.yaml, elements.isl
+Writes   layouts.isl    arrays, layouts, views, slices, live, sharing
+Assumes  operations come after those whose results they use.
+Ensures  every layout map is one to one; volumes whose elements lie in one place are views of each
+         other, or one is needed no more when the other is there.
+Differs  what is given from outside stays where it is, to the end.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.poly.dependence import depends_on
+from stages.poly.text import IslObject, write_objects
+from stages.volumes.layout import domains_in_order, lay_out, layout_map
+from stages.volumes.liveness import Live, View, live_ranges, sharing, views_of
+from stages.volumes.operation import Program, read_program
+
+if typing.TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+READS = ("volumes.isl", "operations.yaml", "elements.isl")
+WRITES = ("layouts.isl",)
+SET = isl.dim_type.set
+HEADER = """Arrays and layout maps (Friebel et al., IMPACT 2023, definitions 4.7 to 4.9).
+arrays: { array[place] }. layouts: { volume[element] -> array[place] }.
+views: { volume[element] -> volume[element] }, the one is part of the other; slices are those that
+have an offset and a stride in each dimension.
+live: { volume[n] }, the operations, from 0, at which its values are needed.
+sharing: { volume[] -> volume[] }, which two may lie in one place; views lie where they are of."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return layouts.isl."""
+    program = read_program(inputs.yaml("operations.yaml"))
+    objects = inputs.objects("volumes.isl")
+    elements = dict(inputs.objects("elements.isl"))
+    return {"layouts.isl": write_objects(
+        HEADER, arranged(program, objects["volumes"], objects["context"].params(), elements)
+    )}
+
+
+def arranged(
+    program: Program, volumes: isl.UnionSet, context: isl.Set,
+    elements: typing.Mapping[str, isl.UnionMap],
+) -> dict[str, IslObject]:
+    """Return arrays, layouts, views, slices, live and sharing."""
+    views = views_of(program)
+    pairs = sharing(program, views, elements)
+    arrays = lay_out(program, volumes, views, pairs, context)
+    names = _array_names(program, len(arrays))
+    domains = domains_in_order(program, volumes)
+    layouts = {
+        volume: layout_map(volume, name, domains[volume], array.domain.dim(SET))
+        for name, array in zip(names, arrays, strict=True)
+        for volume in array.volumes
+    }
+    for volume, view in views.items():
+        layouts[volume] = view.map.apply_range(layouts[view.whole])
+    named = [a.domain.set_tuple_name(n) for n, a in zip(names, arrays, strict=True)]
+    live = live_ranges(program, views)
+    return {
+        "arrays": _sets(named),
+        "layouts": _maps(layouts.values()),
+        "views": _maps(view.map for view in views.values()),
+        "slices": _maps(view.map for view in views.values() if _is_slice(view)),
+        "live": _sets(_times(volume, live[volume]) for volume in live),
+        "sharing": _maps(isl.Map(f"{{ {a}[] -> {b}[] }}") for a, b in map(sorted, pairs)),
+    }
+
+
+def _array_names(program: Program, count: int) -> list[str]:
+    """Return array0, array1, ...; with another letter before where volumes are called so."""
+    prefix = "array"
+    while any(name.startswith(prefix) for name in program.types):
+        prefix = f"a_{prefix}"
+    return [f"{prefix}{k}" for k in range(count)]
+
+
+def _is_slice(view: View) -> bool:
+    """Return whether a view is i -> offset + i * stride, dimension by dimension."""
+    used = depends_on(view.map)
+    same_rank = len(used) == view.map.dim(isl.dim_type.in_)
+    return same_rank and all(each <= {k} for k, each in enumerate(used))
+
+
+def _times(volume: str, live: Live) -> isl.Set:
+    return isl.Set(f"{{ {volume}[n] : {live.first} <= n <= {live.last} }}")
+
+
+def _sets(found: typing.Iterable[isl.Set]) -> isl.UnionSet:
+    result = isl.UnionSet("{ }")
+    for each in found:
+        result = result.union(isl.UnionSet.from_set(each))
+    return result
+
+
+def _maps(found: typing.Iterable[isl.Map]) -> isl.UnionMap:
+    result = isl.UnionMap("{ }")
+    for each in found:
+        result = result.union(isl.UnionMap.from_map(each))
+    return result
