@@ -13,10 +13,14 @@ from __future__ import annotations
 import typing
 from dataclasses import replace
 
-from stages.diagnose import UserError
+import islpy as isl
+
+from stages.diagnose import Span, UserError, UserErrors
 from stages.lair.names import did_you_mean
+from stages.poly.pieces import example_of
 from stages.poly.text import write_objects
 from stages.volumes.domains import HEADER, domain_of, union_of
+from stages.volumes.elements import reads_of
 from stages.volumes.operation import Program, read_program, write_program
 from stages.volumes.sizes import Claim, solve
 
@@ -40,9 +44,15 @@ def run(inputs: Inputs) -> dict[str, str]:
     sizes = solve(draft.symbols, [*draft.claims, *_given(draft, kernel)])
     program = read_program(draft.described(sizes, text.function.sym_name.data, returned))
     program = choose(program, kernel)
+    if not program.outputs:
+        hint = "return what is to be computed, or name `outputs:` in kernel.yaml"
+        raise UserError(f"{program.name} returns nothing", text.span(text.function), hint)
     used = {name: draft.shape(name, sizes) for name in program.types}
     symbols = [name for name in draft.symbols if name not in sizes.values]
     volumes = union_of({name: domain_of(name, shape, symbols) for name, shape in used.items()})
+    errors = list(_outside(program, volumes, sizes.context, draft.spans))
+    if errors:
+        raise UserErrors(errors)
     return {
         "volumes.isl": write_objects(HEADER, {"context": sizes.context, "volumes": volumes}),
         "operations.yaml": write_program(program),
@@ -57,6 +67,20 @@ def _given(draft: Draft, kernel: Kernel) -> typing.Iterator[Claim]:
             raise UserError(f"unknown size {name}", kernel.key_span("sizes", name), hint)
         span = kernel.span("sizes", name)
         yield Claim(text=f"{name} = {size}", operation=f"sizes.{name}", span=span)
+
+
+def _outside(
+    program: Program, volumes: isl.UnionSet, context: isl.Set, spans: typing.Mapping[str, Span]
+) -> typing.Iterator[UserError]:
+    """Yield an error for every operation that reads elements which its operand has not."""
+    for operation in program.operations:
+        for read in reads_of(operation):
+            elements = isl.UnionSet.from_set(read.range().intersect_params(context))
+            beyond = elements.subtract(volumes)
+            if not beyond.is_empty():
+                volume = read.get_tuple_name(isl.dim_type.out)
+                message = f"{operation.name} reads {example_of(beyond)}, beyond {volume}"
+                yield UserError(message, spans[operation.name], "indices lie inside operands")
 
 
 def choose(program: Program, kernel: Kernel) -> Program:

@@ -38,6 +38,7 @@ class Draft:
         self.operations: dict[str, Entry] = {}
         self.types: dict[str, str] = {}
         self.claims: list[Claim] = []
+        self.spans: dict[str, Span] = {}
         self.symbols: list[str] = []
         self.indices: dict[int, str] = {}
         self._sizes: dict[str, list[str]] = {}
@@ -88,7 +89,8 @@ class Draft:
 
     def add(self, name: str, entry: Entry, operation: Operation, said: str) -> None:
         """Add an operation by the name of its first result."""
-        line = self.text.span(operation).line
+        self.spans[name] = self.text.span(operation)
+        line = self.spans[name].line
         kind = {"kind": entry.pop("kind")}
         self.operations[name] = kind | {"source": said, "line": line} | entry
 

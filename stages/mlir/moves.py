@@ -117,6 +117,8 @@ def _boundary(
     last = operation.region.block.last_op
     assert last is not None
     value = last.operands[0]
+    if isinstance(value.owner, ConstantOp) and not draft.is_volume(value):
+        constant(draft, value.owner)
     if draft.is_volume(value) and not draft.sizes(value):
         return f"{draft.volume(value)}[] : true"
     extract = value.owner

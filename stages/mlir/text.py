@@ -5,11 +5,12 @@ xDSL's own messages are kept, with our places.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import affine, arith, builtin, func, linalg, math, tensor
+from xdsl.dialects import affine, arith, builtin, func, math, tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.parser import Parser
@@ -17,12 +18,14 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span as XdslSpan
 
 from stages.diagnose import Source, Span, UserError
-from stages.mlir.structured import OPERATIONS
+from stages.mlir.structured import LINALG
 
 DIALECTS = (
-    affine.Affine, arith.Arith, builtin.Builtin, func.Func, linalg.Linalg, math.Math,
+    affine.Affine, arith.Arith, builtin.Builtin, func.Func, LINALG, math.Math,
     tensor.Tensor,
 )
+UNKNOWN = re.compile(r"Operation (\S+) is not registered")
+MISSING = re.compile(r"not defined: \[(%[^],]+)")
 OLD_NAMES = {"maxf": "maximumf", "minf": "minimumf"}
 
 
@@ -77,8 +80,6 @@ def parse_text(source: Source) -> Text:
     context = Context()
     for dialect in DIALECTS:
         context.load_dialect(dialect)
-    for operation in OPERATIONS:
-        context.load_op(operation)
     parser = _Parser(context, source)
     module = _parsed(parser, source)
     functions = [op for op in module.body.ops if isinstance(op, func.FuncOp)]
@@ -95,6 +96,12 @@ def _parsed(parser: _Parser, source: Source) -> ModuleOp:
         return parser.parse_module()
     except ParseError as error:
         start, end = error.span.start, max(error.span.end, error.span.start + 1)
+        unknown, missing = UNKNOWN.fullmatch(error.msg), MISSING.search(error.msg)
+        if unknown:  # xDSL points at what comes after the name
+            start = source.text.rfind(unknown[1], 0, start)
+            end = start + len(unknown[1])
+        elif missing and (use := re.search(rf"{re.escape(missing[1])}\b", source.text)):
+            start, end = use.span()
         raise _refused(error.msg, Span(source=source, start=start, end=end)) from error
     except Exception as error:
         start = parser.begun[-1] if parser.begun else 0
@@ -105,12 +112,11 @@ def _parsed(parser: _Parser, source: Source) -> ModuleOp:
 
 def _refused(said: str, span: Span) -> UserError:
     """Return the error for what xDSL said, with a remedy where one is known."""
-    word = span.source.text[span.start : span.end]
-    old = next((name for name in OLD_NAMES if f"arith.{name}" in said + word), None)
+    old = next((name for name in OLD_NAMES if f"arith.{name} " in said), None)
     hint = None
     if old is not None:
         hint = f"arith.{old} is called arith.{OLD_NAMES[old]} now"
-    elif "not registered" in said or "unregistered" in said.lower():
+    elif UNKNOWN.fullmatch(said):
         hint = "write it as linalg.generic"
     elif span.source.text.lstrip().startswith("^"):
         hint = "wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... { ... }`"

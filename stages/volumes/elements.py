@@ -25,6 +25,15 @@ def element_map(operation: Operation, volumes: isl.UnionSet) -> isl.UnionMap:
     return found.intersect_domain(volumes).intersect_range(volumes).coalesce()
 
 
+def reads_of(operation: Operation) -> list[isl.Map]:
+    """Return every function from instances, or elements of a result, to elements of an operand."""
+    loops = operation.loops
+    return [
+        *operation.copies,
+        *(read.intersect_domain(loops) for read in operation.reads.values() if loops is not None),
+    ]
+
+
 def _computed(operation: Operation) -> list[isl.Map]:
     """Return { R[r] -> O[o] } for each result and each operand of a computation."""
     if operation.loops is None:

@@ -134,6 +134,9 @@ def _put(
     ufunc = UFUNCS[result.operator]
     partial = ufunc.reduce(worth, axis=inner, keepdims=True)
     shape = partial.shape
+    if not where:
+        array[...] = ufunc(array, partial.reshape(()))
+        return
     ufunc.at(array, tuple(np.broadcast_to(each, shape) for each in where), partial)
 
 

@@ -1,0 +1,265 @@
+"""Errors in kernel folders: the whole text of each."""
+
+import pytest
+
+CASES = {
+    "an operation that xDSL has not": ("""\
+%y = linalg.softmax dimension(1) ins(%x : tensor<3x4xf32>)""", """\
+k.mlir:2:8: error: MLIR: Operation linalg.softmax is not registered
+    %y = linalg.softmax dimension(1) ins(%x : tensor<3x4xf32>)
+         ^^^^^^^^^^^^^^
+hint: write it as linalg.generic
+"""),
+    "an old name": ("""\
+%y = arith.maxf %x, %x : tensor<3x4xf32>""", """\
+k.mlir:2:8: error: MLIR: Operation arith.maxf is not registered
+    %y = arith.maxf %x, %x : tensor<3x4xf32>
+         ^^^^^^^^^^
+hint: arith.maxf is called arith.maximumf now
+"""),
+    "no operation on volumes": ("""\
+%y = tensor.collapse_shape %x [[0, 1]] : tensor<3x4xf32> into tensor<12xf32>""", """\
+k.mlir:2:3: error: tensor.collapse_shape is no operation on volumes here
+    %y = tensor.collapse_shape %x [[0, 1]] : tensor<3x4xf32> into tensor<12xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: write it as linalg.generic, or as tensor.pad, extract_slice, insert_slice or concat
+"""),
+    "syntax": ("""\
+%y = arith.addf %x, : tensor<3x4xf32>""", """\
+k.mlir:2:23: error: MLIR: operand expected
+    %y = arith.addf %x, : tensor<3x4xf32>
+                        ^
+"""),
+    "a value that is not defined": ("""\
+%y = arith.addf %x, %z : tensor<3x4xf32>""", """\
+k.mlir:2:23: error: MLIR: values used but not defined: [%z]
+    %y = arith.addf %x, %z : tensor<3x4xf32>
+                        ^^
+"""),
+    "a type": ("""\
+%y = arith.constant dense<0> : tensor<4xi8>""", """\
+k.mlir:2:3: error: i8 is no type of elements here
+    %y = arith.constant dense<0> : tensor<4xi8>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: types are float16, float32, float64, int16, int32, int64
+"""),
+    "elements without values": ("""\
+%y = tensor.empty() : tensor<4xf32>
+  %z = arith.addf %y, %y : tensor<4xf32>""", """\
+k.mlir:3:3: error: the elements of y are read and have no values
+    %z = arith.addf %y, %y : tensor<4xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: linalg.fill gives them values
+"""),
+    "nothing is reduced": ("""\
+%e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types\
+ = ["reduction", "parallel"]
+  } ins(%x : tensor<3x4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%u: f32, %v: f32):
+    linalg.yield %u : f32
+  } -> tensor<4xf32>""", """\
+k.mlir:3:3: error: some loops are reduced, and the body reduces nothing
+    %y = linalg.generic {
+    ^^^^^^^^^^^^^^^^^^^^^
+hint: yield the result's own element and another value, with + * max or min
+"""),
+    "a loop without an end": ("""\
+%e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(i, j, k) -> (i + k, j)>, affine_map<(i, j, k) -> (j)>],\
+ iterator_types = ["reduction", "parallel", "reduction"]
+  } ins(%x : tensor<3x4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%u: f32, %v: f32):
+    %p = arith.addf %v, %u : f32
+    linalg.yield %p : f32
+  } -> tensor<4xf32>""", """\
+k.mlir:3:3: error: nothing says how far loop d0 goes
+    %y = linalg.generic {
+    ^^^^^^^^^^^^^^^^^^^^^
+hint: index a dimension of some operand by it alone, as pooling does by its window
+"""),
+    "a function that LAIR has not": ("""\
+%e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types\
+ = ["reduction", "parallel"]
+  } ins(%x : tensor<3x4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%u: f32, %v: f32):
+    %q = math.sin %u : f32
+    %p = arith.addf %v, %q : f32
+    linalg.yield %p : f32
+  } -> tensor<4xf32>""", """\
+k.mlir:7:5: error: math.sin has no place in a body
+      %q = math.sin %u : f32
+      ^^^^^^^^^^^^^^^^^^^^^^
+hint: a body has arithmetic and abs, exp, log, max, min, sqrt, tanh
+"""),
+    "a diagonal": ("""\
+%e = tensor.empty() : tensor<4x4xf32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, j)>],\
+ iterator_types = ["reduction", "parallel"]
+  } ins(%x : tensor<3x4xf32>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%u: f32, %v: f32):
+    %p = arith.addf %v, %u : f32
+    linalg.yield %p : f32
+  } -> tensor<4x4xf32>""", """\
+k.mlir:3:3: error: elements of a result are not instances: (d0, d1) -> (d1, d1)
+    %y = linalg.generic {
+    ^^^^^^^^^^^^^^^^^^^^^
+hint: index a result by different loops, one for each dimension
+"""),
+    "a boundary": ("""\
+%c = arith.constant 0.0 : f32
+  %y = tensor.pad %x low[1, 1] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %c : f32
+  } {boundary = "mirror"} : tensor<3x4xf32> to tensor<4x5xf32>""", """\
+k.mlir:3:3: error: unknown boundary "mirror"
+    %y = tensor.pad %x low[1, 1] high[0, 0] {
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: `boundary = "periodic"`, or let the region yield another element
+"""),
+    "a boundary that is not affine": ("""\
+%y = tensor.pad %x low[1, 1] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    %k = arith.muli %i, %j : index
+    %e = tensor.extract %x[%k, %j] : tensor<3x4xf32>
+    tensor.yield %e : f32
+  } : tensor<3x4xf32> to tensor<4x5xf32>""", """\
+k.mlir:5:5: error: indices of a boundary are affine
+      %e = tensor.extract %x[%k, %j] : tensor<3x4xf32>
+      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: use affine.apply
+"""),
+    "a size that padding does not give": ("""\
+%c = arith.constant 0.0 : f32
+  %y = tensor.pad %x low[1, 1] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %c : f32
+  } : tensor<3x4xf32> to tensor<4x6xf32>""", """\
+k.mlir:3:3: error: argument x and tensor.pad y contradict each other: argument x on line 1:\
+ x_1 = 4; tensor.pad y on line 3: y_1 = 6; tensor.pad y on line 3: y_1 = x_1 + 1 + 0
+    %y = tensor.pad %x low[1, 1] high[0, 0] {
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: x_1 is the size of x in dimension 1, counted from 0; sizes are at least 1
+"""),
+    "a slice beyond its operand": ("""\
+%y = tensor.extract_slice %x[0, 2] [3, 4] [1, 1] : tensor<3x4xf32> to tensor<3x4xf32>""", """\
+k.mlir:2:3: error: argument x and tensor.extract_slice y contradict each other: argument x on\
+ line 1: x_1 = 4; tensor.extract_slice y on line 2: 2 + (4 - 1)*1 < x_1
+    %y = tensor.extract_slice %x[0, 2] [3, 4] [1, 1] : tensor<3x4xf32> to tensor<3x4xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: x_1 is the size of x in dimension 1, counted from 0; sizes are at least 1
+"""),
+    "a slice of another rank": ("""\
+%y = tensor.extract_slice %x[0, 0] [3, 4] [1, 1] : tensor<3x4xf32> to tensor<12xf32>""", """\
+k.mlir:2:3: error: a slice of 2 dimensions is no tensor<12xf32>
+    %y = tensor.extract_slice %x[0, 0] [3, 4] [1, 1] : tensor<3x4xf32> to tensor<12xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: only dimensions of size 1 may be left out
+"""),
+    "sizes of a product": ("""\
+%e = tensor.empty() : tensor<3x3xf32>
+  %y = linalg.matmul ins(%x, %x : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e :\
+ tensor<3x3xf32>) -> tensor<3x3xf32>""", """\
+k.mlir:3:3: error: argument x and linalg.matmul y contradict each other: argument x on line\
+ 1: x_0 = 3; argument x on line 1: x_1 = 4; linalg.matmul y on line 3: x_0 = x_1
+    %y = linalg.matmul ins(%x, %x : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e :\
+ tensor<3x3xf32>) -> tensor<3x3xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\
+^^^^^^^^^^^^^^^^^^^^^
+hint: x_1 is the size of x in dimension 1, counted from 0; sizes are at least 1
+"""),
+    "an element beyond its operand": ("""\
+%e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, (j + 1) mod 5)>, affine_map<(i, j) -> (j)>],\
+ iterator_types = ["reduction", "parallel"]
+  } ins(%x : tensor<3x4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%u: f32, %v: f32):
+    %p = arith.addf %v, %u : f32
+    linalg.yield %p : f32
+  } -> tensor<4xf32>""", """\
+k.mlir:3:3: error: y reads x[0, 4], beyond x
+    %y = linalg.generic {
+    ^^^^^^^^^^^^^^^^^^^^^
+hint: indices lie inside operands
+"""),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_in_mlir(kernel, case):
+    body, wanted = CASES[case]
+    text = f"func.func @f(%x: tensor<3x4xf32>) {{\n  {body}\n  return\n}}\n"
+    assert kernel.write(text, "outputs: [y]\n").error() == wanted
+
+
+EMPTY = "func.func @f(%x: tensor<3xf32>) {\n  return\n}\n"
+BARE = "^krnl0(%x: tensor<3xf32>):\n  %y = arith.addf %x, %x : tensor<3xf32>\n"
+
+
+def test_a_kernel_without_a_function(kernel):
+    assert kernel.write(BARE).error() == """\
+k.mlir:1:1: error: MLIR: Could not parse entire input!
+  ^krnl0(%x: tensor<3xf32>):
+  ^^^^^^
+hint: wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... { ... }`
+"""
+
+
+def test_a_kernel_that_returns_nothing(kernel):
+    assert kernel.write(EMPTY).error() == """\
+k.mlir:1:1: error: f returns nothing
+  func.func @f(%x: tensor<3xf32>) {
+  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: return what is to be computed, or name `outputs:` in kernel.yaml
+"""
+
+
+def test_two_functions(kernel):
+    two = EMPTY + EMPTY.replace("@f", "@g")
+    assert kernel.write(two).error().startswith("k.mlir:1:1: error: k.mlir holds 2 functions with")
+
+
+def test_two_texts(kernel):
+    kernel.write(EMPTY).write(EMPTY, name="l.mlir")
+    assert kernel.error() == """\
+error: the .mlir files here: k.mlir, l.mlir
+hint: name the one to read in kernel.yaml: `mlir: NAME.mlir`
+"""
+
+
+YAML = {
+    "outputs: [z]": """\
+kernel.yaml:1:11: error: unknown volume z
+  outputs: [z]
+            ^
+hint: volumes: x
+""",
+    "mlir: l.mlir": """\
+kernel.yaml:1:7: error: l.mlir does not exist
+  mlir: l.mlir
+        ^^^^^^
+hint: the .mlir files here: k.mlir
+""",
+    "tile: {}": """\
+kernel.yaml:1:1: error: unknown key tile
+  tile: {}
+  ^^^^
+hint: did you mean tiles?
+""",
+    "sizes: {x_0: 0}": """\
+kernel.yaml:1:14: error: sizes.x_0 must be at least 1
+  sizes: {x_0: 0}
+               ^
+""",
+}
+
+
+@pytest.mark.parametrize("text", YAML)
+def test_in_kernel_yaml(kernel, text):
+    assert kernel.write(EMPTY, f"{text}\n").error() == YAML[text]
