@@ -1,0 +1,44 @@
+"""Kernel folders and analyses of layers, by real doit processes."""
+
+from pathlib import Path
+
+from stages import KERNEL
+from tests.e2e.conftest import DODO
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEN = """\
+import atexit, sys
+heavy = {"xdsl", "yaml", "islpy", "numpy", "pydantic", "stages.mlir", "stages.volumes"}
+atexit.register(lambda: print("imported", sorted(heavy & sys.modules.keys()), file=sys.stderr))
+"""
+OLD_NAME = """projects/krnl0/krnl0.mlir:18:10: error: MLIR: Operation arith.maxf is not registered
+      %0 = arith.maxf %a, %cst0 : f32
+           ^^^^^^^^^^
+hint: arith.maxf is called arith.maximumf now
+"""
+
+
+def test_a_kernel_is_built_once_and_its_texts_do_not_name_it(space):
+    space.write("dodo.py", DODO)
+    space.copy(ROOT / "projects/krnl0", "projects/krnl0")
+    assert space.build() == [f"krnl0:{stage}" for stage in KERNEL]
+    (space.root / "projects/krnl0").rename(space.root / "projects/other")
+    assert space.hits() == [f"other:{stage}" for stage in KERNEL]
+    space.write("dodo.py", SEEN + DODO)
+    run = space.run()
+    assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
+
+
+def test_what_is_wrong_in_a_kernel_is_said_with_its_place(space):
+    space.write("dodo.py", DODO)
+    space.copy(ROOT / "projects/krnl0", "projects/krnl0")
+    text = space.read("projects/krnl0/krnl0.mlir")
+    space.write("projects/krnl0/krnl0.mlir", text.replace("maximumf", "maxf"))
+    run = space.run()
+    assert (run.code, run.err) == (1, OLD_NAME)
+
+
+def test_volumes_of_a_layer_are_found_where_they_are_asked_for(space):
+    space.copy(ROOT / "projects/fc", "fc")
+    assert space.build("fc:compose", cwd="fc") == ["fc:describe", "fc:relate", "fc:compose"]
+    assert "y[i0] -> x[o0] : 0 <= i0 <= 31 and 0 <= o0 <= 15" in space.read("fc/cache/program.isl")
