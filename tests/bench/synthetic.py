@@ -57,7 +57,7 @@ def write_modules(root):
     names = [f"stage{at:02}" for at in range(STAGES)]
     for at, name in enumerate(names):
         (stages / f"{name}.py").write_text(_stage(at), encoding="utf-8")
-    text = f"PIPELINE, NETWORK = {tuple(names)}, ()\n"
+    text = f"PIPELINE = {tuple(names)}\nNETWORK = KERNEL = ANALYSES = ()\n"
     (stages / "__init__.py").write_text(text, encoding="utf-8")
 
 
