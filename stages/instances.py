@@ -17,7 +17,7 @@ import islpy as isl
 from stages.lair.elements import needed_elements
 from stages.lair.leading import Leading, steps_of
 from stages.lair.leaving import leaving, leaving_name
-from stages.lair.portions import Flows, followed
+from stages.lair.portions import Flows, followed, taken_portions
 from stages.lair.returning import after_returns
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.local import at_this_pe
@@ -120,7 +120,7 @@ class InstanceFinder:
             return self._moved(order)
         at = at_pe(order).intersect_domain(of_portion(isl.Map(cut["of"])))
         pes = bind_set(order.range_factor_domain().range(), PE_NAMES)
-        known = pes.intersect(portions(cut["counts"]))
+        known = pes.intersect(taken_portions(cut, rest="rest" in task))
         return {"": at.domain(), "_known": known, "_access": at}
 
     def _send(self, task: dict[str, str]) -> dict[str, typing.Any]:

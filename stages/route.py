@@ -58,8 +58,9 @@ Besides, kept: internal (only other statements read it), delayed (what another t
 in: the tensor whose memory holds it. carry: what a tensor is in the next invocation.
 waits: the statements that must have run on the PE before one runs."""
 PORTIONS_HEADER = """
-An arrival in portions is taken in parts of `size` elements: `of` gives the part of an index, and
-counts how many there are. A task with portions runs in steps, as each of these is there."""
+An arrival in portions is taken in parts of `size` elements, the last one of `rest`: `of` gives the
+part of an index, and counts how many there are. A task with portions runs in steps, one for each.
+A task that follows other statements runs after their steps."""
 LEAD_HEADER = """
 lead: what leaves of a departure while its statement still runs: once it has run for these portions,
 which are the outer indices of a sparse arrival."""
@@ -189,8 +190,9 @@ class TaskGraph:
         if found is None:
             return {}
         cut, why = found.cut, f"some {found.cycles} cycles, {found.whole} as a whole"
-        described = {"of": str(cut.of), "counts": list(cut.counts), "size": cut.size, "why": why}
-        return {"portions": described}
+        rest = {} if cut.rest == cut.size else {"rest": cut.rest}
+        described = {"of": str(cut.of), "counts": list(cut.counts), "size": cut.size}
+        return {"portions": {**described, **rest, "why": why}}
 
     def _steps(self, statement: Statement) -> dict[str, object]:
         """Return which arrivals a statement goes by, if it runs in steps."""
@@ -305,6 +307,8 @@ class TaskGraph:
                 yield f"init_{tensor}", {"kind": "initialise", "tensor": tensor, "value": "0"}
             kind = "store" if sparse else "receive"
             yield f"{kind}_{name}", {"kind": kind, "arrival": name}
+        if name in self.cuts and self.cuts[name].cut.rest < self.cuts[name].cut.size:
+            yield f"rest_{name}", {"kind": "receive", "arrival": name, "rest": True}
         taken = typing.cast(isl.Map, self.streams.objects[f"{name}_taken"])
         reacting = [
             s

@@ -50,6 +50,9 @@ OUTSIDE = 3
 STEP = 1
 """Those of a step besides; where elements are sums, as many more for its guards."""
 
+UNEVEN = 8
+"""Those that find the size of an instruction that adds to elements, where it is not fixed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
@@ -168,11 +171,13 @@ class Cutter:
 
     def _in_portions(self, group: Group, work: Sequence[Work], cut: Cut) -> int:
         """Return the cycles of a cut, up to the end of its last portion's results."""
-        number = elements(group.box) // cut.size
+        number = -(-elements(group.box) // cut.size)
         arriving = group.others + group.together * elements(group.box)
         more = len(cut.counts) - 1
         scalars = group.together * (SCALARS + group.together - 1 + DIGITS * more)
         scalars += len(work) * (DIGITS + GUARDS) * more
+        if cut.rest < cut.size:
+            scalars += UNEVEN * sum(statement.op != "=" for statement in group.statements)
         start = group.together * self.profile.dispatch + sum(w.call for w in work)
         steps = number * (start + scalars * self.profile.scalar) + sum(w.whole for w in work)
         results = sum(w.results for w in work)

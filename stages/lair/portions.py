@@ -17,7 +17,7 @@ import islpy as isl
 from stages.lair.arriving import Arriving, arriving
 from stages.poly.order import at_places, taken_by
 from stages.poly.pieces import from_domain, maps_of, to_range
-from stages.poly.portions import first_of, in_portions, last_in, most_in_step
+from stages.poly.portions import first_of, in_portions, last_in, most_in_step, portions
 
 Objects = Mapping[str, typing.Any]
 """The objects of lair.isl, adapted.isl or routes.isl."""
@@ -98,6 +98,15 @@ class Flows:
 def followed(tasks: Mapping[str, Mapping[str, typing.Any]]) -> dict[str, list[str]]:
     """Return, by statement, those whose results it takes step by step, as tasks.yaml has them."""
     return {task["statement"]: task["follows"] for task in tasks.values() if "follows" in task}
+
+
+def taken_portions(cut: Mapping[str, typing.Any], *, rest: bool) -> isl.Set:
+    """Return [index...] -> { : a portion of full size }, or the one that is the `rest`."""
+    every = portions(cut["counts"])
+    if "rest" not in cut:
+        return every
+    last = isl.Set(f"[index] -> {{ : index = {cut['counts'][0] - 1} }}")
+    return every.intersect(last) if rest else every.subtract(last)
 
 
 def _map(obj: isl.Map | isl.UnionMap) -> isl.Map:

@@ -44,7 +44,11 @@ class Portions:
             for name, task in self.model.of_kind("compute").items()
             if "portions" in task
         }
-        self.transfers = {name: self._transfer(name) for name in self.arrivals}
+        self.transfers = {
+            task: self._transfer(task)
+            for name in self.arrivals
+            for task in self.model.of_kind("receive", arrival=name)
+        }
 
     def write(self) -> None:
         """Write the step of each statement, and the task that takes a portion of each arrival."""
@@ -99,15 +103,19 @@ class Portions:
 
     def listen(self, block: Block, name: str) -> None:
         """Append the receives of the first portions."""
-        portion = self._number
+        portion, whole = self._number, self._whole(name)
         loop = block.nest(
-            f"for (int {portion} = 0; {portion} < {min(AHEAD, self._count(name))}; {portion} += 1)"
+            f"for (int {portion} = 0; {portion} < {min(AHEAD, whole)}; {portion} += 1)"
         )
-        self._receive(loop, name, portion)
+        self._receive(loop, name, f"receive_{name}", portion)
+        if whole < AHEAD:
+            self._receive(block.nest(""), name, f"rest_{name}", str(whole))
 
-    def _transfer(self, name: str) -> Transfer:
-        """Configure the instruction that receives a portion."""
-        task, size = f"receive_{name}", self.arrivals[name]["portions"]["size"]
+    def _transfer(self, task: str) -> Transfer:
+        """Configure the instruction that receives a portion, or the last one if that is smaller."""
+        described = self.model.tasks[task]
+        cut = self.arrivals[described["arrival"]]["portions"]
+        size = cut["rest" if "rest" in described else "size"]
         transfer = Transfer(
             self.program, task, count=f"{{ [({size})] }}", slots=AHEAD, slot=self._number
         )
@@ -129,14 +137,22 @@ class Portions:
         for statement in self.tasks:
             if name in self.leaders(statement):
                 self._run(block, name, statement)
-        last = block
-        if count > AHEAD:
-            more = block.nest(f"if ({number} < {count - AHEAD})")
-            self._receive(more, name, f"{number} + {AHEAD}")
-            last = block.nest("else")
+        last = self._go_on(block, name)
         arrived = self.spelling.of(f"arrived_{name}")
         last.nest(f"if ({number} == {count - 1})").add(f"{arrived}(pe);")
         self.program.add(body)
+
+    def _go_on(self, block: Block, name: str) -> Block:
+        """Append the receive of the next portion but one; return the block where there is none."""
+        number, whole = self._number, self._whole(name)
+        if whole > AHEAD:
+            more = block.nest(f"if ({number} < {whole - AHEAD})")
+            self._receive(more, name, f"receive_{name}", f"{number} + {AHEAD}")
+            block = block.nest("else")
+        if AHEAD <= whole < self._count(name):
+            rest = block.nest(f"if ({number} == {whole - AHEAD})")
+            self._receive(rest, name, f"rest_{name}", f"{number} + {AHEAD}")
+        return block
 
     def _run(self, block: Block, name: str, statement: str) -> None:
         """Append the step of a portion, if those of other arrivals with its number are here.
@@ -157,9 +173,9 @@ class Portions:
         inner.add(f"my->{self._number_of(statement)} = {self._number};")
         inner.add(f"{self._name(statement)}(pe);")
 
-    def _receive(self, block: Block, name: str, number: str) -> None:
-        """Append the instruction that receives a portion, given its number."""
-        transfer, inner = self.transfers[name], Block()
+    def _receive(self, block: Block, name: str, task: str, number: str) -> None:
+        """Append the instruction of a task that receives a portion, given its number."""
+        transfer, inner = self.transfers[task], Block()
         where = transfer.where(inner)
         colour = self.program.listen(self.arrivals[name]["colour"])
         then = self.spelling.of(f"portion_{name}")
@@ -169,14 +185,18 @@ class Portions:
 
     def _unpack(self, block: Block, name: str) -> None:
         """Append loops that bring a portion to where it belongs, if need be."""
-        transfer = self.transfers[name]
-        if transfer.packed:
-            inner, loops = block.nest(""), Block()
-            inner.add("int n = 0;")
-            line = f"{{}} = {transfer.place}[n++];"
-            transfer_loops(loops, transfer.task, self.model, self.spelling, line)
-            inner.declare(self._constants(name, self._number), loops.text())
-            inner.absorb(loops)
+        for task in self.model.of_kind("receive", arrival=name):
+            transfer, test = self.transfers[task], ""
+            if self._whole(name) < self._count(name):
+                test = f"{self._number} {'==' if task == f'rest_{name}' else '<'}"
+                test = f"if ({test} {self._whole(name)})"
+            if transfer.packed:
+                inner, loops = block.nest(test), Block()
+                inner.add("int n = 0;")
+                line = f"{{}} = {transfer.place}[n++];"
+                transfer_loops(loops, task, self.model, self.spelling, line)
+                inner.declare(self._constants(name, self._number), loops.text())
+                inner.absorb(loops)
 
     def _step(self, statement: str) -> None:
         """Write what runs the instances of a step."""
@@ -223,6 +243,10 @@ class Portions:
 
     def _count(self, name: str) -> int:
         return prod(self.arrivals[name]["portions"]["counts"])
+
+    def _whole(self, name: str) -> int:
+        """Return how many portions have the full size."""
+        return self._count(name) - int("rest" in self.arrivals[name]["portions"])
 
     def _here(self, name: str) -> str:
         return self.spelling.of(f"{name}_portions")

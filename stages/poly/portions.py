@@ -1,4 +1,4 @@
-"""Cut an order into portions: consecutive elements, as many in each.
+"""Cut an order into portions: consecutive elements, as many in each, but for the last one.
 
 A portion has a chunk of one index, one value of each outer index, and all inner ones.
 """
@@ -29,12 +29,13 @@ class IndexBox:
 class Cut:
     """A cut of an index box: `of` is { index[i] -> portion[p] }, `counts` how many p there are.
 
-    `size` is the number of elements in each portion.
+    `size` is the number of elements in each portion, `rest` that in the last one.
     """
 
     of: isl.Map
     counts: tuple[int, ...]
     size: int
+    rest: int
 
 
 def index_box(order: isl.Map) -> IndexBox | None:
@@ -58,10 +59,15 @@ def index_box(order: isl.Map) -> IndexBox | None:
 
 
 def cuts_of(box: IndexBox) -> Iterator[Cut]:
-    """Yield every cut into two portions or more, those of the largest portions first."""
+    """Yield every cut into two portions or more, those of the largest portions first.
+
+    The last portion is smaller only where the portions are those of one index.
+    """
     for depth, size in enumerate(box.sizes):
+        outermost = prod(box.sizes[:depth]) == 1
         for chunk in range(size - 1, 0, -1):
-            if size % chunk == 0:
+            number = -(-size // chunk)
+            if size % chunk == 0 or (outermost and -(-size // number) == chunk):
                 yield _cut(box, depth, chunk)
 
 
@@ -71,10 +77,12 @@ def _cut(box: IndexBox, depth: int, chunk: int) -> Cut:
     at = [_counted(name, low) for name, low in zip(names, box.least, strict=True)]
     outer = [k for k in range(depth) if box.sizes[k] > 1]
     portion = [*(at[k] for k in outer), f"floor(({at[depth]})/{chunk})"]
+    inner, size = prod(box.sizes[depth + 1 :]), box.sizes[depth]
     return Cut(
         of=isl.Map(f"{{ index[{', '.join(names)}] -> portion[{', '.join(portion)}] }}"),
-        counts=(*(box.sizes[k] for k in outer), box.sizes[depth] // chunk),
-        size=chunk * prod(box.sizes[depth + 1 :]),
+        counts=(*(box.sizes[k] for k in outer), -(-size // chunk)),
+        size=chunk * inner,
+        rest=((size - 1) % chunk + 1) * inner,
     )
 
 

@@ -16,12 +16,13 @@ from stages.poly.portions import (
 ORDER = isl.Map("{ x[n, k] -> [PE[x, 0] -> index[n, k - 4x]] : 0 <= n < 6 and 0 <= k - 4x < 4 }")
 COLUMNS = ORDER.intersect_range(isl.Set("{ [PE[x, y] -> index[i, j]] : 0 <= x <= 1 }"))
 CUTS = [
-    ((2,), 12, "{ index[i, j] -> portion[i // 3] }"),
-    ((3,), 8, "{ index[i, j] -> portion[i // 2] }"),
-    ((6,), 4, "{ index[i, j] -> portion[i] }"),
-    ((6, 2), 2, "{ index[i, j] -> portion[i, j // 2] }"),
-    ((6, 4), 1, "{ index[i, j] -> portion[i, j] }"),
+    ((2,), 12, 12, "{ index[i, j] -> portion[i // 3] }"),
+    ((3,), 8, 8, "{ index[i, j] -> portion[i // 2] }"),
+    ((6,), 4, 4, "{ index[i, j] -> portion[i] }"),
+    ((6, 2), 2, 2, "{ index[i, j] -> portion[i, j // 2] }"),
+    ((6, 4), 1, 1, "{ index[i, j] -> portion[i, j] }"),
 ]
+UNEVEN = [((2,), 4, 3), ((3,), 3, 1), ((4,), 2, 1), ((7,), 1, 1)]
 
 
 def test_the_index_box_is_that_of_every_pe() -> None:
@@ -43,8 +44,13 @@ def test_there_is_no_index_box_with(order: str) -> None:
 
 def test_cuts_are_into_equal_portions_the_largest_first() -> None:
     cuts = list(cuts_of(IndexBox(least=(0, 0), sizes=(6, 4))))
-    assert [(cut.counts, cut.size) for cut in cuts] == [(c, size) for c, size, _ in CUTS]
-    assert all(cut.of.is_equal(isl.Map(of)) for cut, (_, _, of) in zip(cuts, CUTS, strict=True))
+    assert [(cut.counts, cut.size, cut.rest) for cut in cuts] == [cut[:3] for cut in CUTS]
+    assert all(cut.of.is_equal(isl.Map(of)) for cut, (*_, of) in zip(cuts, CUTS, strict=True))
+
+
+def test_the_last_of_uneven_portions_is_the_rest() -> None:
+    cuts = cuts_of(IndexBox(least=(2,), sizes=(7,)))
+    assert [(cut.counts, cut.size, cut.rest) for cut in cuts] == UNEVEN
 
 
 def test_portions_count_from_zero_and_leave_out_outer_indices_of_one_value() -> None:
@@ -58,11 +64,11 @@ def test_an_order_by_portions() -> None:
         "{ x[n, k] -> [PE[x, 0] -> portion[n // 3]] : 0 <= n < 6 and 0 <= k - 4x < 4 and"
         "  0 <= x <= 1 }"
     )
-    assert in_portions(COLUMNS, isl.Map(CUTS[0][2])).is_equal(expected)
+    assert in_portions(COLUMNS, isl.Map(CUTS[0][-1])).is_equal(expected)
 
 
 def test_the_elements_of_a_portion() -> None:
-    cut = isl.Map(CUTS[3][2])
+    cut = isl.Map(CUTS[3][-1])
     expected = isl.Set("[index0, index] -> { index[i, j] : i = index0 and j // 2 = index }")
     assert of_portion(cut).is_equal(expected)
     assert first_of(cut).is_equal(isl.Set("{ portion[0, 0] }"))

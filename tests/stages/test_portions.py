@@ -141,6 +141,10 @@ LAYERS = {
              ("z", "leaves", "z[i] -> [PE[0, 1] -> index[i]]")],
         ),
     ),
+    "a_rest": (RELU.replace("64", "61"), on_one()),
+    "a_rest_in_an_order_that_memory_has_not": (
+        RELU.replace("64", "61"), on_one(order="(5*i) mod 61")
+    ),
     "spread_by_adapters": (
         RELU,
         mapping(
