@@ -32,12 +32,11 @@ def is_passed(side: str, mapping: Mapping) -> bool:
     return mapping.skew in (True, "y" if side in "NS" else "x")
 
 
-def check_spread(stream: str, side: str, mapping: Mapping) -> None:
-    """Raise UserError where adapters on a side must pass on a stream, but `skew` says not to."""
+def check_spread(tensor: str, side: str, mapping: Mapping) -> None:
+    """Raise UserError where adapters on a side must pass on a tensor, but `skew` says not to."""
     along, inwards = ("row", "column") if side in "NS" else ("column", "row")
     passed = is_passed("W" if side in "NS" else "N", mapping) and is_passed(side, mapping)
     if not passed:
-        tensor = stream.removesuffix("_source")
         raise UserError(
             f"{tensor} arrives off the {inwards}s that need it, so that the adapters of the "
             f"{SIDES[side].word} {along} pass it on, which skew does not let them",
@@ -67,9 +66,12 @@ def line_objects(name: str, line: Line) -> dict[str, isl.Set]:
     }
 
 
-def described(name: str, turned: isl.Map, first: int | None) -> dict[str, typing.Any]:
+def described(
+    name: str, line: Line, turned: isl.Map, first: int | None
+) -> dict[str, typing.Any]:
     """Return what tasks.yaml says of a line inwards from depth `first`, else along a border."""
-    colours = [f"{name}_even", f"{name}_odd"]
-    enters = f"{name}_in" if first is None else colours[first % 2]
+    *colours, enters = line_colours(name)
+    if first is not None and line.entry.is_empty():
+        enters = colours[first % 2]
     along = turned.apply_range(isl.Map(SWAP)) if first is None else turned
     return {"colours": colours, "enters": enters, "parity": parity(along)}

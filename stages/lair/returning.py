@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from stages.diagnose import UserError
 from stages.lair.elements import Lair, computed_elements, needed_elements
 from stages.lair.layer import Layer, Statement
 from stages.lair.tree import Access, Binary, Call, Expr, Unary
@@ -24,8 +23,7 @@ from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.side import SIDES, Rectangle, turn
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.profile import Profile
-    from stages.lair.mapping import Mapping as LayerMapping
+    pass
 
 OUT = isl.dim_type.out
 
@@ -182,17 +180,6 @@ def _corner(side: str, other: str, target: Rectangle) -> int:
     """Return the first lane of a side, or the last one if the other side is there."""
     lanes = (target.left, target.right) if side in "NS" else (target.top, target.bottom)
     return lanes[other == SIDES[side].right]
-
-
-def check_routers(returned: Mapping[str, str], profile: Profile, mapping: LayerMapping) -> None:
-    """Raise UserError if something returns on a machine whose routers do not copy."""
-    if returned and not profile.multicast:
-        raise UserError(
-            f"the routers of {profile.name} do not copy, as those must that bring back "
-            f"{', '.join(returned.values())}",
-            mapping.span("placement"),
-            "place statements on the PEs that compute what they read, or take another machine",
-        )
 
 
 def layer_after_returns(layer: Layer, lair: Lair, returned: Mapping[str, str]) -> Layer:

@@ -25,11 +25,10 @@ from stages.lair.passing import (
 from stages.lair.returning import (
     after_returns,
     away_name,
-    check_routers,
     layer_after_returns,
     returned_tensors,
 )
-from stages.poly.around import around_routes
+from stages.poly.around import around_line, around_routes
 from stages.poly.border import border_chain, feeding
 from stages.poly.copies import copy_routes
 from stages.poly.flow import (
@@ -41,7 +40,7 @@ from stages.poly.flow import (
     turning_routes,
 )
 from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
-from stages.poly.passing import Line, border_line, inward_line
+from stages.poly.passing import Line, border_line, inward_line, turning_line
 from stages.poly.pieces import from_domain
 from stages.poly.side import SIDES, bounding_rectangle, turn
 
@@ -71,7 +70,6 @@ class Streams:
         self.needed = needed_elements(lair, adapted["placement"])
         self.computed = computed_elements(lair, adapted["placement"])
         self.profile = inputs.profile()
-        check_routers(self.returned, self.profile, self.mapping)
         self.filters = dict.fromkeys(("adapter", "compute"), self.profile.filters)
         self.colours: dict[str, Routes] = {}
         self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}
@@ -112,11 +110,12 @@ class Streams:
         lanes = taken.range().apply(turned)
         adapters = self._is_spread(tensor, taken, flow)
         if adapters:
+            self._check_passed(tensor, side)
             self._spread(f"{name}_source", tensor, side, taken, flow)
             border = isl.Map("{ [lane, depth] -> [lane, 0] }")
             self.objects[f"{name}_adapters"] = lanes.apply(border).apply(turned.reverse())
         if tensor in self.returned and not adapters:
-            self._add(name, turning_routes(lanes, side, turned, self._turning(tensor, side)))
+            self._turn(name, lanes, side, self._turning(tensor, side))
         else:
             self._flow(name, lanes, side, spread=adapters)
         self.objects[f"{name}_taken"] = taken
@@ -151,25 +150,46 @@ class Streams:
             along = next(n for n, c in self.collections.items() if c["out"] == name)
             last = typing.cast(isl.Set, self.objects[f"{along}_last"])
             leaves = str(self.collections[along]["side"])
-            self._add(name, around_routes(last, taken.range(), leaves, side, self.grid))
-            return
-        feeds = feeding(flow.chosen, taken, turned)
-        copied = spread_routes(feeds, side, turned)
+            way = (last, taken.range(), leaves, side, self.grid)
+            self._route(name, around_routes(*way), lambda: around_line(*way), turned, None)
+        else:
+            feeds = feeding(flow.chosen, taken, turned)
+            copied = spread_routes(feeds, side, turned)
+            self._route(name, copied, lambda: border_line(feeds, side, turned), turned, None)
+
+    def _check_passed(self, tensor: str, side: str) -> None:
+        if tensor not in self.returned and not self.profile.multicast:
+            check_spread(tensor, side, self.mapping)
+
+    def _turn(self, name: str, takers: isl.Set, side: str, first: int) -> None:
+        """Route a stream inwards along its lanes from the PEs at depth `first`, which send it."""
+        turned = turn(side, self.grid)
+        copied = turning_routes(takers, side, turned, first)
+        self._route(name, copied, lambda: turning_line(takers, side, turned, first), turned, first)
+
+    def _route(
+        self,
+        name: str,
+        copied: Routes,
+        line: typing.Callable[[], Line],
+        turned: isl.Map,
+        first: int | None,
+    ) -> None:
+        """Route a stream by routers that copy, else along a line of PEs that pass it on."""
         if self.profile.multicast:
             self._add(name, copied)
         else:
-            check_spread(name, side, self.mapping)
-            self._pass(name, border_line(feeds, side, turned), copied, turned, None)
+            self._pass(name, line(), copied, turned, first)
 
     def _flow(self, name: str, takers: isl.Set, side: str, *, spread: bool) -> None:
         """Route a stream inwards along its lanes to { [lane, depth] }."""
         turned, first = turn(side, self.grid), self._depth(side)
         copied = column_routes(takers, side, turned, spread=spread)
-        if self.profile.multicast:
-            self._add(name, copied)
-        elif spread or is_passed(side, self.mapping):
-            line = inward_line(takers, side, turned, first, spread=spread)
-            self._pass(name, line, copied, turned, first)
+        if self.profile.multicast or spread or is_passed(side, self.mapping):
+            def line() -> Line:
+                return inward_line(takers, side, turned, first, spread=spread)
+
+            self._route(name, copied, line, turned, first)
         else:
             self._copy(name, copy_routes(takers, side, turned), copied)
 
@@ -190,7 +210,7 @@ class Streams:
             self._add(colour, routes)
         self.objects[f"{name}_copied"] = self.copied[name] = copied
         self.objects |= line_objects(name, line)
-        self.passing[name] = described(name, turned, first)
+        self.passing[name] = described(name, line, turned, first)
 
     def _copy(self, name: str, positions: tuple[Routes, Routes], copied: Routes) -> None:
         """Let each PE of a lane get a stream of its own."""

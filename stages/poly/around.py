@@ -7,9 +7,12 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import islpy as isl
 
 from stages.poly.flow import Routes, routes_of, spread_routes
+from stages.poly.passing import Line, border_line
 from stages.poly.side import SIDES, Rectangle, turn
 
 
@@ -21,11 +24,31 @@ def around_routes(
     From its ramp along its own border: to both ends of it if the sides are the same, else to the
     corner, and from there along the other border.
     """
+    feeds, source, before = _way(sender, takers, leaves, comes, grid)
+    return spread_routes(feeds, comes, turn(comes, grid), source).union(before)
+
+
+def around_line(
+    sender: isl.Set, takers: isl.Set, leaves: str, comes: str, grid: Rectangle
+) -> Line:
+    """Return the line of the takers, which pass on what the one adapter sends on the same way."""
+    feeds, source, before = _way(sender, takers, leaves, comes, grid)
+    line = border_line(feeds, comes, turn(comes, grid), source)
+    return replace(line, entry=line.entry.union(before))
+
+
+def _way(
+    sender: isl.Set, takers: isl.Set, leaves: str, comes: str, grid: Rectangle
+) -> tuple[isl.Map, str, Routes]:
+    """Return { [lane] -> [lane of a taker] } on the border on which a stream comes, and its way.
+
+    From which side it enters that border, and the routes before.
+    """
     here, there = turn(leaves, grid), turn(comes, grid)
     lanes = takers.apply(there).project_out(isl.dim_type.set, 1, 1)
     if leaves == comes:
         port = sender.apply(here).project_out(isl.dim_type.set, 1, 1)
-        return spread_routes(isl.Map.from_domain_and_range(port, lanes), comes, there, "ramp")
+        return isl.Map.from_domain_and_range(port, lanes), "ramp", isl.UnionMap("{ }")
     towards = "<" if comes == SIDES[leaves].right else ">"
     corner = isl.Set("{ [lane, 0] }").apply(there.reverse()).apply(here)
     corner = corner.intersect(isl.Set("{ [lane, 0] }"))
@@ -33,7 +56,7 @@ def around_routes(
     after = sender.apply(here).apply(isl.Map(f"{{ [s, 0] -> [lane, 0] : s {towards} lane }}"))
     far = SIDES[comes].far
     port = corner.apply(here.reverse()).apply(there).project_out(isl.dim_type.set, 1, 1)
-    along = spread_routes(isl.Map.from_domain_and_range(port, lanes), comes, there, far)
-    return along.union(
-        routes_of(here, (sender.apply(here), "ramp", comes), (before.intersect(after), far, comes))
+    routes = routes_of(
+        here, (sender.apply(here), "ramp", comes), (before.intersect(after), far, comes)
     )
+    return isl.Map.from_domain_and_range(port, lanes), far, routes

@@ -68,10 +68,11 @@ def _is_fed_more(ports: isl.Map, most: int) -> bool:
     return not ports.is_empty()
 
 
-def border_chain(feeds: isl.Map, side: str, turned: isl.Map) -> BorderChain:
+def border_chain(feeds: isl.Map, side: str, turned: isl.Map, way: str = "") -> BorderChain:
     """Return the routes of sums along a border; the stretches of ports, with these, are apart.
 
-    If every port is at the least of its lanes or before, sums flow the other way.
+    If every port is at the least of its lanes or before, sums flow the other way. At the lane of
+    the port they go to the side, or another `way`.
     """
     left, right = SIDES[side].left, SIDES[side].right
     if feeds.lexmin().wrap().is_subset(isl.Set("{ [[p] -> [l]] : p <= l }")):
@@ -89,7 +90,7 @@ def border_chain(feeds: isl.Map, side: str, turned: isl.Map) -> BorderChain:
     return BorderChain(
         even=even,
         odd=odd,
-        out=_way_out(ends, side, left, right, turned),
+        out=_way_out(ends, way or side, left, right, turned),
         reach=reach.apply_domain(port).apply_range(place),
         starts=starts.apply(place),
         ends=ends.range().apply(place),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.border import border_chain
-from stages.poly.flow import Routes, chain_routes
+from stages.poly.flow import Routes, chain_routes, routes_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +52,28 @@ def inward_line(takers: isl.Set, side: str, turned: isl.Map, first: int, *, spre
     )
 
 
-def border_line(feeds: isl.Map, side: str, turned: isl.Map) -> Line:
+def turning_line(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Line:
+    """Return the line of each lane whose PE at depth `first` sends the stream, to itself first."""
+    chain = chain_routes(takers, side, turned, first, turns=True)
+    ends = chain.ends.apply(turned)
+    return Line(
+        even=backwards(chain.even),
+        odd=backwards(chain.odd),
+        entry=routes_of(turned, (ends, "ramp", "ramp")),
+        members=chain.members,
+        nearest=chain.ends,
+        passing=chain.members.subtract(chain.starts),
+        between=chain.members.subtract(takers.apply(turned.reverse())),
+    )
+
+
+def border_line(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") -> Line:
     """Return the line of each port's adapters, { [lane of the port] -> [lane] }.
 
-    It enters at one end of these lanes, wherever the port is.
+    It enters at one end of these lanes, wherever the port is. At the lane of the port it comes from
+    the side or from another `source`.
     """
-    chain = border_chain(feeds, side, turned)
+    chain = border_chain(feeds, side, turned, source)
     members = chain.reach.range()
     adapters = feeds.range().apply(isl.Map("{ [lane] -> [lane, 0] }")).apply(turned.reverse())
     return Line(
