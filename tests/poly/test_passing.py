@@ -4,7 +4,7 @@ import pytest
 from stages.poly.border import border_chain
 from stages.poly.copies import copy_routes
 from stages.poly.flow import Routes, chain_routes
-from stages.poly.passing import Line, backwards, border_line, inward_line
+from stages.poly.passing import Line, backwards, border_line, inward_line, turning_line
 from stages.poly.side import SIDES, Rectangle, turn
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)
@@ -89,3 +89,13 @@ def test_routers_that_hand_over_have_two_positions() -> None:
     assert then.is_equal(isl.UnionMap(
         "{ [PE[0, y] -> N[]] -> S[] : 0 <= y <= 2; [PE[0, 3] -> N[]] -> ramp[] }"
     ))
+
+
+def test_what_turns_is_heard_first_by_the_pe_that_sends_it() -> None:
+    line = turning_line(isl.Set("{ [0, 1]; [0, 2] }"), "N", NORTH, 1)
+    assert line.entry.is_equal(isl.UnionMap("{ [PE[0, 1] -> ramp[]] -> ramp[] }"))
+    assert line.odd.is_empty()
+    assert line.even.is_equal(isl.UnionMap(
+        "{ [PE[0, 1] -> ramp[]] -> S[]; [PE[0, 2] -> N[]] -> ramp[] }"
+    ))
+    assert line.nearest.is_equal(line.passing) and line.between.is_empty()

@@ -6,6 +6,8 @@ import pytest
 from stages.diagnose import UserError
 from tests.e2e.sanitized import run_sanitized, sanitizer
 from tests.stages.built import MV, build
+from tests.stages.test_graph_values import right
+from tests.stages.test_returning import TWO as RETURNING, layer, way
 from tests.stages.test_several_ports import ARRIVALS, LEAVES, TARGET
 
 TWO = """lair two<T=float16>(M=8, N=12): T A[M][N], T B[M][N], T x[N], T u[N] -> T y[M], T z[M]
@@ -64,6 +66,30 @@ def test_a_stream_has_a_line_of_pes_and_no_route_that_copies():
         assert line["enters"] in (*line["colours"], line["colours"][0].replace("even", "in"))
     for colour in built.yaml("tasks.yaml")["colours"]:
         assert routes[colour].is_single_valued()
+
+
+RETURNS = {
+    "WW": ("3, 2", "j//2, i//4", "i//2, j//4", "[PE[i//2, 2] -> index[i mod 2]]"),
+    "NW": (
+        "4, 4", "2 + i//4, 1 + j//2", "2 + i//2, 1 + j//4", "[PE[2 + i//2, -1] -> index[i mod 2]]",
+    ),
+    "SS": ("3, 3", "j//3, j mod 2", "1, i//2", ""),
+}
+"""Results that come back along a row, around a corner, and along the border that collects them."""
+
+
+@pytest.mark.parametrize("sides", RETURNS)
+@pytest.mark.parametrize("skew", ["true", "false"])
+def test_what_returns_is_passed_on(sides, skew):
+    *places, port = RETURNS[sides]
+    leaves = f'tensors: {{z: {{leaves: "{{ z[i] -> {port} }}"}}}}\n' if port else ""
+    mapping = layer(*places, f"{leaves}machine: systolic\nskew: {skew}\n")
+    built = build(RETURNING, mapping, "simulate")
+    right(built)
+    assert way(built) == sides
+    assert "y_back" in built.yaml("tasks.yaml")["passing"]
+    copied = build(RETURNING, layer(*places, leaves), "simulate").results()
+    assert built.results()["multicast"]["cycles"] == copied["cycles"]["simd"]
 
 
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
