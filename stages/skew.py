@@ -116,7 +116,9 @@ def running(points: isl.Map, times: int) -> int:
     steps = points.range()
     at = isl.Map.identity(steps.space.map_from_set()).intersect_domain(steps)
     by_pe = at.project_out(isl.dim_type.in_, 0, times).project_out(OUT, times, at.dim(OUT) - times)
-    last = by_pe.lexmin().range().lexmax()
+    last = by_pe.lexmin().range()
+    for k in range(times):
+        last = last.fix_val(isl.dim_type.set, k, last.dim_max_val(k))
     return cardinality(by_pe.intersect_range(last).domain())
 
 

@@ -21,7 +21,7 @@ def footprint(
     `times` { S[i] -> [t...] } has the dimensions down to the loop; `sizes` gives the bytes of an
     element by tensor.
     """
-    step = times.flat_range_product(place).reverse()
+    step = times.flat_range_product(place).compute_divs().reverse()
     return sum(
         sizes[access.get_tuple_name(OUT)] * _elements(step.apply_range(access))
         for access in accesses

@@ -21,34 +21,40 @@ SET, IN, OUT = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
 
 def space_time(times: isl.Map, place: isl.Map) -> isl.Map:
     """Return { S[i] -> [t..., x, y] } of { S[i] -> [t...] } and { S[i] -> PE[x, y] }."""
-    return times.flat_range_product(place.reset_tuple_id(OUT)).reset_tuple_id(OUT)
+    points = times.flat_range_product(place.reset_tuple_id(OUT)).reset_tuple_id(OUT)
+    return points.compute_divs()
 
 
 def reuse_space(points: isl.Map, access: isl.Map) -> isl.BasicSet:
     """Return the space R of { z' - z : z and z' use one element }, eq. (1)."""
-    return _hull(_sharing(points, access))
+    return hull(apart(points, access))
 
 
 def extent_space(points: isl.Map) -> isl.BasicSet:
     """Return the space of all { z' - z }: the equalities E of the instances."""
     every = points.range()
-    return _hull(isl.Map.from_domain_and_range(every, every))
+    return hull(isl.Map.from_domain_and_range(every, every).deltas())
 
 
 def placement_space(points: isl.Map, times: int) -> isl.BasicSet:
     """Return the space P of { z' - z : z and z' have one time }, the first `times` coordinates."""
     every = points.range()
-    return _hull(_at_one_time(isl.Map.from_domain_and_range(every, every), times))
+    return hull(_at_one_time(isl.Map.from_domain_and_range(every, every), times).deltas())
 
 
 def broadcast_space(points: isl.Map, access: isl.Map, times: int) -> isl.BasicSet:
     """Return the space B of { z' - z : z and z' use one element at one time }."""
-    return _hull(_at_one_time(_sharing(points, access), times))
+    return hull(_at_one_time(_sharing(points, access), times).deltas())
 
 
 def apart(points: isl.Map, access: isl.Map) -> isl.Set:
     """Return { z' - z : z and z' use one element }: those that there are, not their hull."""
-    return _sharing(points, access).deltas().coalesce()
+    return _sharing(points, access).deltas()
+
+
+def hull(vectors: isl.Set) -> isl.BasicSet:
+    """Return the least linear space that holds vectors, 0 among them, whatever their strides."""
+    return vectors.affine_hull().remove_divs().affine_hull()
 
 
 def with_names(space: isl.BasicSet, times: int) -> isl.Set:
@@ -65,7 +71,7 @@ def has(vectors: isl.Set, vector: Sequence[int]) -> bool:
     point = isl.Point.zero(vectors.space)
     for k, entry in enumerate(vector):
         point = point.set_coordinate_val(SET, k, entry)
-    return bool(isl.Set.from_point(point).is_subset(vectors))
+    return not vectors.intersect(isl.Set.from_point(point)).is_empty()
 
 
 def dimension(space: isl.BasicSet) -> int:
@@ -91,8 +97,3 @@ def _at_one_time(pairs: isl.Map, times: int) -> isl.Map:
     for k in range(times):
         pairs = pairs.equate(IN, k, OUT, k)
     return pairs
-
-
-def _hull(pairs: isl.Map) -> isl.BasicSet:
-    """Return the least linear space that holds { z' - z }; strides of it do not count."""
-    return pairs.deltas().affine_hull().remove_divs().affine_hull()

@@ -20,7 +20,7 @@ from stages.spatial.footprint import footprint
 from stages.spatial.loops import transformation
 from stages.spatial.matrices import identity
 from stages.spatial.skewing import Group
-from stages.spatial.spaces import apart, extent_space, has, normals, reuse_space, space_time
+from stages.spatial.spaces import apart, extent_space, has, hull, normals, space_time
 from stages.spatial.timed import Reference, Timed
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
@@ -126,7 +126,7 @@ def _reference(
     lags = vectors.project_out(isl.dim_type.set, 0, times)
     return Reference(
         tensor=tensor,
-        reuse=normals(reuse_space(points, access)),
+        reuse=normals(hull(vectors)),
         apart=vectors,
         meeting=tuple(has(lags, unit) for unit in identity(grid)),
         wish=wishes.get(tensor, (0,) * grid),

@@ -12,7 +12,7 @@ from stages.spatial.timed import dimensions, passes
 from tests.spatial.nests import nest
 from tests.spatial.random_nests import random_nest, values_of
 
-NESTS, SHARE = 200, 20
+FIRST, NESTS, SHARE = 2400, 200, 20
 MACHINE = Machine(memory=2**20, sizes=dict.fromkeys("abty", 2), wishes={})
 
 
@@ -23,11 +23,12 @@ class Skewed:
         self.nest = random_nest(random.Random(seed))
         texts = self.nest.texts()
         space = nest(*texts)
-        self.claims, self.lag = {}, {}
+        self.claims, self.lag, self.running = {}, {}, {}
         self.before, self.after = {}, {}
         for group in groups_of(space, MACHINE, (0, 1)):
             lags = skew(group)
-            for name, (times, _) in skewed(space, group, lags).items():
+            for name, (times, said) in skewed(space, group, lags).items():
+                self.running[name] = said["running"]
                 self.before[name] = values_of(space.times(name))
                 self.after[name] = values_of(times)
             self.lag |= lags
@@ -54,7 +55,7 @@ class Skewed:
         return found
 
 
-@pytest.fixture(scope="module", params=range(0, NESTS, SHARE))
+@pytest.fixture(scope="module", params=range(FIRST, FIRST + NESTS, SHARE))
 def some(request):
     return [Skewed(seed) for seed in range(request.param, request.param + SHARE)]
 
@@ -146,6 +147,16 @@ def test_as_many_pes_work_in_as_many_steps(some):
             points = [{(p, t[n][i]) for p, n, i in places if n == name}
                       for t in (case.before, case.after)]
             assert len(points[0]) == len(points[1])
+
+
+def test_as_many_pes_work_when_the_last_one_has_begun(some):
+    for case in some:
+        for name, said in case.running.items():
+            for when, times in (("before", case.before[name]), ("after", case.after[name])):
+                points = [(case.pe(s, i), times[i]) for s, i in case.instances if s.name == name]
+                first = {p: min(t for q, t in points if q == p) for p, _ in points}
+                last = max(first.values())
+                assert said[when] == len({p for p, t in points if t == last})
 
 
 def test_nests_are_skewed_with_unit_factors(some):
