@@ -5,6 +5,7 @@ from dataclasses import dataclass
 SHIPPED = "tests/e2e/test_shipped.py::test_a_shipped_layer_is_right"
 ONCE_WRONG = "tests/property/test_random_layers.py::test_a_layer_that_was_wrong_once_is_right"
 GATHERS = "tests/stages/test_gathers.py"
+SKEWING = "tests/spatial/test_skewing.py"
 WAYS = "tests/stages/test_ways.py"
 AWKWARD = "tests/stages/test_awkward_layers.py::test_layer_is_right"
 
@@ -353,5 +354,26 @@ FAULTS = (
         old='(takers.intersect(ends), "ramp", "ramp"),',
         new="",
         caught_by="tests/stages/test_returning.py::test_sums_over_rows_come_back_along_them",
+    ),
+    Fault(
+        name="neighbours may lag so that a dependence is reversed",
+        file="stages/spatial/skewing.py",
+        old="            return keeps(group.dependences, times)",
+        new="            return True",
+        caught_by=f"{SKEWING}::test_eq_3_a_lag_that_reverses_a_dependence_is_not_taken",
+    ),
+    Fault(
+        name="PEs do not start together",
+        file="stages/spatial/clock.py",
+        old="row if given and _divides(row) else row.sub(_least(row, within))",
+        new="row",
+        caught_by="tests/spatial/test_spaces.py::test_on_blocks_the_spaces_are_those_of_tiles",
+    ),
+    Fault(
+        name="lags may leave fewer PEs at work",
+        file="stages/spatial/timed.py",
+        old="rank([*statement.domain, *_times(statement, factors)])",
+        new="rank(_times(statement, factors))",
+        caught_by=f"{SKEWING}::test_no_parallelism_is_lost",
     ),
 )
