@@ -291,8 +291,8 @@ MOST = 240
 """Elements of a value, so that tracing stays small."""
 
 
-def random_graph(seed):
-    """Return a graph of some operations and the MLIR of its function."""
+def random_graph(seed, operations=OPERATIONS, kinds=6):
+    """Return a graph of some operations, the names of its outputs, and the MLIR of its function."""
     random = np.random.default_rng(seed)
     graph = Graph(random=random)
     shapes = {"a": random.integers(1, 5, 2), "b": random.integers(2, 8, 1),
@@ -304,8 +304,8 @@ def random_graph(seed):
     )
     graph.source("zero", np.zeros(()))
     graph.line("%zero = arith.constant 0.0 : f32")
-    while len(graph.kinds) < 6:
-        operation = OPERATIONS[random.integers(len(OPERATIONS))]
+    while len(graph.kinds) < kinds:
+        operation = operations[random.integers(len(operations))]
         if operation(graph) is not None:
             graph.kinds.add(operation.__name__)
         if graph.values[-1].numbers.size > MOST:

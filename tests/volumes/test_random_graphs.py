@@ -26,8 +26,10 @@ class Analysed:
         draft, returned = translate(parse_text(Source(path="k.mlir", text=text)))
         sizes = solve(draft.symbols, draft.claims)
         self.program = read_program(draft.described(sizes, "random", returned))
+        self.symbols = [name for name in draft.symbols if name not in sizes.values]
         self.volumes = union_of({
-            name: domain_of(name, draft.shape(name, sizes), []) for name in self.program.types
+            name: domain_of(name, draft.shape(name, sizes), self.symbols)
+            for name in self.program.types
         })
         self.elements = {o.name: element_map(o, self.volumes) for o in self.program.operations}
 

@@ -1,0 +1,71 @@
+"""Layers as programs: element maps are those of their accesses, values those of the reference."""
+
+import shutil
+from pathlib import Path
+
+import islpy as isl
+import numpy as np
+import pytest
+import yaml
+
+from stages.describe import READS as DESCRIBED
+from stages.lair.data import input_samples
+from stages.lair.evaluate import evaluate_all
+from stages.make.action import run_stage
+from stages.make.folders import file_of, open_folder
+from stages.make.inputs import Inputs
+from stages.poly.text import read_objects
+from stages.volumes.evaluate import evaluate
+from stages.volumes.operation import read_program
+
+PROJECTS = Path(__file__).resolve().parents[2] / "projects"
+LAYERS = (
+    "fc_train", "conv2d", "residual", "catalogue/softmax_max", "catalogue/layer_norm_mean",
+    "catalogue/attention_scores", "catalogue/conv1d_transposed", "catalogue/max_pool2d",
+    "recurrent",
+)
+
+
+class Layer:
+    """A layer of this project, described as a program."""
+
+    def __init__(self, name, tmp_path):
+        path = tmp_path / "layer"
+        shutil.copytree(PROJECTS / name, path, ignore=shutil.ignore_patterns("build"))
+        self.folder = open_folder(path)
+        for stage in ("parse", "describe", "relate", "compose"):
+            run_stage(stage, self.folder)
+        self.program = read_program(yaml.safe_load(self.text("operations.yaml")))
+
+    def text(self, name):
+        return file_of(self.folder, name).read_text(encoding="utf-8")
+
+    def objects(self, name):
+        return read_objects(self.text(name))
+
+
+@pytest.fixture(params=LAYERS)
+def layer(request, tmp_path):
+    return Layer(request.param, tmp_path)
+
+
+def test_element_maps_are_those_of_the_accesses(layer):
+    """An element of a result needs what the instances that write it read."""
+    lair = layer.objects("lair.isl")
+    reads, writes = (lair[name].intersect_domain(lair["instances"]) for name in ("reads", "writes"))
+    found = isl.UnionMap("{ }")
+    for each in layer.objects("elements.isl").values():
+        found = found.union(each)
+    assert found.is_equal(writes.reverse().apply_range(reads))
+
+
+def test_values_are_those_of_the_reference(layer):
+    inputs = Inputs(layer.folder, (*DESCRIBED, "inputs/*.npy"))
+    lair = inputs.lair()
+    sample = input_samples(inputs.mapping(), lair, inputs.arrays())[:1]
+    (wanted,) = evaluate_all(lair, sample)
+    delayed = {tensor.name: wanted[tensor.name] for tensor in lair.delayed}
+    found = evaluate(layer.program, layer.objects("volumes.isl")["volumes"],
+                     {**sample[0], **delayed})
+    for tensor in lair.outputs:
+        assert np.array_equal(found[tensor.name], wanted[tensor.name]), tensor.name
