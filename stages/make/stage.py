@@ -6,6 +6,7 @@ import fnmatch
 import importlib
 from collections.abc import Mapping, Sequence
 
+from stages import KERNEL
 from stages.diagnose import UserError
 from stages.make.declare import declaration
 from stages.make.folders import is_pattern
@@ -37,10 +38,10 @@ def _bounded(name: str, inputs: Inputs) -> Mapping[str, str | bytes]:
         with limited(MOST_OPERATIONS):
             outputs: Mapping[str, str | bytes] = stage.run(inputs)
     except TooManyOperations as error:
-        raise UserError(
-            f"stage {name}: {error}",
-            hint="simplify the placement, or how tensors arrive and leave",
-        ) from error
+        hint = "simplify the placement, or how tensors arrive and leave"
+        if name in KERNEL:
+            hint = "fewer sizes that are unknown, or fewer outputs, are less work"
+        raise UserError(f"stage {name}: {error}", hint=hint) from error
     return outputs
 
 

@@ -29,6 +29,15 @@ def test_a_kernel_is_built_once_and_its_texts_do_not_name_it(space):
     assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
 
 
+def test_a_new_kernel_is_like_another(space):
+    space.write("dodo.py", DODO)
+    space.write("projects/.keep", "")
+    run = space.run("new", "mine", "--like", "krnl0")
+    assert (run.code, run.err) == (0, "")
+    files = ["projects/mine/dodo.py", "projects/mine/krnl0.mlir"]
+    assert [name for name in space.files("projects") if ".keep" not in name] == files
+
+
 def test_what_is_wrong_in_a_kernel_is_said_with_its_place(space):
     space.write("dodo.py", DODO)
     space.copy(ROOT / "projects/krnl0", "projects/krnl0")

@@ -264,3 +264,41 @@ def test_convolutions(kernel, name):
     seen = np.lib.stride_tricks.sliding_window_view(x, (3, 4), axes)[..., ::3]
     seen = np.moveaxis(np.moveaxis(seen, axes, (0, 1))[::2, :4], (0, 1), axes)
     assert np.array_equal(values(found, x=x, w=w)["y"], np.einsum(einsum, seen, w))
+
+
+ELEMENTWISE = {
+    "linalg.add": np.add, "linalg.sub": np.subtract, "linalg.mul": np.multiply,
+    "linalg.max": np.maximum, "linalg.min": np.minimum, "linalg.exp": np.exp,
+    "linalg.sqrt": np.sqrt, "linalg.log": np.log, "linalg.copy": np.positive,
+    "arith.addf": np.add, "arith.divf": np.divide, "arith.minimumf": np.minimum,
+    "arith.negf": np.negative, "math.exp": np.exp, "math.tanh": np.tanh, "math.absf": np.abs,
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_element_by_element(kernel, name):
+    apply = ELEMENTWISE[name]
+    operands = ["%x", "%z"][: apply.nin]
+    kinds = ", ".join(["tensor<3x4xf32>"] * apply.nin)
+    line = f"%y = {name} {', '.join(operands)} : tensor<3x4xf32>"
+    if name.startswith("linalg"):
+        line = f"""%e = tensor.empty() : tensor<3x4xf32>
+  %y = {name} ins({', '.join(operands)} : {kinds}) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>"""
+    found = built(kernel, function(
+        "%x: tensor<3x4xf32>, %z: tensor<3x4xf32>", line, "%y", "tensor<3x4xf32>"
+    ))
+    parts = [f"y[i, j] -> {each[1:]}[i, j] : 0 <= i < 3 and 0 <= j < 4" for each in operands]
+    assert found.objects["y"].is_equal(isl.UnionMap(f"{{ {'; '.join(parts)} }}"))
+    x = X + 1
+    with np.errstate(all="ignore"):
+        wanted = apply(x, x[::-1])[...] if apply.nin == 2 else apply(x)
+    assert np.allclose(values(found, x=x, z=x[::-1])["y"], wanted, rtol=1e-6)
+
+
+def test_a_tensor_is_rounded_to_another_type(kernel):
+    found = built(kernel, function(
+        "%x: tensor<4xf32>", "%y = arith.truncf %x : tensor<4xf32> to tensor<4xf16>", "%y",
+        "tensor<4xf16>",
+    ))
+    assert values(found, x=np.full(4, 0.1))["y"].tolist() == [np.float16(0.1)] * 4
+    assert found.program.operations[-1].kind == "copy"

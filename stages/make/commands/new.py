@@ -14,10 +14,13 @@ from stages.make.declare import STAGES
 from stages.make.files import is_left_over, temporary_name
 from stages.make.folders import (
     LAYER,
+    NETWORK,
     NOT_LAYERS,
+    files_in,
     find_layers,
     find_workspace,
     lone_folder,
+    mark_of,
     shown_path,
     user_folder,
 )
@@ -84,9 +87,10 @@ class New(LayerCommand):
         found = find_layers(workspace) if workspace else []
         named = [layer.path for layer in found if layer.name == like]
         for path in (user_folder() / like, *named, SHIPPED / like):
-            if (path / LAYER).is_file():
+            if mark_of(files_in(path)) not in (None, NETWORK):
                 return path
-        shipped = sorted(layer.name for layer in find_layers(SHIPPED.parent))
+        found = find_layers(SHIPPED.parent)
+        shipped = sorted(layer.name for layer in found if not layer.parts)
         raise UserError(f"there is no layer {like}", hint=f"shipped are {', '.join(shipped)}")
 
     def _report(self, folder: Path, as_json: bool) -> None:
