@@ -50,8 +50,8 @@ OUTSIDE = 3
 STEP = 1
 """Those of a step besides; where elements are sums, as many more for its guards."""
 
-UNEVEN = 8
-"""Those that find the size of an instruction that adds to elements, where it is not fixed."""
+UNEVEN = 5
+"""Those that find the size of an instruction where the last step is smaller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +177,7 @@ class Cutter:
         scalars = group.together * (SCALARS + group.together - 1 + DIGITS * more)
         scalars += len(work) * (DIGITS + GUARDS) * more
         if cut.rest < cut.size:
-            scalars += UNEVEN * sum(statement.op != "=" for statement in group.statements)
+            scalars += len(work) * UNEVEN
         start = group.together * self.profile.dispatch + sum(w.call for w in work)
         steps = number * (start + scalars * self.profile.scalar) + sum(w.whole for w in work)
         results = sum(w.results for w in work)

@@ -24,7 +24,7 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
@@ -104,11 +104,17 @@ def _choose(leading: Leading, room: Room, profile: Profile) -> Description | Non
         for stops in stops_of(last, leading.steps.box)
         if (gain := _gain(lead_of(order, last, stops, pes), leading, room, profile))
     ]
-    best = max(found, key=lambda gain: (gain["saved"], -gain["spent"]), default=None)
-    if best is None or best["saved"] <= 0:
+    best = best_of(found)
+    if best is None:
         return None
     why = f"some {best.pop('saved')} cycles saved, {best.pop('spent')} of a PE more"
     return best | {"why": why}
+
+
+def best_of(found: Sequence[dict[str, typing.Any]]) -> dict[str, typing.Any] | None:
+    """Return what saves most, and costs least; None if nothing saves anything."""
+    best = max(found, key=lambda gain: (gain["saved"], -gain["spent"]), default=None)
+    return best if best is not None and best["saved"] > 0 else None
 
 
 def _gain(
