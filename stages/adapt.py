@@ -2,11 +2,11 @@
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eqs. (5) (6) (10)
 Reads    layer.yaml, lair.isl, placement.isl
-Writes   adapted.isl    target, grid, placement, sources, arrivals, departures
+Writes   adapted.isl    target, grid, placement, sources, arrivals, departures; returns
 Assumes  the placement is total, single-valued and inside the target.
 Ensures  PE[0, 0] is the first computing PE; every element that a PE needs arrives on its row or
          column; every element that leaves is computed on the row or column of its port, or of the
-         adapter that collects it.
+         adapter that collects it. What a statement reads and another PE computes does both.
 """
 
 from __future__ import annotations
