@@ -121,7 +121,7 @@ def _option(cost: Cost, operations: Sequence[Operation], find: Way) -> Option:
         way=candidate.way,
         why=candidate.why,
         cycles=cost.vector(candidate, steps),
-        configurations=len(steps) * configurations(candidate) + situation.passes,
+        configurations=len(steps) * configurations(candidate) + situation.besides,
         candidate=candidate,
         steps=steps,
     )
@@ -145,7 +145,7 @@ def _loops(situation: Situation, why: str) -> Option:
     """Return loops; those of a stream are around its instruction, which it has in any case."""
     kind = situation.task["kind"]
     cycles = Cost(situation=situation).loops() if kind in (*RUNS, *FILLS) else 0
-    needed = situation.passes + int(kind in STREAMS)
+    needed = situation.besides + int(kind in STREAMS)
     return Option(way="loops", why=why, cycles=cycles, configurations=needed)
 
 

@@ -90,12 +90,18 @@ class Situation:
         return self.task["kind"] in RUNS
 
     @property
-    def passes(self) -> int:
-        """The instructions of a gather that pass on the elements of other PEs."""
+    def besides(self) -> int:
+        """The instructions of a departure besides that which sends a PE's own part.
+
+        Those of a gather that pass on the elements of other PEs; where all of it leaves early, the
+        one that waits until it has left.
+        """
         stream = self.files.graph["departures"].get(self.task.get("departure"), {})
-        if self.task["kind"] != "send" or stream.get("by") != "gather":
+        if self.task["kind"] not in ("send", "lead"):
             return 0
-        return sum(isl.PwAff(stream[part]).max_val().is_pos() for part in ("before", "after"))
+        passing = ("before", "after") if stream.get("by") == "gather" else ()
+        waits = bool(stream.get("lead", {}).get("all"))
+        return waits + sum(isl.PwAff(stream[part]).max_val().is_pos() for part in passing)
 
     @cached_property
     def known(self) -> isl.Set:
