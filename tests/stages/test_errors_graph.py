@@ -120,15 +120,3 @@ def test_more_results_return_than_may_wait(graph: LayerFolder) -> None:
         "layer.yaml:2:12: error: on a computing PE 14 streams may wait for other PEs, and wse2 "
         "starts no task while 8 do: y0, y1, y2, y3 return"
     )
-
-
-def test_routers_that_do_not_copy_bring_nothing_back(graph: LayerFolder) -> None:
-    graph.edit("layer.yaml", "relu[i] -> PE[0, 1 + i//4]", "relu[i] -> PE[1, 1 + i//4]")
-    with_copies = (graph.path / "layer.yaml").read_text(encoding="utf-8")
-    graph.write("layer.yaml", with_copies + "machine: {profile: wse2, multicast: false}\n")
-    assert graph.error() == """\
-layer.yaml:2:12: error: the routers of wse2 do not copy, as those must that bring back y
-  placement: "{ ff[i,j] -> PE[0, 1 + i//4]; relu[i] -> PE[1, 1 + i//4] }"
-             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: place statements on the PEs that compute what they read, or take another machine
-"""
