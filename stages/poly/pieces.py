@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import islpy as isl
 
 
@@ -26,12 +28,12 @@ def named_set(union: isl.UnionSet, name: str) -> isl.Set | None:
 
 def from_domain(union: isl.UnionMap, name: str) -> isl.UnionMap:
     """Return the part of a union of maps whose domain tuple has the given name."""
-    return _union(m for m in maps_of(union) if _tuple_name(m, isl.dim_type.in_) == name)
+    return union_of(m for m in maps_of(union) if _tuple_name(m, isl.dim_type.in_) == name)
 
 
 def to_range(union: isl.UnionMap, name: str) -> isl.UnionMap:
     """Return the part of a union of maps whose range tuple has the given name."""
-    return _union(m for m in maps_of(union) if _tuple_name(m, isl.dim_type.out) == name)
+    return union_of(m for m in maps_of(union) if _tuple_name(m, isl.dim_type.out) == name)
 
 
 def example_of(union: isl.UnionSet | isl.Set) -> str:
@@ -40,6 +42,14 @@ def example_of(union: isl.UnionSet | isl.Set) -> str:
     text = str(isl.UnionSet.from_point(point))
     body = text[text.index("{") + 1 : text.rindex("}")].strip()
     return _values_only(body)
+
+
+def union_of(maps: Iterable[isl.Map]) -> isl.UnionMap:
+    """Return the union of maps."""
+    result = isl.UnionMap("{ }")
+    for m in maps:
+        result = result.union(isl.UnionMap.from_map(m))
+    return result
 
 
 def _values_only(text: str) -> str:
@@ -53,10 +63,3 @@ def _values_only(text: str) -> str:
 
 def _tuple_name(m: isl.Map, kind: isl.dim_type) -> str | None:
     return m.get_tuple_name(kind) if m.has_tuple_name(kind) else None
-
-
-def _union(maps: object) -> isl.UnionMap:
-    result = isl.UnionMap("{ }")
-    for m in maps:  # type: ignore[attr-defined]
-        result = result.union(isl.UnionMap.from_map(m))
-    return result

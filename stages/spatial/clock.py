@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from stages.poly.least import least
 from stages.poly.pieces import maps_of
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
@@ -129,7 +130,7 @@ def _divides(row: isl.PwAff, *, only: bool = False) -> bool:
 
 def _least(row: isl.PwAff, place: isl.Map) -> isl.PwAff:
     """Return { S[i] -> [least t on the PE of S[i]] }, or in another place of it."""
-    on_pe = place.reverse().apply_range(isl.Map.from_pw_aff(row)).lexmin()
+    on_pe = least(place.reverse().apply_range(isl.Map.from_pw_aff(row)))
     return functions(place.apply_range(on_pe))[0]
 
 

@@ -9,12 +9,12 @@ Differs  lower triangular transformations are checked like the others: loops ove
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.poly.pieces import maps_of
+from stages.poly.pieces import maps_of, union_of
 from stages.poly.quota import TooManyOperations, limited
 from stages.spatial.timed import Factors, Loss, Timed, loss, parallel, passes, together
 
@@ -65,7 +65,7 @@ def sharing(statements: Sequence[Timed], target: int) -> list[list[Timed]]:
 
 def stays_on_pe(dependences: isl.UnionMap, statements: Sequence[Timed]) -> bool:
     """Say whether both ends of all dependences are on one PE, eq. (6): then any F is legal."""
-    places = _union(
+    places = union_of(
         isl.Map(f"{{ {s.name}[{_list('t', s.times)}, {p}] -> [{p}] }}")
         for s in statements
         for p in [_list("p", s.grid)]
@@ -148,7 +148,7 @@ def _is_legal(group: Group, trial: Mapping[str, Factors]) -> bool:
     """
     if stays_on_pe(group.dependences, group.statements):
         return True
-    times = _union(later(each, trial[each.name]) for each in group.statements)
+    times = union_of(later(each, trial[each.name]) for each in group.statements)
     try:
         with limited(MOST_FOR_CHECK):
             return keeps(group.dependences, times)
@@ -172,10 +172,3 @@ def _with(
 
 def _list(letter: str, number: int) -> str:
     return ", ".join(f"{letter}{k}" for k in range(number))
-
-
-def _union(maps: Iterable[isl.Map]) -> isl.UnionMap:
-    result = isl.UnionMap("{ }")
-    for each in maps:
-        result = result.union(isl.UnionMap.from_map(each))
-    return result

@@ -27,7 +27,7 @@ class Skewed:
         self.before, self.after = {}, {}
         for group in groups_of(space, MACHINE, (0, 1)):
             lags = skew(group)
-            for name, (times, said) in skewed(space, group, lags).items():
+            for name, (times, said) in skewed(space, group, lags, lags).items():
                 self.running[name] = said["running"]
                 self.before[name] = values_of(space.times(name))
                 self.after[name] = values_of(times)

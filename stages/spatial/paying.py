@@ -1,0 +1,67 @@
+"""Does it pay to let PEs lag behind each other?
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.F, III.H, IV
+Differs  the paper leaves open when eliminating broadcasts is worth less than what it loses. Here it
+         is not done where more accesses get remote: loops that are longer by the lag come back
+         later to what was used before.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import islpy as isl
+
+from stages.poly.pieces import union_of
+from stages.poly.quota import TooManyOperations, limited
+from stages.spatial.skewing import Group, skew
+from stages.spatial.statements import Space
+from stages.spatial.steps import Order, in_order, lagging
+from stages.spatial.timed import Factors, together
+from stages.spatial.topology import Topology, neighbours
+from stages.spatial.traffic import Accesses, sources, total
+
+MOST_FOR_COUNT = 20_000_000
+"""What counting may take in isl's own unit; some seconds."""
+
+Lags = Mapping[str, Factors]
+"""F by statement."""
+
+
+def lags_of(space: Space, group: Group) -> tuple[Lags, Lags]:
+    """Return F of statements that eliminates broadcasts, and F that is taken: that one or zeros."""
+    wanted = skew(group)
+    none = {each.name: together(each) for each in group.statements}
+    return wanted, wanted if wanted == none or _pays(space, wanted, group.spatial) else none
+
+
+def depth(lag: Factors) -> int:
+    """Return how many dimensions of time tell steps apart: down to the last that lags, or all."""
+    return max((k + 1 for k, row in enumerate(lag) if any(row)), default=len(lag))
+
+
+def _pays(space: Space, lags: Lags, spatial: Sequence[int]) -> bool:
+    """Say whether no more accesses are remote with the lags than without; yes, if isl needs long.
+
+    Links are those of a mesh. What other statements access in between does not count.
+    """
+    order = Order(groups=[list(lags)], depths={name: depth(lag) for name, lag in lags.items()})
+    started = Accesses(
+        relations=tuple(access for name in lags for access in space.used(name)),
+        placement=union_of(space.places[name] for name in lags),
+        times=in_order(union_of(space.times(name) for name in lags), order),
+    )
+    lagged = dataclasses.replace(started, steps=lagging(lags, order))
+    pes = isl.Set.from_union_set(started.placement.range())
+    sizes = tuple(pes.dim_max_val(k).to_python() + 1 for k in range(pes.dim(isl.dim_type.set)))
+    near = neighbours(Topology(kind="mesh", sizes=sizes, spatial=tuple(spatial)))
+    try:
+        with limited(MOST_FOR_COUNT):
+            return _remote(lagged, near) <= _remote(started, near)
+    except TooManyOperations:
+        return True
+
+
+def _remote(accesses: Accesses, near: isl.Map) -> int:
+    return total(each.traffic() for each in sources(accesses, near).values()).remote

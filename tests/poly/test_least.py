@@ -1,0 +1,21 @@
+import islpy as isl
+
+from stages.poly.least import least
+
+
+def test_the_least_value_at_each_point():
+    found = least(isl.Map("{ [i] -> [j, k] : 0 <= i < 4 and i <= 2j <= 8 and 0 <= k < 3 }"))
+    assert found.is_equal(isl.Map("{ [i] -> [j, 0] : 0 <= i < 4 and i <= 2j <= i + 1 }"))
+
+
+def test_points_that_isl_loses_are_found():
+    """lexmin of this relation, constructed so, is empty; read from its text it is not."""
+    points = isl.Set(
+        "{ [t, k, l, 0, p] : exists i, j : (t - 2j) mod 10 = 0 and (p - i) mod 5 = 0 and "
+        "0 <= i <= 7 and 0 <= j <= 3 and 0 <= k <= 3 and 0 <= l <= 1 and "
+        "2i + 2j - 8 <= t <= 2i + 2j and 0 <= p <= 4 }"
+    )
+    out = isl.dim_type.out
+    at = isl.Map.identity(points.space.map_from_set()).intersect_domain(points)
+    by_pe = at.project_out(isl.dim_type.in_, 0, 3).project_out(out, 3, 2)
+    assert least(by_pe).is_equal(isl.Map("{ [0, p] -> [0, 0, 0] : 0 <= p <= 4 }"))
