@@ -33,7 +33,6 @@ from stages.fabric.ports import (
     Ports,
     Values,
     departing_shape,
-    entering_ports,
     leaving_ports,
     read_arrivals,
     read_departure,
@@ -81,7 +80,6 @@ class FabricRun:
     counters: Mapping[str, Sequence[Count]]
     points: Mapping[str, NDArray[np.int64]]
     memory: Mapping[str, int]
-    entering: Ports
     leaving: Ports
 
 
@@ -389,6 +387,5 @@ def _result(
         counters={name: totals(each) for name, each in counts.items()},
         points={name: each[:, :, 1] for name, each in counts.items()},
         memory={name: memory["data"] + memory["code"] for name, memory in memories.items()},
-        entering=entering_ports(machine.inlets.inlets, machine.grid),
         leaving=leaving_ports(machine.outlets, machine.received_kind, machine.grid),
     )

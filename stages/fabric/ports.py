@@ -66,14 +66,10 @@ class Departure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """External PEs, and how many wavelets each sends or takes in all invocations: arrays [port].
-
-    `colour` is the number of the colour of what is sent; what is taken has none, -1.
-    """
+    """External PEs, and how many wavelets each takes in all invocations: arrays [port]."""
 
     x: NDArray[np.int64]
     y: NDArray[np.int64]
-    colour: NDArray[np.int64]
     wavelets: NDArray[np.int64]
 
 
@@ -169,21 +165,13 @@ def take_departed(
     found.reshape(-1)[departure.numbers] = True
 
 
-def entering_ports(inlets: Array, grid: Grid) -> Ports:
-    """Return the external PEs of inlets."""
-    return _external(inlets, inlets["colour"].astype(np.int64), inlets["total"], grid)
-
-
 def leaving_ports(outlets: Array, kinds: Array, grid: Grid) -> Ports:
     """Return the external PEs of outlets for all invocations; `kinds` is what they received."""
     came = np.concatenate([[0], np.cumsum(kinds != 0)])
     wavelets = came[outlets["first"] + outlets["count"]] - came[outlets["first"]]
-    return _external(outlets, np.full(len(outlets), -1), wavelets, grid)
-
-
-def _external(records: Array, colour: Ints, wavelets: Ints, grid: Grid) -> Ports:
-    x, y = _coordinates(records["node"].astype(np.int64), records["side"].astype(np.int64), grid)
-    return Ports(x=x, y=y, colour=colour, wavelets=wavelets)
+    nodes, sides = outlets["node"].astype(np.int64), outlets["side"].astype(np.int64)
+    x, y = _coordinates(nodes, sides, grid)
+    return Ports(x=x, y=y, wavelets=wavelets)
 
 
 def _read_arrival(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from stages.fabric.driver import FabricRun
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import Grid, coordinates, members, read_grid
-from stages.fabric.ports import Points, Ports, external_points, points_of
+from stages.fabric.ports import Points, external_points, points_of
 from stages.fabric.profile import Profile
 from stages.fabric.times import Times, times_of
 from stages.lair.layer import Layer
@@ -28,6 +28,7 @@ from stages.pe.earliest import (
     MOST_POINTS,
     NEVER,
     Places,
+    entering,
     left,
     one_a_cycle,
     related,
@@ -78,7 +79,7 @@ def lower_bound(needs: Needs, run: Run) -> dict[str, typing.Any]:
     operations, ramps = _of_pes(needs, run, times, outlets, grid)
     candidates = {
         "operations": operations,
-        "ports": max(map(busiest_place, (run.loops.entering, run.loops.leaving))),
+        "ports": max(_busiest(entering(needs, times)), _busiest(_leaving_ports(run.loops))),
         "latency": _latency(needs, run.profile, times, outlets),
         "ramps": ramps,
     }
@@ -86,10 +87,19 @@ def lower_bound(needs: Needs, run: Run) -> dict[str, typing.Any]:
     return {"cycles": candidates[by], "by": by}
 
 
-def busiest_place(ports: Ports) -> int:
-    """Return the most wavelets over one external link, all its colours together."""
-    _, where = np.unique(np.stack([ports.x, ports.y]), axis=1, return_inverse=True)
-    return int(np.bincount(where.reshape(-1), weights=ports.wavelets).max(initial=0))
+def _leaving_ports(loops: FabricRun) -> list[tuple[Places, Ints]]:
+    ports = loops.leaving
+    return [(Places(x=ports.x, y=ports.y), ports.wavelets)]
+
+
+def _busiest(streams: Iterable[tuple[Places, Ints]]) -> int:
+    """Return the most wavelets over one external link, those of all streams together."""
+    listed = list(streams)
+    if not listed:
+        return 0
+    x, y, wavelets = map(np.concatenate, zip(*((p.x, p.y, n) for p, n in listed), strict=True))
+    _, where = np.unique(np.stack([x, y]), axis=1, return_inverse=True)
+    return int(np.bincount(where.reshape(-1), weights=wavelets).max(initial=0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -63,6 +63,18 @@ def taken(needs: Needs, times: Mapping[str, Times], pes: Places, profile: Profil
             cycles = np.where(needed, cycle + _beside(ways, needed), NEVER)
             found.append(cycles.reshape(len(pes.x), -1))
     return np.concatenate(found, axis=1)
+
+
+def entering(needs: Needs, times: Mapping[str, Times]) -> Iterator[tuple[Places, Ints]]:
+    """Yield the ports of each stream, and how many wavelets of it pass up to the last needed."""
+    anywhere = Places(x=np.zeros(1, dtype=np.int64), y=np.zeros(1, dtype=np.int64))
+    for name, relation in needs.taken.items():
+        time = times[name]
+        ports = Places(x=time.x, y=time.y)
+        taken_at = isl.Map.from_domain_and_range(isl.Set("{ PE[0, 0] }"), relation.range())
+        needed = _holds(taken_at, anywhere, ports, time.axes)[0] & time.sent
+        passed = np.where(needed, time.cycle + 1, 0).reshape(len(time.x), -1).max(axis=1, initial=0)
+        yield ports, passed
 
 
 def sends(relation: isl.Map | None, ports: Places, axes: Sequence[Ints], pes: Places) -> Bools:

@@ -38,7 +38,7 @@ def test_one_value_an_invocation(library, row, ideal):
     values = [X, X * 0, np.where(X > 3, X, 0), X]
     run = run_fabric(library, echo(row), ideal, {"x": values}, 4)
     np.testing.assert_array_equal(run.outputs["y"], values)
-    np.testing.assert_array_equal(run.entering.wavelets, [2 + 0 + 0 + 2 + 8, 3 + 0 + 3 + 3 + 8])
+    np.testing.assert_array_equal(run.leaving.wavelets, [2 + 0 + 0 + 2 + 8, 3 + 0 + 3 + 3 + 8])
 
 
 def test_another_order_puts_them_elsewhere(library, row, ideal):
