@@ -60,7 +60,7 @@ waits: the statements that must have run on the PE before one runs."""
 PORTIONS_HEADER = """
 An arrival in portions is taken in parts of `size` elements, the last one of `rest`: `of` gives the
 part of an index, and counts how many there are. A task with portions runs in steps, one for each.
-A task that follows other statements runs after their steps."""
+A task that follows other statements runs after their steps. whole: why an arrival is not cut."""
 LEAD_HEADER = """
 lead: what leaves of a departure while its statement still runs: once it has run for these portions,
 which are the outer indices of a sparse arrival."""
@@ -103,7 +103,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         tasks_header += GRAPH_TASKS_HEADER
     if graph.layer.returned:
         tasks_header += RETURN_TASKS_HEADER
-    if graph.cuts:
+    if graph.cutter.whole and not graph.alone:
         tasks_header += PORTIONS_HEADER
     content = graph.leading()
     if any("lead" in departure for departure in graph.departures.values()):
@@ -131,8 +131,8 @@ class TaskGraph:
         self.held = held_tensors(inputs.lair(), self.streams.needed, self.streams.computed, apart)
         self.waits = dict(waits_of(self.layer, self.held))
         self.cutter = self._cutter()
-        alone = any("copies" in arrival for arrival in self.arrivals.values())
-        self.cuts = {} if alone else self.cutter.cut()
+        self.alone = any("copies" in arrival for arrival in self.arrivals.values())
+        self.cuts = {} if self.alone else self.cutter.cut()
 
     def tasks(self) -> dict[str, object]:
         """Return the content of tasks.yaml."""
@@ -188,7 +188,8 @@ class TaskGraph:
         """Return what tasks.yaml says of the portions of an arrival."""
         found = self.cuts.get(arrival)
         if found is None:
-            return {}
+            why = self.cutter.whole.get(arrival)
+            return {} if why is None or self.alone else {"whole": why}
         cut, why = found.cut, f"some {found.cycles} cycles, {found.whole} as a whole"
         rest = {} if cut.rest == cut.size else {"rest": cut.rest}
         described = {"of": str(cut.of), "counts": list(cut.counts), "size": cut.size}

@@ -53,6 +53,9 @@ STEP = 1
 UNEVEN = 5
 """Those that find the size of an instruction where the last step is smaller."""
 
+WHOLE = "no statement can begin with a part of it"
+NO_BOX = "its indices are not one box on all PEs"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
@@ -101,22 +104,36 @@ class Cutter:
     ) -> None:
         """Take what statements go by, and how many instructions are free to stream.
 
-        `waiting` streams may wait for other PEs besides those that arrive.
+        `waiting` streams may wait for other PEs besides those that arrive. `whole` will say why
+        arrivals are not cut.
         """
         self.layer, self.profile, self.flows, self.leaders = layer, profile, flows, leaders
         self.leaving = {d["tensor"] for d in departures.values() if "sparse" not in d}
         self.free = profile.instruction_queue - 1 - len(leaders.boxes) - waiting
+        self.whole = {name: WHOLE if box else NO_BOX for name, box in leaders.boxes.items()}
 
     def cut(self) -> dict[str, Portions]:
         """Return the portions of the arrivals that are worth a cut, by their names."""
         found: dict[str, Portions] = {}
         for group in self._groups():
-            needed = (AHEAD - 1) * len(group.arrivals)
-            chosen = self._best(group) if needed <= self.free else None
-            if chosen is not None:
-                self.free -= needed
+            chosen = self._best(group)
+            reason = self._refusal(group, chosen)
+            if chosen is None or reason:
+                self.whole |= dict.fromkeys(group.arrivals, reason)
+            else:
+                self.free -= (AHEAD - 1) * len(group.arrivals)
                 found |= dict.fromkeys(group.arrivals, chosen)
         return found
+
+    def _refusal(self, group: Group, best: Portions | None) -> str:
+        """Return why arrivals stay whole; nothing if they are worth a cut."""
+        if best is None:
+            return "there is one element"
+        if best.cycles >= best.whole:
+            return f"some {best.whole} cycles, {best.cycles} in portions"
+        if (AHEAD - 1) * len(group.arrivals) > self.free:
+            return f"a PE has {self.profile.instruction_queue} instructions under way at most"
+        return ""
 
     def _groups(self) -> Iterator[Group]:
         """Yield the groups: statements that go by one stream are in one."""
@@ -155,14 +172,12 @@ class Cutter:
         return 1 if all(one.is_disjoint(other) for one, other in pairs) else len(arrivals)
 
     def _best(self, group: Group) -> Portions | None:
-        """Return the cut of the fewest cycles, the largest portions first; None if of the whole."""
+        """Return the cut of the fewest cycles, the largest portions first; None if none is."""
         work = [self._work(group, statement) for statement in group.statements]
-        best, whole = None, self._whole(group, work)
-        for cut in cuts_of(group.box):
-            cycles = self._in_portions(group, work, cut)
-            if cycles < (best.cycles if best else whole):
-                best = Portions(cut=cut, cycles=cycles, whole=whole)
-        return best
+        whole = self._whole(group, work)
+        cuts = ((self._in_portions(group, work, cut), cut) for cut in cuts_of(group.box))
+        cycles, best = min(cuts, key=lambda found: found[0], default=(0, None))
+        return None if best is None else Portions(cut=best, cycles=cycles, whole=whole)
 
     def _whole(self, group: Group, work: Sequence[Work]) -> int:
         once = self.profile.dispatch * group.together + sum(w.call + w.whole for w in work)

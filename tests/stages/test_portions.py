@@ -233,6 +233,27 @@ def test_steps_of_windows_are_boxes():
     assert decision["by"] == "relaxed"
 
 
-def test_small_streams_stay_whole_where_tasks_take_long_to_start():
-    built = build(RELU.replace("64", "8"), on_one(more="machine: wse2"), "route")
-    assert "portions" not in built.yaml("tasks.yaml")["arrivals"]["x"]
+SMALL = on_one(more="machine: wse2")
+RAGGED = mapping(
+    "2, 1", "f[i] -> PE[i//40, 0]", [("x", "arrives", "x[i] -> [PE[i//40, -1] -> index[i mod 40]]")]
+)
+BY_ANOTHER = mapping(
+    "1, 1",
+    "f[i,j] -> PE[0, 0]; g[i] -> PE[0, 0]",
+    [X, ("b", "arrives", "b[j] -> [PE[1, 0] -> index[j]]")],
+)
+
+
+@pytest.mark.parametrize(
+    ("layer", "arrival", "why"),
+    [
+        ((RELU.replace("64", "8"), SMALL), "x", "some 37 cycles, 52 in portions"),
+        ((RELU, RAGGED), "x", "its indices are not one box on all PEs"),
+        ((HELD_UP, BY_ANOTHER), "b", "no statement can begin with a part of it"),
+    ],
+    ids=["it_takes_too_long", "pes_take_other_lengths", "others_lead"],
+)
+def test_the_task_graph_says_why_an_arrival_stays_whole(layer, arrival, why):
+    described = build(*layer, "route").yaml("tasks.yaml")["arrivals"][arrival]
+    assert "portions" not in described
+    assert described["whole"] == why
