@@ -22,6 +22,9 @@ NETWORK: tuple[str, ...] = ("connect", "conclude")
 KERNEL: tuple[str, ...] = ("shape", "relate", "compose", "arrange")
 """The stages of a kernel folder, which holds a `.mlir`."""
 
+TILES: tuple[str, ...] = ("partition", "tile", "emit", "assemble")
+"""Further stages of one whose kernel.yaml asks for parts: the last after all of these."""
+
 ANALYSES: tuple[str, ...] = (
     "broadcast",
     "skew",

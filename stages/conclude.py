@@ -21,6 +21,7 @@ from stages.lair.data import input_samples, saved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.network import Crossing, End, Network
 from stages.lair.unroll import Arrays
+from stages.lair.whole import is_same, largest_error, part_of
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -35,7 +36,6 @@ READS = (
     "*/build/outputs/*.npy",
 )
 WRITES = ("build/results.json",)
-KEPT = ("top", "machine", "invocations", "cycles", "speedup", "memory")
 Description = dict[str, typing.Any]
 
 
@@ -44,22 +44,12 @@ def run(inputs: Inputs) -> dict[str, str]:
     network = inputs.network()
     parts = {p: json.loads(inputs.part(p).text("build/results.json")) for p in network.parts}
     results = {
-        "parts": {part: _part(results) for part, results in parts.items()},
+        "parts": {part: part_of(results) for part, results in parts.items()},
         "crossings": inputs.yaml("crossings.yaml"),
         "one_after_another": {v: _longest(network, parts, v) for v in ("simd", "loops")},
         "check": _checks(inputs, network, parts),
     }
     return {"build/results.json": json.dumps(results, indent=2) + "\n"}
-
-
-def _part(results: Description) -> Description:
-    """Return what the table says of a part."""
-    checks = results["check"].values()
-    return {name: results[name] for name in KEPT} | {
-        "tasks": {n: {"by": t["by"], "sizes": t["sizes"]} for n, t in results["tasks"].items()},
-        "right": all(check["right"] for check in checks),
-        "exact": all(check["exact"] for check in checks),
-    }
 
 
 def _longest(network: Network, parts: Description, variant: str) -> int:
@@ -89,10 +79,10 @@ def _checks(inputs: Inputs, network: Network, parts: Description) -> Description
         if str(end) in crossing:
             continue
         given = inputs.part(end.part).array(f"build/outputs/{end.tensor}.npy")
-        same = bool(np.all((given == value) | (np.isnan(given) & np.isnan(value))))
+        same = is_same(given, value)
         checks[str(end)] = {
             "exact": exact, "right": right and (same or not exact),
-            "max_abs_error": _error(given, value),
+            "max_abs_error": largest_error(given, value),
         }
     return checks
 
@@ -133,9 +123,3 @@ def _crossed(
     """Return what a part takes from another in an invocation; in memory lies the last value."""
     in_memory = described[str(crossing.to)]["by"] == "memory"
     return found[crossing.source.part][-1 if in_memory else n][crossing.source.tensor]
-
-
-def _error(given: np.ndarray, expected: np.ndarray) -> float:
-    with np.errstate(invalid="ignore"):
-        errors = np.abs(given.astype(np.float64) - expected.astype(np.float64))
-    return float(np.nan_to_num(errors, posinf=np.inf).max(initial=0))

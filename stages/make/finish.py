@@ -23,7 +23,7 @@ def finish(code: int) -> int:
     known = session()
     assert known.home is not None
     results = dict(_results()) if code < INTERRUPTED else {}
-    wrong = [name for name, found in results.items() if not _is_right(name, found)]
+    wrong = [name for name, found in results.items() if not _is_right(found)]
     _settle(results.keys() - set(wrong))
     memo_of(known.home / STATE).save()
     code = code or int(bool(wrong))
@@ -77,13 +77,12 @@ def _settle(names: set[str]) -> None:
     known.sweep.save()
 
 
-def _is_right(name: str, results: Mapping[str, Any]) -> bool:
+def _is_right(results: Mapping[str, Any]) -> bool:
     from stages.make import summary, table
 
     if not results:
         return True
-    is_network = bool(session().folders[name].parts)
-    return table.is_right(results) if is_network else summary.is_right(results)
+    return table.is_right(results) if "parts" in results else summary.is_right(results)
 
 
 def _lines(shown: Mapping[str, Mapping[str, Any]], unchanged: int) -> Iterator[str]:
@@ -99,6 +98,6 @@ def _shown(name: str, results: Mapping[str, Any], in_full: bool) -> str:
 
     if not results:
         return ""
-    if session().folders[name].parts:
+    if "parts" in results:
         return table(name, results)
     return summary(results) if in_full else line(name, results)

@@ -66,7 +66,16 @@ def open_folder(path: Path | str) -> LayerFolder:
             network = open_network(lone_folder(place))
             inside = (f for f in (network, *parts_of(network)) if f.build == folder / "build")
             return next(inside, lone_folder(folder) if network.parts else network)
-    return lone_folder(folder)
+    return with_parts(lone_folder(folder))
+
+
+def with_parts(folder: LayerFolder) -> LayerFolder:
+    """Return a folder, with the parts of its result if it is a kernel folder that has some."""
+    if folder.stages == KERNEL_STAGES and (folder.path / KERNEL).is_file():
+        from stages.make.kernel import open_kernel
+
+        return open_kernel(folder)
+    return folder
 
 
 def lone_folder(folder: Path) -> LayerFolder:
@@ -180,15 +189,19 @@ def names_of(folder: LayerFolder, pattern: str) -> list[str]:
     parts = [(n, part) for n, part in folder.parts if fnmatch.fnmatchcase(n, head)]
     if parts:
         return sorted(f"{n}/{name}" for n, part in parts for name in names_of(part, rest))
-    prefix = pattern.rpartition("/")[0]
-    names = {f"{prefix}/{f.name}" if prefix else f.name for f in _matches(folder, pattern)}
+    names = set(_matches(folder, pattern))
     crossing = (c.name for c in folder.crossings if c.file.is_file())
     return sorted({*names, *(n for n in crossing if fnmatch.fnmatchcase(n, pattern))})
 
 
-def _matches(folder: LayerFolder, pattern: str) -> Iterator[Path]:
-    place = file_of(folder, pattern)
-    return (f for f in place.parent.glob(place.name) if not f.name.startswith("."))
+def _matches(folder: LayerFolder, pattern: str) -> Iterator[str]:
+    """Yield the names of files in the folder that match a pattern, folders in it included."""
+    names = pattern.split("/")
+    first = next((k for k, name in enumerate(names) if is_pattern(name)), len(names) - 1)
+    top = file_of(folder, pattern).parents[len(names) - first - 1]
+    for file in top.glob("/".join(names[first:])):
+        if not file.name.startswith("."):
+            yield "/".join([*names[:first], *file.relative_to(top).parts])
 
 
 def user_folder() -> Path:

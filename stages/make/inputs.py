@@ -6,7 +6,7 @@ import copy
 import fnmatch
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from stages.fabric.profile import Profile
-    from stages.lair.mapping import Mapping
+    from stages.lair.mapping import Mapping as LayerMapping
     from stages.lair.network import Network
     from stages.lair.specialise import Layer
     from stages.poly.text import Objects
@@ -48,15 +48,18 @@ class Inputs:
     """The files that one run of a stage reads: only those that the stage declares.
 
     Every file is read once; `reads` holds the digest of what was read, by the name that the stage
-    uses, and `further` those that it read beyond the declared ones.
+    uses, and `further` those that it read beyond the declared ones. What is `known` of them is not
+    looked for in the folder.
     """
 
-    def __init__(self, folder: LayerFolder, declared: Sequence[str]) -> None:
+    def __init__(
+        self, folder: LayerFolder, declared: Sequence[str], known: Mapping[str, bytes] | None = None
+    ) -> None:
         self._folder = folder
         self._declared = tuple(declared)
         self._below = ""
-        self._contents: dict[str, bytes] = {}
-        self._mapping: Mapping | None = None
+        self._contents: dict[str, bytes] = dict(known or {})
+        self._mapping: LayerMapping | None = None
         self._lair: Layer | None = None
         self.reads: dict[str, str] = {}
         self.further: dict[str, str] = {}
@@ -106,7 +109,7 @@ class Inputs:
 
         return text.Objects(self.text(name))
 
-    def mapping(self) -> Mapping:
+    def mapping(self) -> LayerMapping:
         """Return layer.yaml. Raises UserErrors."""
         from stages.lair.mapping import read_mapping
 
@@ -255,7 +258,7 @@ def _not_an_array(path: Path) -> UserError:
     )
 
 
-def _check_pins(mapping: Mapping) -> None:
+def _check_pins(mapping: LayerMapping) -> None:
     """Raise UserError for a file that is to stay as it was edited, but that no stage writes."""
     from stages.lair.names import did_you_mean
 

@@ -90,7 +90,7 @@ def find_folders(projects: str) -> Iterator[tuple[str, str, bool]]:
 
 def places_of(folder: LayerFolder) -> list[Place]:
     """Return where the files of a layer lie, or of a network and its parts."""
-    found = (folder, *parts_of(folder))
+    found = (folder, *(f for f in parts_of(folder) if not f.path.is_relative_to(folder.build)))
     return [(str(f.path), str(f.build), str(f.cache)) for f in found]
 
 

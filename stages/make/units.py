@@ -12,7 +12,14 @@ from pathlib import Path
 from doit.exceptions import InvalidDodoFile
 
 from stages.make.declare import declaration
-from stages.make.folders import LayerFolder, every_stage, lone_folder, open_folder, parts_of
+from stages.make.folders import (
+    LayerFolder,
+    every_stage,
+    lone_folder,
+    open_folder,
+    parts_of,
+    with_parts,
+)
 from stages.make.session import session
 from stages.make.sweep import Place, find_folders, places_of
 
@@ -53,7 +60,7 @@ def units_below(workspace: Path) -> Iterator[Unit]:
 
 
 def _lone(path: str) -> LayerFolder:
-    return lone_folder(Path(path))
+    return with_parts(lone_folder(Path(path)))
 
 
 def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:

@@ -43,7 +43,7 @@ def evaluate(
     `sizes` has the values of symbolic constants. What has no values yet, tensor.empty, is zero.
     """
     known = dict(sizes or {})
-    shapes = {name: _extents(d, known) for name, d in domains_by_name(volumes).items()}
+    shapes = {name: extents(d, known) for name, d in domains_by_name(volumes).items()}
     found: dict[str, Array] = {}
     with np.errstate(all="ignore"):
         for operation in program.operations:
@@ -95,10 +95,10 @@ def _reduced(
     type_ = types[result.volume]
     wide = np.int64 if is_integer(type_) else np.float64
     array = _start(result, shapes[result.volume], found, wide)
-    extents = _extents(operation.loops, sizes)
+    box = extents(operation.loops, sizes)
     inner = _unused(result.writes)
     expression = parse_expression(result.value)
-    for block in blocks(extents, inner, BLOCK):
+    for block in blocks(box, inner, BLOCK):
         grid = _grid(block)
         read = {
             label: _gathered(by, found, grid, sizes).astype(wide)
@@ -187,7 +187,7 @@ def _grid(block: Sequence[range]) -> list[Array]:
     return list(np.ix_(*(np.arange(each.start, each.stop) for each in block)))
 
 
-def _extents(box: isl.Set, sizes: Values) -> tuple[int, ...]:
+def extents(box: isl.Set, sizes: Values) -> tuple[int, ...]:
     """Return the sizes of a box from zero."""
     for name in box.get_var_names_not_none(PARAM):
         box = box.fix_val(PARAM, box.find_dim_by_name(PARAM, name), isl.Val(sizes[name]))

@@ -23,7 +23,9 @@ class Kernel(BaseModel):
 
     `mlir` is the file with the function: by default the only one. `sizes` fixes symbolic constants.
     `outputs` and `inputs` are the volumes between which the program map goes: by default what the
-    function returns, and all that no operation gives. `facts` and `tiles` are for parts.
+    function returns, and all that no operation gives. With `facts`, or `tiles`, the result is made
+    of parts: none of them needs a volume that `facts` names for some of its elements only, and each
+    is cut into tiles of the sizes that `tiles` gives.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -32,12 +34,17 @@ class Kernel(BaseModel):
     sizes: dict[str, Size] = {}
     outputs: list[str] = []
     inputs: list[str] = []
-    facts: list[str] = []
+    facts: list[str] | None = None
     tiles: dict[str, list[Size]] = {}
     machine: Machine = "wse2"
     data: Data = Data()
 
     _document: Document = PrivateAttr()
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the result is to be made of parts."""
+        return self.facts is not None or bool(self.tiles)
 
     def span(self, *path: str | int) -> Span:
         """Return the place of the value at a path, or of what encloses it: `"sizes", "n"`."""

@@ -95,14 +95,18 @@ class Program:
 
 def write_program(program: Program) -> str:
     """Return operations.yaml; `read_program` gives an equal program back."""
-    described = {each.name: dict(_describe(each)) for each in program.operations}
-    return write_document(HEADER, {
+    return write_document(HEADER, program_data(program))
+
+
+def program_data(program: Program) -> dict[str, Any]:
+    """Return the data of a program, as a YAML text holds it."""
+    return {
         "kernel": program.name,
         "outputs": list(program.outputs),
         "inputs": list(program.inputs),
         "types": dict(program.types),
-        "operations": described,
-    })
+        "operations": {each.name: dict(_describe(each)) for each in program.operations},
+    }
 
 
 def _describe(operation: Operation) -> Iterator[tuple[str, Any]]:

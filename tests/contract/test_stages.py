@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from stages import ANALYSES, KERNEL, NETWORK, PIPELINE
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
 from stages.make.declare import declaration
 
 STAGES = Path(__file__).resolve().parents[2] / "stages"
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(r"(?:[\w*]+/)*[\w*]+\.(?:isl|yaml|lair|npy|json|c)\b|\*\.\w+")
-ALL = tuple(dict.fromkeys(PIPELINE + NETWORK + KERNEL + ANALYSES))
+ALL = tuple(dict.fromkeys(PIPELINE + NETWORK + KERNEL + TILES + ANALYSES))
 stages = pytest.mark.parametrize("stage", ALL)
 
 
@@ -84,11 +84,13 @@ def test_stage_of_a_network_reads_only_what_there_is_before(stage):
     assert set(declaration(stage).reads) <= written | inside | {"network.yaml"}
 
 
-@pytest.mark.parametrize("stage", KERNEL)
+@pytest.mark.parametrize("stage", KERNEL + TILES)
 def test_stage_of_a_kernel_reads_only_what_there_is_before(stage):
-    before = KERNEL[: KERNEL.index(stage)]
+    before = (KERNEL + TILES)[: (KERNEL + TILES).index(stage)]
     written = {name for earlier in before for name in declaration(earlier).writes}
-    assert set(declaration(stage).reads) <= written | {"kernel.yaml", "*.mlir", "inputs/*.npy"}
+    parts = {f"*/{name}" for earlier in PIPELINE for name in declaration(earlier).writes}
+    given = {"kernel.yaml", "*.mlir", "inputs/*.npy"}
+    assert set(declaration(stage).reads) <= written | parts | given
 
 
 @pytest.mark.parametrize("stage", ANALYSES)
@@ -99,7 +101,7 @@ def test_stage_on_demand_reads_only_what_there_is_before(stage):
 
 
 def test_no_two_stages_write_one_file():
-    for pipeline in (PIPELINE + ANALYSES, NETWORK, KERNEL):
+    for pipeline in (PIPELINE + ANALYSES, NETWORK, KERNEL + TILES):
         written = [name for stage in pipeline for name in declaration(stage).writes]
         assert len(written) == len(set(written))
 

@@ -1,0 +1,97 @@
+"""Put the results of tiles together, and compare the whole with NumPy.
+
+Paper    Friebel et al., IMPACT 2023, Algorithms 1 and 2: InsertSlice
+Reads    tiles.yaml, operations.yaml, volumes.isl, kernel.yaml, inputs/*.npy,
+         */build/results.json, */build/outputs/*.npy
+Writes   build/results.json, build/outputs/*.npy
+Assumes  every tile was simulated on its slices (emit).
+Ensures  the same inputs give the same bytes; partial results are put together in the order of the
+         tiles.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import typing
+
+import numpy as np
+
+from stages.lair.whole import is_same, largest_error, part_of
+from stages.volumes.domains import domains_by_name
+from stages.volumes.evaluate import evaluate
+from stages.volumes.operation import Program, read_program
+from stages.volumes.pasting import paste, placed_tiles, start_of
+from stages.volumes.values import kernel_values
+
+if typing.TYPE_CHECKING:
+    from stages.lair.strided import Array
+    from stages.make.inputs import Inputs
+
+READS = (
+    "tiles.yaml",
+    "operations.yaml",
+    "volumes.isl",
+    "kernel.yaml",
+    "inputs/*.npy",
+    "*/build/results.json",
+    "*/build/outputs/*.npy",
+)
+WRITES = ("build/results.json", "build/outputs/*.npy")
+SLACK = 2.0**-6
+"""By how much, of its largest value, a result that rounding moves may differ from NumPy's."""
+Description = dict[str, typing.Any]
+
+
+def run(inputs: Inputs) -> dict[str, str | bytes]:
+    """Return build/results.json of the kernel, and its result."""
+    program = read_program(inputs.yaml("operations.yaml"))
+    (output,) = program.outputs
+    expected = _expected(inputs, program)[output]
+    regions, parts = inputs.yaml("tiles.yaml"), {}
+    given = np.zeros(expected.shape, expected.dtype)
+    start_of(regions, given)
+    for tile in placed_tiles(regions):
+        if "constant" in tile.region:
+            paste(given, tile, tile.region["constant"])
+        else:
+            parts[tile.name] = json.loads(inputs.part(tile.name).text("build/results.json"))
+            name = f"build/outputs/{tile.region['tensor']}.npy"
+            paste(given, tile, inputs.part(tile.name).array(name))
+    results = {
+        "parts": {name: part_of(found) for name, found in parts.items()},
+        "one_after_another": {
+            v: sum(found["cycles"][v] for found in parts.values()) for v in ("simd", "loops")
+        },
+        "check": {output: _check(given, expected, parts)},
+    }
+    return {
+        "build/results.json": json.dumps(results, indent=2) + "\n",
+        f"build/outputs/{output}.npy": _npy(given),
+    }
+
+
+def _expected(inputs: Inputs, program: Program) -> dict[str, Array]:
+    """Return what NumPy computes of the kernel."""
+    volumes = inputs.objects("volumes.isl")["volumes"]
+    values = kernel_values(program, domains_by_name(volumes), inputs.kernel(), inputs.arrays())
+    return evaluate(program, volumes, values)
+
+
+def _check(given: Array, expected: Array, parts: Description) -> Description:
+    """Compare the result with NumPy's, bit for bit where every part is exact (-0 equals 0).
+
+    Else each part is within its own bound, and the whole within SLACK of its largest value: what
+    is in a wrong place is farther off.
+    """
+    exact = all(check["exact"] for each in parts.values() for check in each["check"].values())
+    right = all(check["right"] for each in parts.values() for check in each["check"].values())
+    error = largest_error(given, expected)
+    near = is_same(given, expected) if exact else error <= SLACK * np.abs(expected).max(initial=0)
+    return {"exact": exact, "right": right and bool(near), "max_abs_error": error}
+
+
+def _npy(array: Array) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()

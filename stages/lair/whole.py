@@ -1,0 +1,34 @@
+"""What several layers give together: the results of a network, or of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from stages.lair.strided import Array
+
+KEPT = ("top", "machine", "invocations", "cycles", "speedup", "memory")
+
+
+def part_of(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the table says of a part; `results` is its build/results.json."""
+    checks = results["check"].values()
+    return {name: results[name] for name in KEPT} | {
+        "tasks": {n: {"by": t["by"], "sizes": t["sizes"]} for n, t in results["tasks"].items()},
+        "right": all(check["right"] for check in checks),
+        "exact": all(check["exact"] for check in checks),
+    }
+
+
+def largest_error(given: Array, expected: Array) -> float:
+    """Return the largest difference; infinite where one is no number."""
+    with np.errstate(invalid="ignore"):
+        errors = np.abs(given.astype(np.float64) - expected.astype(np.float64))
+    return float(np.nan_to_num(errors, posinf=np.inf).max(initial=0))
+
+
+def is_same(given: Array, expected: Array) -> bool:
+    """Return whether values agree bit for bit (-0 equals 0)."""
+    return bool(np.all((given == expected) | (np.isnan(given) & np.isnan(expected))))

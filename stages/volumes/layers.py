@@ -1,0 +1,123 @@
+"""A tile as a layer: LAIR, and a layer.yaml that keeps all tensors in memory.
+
+The elements of what a tile computes lie on a rectangle of PEs, along its two longest dimensions;
+each PE computes its own. All tiles of a region are the same layer, on other values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from stages.volumes.tiling import Rows, Statement, Tile
+
+MOST_PES = 16
+"""How many PEs a tile takes along a dimension at most."""
+
+NAME = re.compile(r"\b[A-Za-z_]\w*\b(?!\s*\()")
+
+
+def lair_text(tile: Tile, kernel: str, names: Mapping[str, str], types: Mapping[str, str]) -> str:
+    """Return the LAIR of a tile: a node per operation, and the graph of these if they are several.
+
+    `names` says what computed tensors are called, `types` has the types of all volumes.
+    """
+    declared = {
+        name: _declared(name, types[slice_.volume], slice_.size)
+        for name, slice_ in tile.inputs.items()
+    }
+    for name, size in tile.sizes.items():
+        declared[name] = _declared(names[name], types[name], size)
+    nodes = [_node(each, names, declared) for each in tile.statements]
+    if len(nodes) > 1:
+        nodes.append(_graph(tile, kernel, names, declared))
+    return "\n".join(nodes)
+
+
+def _declared(name: str, type_: str, size: Sequence[int]) -> str:
+    return f"{type_} {name}{''.join(f'[{each}]' for each in size)}"
+
+
+def _called(name: str, names: Mapping[str, str]) -> str:
+    return names.get(name, name)
+
+
+def node_name(tensor: str) -> str:
+    """Return the name of the node that computes a tensor."""
+    return f"make_{tensor}"
+
+
+def iterators(statement: Statement) -> list[int]:
+    """Return the dimensions of instances that a statement is written with: those of several."""
+    return [k for k, size in enumerate(statement.size) if size > 1] or [0]
+
+
+def _node(statement: Statement, names: Mapping[str, str], declared: Mapping[str, str]) -> str:
+    tensors = dict.fromkeys(tensor for tensor, _ in statement.reads.values())
+    head = ", ".join(declared[tensor] for tensor in tensors)
+    own = names[statement.tensor]
+    kept = iterators(statement) if statement.size else []
+    sizes = ", ".join(str(statement.size[k]) for k in kept)
+    loops = ", ".join(f"d{k}" for k in kept)
+    target = f"{own}{_indices(statement.target, kept)}"
+    accesses = {
+        label: f"{_called(tensor, names)}{_indices(rows, kept)}"
+        for label, (tensor, rows) in statement.reads.items()
+    }
+    value = NAME.sub(lambda word: accesses.get(word[0], word[0]), statement.result.value)
+    return (
+        f"lair {node_name(own)}():\n"
+        f"  {head} -> {declared[statement.tensor]}\n{{\n"
+        f"  all ({loops}) in ({sizes})\n"
+        f"    {target} {statement.result.operator} {value}\n}}\n"
+    )
+
+
+def _indices(rows: Rows, kept: Sequence[int]) -> str:
+    return "".join(f"[{_affine(row, kept)}]" for row in rows)
+
+
+def _affine(row: Sequence[int], kept: Sequence[int]) -> str:
+    """Return an index as text; what has one value only is zero."""
+    terms = [f"d{k}" if row[k] == 1 else f"{row[k]}*d{k}" for k in kept if row[k]]
+    if row[-1] or not terms:
+        terms.append(str(row[-1]))
+    return " + ".join(terms).replace("+ -", "- ")
+
+
+def _graph(
+    tile: Tile, kernel: str, names: Mapping[str, str], declared: Mapping[str, str]
+) -> str:
+    *_, last = tile.statements
+    calls = []
+    for statement in tile.statements:
+        own = names[statement.tensor]
+        tensors = dict.fromkeys(_called(t, names) for t, _ in statement.reads.values())
+        calls.append(f"  {own} = {node_name(own)}()({', '.join(tensors)})\n")
+    head = ", ".join(declared[name] for name in tile.inputs)
+    top = f"  {head} -> {declared[last.tensor]}\n"
+    return f"graph {kernel}():\n{top}{{\n{''.join(calls)}}}\n"
+
+
+def layer_text(tile: Tile, names: Mapping[str, str], machine: Any) -> str:
+    """Return the layer.yaml of a tile."""
+    *_, last = tile.statements
+    elements = {k for row in last.target for k, factor in enumerate(row[:-1]) if factor}
+    kept = iterators(last)
+    own = [k for k in kept if k in elements]
+    chosen = sorted(sorted(own, key=lambda k: -last.size[k])[:2])
+    blocks = {k: -(-last.size[k] // MOST_PES) for k in chosen}
+    counts = [-(-last.size[k] // blocks[k]) for k in reversed(chosen)]
+    place = [f"d{k}//{blocks[k]}" if blocks[k] > 1 else f"d{k}" for k in reversed(chosen)]
+    loops = ", ".join(f"d{k}" for k in kept)
+    x_y = ", ".join([*place, "0", "0"][:2])
+    width, height = [*counts, 1, 1][:2]
+    described = {
+        "machine": machine,
+        "target": f"{{ PE[{width}, {height}] }}",
+        "placement": f"{{ {node_name(names[last.tensor])}[{loops}] -> PE[{x_y}] }}",
+    }
+    return yaml.safe_dump(described, sort_keys=False, width=100)

@@ -1,0 +1,264 @@
+"""Split the results of operations into parts, each computed by code of its own.
+
+Source   Friebel et al., IMPACT 2023, Algorithm 1: code for disjoint hyperrectangles
+
+A part is a hyperrectangle of a volume of which all elements are computed alike: the instances that
+get their operands in one way are the same for each of them. There, a read of a padded volume is a
+read of what was padded, or a constant.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from stages.diagnose import UserError
+from stages.lair.expressions import expression_text
+from stages.lair.grammar import parse_expression
+from stages.lair.tree import Number
+from stages.poly.cardinality import cardinality
+from stages.poly.dependence import depends_on
+from stages.poly.rectangles import NotRectangularError, rectangles, slabs
+from stages.volumes.folding import NEUTRAL, combined, fold, repeated
+from stages.volumes.operation import Operation, Program, Result
+from stages.volumes.reached import Variant, constant_of, ends, variants
+
+IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+SIGNS = {"+=": "{} + {}", "*=": "{} * {}", "max=": "max({}, {})", "min=": "min({}, {})"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """Operations whose results are parts: `parts` has their domains by volume and part."""
+
+    operations: list[Operation] = field(default_factory=list)
+    parts: dict[str, dict[str, isl.Set]] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """What one way to get operands adds to a part: `writes operator value` for a box of instances.
+
+    `number` is all that it adds to an element where that is a constant.
+    """
+
+    writes: isl.Map
+    operator: str
+    reads: Mapping[str, isl.Map]
+    value: str
+    number: float | None
+
+
+def partition(
+    program: Program, volumes: Mapping[str, isl.Set], facts: Sequence[isl.Set]
+) -> Partition:
+    """Return the parts of all results that the output of a program needs.
+
+    `facts` are sets of elements of the output: no part lies in one of them and outside of it too.
+    Raises UserError where elements are computed in too many ways for a few hyperrectangles.
+    """
+    done = Partition()
+    output = program.outputs[0]
+    for operation in needed(program):
+        if operation.kind == "input" or isinstance(operation.constant, list):
+            done.operations.append(operation)
+            done.types[operation.name] = program.types[operation.name]
+        elif operation.kind == "compute" or output in operation.volumes:
+            computed = as_computation(operation, volumes)
+            for result in computed.results:
+                cut = facts if result.volume == output else ()
+                _split(computed, result, program, volumes[result.volume], cut, done)
+    return done
+
+
+def needed(program: Program) -> list[Operation]:
+    """Return the operations that the outputs of a program need, in order."""
+    wanted, found = set(program.outputs), []
+    for operation in reversed(program.operations):
+        if wanted & set(operation.volumes):
+            found.append(operation)
+            wanted |= set(operation.operands)
+    return found[::-1]
+
+
+def as_computation(operation: Operation, volumes: Mapping[str, isl.Set]) -> Operation:
+    """Return a computation; for a copy, or a constant, the one that reads each element of it."""
+    if operation.kind == "compute":
+        return operation
+    name = operation.name
+    loops = volumes[name].set_tuple_name(f"{name}_loops")
+    read = isl.Map.identity(loops.space.map_from_set()).set_tuple_name(OUT, name)
+    result = Result(volume=name, writes=read, operator="=", value=name)
+    return Operation(
+        name=name, kind="compute", source=operation.source, line=operation.line,
+        loops=loops, reads={name: read}, results=(result,),
+    )
+
+
+def _split(
+    operation: Operation, result: Result, program: Program, domain: isl.Set,
+    facts: Sequence[isl.Set], done: Partition,
+) -> None:
+    """Add the parts of a result, and the operations that compute them."""
+    found = variants(operation, program, done.parts)
+    if result.init is not None:
+        start = isl.Map.identity(domain.space.map_from_set()).intersect_domain(domain)
+        inits = list(ends(start.set_tuple_name(OUT, result.init), program, done.parts))
+    else:
+        inits = []
+    boxes = _boxes(operation, result, domain, found, inits, facts)
+    named = {f"{result.volume}_{n}": box for n, box in enumerate(boxes)}
+    done.parts[result.volume] = {n: box.set_tuple_name(n) for n, box in named.items()}
+    for name, box in named.items():
+        done.types[name] = program.types[result.volume]
+        terms = [t for v in found for t in _terms(operation, result, v, box)]
+        terms += [t for each in inits for t in _start(each, box, program)]
+        _compute(operation, result, name, box, _kept(result, terms), done)
+
+
+def _boxes(
+    operation: Operation, result: Result, domain: isl.Set, found: Sequence[Variant],
+    inits: Sequence[isl.Map], facts: Sequence[isl.Set],
+) -> list[isl.Set]:
+    """Return the hyperrectangles of a result on which all elements are computed alike.
+
+    That is where { [n, r] : instances with the reduction indices r get operands in the nth way } is
+    the same.
+    """
+    assert operation.loops is not None
+    sums = reduced(result)
+    ways = isl.Set("{ [-1] }").flat_product(isl.Set(f"{{ [{', '.join(['0'] * len(sums))}] }}"))
+    every = _plain(domain).flat_product(ways)
+    for n, variant in enumerate(found):
+        every = every.union(_numbered(result, variant.instances, n))
+    marks = [each.domain() for each in inits] + list(facts)
+    for n, mark in enumerate(marks):
+        every = every.union(_plain(mark).flat_product(_mark(-2 - n, len(sums))))
+    try:
+        boxes = [box for box, _ in slabs(every, domain.dim(SET))]
+    except NotRectangularError:
+        raise UserError(
+            f"{result.volume} of {operation.source} on line {operation.line} is computed in too"
+            f" many ways for a few hyperrectangles",
+            hint="its operands change from element to element, as in a mirror or an interleaving",
+        ) from None
+    name = domain.get_tuple_name() or ""
+    return [box.set_tuple_name(name) for box in boxes]
+
+
+def _plain(domain: isl.Set) -> isl.Set:
+    return domain.reset_tuple_id() if domain.has_tuple_id() else domain
+
+
+def _mark(number: int, width: int) -> isl.Set:
+    """Return { [number, 0, ...] }."""
+    return isl.Set(f"{{ [{', '.join([str(number), *['0'] * width])}] }}")
+
+
+def reduced(result: Result) -> list[int]:
+    """Return the dimensions of instances that say nothing of the element that they write."""
+    used = set[int]().union(*depends_on(result.writes))
+    return [k for k in range(result.writes.dim(IN)) if k not in used]
+
+
+def _numbered(result: Result, instances: isl.Set, number: int) -> isl.Set:
+    """Return { [element, number, r] } for instances of reduction indices r."""
+    sums = reduced(result)
+    width = result.writes.dim(IN)
+    names = [f"d{k}" for k in range(width)]
+    keys = ", ".join([str(number), *(names[k] for k in sums)])
+    mark = isl.Map(f"{{ [{', '.join(names)}] -> [{keys}] }}")
+    mark = mark.set_tuple_name(IN, instances.get_tuple_name() or "")
+    both = result.writes.intersect_domain(instances).flat_range_product(mark)
+    return both.range()
+
+
+def _terms(
+    operation: Operation, result: Result, variant: Variant, box: isl.Set
+) -> Iterator[Term]:
+    """Yield what a way to get operands adds to a part, by boxes of reduction indices."""
+    writes = result.writes.intersect_range(box)
+    instances = writes.intersect_domain(variant.instances).domain()
+    expr = fold(parse_expression(result.value), variant.known)
+    for each in rectangles(instances):
+        number = None
+        if isinstance(expr, Number):
+            times = cardinality(each) // cardinality(box)
+            number = repeated(result.operator, expr.value, times)
+        value = expression_text(expr)
+        yield Term(
+            writes=writes.intersect_domain(each), operator=result.operator,
+            reads=variant.reads, value=value, number=number,
+        )
+
+
+def _start(start: isl.Map, box: isl.Set, program: Program) -> Iterator[Term]:
+    """Yield what a part of a reduction starts from."""
+    read = start.intersect_domain(box)
+    if not read.is_empty():
+        name = read.get_tuple_name(OUT) or ""
+        number = constant_of(name, program)
+        yield Term(
+            writes=isl.Map.identity(box.space.map_from_set()).intersect_domain(box),
+            operator="=", reads={name: read}, value=name, number=number,
+        )
+
+
+def _kept(result: Result, terms: Sequence[Term]) -> list[Term]:
+    """Return the terms that count: those that are not neutral."""
+    neutral = NEUTRAL.get(result.operator)
+    return [term for term in terms if neutral is None or term.number != neutral]
+
+
+def _compute(
+    operation: Operation, result: Result, name: str, box: isl.Set, terms: Sequence[Term],
+    done: Partition,
+) -> None:
+    """Add the operations that compute a part: one, or one per term and their sum."""
+    numbers = [term.number for term in terms if term.number is not None]
+    open_ = [term for term in terms if term.number is None]
+    if not open_:
+        done.operations.append(Operation(
+            name=name, kind="constant", constant=combined(result.operator, numbers),
+            source=operation.source, line=operation.line,
+        ))
+        return
+    single = len(open_) == 1 and not numbers
+    labels = [name] if single else [f"{name}_term{n}" for n in range(len(open_))]
+    for label, term in zip(labels, open_, strict=True):
+        done.types[label] = done.types[name]
+        done.operations.append(_one(label, term, operation))
+    if not single:
+        values = [*labels, *([repr(combined(result.operator, numbers))] if numbers else [])]
+        sign = SIGNS[result.operator]
+        text = functools.reduce(sign.format, values)
+        whole = {label: _identity(box, f"{name}_loops", label) for label in labels}
+        writes = _identity(box, f"{name}_loops", name)
+        term = Term(writes=writes, operator="=", reads=whole, value=text, number=None)
+        done.operations.append(_one(name, term, operation))
+
+
+def _identity(box: isl.Set, loops: str, to: str) -> isl.Map:
+    """Return { loops[e] -> to[e] } for the elements e of a part."""
+    same = isl.Map.identity(box.space.map_from_set()).intersect_domain(box)
+    return same.set_tuple_name(IN, loops).set_tuple_name(OUT, to)
+
+
+def _one(label: str, term: Term, operation: Operation) -> Operation:
+    """Return the operation that computes a term; instances are called by what they compute."""
+    loops = f"{label}_loops"
+    writes = term.writes.set_tuple_name(IN, loops).set_tuple_name(OUT, label)
+    instances = writes.domain()
+    reads = {
+        name: read.set_tuple_name(IN, loops).intersect_domain(instances).coalesce()
+        for name, read in term.reads.items()
+    }
+    result = Result(volume=label, writes=writes, operator=term.operator, value=term.value)
+    return Operation(
+        name=label, kind="compute", source=operation.source, line=operation.line,
+        loops=instances.coalesce(), reads=reads, results=(result,),
+    )

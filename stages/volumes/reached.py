@@ -1,0 +1,94 @@
+"""Which volume that has values of its own each instance of an operation reads, and where.
+
+Copies (padding, slices, transposition, ...) have none: a read goes through them, and where they
+have several operands, to one or another, which instances tell.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.volumes.operation import Operation, Program
+
+OUT = isl.dim_type.out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One way in which instances get their operands: `reads` by their names.
+
+    `known` has the values of operands that are constants; `instances` get them in this way.
+    """
+
+    instances: isl.Set
+    reads: Mapping[str, isl.Map]
+    known: Mapping[str, float]
+
+
+def variants(
+    operation: Operation, program: Program, parts: Mapping[str, Mapping[str, isl.Set]]
+) -> list[Variant]:
+    """Return the ways in which the instances of a computation get their operands.
+
+    `parts` has the parts, with their domains, that volumes were split into. Ensures that every
+    instance has exactly one.
+    """
+    assert operation.loops is not None
+    every = [
+        [(label, end) for end in ends(read.intersect_domain(operation.loops), program, parts)]
+        for label, read in operation.reads.items()
+    ]
+    found = []
+    for chosen in itertools.product(*every):
+        instances = operation.loops
+        for _, end in chosen:
+            instances = instances.intersect(end.domain())
+        if not instances.is_empty():
+            found.append(_variant(instances.coalesce(), dict(chosen), program))
+    return found
+
+
+def _variant(instances: isl.Set, chosen: Mapping[str, isl.Map], program: Program) -> Variant:
+    known, reads = {}, {}
+    for label, end in chosen.items():
+        name = end.get_tuple_name(OUT) or ""
+        number = constant_of(name, program)
+        if number is None:
+            reads[label] = end
+        else:
+            known[label] = number
+    return Variant(instances=instances, reads=reads, known=known)
+
+
+def constant_of(name: str, program: Program) -> float | None:
+    """Return the value that a volume has everywhere; None for others, and for parts."""
+    writer = next((each for each in program.operations if name in each.volumes), None)
+    if writer is None or writer.kind not in ("constant", "empty"):
+        return None
+    given = 0.0 if writer.kind == "empty" else writer.constant
+    return None if isinstance(given, list) else float(given)
+
+
+def ends(
+    read: isl.Map, program: Program, parts: Mapping[str, Mapping[str, isl.Set]]
+) -> Iterator[isl.Map]:
+    """Yield disjoint maps to volumes that are no copies, or to their parts."""
+    name = read.get_tuple_name(OUT) or ""
+    if name in parts:
+        for part, domain in parts[name].items():
+            inside = read.set_tuple_name(OUT, part).intersect_range(domain)
+            if not inside.is_empty():
+                yield inside.coalesce()
+        return
+    writer = program.writer(name)
+    if writer.kind != "copy":
+        yield read
+        return
+    for copy in writer.copies:
+        through = read.apply_range(copy).coalesce()
+        if not through.is_empty():
+            yield from ends(through, program, parts)

@@ -1,0 +1,235 @@
+"""Tiles of a part of a result: what each of them computes, and of which slices of the inputs.
+
+Source   Friebel et al., IMPACT 2023, Algorithm 2: tiles of outputs, slices of operands
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.volumes.matching import NoSliceError, Slice, affine, covered, match_slice
+from stages.volumes.operation import Operation, Result
+
+IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
+
+Rows = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """The tiles of a hyperrectangle that are all of one size, `counts` of them per dimension.
+
+    `tiles` is { [q] -> part[e] }. Where sums are tiled, their dimensions come after those of
+    elements, and `sums` is { [q] -> loops[d] }, the instances of a tile.
+    """
+
+    counts: tuple[int, ...]
+    tiles: isl.Map
+    sums: isl.Map | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What a tile computes by one operation: instances from zero, accesses as affine rows.
+
+    An access has a row per dimension of the tensor: factors of the iterators, and a constant. Of
+    `result`, operator and value count; `reads` has tensor and rows by the names in the value.
+    """
+
+    tensor: str
+    size: tuple[int, ...]
+    result: Result
+    target: Rows
+    reads: Mapping[str, tuple[str, Rows]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """What each tile of a region computes.
+
+    `inputs` are the slices that it reads by the names of its tensors, `sizes` those of what it
+    computes.
+    """
+
+    region: Region
+    output: Slice
+    inputs: Mapping[str, Slice]
+    sizes: Mapping[str, tuple[int, ...]]
+    statements: tuple[Statement, ...]
+
+
+def regions(
+    part: isl.Set, sizes: Sequence[int], loops: isl.Set | None = None, sums: Sequence[int] = ()
+) -> Iterator[Region]:
+    """Yield the regions of a part: whole tiles, and along each dimension what is left at its end.
+
+    `sizes` has those of tiles per dimension of the part, then of `loops` in the dimensions `sums`.
+    """
+    rank = part.dim(SET)
+    bounds = [_bounds(part, k) for k in range(rank)]
+    bounds += [_bounds(loops, k) for k in sums] if loops is not None else []
+    pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
+    for chosen in itertools.product(*pieces):
+        instances = None
+        if loops is not None and sums:
+            cut = dict(zip(sums, range(rank, rank + len(sums)), strict=True))
+            instances = _cut(chosen, cut, loops)
+        yield Region(
+            counts=tuple(count for _, _, count in chosen),
+            tiles=_cut(chosen, {k: k for k in range(rank)}, part), sums=instances,
+        )
+
+
+def _bounds(box: isl.Set, dim: int) -> tuple[int, int]:
+    return box.dim_min_val(dim).to_python(), box.dim_max_val(dim).to_python()
+
+
+def _pieces(first: int, last: int, size: int) -> Iterator[tuple[int, int, int]]:
+    """Yield start, tile size and number of tiles: whole ones, then the rest."""
+    whole, rest = divmod(last + 1 - first, size)
+    if whole:
+        yield first, size, whole
+    if rest:
+        yield first + whole * size, rest, 1
+
+
+def _cut(chosen: Sequence[tuple[int, int, int]], by: Mapping[int, int], box: isl.Set) -> isl.Map:
+    """Return { [q] -> box[e] : start + size q_n <= e_k < start + size (q_n + 1) }, n = by[k]."""
+    indices = ", ".join(f"q{n}" for n in range(len(chosen)))
+    elements = ", ".join(f"e{k}" for k in range(box.dim(SET)))
+    bounds = [f"0 <= q{n} < {count}" for n, (_, _, count) in enumerate(chosen)]
+    for k, n in by.items():
+        start, size, _ = chosen[n]
+        bounds.append(f"{start} + {size}*q{n} <= e{k} < {start + size} + {size}*q{n}")
+    name = box.get_tuple_name() or ""
+    text = f"{{ [{indices}] -> {name}[{elements}] : {' and '.join(bounds) or 'true'} }}"
+    return isl.Map(text).intersect_range(box)
+
+
+def tile(region: Region, part: str, operations: Sequence[Operation]) -> Tile:
+    """Return what each tile of a region of a part computes.
+
+    Raises NoSliceError with the map of what is no slice of a fixed size at an affine offset.
+    """
+    known = {each.name: each for each in operations if each.kind == "compute"}
+    wanted, made = {part: region.tiles}, {}
+    for operation in reversed(known.values()):
+        if operation.name not in wanted:
+            continue
+        made[operation.name] = _computed(operation, wanted, region, operation.name == part)
+        for read in operation.reads.values():
+            _add(wanted, made[operation.name].instances.apply_range(read))
+    inputs: dict[str, Slice] = {}
+    statements = [
+        _statement(known[name], each, made, inputs) for name, each in reversed(made.items())
+    ]
+    return Tile(
+        region=region, output=match_slice(region.tiles), inputs=inputs,
+        sizes={name: each.elements.size for name, each in reversed(made.items())},
+        statements=tuple(statements),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Computed:
+    """What tiles need of a volume that they compute, and by which instances { [q] -> [d] }."""
+
+    elements: Slice
+    instances: isl.Map
+    slice: Slice
+
+
+def _computed(
+    operation: Operation, wanted: Mapping[str, isl.Map], region: Region, is_last: bool
+) -> _Computed:
+    """Return what tiles compute by an operation: a box that holds what is wanted of its result."""
+    (result,) = operation.results
+    elements = match_slice(wanted[operation.name], is_hull=True)
+    writes = result.writes
+    instances = covered(elements, region.tiles.domain()).apply_range(writes.reverse())
+    if is_last and region.sums is not None:
+        instances = instances.intersect(region.sums)
+    return _Computed(elements=elements, instances=instances, slice=match_slice(instances))
+
+
+def _add(wanted: dict[str, isl.Map], elements: isl.Map) -> None:
+    name = elements.get_tuple_name(OUT) or ""
+    wanted[name] = wanted[name].union(elements) if name in wanted else elements
+
+
+def _statement(
+    operation: Operation, computed: _Computed, made: Mapping[str, _Computed],
+    inputs: dict[str, Slice],
+) -> Statement:
+    """Return the statement of an operation, with indices from zero; new slices go to `inputs`."""
+    (result,) = operation.results
+    reads: dict[str, tuple[str, Rows]] = {}
+    for label, read in operation.reads.items():
+        name = read.get_tuple_name(OUT) or ""
+        if name in made:
+            reads[label] = (name, _rows(computed, read, made[name].elements))
+        else:
+            elements = match_slice(computed.instances.apply_range(read), is_hull=True)
+            rows = _rows(computed, read, elements)
+            taken = {tensor for tensor, other in reads.values() if other != rows}
+            reads[label] = (_input(elements, inputs, taken), rows)
+    return Statement(
+        tensor=operation.name, size=computed.slice.size, result=result, reads=reads,
+        target=_rows(computed, result.writes, computed.elements),
+    )
+
+
+def _input(elements: Slice, inputs: dict[str, Slice], taken: set[str]) -> str:
+    """Return the tensor that a slice of an input is, one for equal slices but those in `taken`.
+
+    A statement of LAIR accesses each of its tensors in one way.
+    """
+    for name, known in inputs.items():
+        if name not in taken and is_same(known, elements):
+            return name
+    used = sum(known.volume == elements.volume for known in inputs.values())
+    name = f"{elements.volume}_{used}" if used else elements.volume
+    inputs[name] = elements
+    return name
+
+
+def is_same(a: Slice, b: Slice) -> bool:
+    """Return whether two slices are of the same elements."""
+    alike = (a.volume, a.size, a.stride) == (b.volume, b.size, b.stride)
+    return alike and a.offset.as_map().is_equal(b.offset.as_map())
+
+
+def _rows(computed: _Computed, access: isl.Map, elements: Slice) -> Rows:
+    """Return the element that each instance accesses, both counted from zero in their slices.
+
+    Raises NoSliceError where that depends on the tile.
+    """
+    inside = computed.slice.at().curry().intersect_domain(computed.instances.domain()).uncurry()
+    found = inside.apply_range(access)
+    by = found.flatten_domain().as_pw_multi_aff()
+    return tuple(
+        _row(by.get_at(k), elements.offset.get_at(k), stride, found)
+        for k, stride in enumerate(elements.stride)
+    )
+
+
+def _row(by: isl.PwAff, offset: isl.Aff, stride: int, found: isl.Map) -> tuple[int, ...]:
+    """Return (access - offset) / stride: factors of the local indices, then the constant."""
+    access = affine(by, found)
+    tiles = offset.dim(IN)
+    own, base = _factors(access), _factors(offset)
+    moved = [a - b for a, b in zip(own, (*base[:tiles], *[0] * (len(own) - tiles - 1), base[-1]),
+                                   strict=True)]
+    if access.dim(DIV) or any(moved[:tiles]) or any(each % stride for each in moved):
+        raise NoSliceError(found)
+    return tuple(each // stride for each in moved[tiles:])
+
+
+def _factors(function: isl.Aff) -> list[int]:
+    """Return the coefficients of an affine function, and its constant."""
+    values = [function.get_coefficient_val(IN, k) for k in range(function.dim(IN))]
+    return [each.to_python() for each in (*values, function.get_constant_val())]
