@@ -6,7 +6,7 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -104,12 +104,17 @@ def statement_loops(
         types = {t: model.graph["tensors"][t]["type"] for t in (*text, *elements)}
         operands = Operands(text=text | dict(elements), types=types)
         lines = assignment(task["target"], task["op"], expr, operands)
-        inner.declare(dict(zip(iterators, at.arguments, strict=True)), lines)
+        inner.declare(dict(zip(iterators, map(_in_addresses, at.arguments), strict=True)), lines)
         inner.add(counted, *lines)
 
     names = _time_names(time, iterators, spelling)
     block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
     write_nest(block, loop_nest(time, model.known(name), names), instance)
+
+
+def _in_addresses(iterator: Expression) -> Expression:
+    """Return an iterator as it is charged: an affine one is part of the addresses it occurs in."""
+    return replace(iterator, operations=0) if iterator.affine else iterator
 
 
 def _time_names(time: isl.Map, iterators: list[str], spelling: Spelling) -> list[str]:

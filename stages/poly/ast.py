@@ -43,16 +43,21 @@ INFIX = {
 }
 PREFIX_CALLS = {Op.max: "max", Op.min: "min", Op.fdiv_q: "floord"}
 ADDITIVE = ("+", "-")
+AFFINE = (Op.add, Op.sub, Op.minus, Op.mul)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expression:
-    """A C expression, and how many operations it takes."""
+    """A C expression, and how many operations it takes.
+
+    `infix` is the outermost operator, None if there is none that parentheses would have to hold;
+    `affine` says that it only adds, subtracts and multiplies by numbers.
+    """
 
     text: str
     operations: int
     infix: str | None = None
-    """The outermost operator, None if there is none that parentheses would have to hold."""
+    affine: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,22 +351,24 @@ def _taken_away(expr: isl.AstExpr) -> Expression | None:
 
 def _operation(op: Any, arguments: list[Expression]) -> Expression:
     operations = 1 + sum(a.operations for a in arguments)
+    affine = op in AFFINE and all(a.affine for a in arguments)
     if op in PREFIX_CALLS:
         return Expression(
             text=_calls(PREFIX_CALLS[op], [a.text for a in arguments]),
             operations=operations + len(arguments) - 2,
+            affine=affine,
         )
     if op == Op.minus:
-        return Expression(text=f"-{held(arguments[0], '-')}", operations=operations, infix="-")
+        text = f"-{held(arguments[0], '-')}"
+        return Expression(text=text, operations=operations, infix="-", affine=affine)
     if op in (Op.cond, Op.select):
         condition, then, otherwise = (held(a, "?") for a in arguments)
         text = f"{condition} ? {then} : {otherwise}"
-        return Expression(text=text, operations=operations, infix="?")
+        return Expression(text=text, operations=operations, infix="?", affine=affine)
     sign = INFIX[op]
     left = held(arguments[0], sign, first=True)
-    return Expression(
-        text=f"{left} {sign} {held(arguments[1], sign)}", operations=operations, infix=sign
-    )
+    text = f"{left} {sign} {held(arguments[1], sign)}"
+    return Expression(text=text, operations=operations, infix=sign, affine=affine)
 
 
 def _calls(name: str, arguments: list[str]) -> str:

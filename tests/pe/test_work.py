@@ -142,6 +142,14 @@ def test_loops_run_the_statement_element_by_element():
     ]
 
 
+def test_an_affine_iterator_of_loops_is_part_of_addresses():
+    """i = 4 PE_X + t0 costs nothing, and the two operations of the statement one each."""
+    lair = "lair n(): float16 x[8] -> float16 y[8] { all (i) in (8) y[i] = exp(x[i]) + 1 }"
+    mapping = 'target: "{ PE[2, 1] }"\nplacement: "{ n[i] -> PE[i//4, 0] }"\n'
+    program = build(lair, mapping, "render").program("loops/pe_compute.c")
+    assert "    CHARGE(pe, 1, 2, 2);" in function(program, "compute_n")
+
+
 SUM = "lair n(): {0} a[4][4], {0} b[4] -> {0} y[4]\n{{ all (i, j) in (4, 4) y[i] {1} {2} }}"
 RESIDENT = ('target: "{ PE[1, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] }"\n'
             "simd: {prefer: loops}\n")
