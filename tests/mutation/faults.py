@@ -376,4 +376,20 @@ FAULTS = (
         new="rank(_times(statement, factors))",
         caught_by=f"{SKEWING}::test_no_parallelism_is_lost",
     ),
+    Fault(
+        name="a table is filled from its second entry on",
+        file="stages/pe/program.py",
+        old='inner = block.nest(f"for (int {index} = {low};',
+        new='inner = block.nest(f"for (int {index} = {low + 1};',
+        caught_by="tests/stages/test_tables.py::"
+        "test_each_dimension_is_looked_up_by_its_index[enumerate]",
+    ),
+    Fault(
+        name="what is added up is rounded before",
+        file="stages/lair/operation.py",
+        old="first = self.source(left, rounded=False)",
+        new="first = self.source(left, rounded=True)",
+        caught_by="tests/stages/test_operation.py::"
+        "test_what_is_only_selected_from_may_be_rounded",
+    ),
 )
