@@ -225,7 +225,7 @@ FAULTS = (
     Fault(
         name="the next invocation is taken before this one has left",
         file="stages/pe/compute.py",
-        old="""body.block.add(f"block(pe, {self.program.colour(arrival['colour'])});")""",
+        old="""body.block.add(f"block(pe, {self.program.listen(arrival['colour'])});")""",
         new="pass",
         caught_by=f"{SHIPPED}[two_outputs]",
     ),
