@@ -34,7 +34,8 @@ HEADER = """Parts (Friebel et al., IMPACT 2023, Algorithm 1).
 parts: { part[element] }, disjoint hyperrectangles of the result, and of results on the way to it.
 needs_v: { result[element] }, which elements of the result need any of v, a fact of kernel.yaml."""
 CODE = """The code of the parts, as in operations.yaml; no operation copies.
-of: the volume that each part is of. outputs: the parts of the result."""
+of: the volume that each part is of, v_term0 for what is summed up to one. outputs: the parts of the
+result."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -83,7 +84,7 @@ def _facts(
 def _data(program: Program, done: Partition) -> dict[str, typing.Any]:
     """Return what partitions.yaml holds."""
     (output,) = program.outputs
-    names = {name: volume for volume, every in done.parts.items() for name in every}
+    names = {name: volume for volume, every in done.parts.items() for name in every} | done.terms
     kept = Program(
         name=program.name, operations=tuple(done.operations), types=done.types,
         outputs=tuple(done.parts[output]), inputs=program.inputs,

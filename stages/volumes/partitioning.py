@@ -32,10 +32,14 @@ SIGNS = {"+=": "{} + {}", "*=": "{} * {}", "max=": "max({}, {})", "min=": "min({
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """Operations whose results are parts: `parts` has their domains by volume and part."""
+    """Operations whose results are parts: `parts` has their domains by volume and part.
+
+    `terms` are what is summed up to a part, with what a tile that has one part calls them.
+    """
 
     operations: list[Operation] = field(default_factory=list)
     parts: dict[str, dict[str, isl.Set]] = field(default_factory=dict)
+    terms: dict[str, str] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
 
 
@@ -229,8 +233,10 @@ def _compute(
         return
     single = len(open_) == 1 and not numbers
     labels = [name] if single else [f"{name}_term{n}" for n in range(len(open_))]
-    for label, term in zip(labels, open_, strict=True):
+    for n, (label, term) in enumerate(zip(labels, open_, strict=True)):
         done.types[label] = done.types[name]
+        if not single:
+            done.terms[label] = f"{result.volume}_term{n}"
         done.operations.append(_one(label, term, operation))
     if not single:
         values = [*labels, *([repr(combined(result.operator, numbers))] if numbers else [])]

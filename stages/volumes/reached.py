@@ -88,7 +88,18 @@ def ends(
     if writer.kind != "copy":
         yield read
         return
-    for copy in writer.copies:
+    for copy in itertools.chain.from_iterable(map(affine_pieces, writer.copies)):
         through = read.apply_range(copy).coalesce()
         if not through.is_empty():
             yield from ends(through, program, parts)
+
+
+def affine_pieces(copy: isl.Map) -> list[isl.Map]:
+    """Return the pieces of a function, each of which is affine: a periodic boundary has several."""
+    found: list[isl.Map] = []
+
+    def add(where: isl.Set, by: isl.MultiAff) -> None:
+        found.append(by.as_map().intersect_domain(where))
+
+    copy.as_pw_multi_aff().coalesce().foreach_piece(add)
+    return found
