@@ -1,0 +1,60 @@
+"""Kernels in tiles, whose layers NumPy computes instead of a fabric."""
+
+from __future__ import annotations
+
+import numpy as np
+import yaml
+
+from stages import KERNEL, TILES
+from stages.lair.evaluate import evaluate_all
+from stages.make.action import run_stage
+from stages.make.folders import file_of, open_folder, parts_of
+from stages.make.inputs import Inputs
+from stages.volumes.domains import domains_by_name
+from stages.volumes.evaluate import evaluate
+from stages.volumes.operation import read_program
+from stages.volumes.pasting import paste, placed_tiles, start_of
+from stages.volumes.values import kernel_values
+
+BEFORE = (KERNEL + TILES)[:-1]
+
+
+def opened(path, text, kernel):
+    """Write a kernel folder; returns it with its parts."""
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "k.mlir").write_text(text, encoding="utf-8")
+    (path / "kernel.yaml").write_text(kernel, encoding="utf-8")
+    return open_folder(path)
+
+
+def compared(folder):
+    """Return the result put together from tiles, and what NumPy computes of the whole."""
+    for stage in BEFORE:
+        run_stage(stage, folder)
+    regions = yaml.safe_load(file_of(folder, "tiles.yaml").read_text(encoding="utf-8"))
+    expected = whole(folder)
+    given = np.full_like(expected, np.nan)
+    start_of(regions, given)
+    parts = {part.path.name: part for part in parts_of(folder)}
+    for tile in placed_tiles(regions):
+        constant = tile.region.get("constant")
+        paste(given, tile, computed(parts.pop(tile.name)) if constant is None else constant)
+    assert not parts
+    return given, expected
+
+
+def computed(part):
+    """Return what NumPy computes of the layer that a tile is."""
+    inputs = Inputs(part, ("layer.yaml", "*.lair", "inputs/*.npy"))
+    layer = inputs.lair()
+    (output,) = layer.outputs
+    return evaluate_all(layer, [inputs.arrays()])[0][output.name]
+
+
+def whole(folder):
+    """Return what NumPy computes of the kernel's result."""
+    inputs = Inputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*.npy"))
+    program = read_program(inputs.yaml("operations.yaml"))
+    volumes = inputs.objects("volumes.isl")["volumes"]
+    given = kernel_values(program, domains_by_name(volumes), inputs.kernel(), inputs.arrays())
+    return evaluate(program, volumes, given)[program.outputs[0]]
