@@ -15,6 +15,8 @@ from stages.poly.bind import PE_NAMES, bind_range, index_names
 from stages.poly.count import most_points
 
 SET = isl.dim_type.set
+MOST = 256
+"""How many portions a stream may have: with more, little is gained."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +61,16 @@ def index_box(order: isl.Map) -> IndexBox | None:
 
 
 def cuts_of(box: IndexBox) -> Iterator[Cut]:
-    """Yield every cut into two portions or more, those of the largest portions first.
+    """Yield cuts into two portions or more, MOST at most, those of the largest portions first.
 
     The last portion is smaller only where the portions are those of one index.
     """
     for depth, size in enumerate(box.sizes):
-        outermost = prod(box.sizes[:depth]) == 1
-        for chunk in range(size - 1, 0, -1):
-            number = -(-size // chunk)
-            if size % chunk == 0 or (outermost and -(-size // number) == chunk):
+        outer = prod(box.sizes[:depth])
+        for number in range(2, min(size, MOST // outer) + 1):
+            chunk = -(-size // number)
+            even = size % chunk == 0
+            if -(-size // chunk) == number and (even or outer == 1):
                 yield _cut(box, depth, chunk)
 
 
