@@ -53,6 +53,9 @@ STEP = 1
 UNEVEN = 5
 """Those that find the size of an instruction where the last step is smaller."""
 
+WORTH = 50
+"""Which part of the cycles must be saved, at least: one of so many."""
+
 WHOLE = "no statement can begin with a part of it"
 NO_BOX = "its indices are not one box on all PEs"
 
@@ -129,7 +132,7 @@ class Cutter:
         """Return why arrivals stay whole; nothing if they are worth a cut."""
         if best is None:
             return "there is one element"
-        if best.cycles >= best.whole:
+        if best.whole - best.cycles < best.whole / WORTH:
             return f"some {best.whole} cycles, {best.cycles} in portions"
         if (AHEAD - 1) * len(group.arrivals) > self.free:
             return f"a PE has {self.profile.instruction_queue} instructions under way at most"
