@@ -103,7 +103,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         tasks_header += GRAPH_TASKS_HEADER
     if graph.layer.returned:
         tasks_header += RETURN_TASKS_HEADER
-    if graph.cutter.whole and not graph.alone:
+    if graph.cutter.whole:
         tasks_header += PORTIONS_HEADER
     content = graph.leading()
     if any("lead" in departure for departure in graph.departures.values()):
@@ -131,8 +131,7 @@ class TaskGraph:
         self.held = held_tensors(inputs.lair(), self.streams.needed, self.streams.computed, apart)
         self.waits = dict(waits_of(self.layer, self.held))
         self.cutter = self._cutter()
-        self.alone = any("copies" in arrival for arrival in self.arrivals.values())
-        self.cuts = {} if self.alone else self.cutter.cut()
+        self.cuts = self.cutter.cut()
 
     def tasks(self) -> dict[str, object]:
         """Return the content of tasks.yaml."""
@@ -189,7 +188,7 @@ class TaskGraph:
         found = self.cuts.get(arrival)
         if found is None:
             why = self.cutter.whole.get(arrival)
-            return {} if why is None or self.alone else {"whole": why}
+            return {} if why is None else {"whole": why}
         cut, why = found.cut, f"some {found.cycles} cycles, {found.whole} as a whole"
         rest = {} if cut.rest == cut.size else {"rest": cut.rest}
         described = {"of": str(cut.of), "counts": list(cut.counts), "size": cut.size}

@@ -2,16 +2,15 @@
 
     passing: {x: {colours: [x_even, x_odd], enters: x_even, parity: ...}}
 
-Every stream of arrivals, and of what returns, has a line of PEs of its own, that of
-stages/poly/passing.py. That no PE waits for ever: of the PEs in the earliest invocation, the last
-one of a line takes what comes, since nothing blocks a stream before its end, and so does each
-before it, since it may pass on; what a PE may not take yet keeps none of its other streams, nor its
-tasks, from going on. Portions of several streams are taken in step, so that this holds for the
-earliest portion, too. What returns is taken once the PE has done its part of it, for which it needs
-only what came before.
+Every stream of arrivals, and of what returns, has a line of PEs (stages/poly/passing.py). That no
+PE waits for ever: of the PEs in the earliest invocation, the last one of a line takes what comes,
+since nothing blocks a stream, nor a portion, before its end, and so does each before it, since it
+may pass on; what a PE may not take yet keeps none of its other streams, nor its tasks, from going
+on. What returns is taken once the PE has done its part of it, for which it needs only what came
+before.
 
 With `skew: false` the copies for one PE come after those for another: a PE takes all of its own, of
-each stream, whatever has come of the others, and so nothing arrives in portions.
+each stream, whatever has come of the others.
 
 Source   B. Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures
 """
