@@ -14,6 +14,7 @@ may be full without harm
   full, or if the next portion did not reach it, but waits at another PE with m steps and a full
   queue. What that queue sends first belongs to a step up to m, and all PEs of the lane have run
   these: it is on its way from the deepest one to the port, and there nothing waits for a task.
+  So it is where PEs pass portions on, but not where copies come for one PE after another.
 
 Else all sends of a PE together leave room in its queue. What returns does not leave early, and
 where something returns, only what waits for the port does.
@@ -56,6 +57,7 @@ def leads_of(
     departures = graph["departures"]
     dense = [name for name, departure in departures.items() if "sparse" not in departure]
     returns = any("returns" in departure for departure in departures.values())
+    copies = any("copies" in arrival for arrival in graph["arrivals"].values())
     for name in dense:
         steps = steps_of(writers[departures[name]["tensor"]], graph)
         if steps is None:
@@ -68,7 +70,7 @@ def leads_of(
         room = Room(
             sends=free_instructions(graph, profile) // len(dense),
             alone=chain.is_equal(first),
-            in_step=set(steps.cuts) == set(_taking_tasks(graph)),
+            in_step=set(steps.cuts) == set(_taking_tasks(graph)) and not copies,
         )
         chosen = None
         waits = returns and ("returns" in departures[name] or not room.alone)

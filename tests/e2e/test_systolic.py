@@ -21,12 +21,11 @@ def projects(tmp_path_factory):
     return tmp_path_factory.mktemp("systolic") / "projects"
 
 
-@pytest.mark.parametrize("name", [*PAPER, *OTHERS])
-def test_a_shipped_layer_is_right_where_pes_pass_on(projects, name):
-    folder = projects / name
+def built(folder, name, **more):
+    """Return the results of a copy of a layer on systolic."""
     shutil.copytree(ROOT / "projects" / name, folder, ignore=shutil.ignore_patterns("build"))
     mapping = yaml.safe_load((folder / "layer.yaml").read_text(encoding="utf-8"))
-    text = yaml.safe_dump(mapping | {"machine": "systolic"}, sort_keys=False)
+    text = yaml.safe_dump(mapping | {"machine": "systolic"} | more, sort_keys=False)
     (folder / "layer.yaml").write_text(text, encoding="utf-8")
     for stage in PIPELINE:
         run_stage(stage, folder)
@@ -34,3 +33,15 @@ def test_a_shipped_layer_is_right_where_pes_pass_on(projects, name):
     assert all(check["right"] for check in results["check"].values()), results["check"]
     assert results["bound"]["cycles"] <= results["cycles"]["simd"]
     check_invariants(folder)
+    return results
+
+
+@pytest.mark.parametrize("name", [*PAPER, *OTHERS])
+def test_a_shipped_layer_is_right_where_pes_pass_on(projects, name):
+    built(projects / name, name)
+
+
+@pytest.mark.parametrize("name", ["conv2d", "catalogue/hadamard", "catalogue/matmul"])
+def test_a_shipped_layer_is_right_where_each_pe_gets_a_copy(projects, name):
+    results = built(projects / f"{name}_copies", name, skew=False)
+    assert results["multicast"]["cycles"] < results["cycles"]["simd"]
