@@ -15,9 +15,9 @@ import typing
 
 import islpy as isl
 
-from stages.lair.adaptation import Adaptation
 from stages.poly.side import bounding_rectangle
 from stages.poly.text import write_objects
+from stages.streams.adaptation import Adaptation
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs

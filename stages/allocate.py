@@ -14,14 +14,14 @@ import typing
 
 import islpy as isl
 
-from stages.lair.arriving import arriving
-from stages.lair.elements import computed_elements, needed_elements
-from stages.lair.leaving import leaving_name, summed_elements
-from stages.lair.returning import after_returns
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
 from stages.poly.pieces import from_domain, maps_of
 from stages.poly.text import Objects, write_objects
+from stages.streams.arriving import arriving
+from stages.streams.elements import computed_elements, needed_elements
+from stages.streams.leaving import leaving_name, summed_elements
+from stages.streams.returning import after_returns
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs

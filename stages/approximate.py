@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.lair.tasks import RUNS
 from stages.poly.bind import PE_NAMES, bind_domain, index_constants
 from stages.poly.bounds import bound_set, exact_bounds
 from stages.poly.box_hull import BoxHull, as_set, box_hull, offset_set, size_set
@@ -22,6 +21,7 @@ from stages.poly.interference import accessed_by, extra_instances
 from stages.poly.local import at_this_pe
 from stages.poly.pieces import maps_of, sets_of
 from stages.poly.text import write_objects
+from stages.streams.tasks import RUNS
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs

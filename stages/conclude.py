@@ -19,9 +19,9 @@ import numpy as np
 
 from stages.lair.data import input_samples, saved
 from stages.lair.evaluate import evaluate_all
-from stages.lair.network import Crossing, End, Network
 from stages.lair.unroll import Arrays
 from stages.lair.whole import is_same, largest_error, part_of
+from stages.mapping.network_yaml import Crossing, End, Network
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 import islpy as isl
 
 from stages.diagnose import UserError, UserErrors
-from stages.lair.crossing import Stop, check_crossing
 from stages.lair.names import did_you_mean
-from stages.lair.network import Crossing, End, Network
-from stages.lair.ports import Direction, read_ports
-from stages.lair.yaml_text import write_document
+from stages.mapping.crossing import Stop, check_crossing
+from stages.mapping.network_yaml import Crossing, End, Network
+from stages.mapping.ports import Direction, read_ports
+from stages.mapping.yaml_text import write_document
 from stages.poly.pieces import named_set
 from stages.poly.side import bounding_rectangle
 

@@ -18,7 +18,7 @@ from graphlib import CycleError
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.lair.yaml_text import write_document
+from stages.mapping.yaml_text import write_document
 from stages.poly.cardinality import cardinality
 from stages.poly.pieces import maps_of
 from stages.poly.side import bounding_rectangle
@@ -30,9 +30,9 @@ from stages.spatial.topology import ALONG, Topology, neighbours
 from stages.spatial.traffic import Accesses, Sources, Traffic, sources, total
 
 if typing.TYPE_CHECKING:
-    from stages.lair.elements import Lair
-    from stages.lair.mapping import Mapping
     from stages.make.inputs import Inputs
+    from stages.mapping.layer_yaml import Mapping
+    from stages.streams.elements import Lair
 
 READS = (
     "layer.yaml",

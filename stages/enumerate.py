@@ -13,12 +13,12 @@ import typing
 
 import islpy as isl
 
-from stages.lair.tasks import RUNS
 from stages.poly.bind import index_constants
 from stages.poly.bounds import exact_bounds, fixed_size
 from stages.poly.box_hull import box, offset_set
 from stages.poly.enumeration import enumerate_sizes
 from stages.poly.text import write_objects
+from stages.streams.tasks import RUNS
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs

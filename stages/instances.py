@@ -14,11 +14,6 @@ import typing
 
 import islpy as isl
 
-from stages.lair.elements import needed_elements
-from stages.lair.leading import Leading, steps_of
-from stages.lair.leaving import leaving, leaving_name
-from stages.lair.portions import Flows, followed, taken_portions
-from stages.lair.returning import after_returns
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.local import at_this_pe
 from stages.poly.order import (
@@ -35,6 +30,11 @@ from stages.poly.pieces import from_domain, sets_of, to_range
 from stages.poly.portions import of_portion, portions
 from stages.poly.side import bounding_rectangle
 from stages.poly.text import write_objects
+from stages.streams.elements import needed_elements
+from stages.streams.leading import Leading, steps_of
+from stages.streams.leaving import leaving, leaving_name
+from stages.streams.portions import Flows, followed, taken_portions
+from stages.streams.returning import after_returns
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs

@@ -15,8 +15,8 @@ import islpy as isl
 
 from stages.diagnose import UserErrors
 from stages.lair.layer import Carry, Layer, Statement, Tensor
-from stages.lair.mapping import check_tensors
 from stages.lair.tree import Access, Affine
+from stages.mapping.layer_yaml import check_tensors
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:

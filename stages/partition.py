@@ -18,7 +18,7 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.lair.names import did_you_mean
-from stages.lair.yaml_text import write_document
+from stages.mapping.yaml_text import write_document
 from stages.poly.text import write_objects
 from stages.volumes.domains import domains_by_name, union_of
 from stages.volumes.operation import Program, program_data, read_program

@@ -15,18 +15,18 @@ import typing
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.lair.completion import complete
-from stages.lair.mapping_text import parse_map, parse_target
-from stages.lair.relations import check_placement
-from stages.lair.tiling import choose, fit, iterators_of
+from stages.mapping.completion import complete
+from stages.mapping.relations import check_placement
+from stages.mapping.texts import parse_map, parse_target
+from stages.mapping.tiling import choose, fit, iterators_of
 from stages.poly.pieces import sets_of
 from stages.poly.side import Rectangle
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.lair.elements import Lair
-    from stages.lair.mapping import IslText, Mapping
     from stages.make.inputs import Inputs
+    from stages.mapping.layer_yaml import IslText, Mapping
+    from stages.streams.elements import Lair
 
 READS = ("layer.yaml", "lair.isl")
 WRITES = ("placement.isl",)

@@ -18,7 +18,7 @@ from pathlib import Path
 import jinja2
 
 from stages.diagnose import UserError
-from stages.lair.yaml_text import write_document
+from stages.mapping.yaml_text import write_document
 from stages.pe.adapter import adapter_programs
 from stages.pe.compute import compute_program
 from stages.pe.copied import if_copied

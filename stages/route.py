@@ -15,22 +15,22 @@ import typing
 
 import islpy as isl
 
-from stages.lair.collection import collecting_tasks
-from stages.lair.colours import shared_colours
-from stages.lair.cutting import Cutter
 from stages.lair.expressions import is_zero_at
 from stages.lair.layer import Carry, Statement, Tensor, writer_of
-from stages.lair.leaders import leaders_of
-from stages.lair.leads import leads_of
-from stages.lair.leaving import summed_elements
-from stages.lair.portions import Flows
-from stages.lair.sharing import held_tensors, waits_of
-from stages.lair.streams import Streams
-from stages.lair.tasks import running
-from stages.lair.waiting import check_waiting, computing
-from stages.lair.yaml_text import write_document
+from stages.mapping.yaml_text import write_document
 from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import write_objects
+from stages.streams.collection import collecting_tasks
+from stages.streams.colours import shared_colours
+from stages.streams.cutting import Cutter
+from stages.streams.leaders import leaders_of
+from stages.streams.leads import leads_of
+from stages.streams.leaving import summed_elements
+from stages.streams.portions import Flows
+from stages.streams.routing import Streams
+from stages.streams.sharing import held_tensors, waits_of
+from stages.streams.tasks import running
+from stages.streams.waiting import check_waiting, computing
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs

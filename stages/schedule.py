@@ -13,14 +13,14 @@ import typing
 
 import islpy as isl
 
-from stages.lair.mapping_text import parse_map
-from stages.lair.relations import check_schedule
+from stages.mapping.relations import check_schedule
+from stages.mapping.texts import parse_map
 from stages.poly.pieces import sets_of
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.lair.mapping import Mapping
     from stages.make.inputs import Inputs
+    from stages.mapping.layer_yaml import Mapping
 
 READS = ("layer.yaml", "lair.isl", "placement.isl")
 WRITES = ("schedule.isl",)

@@ -15,9 +15,9 @@ from __future__ import annotations
 import typing
 
 from stages.diagnose import UserError
-from stages.lair.tasks import STREAMS
-from stages.lair.yaml_text import write_document
+from stages.mapping.yaml_text import write_document
 from stages.poly.text import write_objects
+from stages.streams.tasks import STREAMS
 from stages.vector.candidate import RankError
 from stages.vector.choice import Choice, TooManyError, choose
 from stages.vector.instruction import instruction
@@ -27,8 +27,8 @@ from stages.vector.situation import Description, Files, Situation
 from stages.vector.ways import ways_of
 
 if typing.TYPE_CHECKING:
-    from stages.lair.mapping import Mapping
     from stages.make.inputs import Inputs
+    from stages.mapping.layer_yaml import Mapping
 
 READS = (
     "layer.yaml",

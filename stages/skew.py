@@ -16,7 +16,7 @@ import typing
 
 import islpy as isl
 
-from stages.lair.yaml_text import write_document
+from stages.mapping.yaml_text import write_document
 from stages.pe.code import BYTES
 from stages.poly.pieces import union_of
 from stages.poly.text import write_objects

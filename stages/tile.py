@@ -19,7 +19,7 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.lair.names import did_you_mean
-from stages.lair.yaml_text import write_document
+from stages.mapping.yaml_text import write_document
 from stages.poly.text import write_objects
 from stages.volumes.domains import domains_by_name
 from stages.volumes.layers import lair_text, layer_text

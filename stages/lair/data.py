@@ -21,7 +21,7 @@ from stages.lair.strided import Array
 from stages.lair.unroll import Arrays, Samples
 
 if TYPE_CHECKING:
-    from stages.lair.mapping import Mapping as LayerMapping
+    from stages.mapping.layer_yaml import Mapping as LayerMapping
 
 __all__ = ["generate", "input_samples", "is_exact", "read_inputs", "saved"]
 

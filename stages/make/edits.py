@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import islpy as isl
 
 from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair.isl_text import IslText
-from stages.lair.mapping_text import parse_as
 from stages.lair.names import did_you_mean
-from stages.lair.yaml_text import Document, Path, read_document
 from stages.make.summary import WAYS
+from stages.mapping.isl_text import IslText
+from stages.mapping.texts import parse_as
+from stages.mapping.yaml_text import Document, Path, read_document
 from stages.poly.text import Statement, TextError, Union, read_objects, statements
 
 Single = isl.Set | isl.Map

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from stages.fabric.profile import Profile
-    from stages.lair.mapping import Mapping as LayerMapping
-    from stages.lair.network import Network
     from stages.lair.specialise import Layer
+    from stages.mapping.layer_yaml import Mapping as LayerMapping
+    from stages.mapping.network_yaml import Network
     from stages.poly.text import Objects
     from stages.volumes.kernel import Kernel
 
@@ -111,7 +111,7 @@ class Inputs:
 
     def mapping(self) -> LayerMapping:
         """Return layer.yaml. Raises UserErrors."""
-        from stages.lair.mapping import read_mapping
+        from stages.mapping.layer_yaml import read_mapping
 
         if self._mapping is None:
             mapping = read_mapping(self.source(LAYER))
@@ -135,7 +135,7 @@ class Inputs:
 
     def network(self) -> Network:
         """Return network.yaml. Raises UserErrors."""
-        from stages.lair.network import read_network
+        from stages.mapping.network_yaml import read_network
 
         return read_network(self.source(NETWORK))
 

@@ -20,7 +20,7 @@ from stages.make.memo import Memo
 from stages.make.session import session
 from stages.make.store import Store
 
-EVERY_STAGE = ("diagnose.py", "lair", "make/inputs.py", "make/stage.py", "poly")
+EVERY_STAGE = ("diagnose.py", "lair", "make/inputs.py", "make/stage.py", "mapping", "poly")
 PACKAGES = ("islpy", "jinja2", "lark", "numpy", "pydantic", "pyyaml", "xdsl")
 MENTION = re.compile(rb"\bstages\.(\w+)")
 

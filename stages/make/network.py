@@ -108,7 +108,7 @@ def read_plan(folder: LayerFolder) -> Plan:
 
 def _parse(content: bytes) -> Plan:
     from stages.diagnose import Source, UserErrors
-    from stages.lair.network import read_network
+    from stages.mapping.network_yaml import read_network
 
     try:
         network = read_network(Source(path=NETWORK, text=content.decode("utf-8-sig")))

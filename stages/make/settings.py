@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, Wit
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from stages.diagnose import Source, UserError, UserErrors, source_of
-from stages.lair.mapping import value_span, wrong_value
 from stages.lair.names import did_you_mean
-from stages.lair.yaml_text import Document, read_document
 from stages.make.folders import shown_path, user_folder
+from stages.mapping.layer_yaml import value_span, wrong_value
+from stages.mapping.yaml_text import Document, read_document
 
 FILE = "lairmake.yaml"
 VARIABLE = "LAIRMAKE_STORE"

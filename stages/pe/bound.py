@@ -23,7 +23,6 @@ from stages.fabric.ports import Points, external_points, points_of
 from stages.fabric.profile import Profile
 from stages.fabric.times import Times, times_of
 from stages.lair.layer import Layer
-from stages.lair.tasks import STATEMENTS
 from stages.pe.earliest import (
     MOST_POINTS,
     NEVER,
@@ -38,6 +37,7 @@ from stages.pe.earliest import (
 )
 from stages.pe.least import least_cycles
 from stages.pe.needs import Departure, Needs
+from stages.streams.tasks import STATEMENTS
 
 Values = Mapping[str, Sequence[NDArray[typing.Any]]]
 Description = Mapping[str, typing.Any]

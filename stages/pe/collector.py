@@ -13,13 +13,13 @@ import typing
 
 import islpy as isl
 
-from stages.lair.leaving import leaving_name
 from stages.pe.code import Block
 from stages.pe.function import Body
 from stages.pe.program import Program
 from stages.pe.run import run_task
 from stages.pe.sequences import send_sequences
 from stages.pe.streams import alternating, receive, send_sum, unpack
+from stages.streams.leaving import leaving_name
 
 
 class Collector:

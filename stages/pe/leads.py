@@ -13,7 +13,6 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from stages.lair.leading import Steps, steps_of
 from stages.pe.code import Block, words
 from stages.pe.function import Body
 from stages.pe.instruction import ends_of, sizes_at_run_time
@@ -22,6 +21,7 @@ from stages.pe.program import Program
 from stages.pe.streams import Transfer, add_sum, alternating, configure_sum, outer_indices
 from stages.pe.work import transfer_loops
 from stages.poly.bind import bind_set
+from stages.streams.leading import Steps, steps_of
 
 
 class Leads:

@@ -9,16 +9,16 @@ from functools import cached_property
 
 import islpy as isl
 
-from stages.lair.elements import Lair
 from stages.lair.layer import Layer
-from stages.lair.leaving import leaving_name
-from stages.lair.returning import after_returns, layer_after_returns, returned_tensors
 from stages.poly.ast import Expression, c_condition, c_expression
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.local import Shape, at_this_pe, shape_of
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.side import Rectangle, bounding_rectangle
 from stages.poly.text import Objects
+from stages.streams.elements import Lair
+from stages.streams.leaving import leaving_name
+from stages.streams.returning import after_returns, layer_after_returns, returned_tensors
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs

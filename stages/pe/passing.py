@@ -1,6 +1,6 @@
 """What PEs do that pass on streams: they listen to one of two colours, and send on the other.
 
-Source   design, The machine; stages/lair/passing.py
+Source   design, The machine; stages/streams/passing.py
 """
 
 from __future__ import annotations

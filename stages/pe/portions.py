@@ -15,7 +15,6 @@ from __future__ import annotations
 import typing
 from math import prod
 
-from stages.lair.cutting import AHEAD
 from stages.pe.code import Block
 from stages.pe.function import Body
 from stages.pe.model import Description, holds
@@ -25,6 +24,7 @@ from stages.pe.streams import Transfer
 from stages.pe.work import transfer_loops
 from stages.poly.ast import Expression
 from stages.poly.bind import index_names
+from stages.streams.cutting import AHEAD
 
 if typing.TYPE_CHECKING:
     from stages.pe.departures import Departures

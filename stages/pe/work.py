@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from stages.lair.grammar import parse_expression
-from stages.lair.tasks import FILLS
 from stages.lair.tree import Expr
 from stages.pe.code import (
     C_TYPES,
@@ -37,6 +36,7 @@ from stages.poly.ast import (
 )
 from stages.poly.bind import bind_domain, bind_set
 from stages.poly.function import function_of
+from stages.streams.tasks import FILLS
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
 

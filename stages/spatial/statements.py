@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.lair.elements import Lair
-from stages.lair.mapping import Mapping
-from stages.lair.mapping_text import parse_map
+from stages.mapping.layer_yaml import Mapping
+from stages.mapping.texts import parse_map
 from stages.poly.integers import Matrix
 from stages.poly.pieces import from_domain, maps_of
 from stages.spatial.clock import Clock, clock, sharing
@@ -22,6 +21,7 @@ from stages.spatial.matrices import identity
 from stages.spatial.skewing import Group
 from stages.spatial.spaces import apart, extent_space, has, hull, normals, space_time
 from stages.spatial.timed import Reference, Timed
+from stages.streams.elements import Lair
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

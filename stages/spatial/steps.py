@@ -11,8 +11,8 @@ from graphlib import TopologicalSorter
 
 import islpy as isl
 
-from stages.lair.elements import Lair
 from stages.poly.pieces import maps_of
+from stages.streams.elements import Lair
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from stages.lair.tasks import STREAMS
+from stages.streams.tasks import STREAMS
 from stages.vector.options import Option, Options
 
 

@@ -5,10 +5,10 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1
 
 from __future__ import annotations
 
-from stages.lair.tasks import FILLS
 from stages.poly.bind import index_constants
 from stages.poly.bounds import fixed_size
 from stages.poly.compression import keeps_order
+from stages.streams.tasks import FILLS
 from stages.vector.candidate import Candidate, NotPossibleError
 from stages.vector.situation import Situation
 

@@ -13,9 +13,9 @@ from math import prod
 import islpy as isl
 
 from stages.lair.operation import Leaf, Operation, Part
-from stages.lair.tasks import FILLS
 from stages.poly.linear import linear_form
 from stages.poly.local import Shape
+from stages.streams.tasks import FILLS
 from stages.vector.candidate import Candidate, NotPossibleError
 from stages.vector.memory import Memory
 from stages.vector.situation import Description, Situation

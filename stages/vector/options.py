@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from stages.lair.grammar import parse_expression
 from stages.lair.operation import NoOperationError, Operation, operations_of
-from stages.lair.tasks import FILLS, RUNS, STREAMS
 from stages.pe.code import BYTES
+from stages.streams.tasks import FILLS, RUNS, STREAMS
 from stages.vector.candidate import Candidate, NotPossibleError, RankError
 from stages.vector.cost import Cost, configurations
 from stages.vector.memory import extended

@@ -9,11 +9,11 @@ from functools import cached_property
 
 import islpy as isl
 
-from stages.lair.tasks import RUNS
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.bounds import ExactBounds, exact_bounds
 from stages.poly.local import at_this_pe
 from stages.poly.pieces import maps_of, sets_of
+from stages.streams.tasks import RUNS
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stages.lair.tasks import FILLS
+from stages.streams.tasks import FILLS
 from stages.vector import basis, configure, enumeration, exact, hull, lattice, nested, relaxed
 from stages.vector.candidate import Candidate
 from stages.vector.situation import Situation

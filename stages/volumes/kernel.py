@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair.mapping import Data, Machine, value_span, wrong_value
 from stages.lair.names import did_you_mean
-from stages.lair.yaml_text import Document, read_document
+from stages.mapping.layer_yaml import Data, Machine, value_span, wrong_value
+from stages.mapping.yaml_text import Document, read_document
 
 Size = Annotated[int, Field(ge=1)]
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import islpy as isl
 
-from stages.lair.yaml_text import write_document
+from stages.mapping.yaml_text import write_document
 
 Kind = Literal["input", "constant", "empty", "copy", "compute"]
 HEADER = """The operations of a kernel, in order: each defines the volume of its name.

@@ -59,7 +59,7 @@ FAULTS = (
     ),
     Fault(
         name="an adapter adds the offset of its lane to an index",
-        file="stages/lair/adaptation.py",
+        file="stages/streams/adaptation.py",
         old="-> index[{outer}i - offset] }}",
         new="-> index[{outer}i + offset] }}",
         caught_by="tests/paper/test_pipeline.py::test_eq_5_x_arrives_through_adapters",
@@ -138,7 +138,7 @@ FAULTS = (
     ),
     Fault(
         name="a tile is rounded down where it does not divide",
-        file="stages/lair/tiling.py",
+        file="stages/mapping/tiling.py",
         old='{-(-size // extent)}"',
         new='{size // extent}"',
         caught_by=f"{AWKWARD}[tiles_of_directions_that_do_not_divide]",
@@ -238,14 +238,14 @@ FAULTS = (
     ),
     Fault(
         name="a statement runs before what it reads is there",
-        file="stages/lair/sharing.py",
+        file="stages/streams/sharing.py",
         old="if _reads(statement, other.target.tensor)",
         new="if False",
         caught_by="tests/stages/test_graph_values.py::test_a_statement_waits_for_what_it_reads",
     ),
     Fault(
         name="an update changes in place what others have yet to read",
-        file="stages/lair/sharing.py",
+        file="stages/streams/sharing.py",
         old="other is not statement and old is not None",
         new="False and old is not None",
         caught_by="tests/stages/test_graph_values.py"
@@ -253,7 +253,7 @@ FAULTS = (
     ),
     Fault(
         name="statements wait for each other, as each writes where the other reads",
-        file="stages/lair/sharing.py",
+        file="stages/streams/sharing.py",
         old="if in_place and same and not _has_circle(layer, held | {new: old}):",
         new="if in_place and same:",
         caught_by="tests/stages/test_graph_values.py"

@@ -1,8 +1,8 @@
 import islpy as isl
 import pytest
 
-from stages.lair.adaptation import delivered, peel, reindexed
 from stages.poly.side import Rectangle, turn
+from stages.streams.adaptation import delivered, peel, reindexed
 from tests.stages.built import MV, build
 
 TARGET = Rectangle(left=0, top=0, right=3, bottom=4)

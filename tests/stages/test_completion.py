@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.lair.completion import complete
+from stages.mapping.completion import complete
 from stages.poly.pieces import maps_of
 from tests.stages.built import build
 

@@ -7,9 +7,9 @@ import islpy as isl
 import pytest
 
 from stages.diagnose import Source, Span, UserError
-from stages.lair.crossing import Stop, check_crossing
 from stages.lair.layer import Tensor
-from stages.lair.network import End
+from stages.mapping.crossing import Stop, check_crossing
+from stages.mapping.network_yaml import End
 from stages.poly.side import Rectangle
 
 SOURCE = Source(path="network.yaml", text="  last.x: first.y\n")

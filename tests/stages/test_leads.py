@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stages.diagnose import UserError
-from stages.lair.leading import Leading
+from stages.streams.leading import Leading
 from tests.stages.built import build, function
 
 WINDOW = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stages.diagnose import Source, UserErrors
-from stages.lair.mapping import read_mapping
+from stages.mapping.layer_yaml import read_mapping
 
 TARGET = 'target: "{ PE[4, 5] }"\n'
 ERRORS = {

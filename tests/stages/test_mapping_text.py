@@ -8,8 +8,8 @@ import islpy as isl
 import pytest
 
 from stages.diagnose import Source, UserError
-from stages.lair.mapping import IslText, read_mapping
-from stages.lair.mapping_text import parse_map, parse_set, parse_target
+from stages.mapping.layer_yaml import IslText, read_mapping
+from stages.mapping.texts import parse_map, parse_set, parse_target
 
 ERRORS = {
     "closing_brace": (

@@ -3,7 +3,7 @@
 import pytest
 
 from stages.diagnose import Source, UserErrors
-from stages.lair.network import End, network_schema, read_network
+from stages.mapping.network_yaml import End, network_schema, read_network
 
 GOOD = """parts:
   last: ../fc

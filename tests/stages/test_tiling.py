@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 
 from stages.diagnose import UserError
-from stages.lair.tiling import iterators_of, tile
+from stages.mapping.tiling import iterators_of, tile
 from stages.poly.side import Rectangle
 from tests.stages.built import MV, build
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from stages.lair.elements import Lair, computed_elements, needed_elements
 from stages.lair.layer import Layer, Statement
 from stages.lair.tree import Access, Binary, Call, Expr, Unary
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.side import SIDES, Rectangle, turn
+from stages.streams.elements import Lair, computed_elements, needed_elements
 
 if typing.TYPE_CHECKING:
     pass

@@ -13,14 +13,14 @@ import typing
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.lair.leaving import leaving_name
 from stages.poly.border import BorderChain, classes
 from stages.poly.flow import parity
 from stages.poly.side import Rectangle, turn
+from stages.streams.leaving import leaving_name
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile
-    from stages.lair.mapping import Mapping
+    from stages.mapping.layer_yaml import Mapping
 
 
 def same_lane(side: str, target: Rectangle) -> isl.Map:

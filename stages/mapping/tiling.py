@@ -8,11 +8,11 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.lair.adaptation import Adaptation, peel
-from stages.lair.elements import Lair
-from stages.lair.mapping import Mapping
+from stages.mapping.layer_yaml import Mapping
 from stages.poly.pieces import sets_of
 from stages.poly.side import Rectangle
+from stages.streams.adaptation import Adaptation, peel
+from stages.streams.elements import Lair
 
 Direction = tuple[str | None, str | None]
 """The iterators that run to the east and to the south; None: one column, one row."""

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.lair.leaving import leaving
-from stages.lair.portions import Flows
 from stages.poly.bind import PE_NAMES, bind_range, index_names, unbind_set
 from stages.poly.count import count, most_points
 from stages.poly.leading import Lead, lead_of
 from stages.poly.pieces import from_domain, maps_of
 from stages.poly.portions import last_in
+from stages.streams.leaving import leaving
+from stages.streams.portions import Flows
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile

@@ -17,7 +17,7 @@ from stages.lair.layer import Layer
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
-    from stages.lair.streams import Streams
+    from stages.streams.routing import Streams
 
 Description = dict[str, typing.Any]
 

@@ -21,10 +21,10 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair.isl_text import IslText
 from stages.lair.layer import Layer
 from stages.lair.names import did_you_mean
-from stages.lair.yaml_text import Document, Path, read_document
+from stages.mapping.isl_text import IslText
+from stages.mapping.yaml_text import Document, Path, read_document
 
 __all__ = [
     "Data",

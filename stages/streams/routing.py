@@ -9,25 +9,7 @@ import typing
 
 import islpy as isl
 
-from stages.lair.arriving import Arriving, arriving, part_names, ports_of
-from stages.lair.collection import chain_objects, collection, named_along, ports_apart
-from stages.lair.elements import computed_elements, needed_elements
 from stages.lair.layer import Layer, writer_of
-from stages.lair.leaving import gathering, leaving, leaving_name
-from stages.lair.passing import (
-    check_spread,
-    described,
-    is_passed,
-    line_colours,
-    line_objects,
-    line_routes,
-)
-from stages.lair.returning import (
-    after_returns,
-    away_name,
-    layer_after_returns,
-    returned_tensors,
-)
 from stages.poly.around import around_line, around_routes
 from stages.poly.border import border_chain, feeding
 from stages.poly.copies import copy_routes
@@ -43,10 +25,28 @@ from stages.poly.order import at_places, index_filter, on_side, outer_box, taken
 from stages.poly.passing import Line, border_line, inward_line, turning_line
 from stages.poly.pieces import from_domain
 from stages.poly.side import SIDES, bounding_rectangle, turn
+from stages.streams.arriving import Arriving, arriving, part_names, ports_of
+from stages.streams.collection import chain_objects, collection, named_along, ports_apart
+from stages.streams.elements import computed_elements, needed_elements
+from stages.streams.leaving import gathering, leaving, leaving_name
+from stages.streams.passing import (
+    check_spread,
+    described,
+    is_passed,
+    line_colours,
+    line_objects,
+    line_routes,
+)
+from stages.streams.returning import (
+    after_returns,
+    away_name,
+    layer_after_returns,
+    returned_tensors,
+)
 
 if typing.TYPE_CHECKING:
-    from stages.lair.mapping import Mapping
     from stages.make.inputs import Inputs
+    from stages.mapping.layer_yaml import Mapping
 
 COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 

@@ -11,13 +11,13 @@ import typing
 
 import islpy as isl
 
-from stages.lair.leading import Leading, Room
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.bounds import constant_size, exact_bounds
 from stages.poly.compression import compress
 from stages.poly.leading import Lead, is_in_order, lead_of, stops_of
 from stages.poly.order import taken_by
 from stages.poly.pieces import from_domain
+from stages.streams.leading import Leading, Room
 
 OUT = isl.dim_type.out
 

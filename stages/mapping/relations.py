@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import islpy as isl
 
 from stages.diagnose import Span, UserError, UserErrors
-from stages.lair.isl_text import IslText
 from stages.lair.names import did_you_mean, plural
+from stages.mapping.isl_text import IslText
 from stages.poly.pieces import example_of, maps_of, sets_of
 
 LARGEST_TIME = 2**30

@@ -24,7 +24,7 @@ import islpy as isl
 from stages.diagnose import Span, UserError
 from stages.lair.layer import Tensor
 from stages.lair.names import plural
-from stages.lair.network import End
+from stages.mapping.network_yaml import End
 from stages.poly.order import on_side
 from stages.poly.pieces import example_of
 from stages.poly.side import SIDES, Rectangle, turn

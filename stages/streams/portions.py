@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.lair.arriving import Arriving, arriving
 from stages.poly.order import at_places, taken_by
 from stages.poly.pieces import from_domain, maps_of, to_range
 from stages.poly.portions import first_of, in_portions, last_in, most_in_step, portions
+from stages.streams.arriving import Arriving, arriving
 
 Objects = Mapping[str, typing.Any]
 """The objects of lair.isl, adapted.isl or routes.isl."""

@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair.mapping import value_span, wrong_value
 from stages.lair.names import did_you_mean
-from stages.lair.yaml_text import Document, read_document
+from stages.mapping.layer_yaml import value_span, wrong_value
+from stages.mapping.yaml_text import Document, read_document
 
 __all__ = ["Crossing", "End", "Network", "network_schema", "read_network"]
 

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
-from stages.lair.leaders import Leaders, elements
 from stages.lair.operation import NoOperationError, operations_of
-from stages.lair.portions import Flows
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.count import most_points
 from stages.poly.pieces import from_domain
 from stages.poly.portions import Cut, IndexBox, cuts_of
+from stages.streams.leaders import Leaders, elements
+from stages.streams.portions import Flows
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile

@@ -11,9 +11,9 @@ import typing
 import islpy as isl
 
 from stages.diagnose import Span, UserError
-from stages.lair.mapping import Mapping
-from stages.lair.mapping_text import parse_map
-from stages.lair.relations import several_values
+from stages.mapping.layer_yaml import Mapping
+from stages.mapping.relations import several_values
+from stages.mapping.texts import parse_map
 from stages.poly.pieces import example_of, maps_of
 from stages.poly.side import SIDES, Rectangle, ports
 

@@ -10,18 +10,18 @@ import typing
 import islpy as isl
 
 from stages.diagnose import Span, UserError
-from stages.lair.arriving import MOST_PARTS, part_name, split
-from stages.lair.collection import lane_order, must_turn
-from stages.lair.elements import Lair, computed_elements, needed_elements
-from stages.lair.isl_text import IslText
-from stages.lair.mapping import Mapping
-from stages.lair.ports import read_ports
-from stages.lair.returning import Way, arrival_of, astray, departure_of, way_of, with_returns
+from stages.mapping.isl_text import IslText
+from stages.mapping.layer_yaml import Mapping
+from stages.mapping.ports import read_ports
 from stages.poly.bind import bind_domain
 from stages.poly.box_hull import box_hull, offset_set
 from stages.poly.order import behind_ports, on_side, relocated, taken_by
 from stages.poly.pieces import example_of, from_domain, maps_of, named_set, sets_of
 from stages.poly.side import SIDES, Rectangle, turn
+from stages.streams.arriving import MOST_PARTS, part_name, split
+from stages.streams.collection import lane_order, must_turn
+from stages.streams.elements import Lair, computed_elements, needed_elements
+from stages.streams.returning import Way, arrival_of, astray, departure_of, way_of, with_returns
 
 T = typing.TypeVar("T")
 

@@ -17,7 +17,7 @@ from stages.poly.side import Rectangle
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile
-    from stages.lair.mapping import Mapping
+    from stages.mapping.layer_yaml import Mapping
 
 
 def shared_colours(

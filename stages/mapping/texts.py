@@ -11,8 +11,8 @@ from typing import TypeVar
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.lair.isl_hints import hint_for, new_name
-from stages.lair.isl_text import IslText
+from stages.mapping.isl_hints import hint_for, new_name
+from stages.mapping.isl_text import IslText
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]
 T = TypeVar("T", isl.UnionMap, isl.UnionSet)

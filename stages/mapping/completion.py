@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.lair.elements import Lair
 from stages.poly.pieces import from_domain, maps_of, sets_of
+from stages.streams.elements import Lair
 
 
 def complete(given: isl.UnionMap, lair: Lair) -> isl.UnionMap:

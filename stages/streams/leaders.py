@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from math import prod
 
 from stages.lair.layer import Layer, Statement
-from stages.lair.portions import Flows
 from stages.poly.portions import IndexBox, index_box
+from stages.streams.portions import Flows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

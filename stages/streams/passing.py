@@ -27,7 +27,7 @@ from stages.poly.passing import Line
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
-    from stages.lair.mapping import Mapping
+    from stages.mapping.layer_yaml import Mapping
 
 SWAP = "{ [lane, depth] -> [depth, lane] }"
 

@@ -29,15 +29,15 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.lair.leading import Description, Leading, Room, Steps, steps_of
-from stages.lair.portions import Flows
-from stages.lair.rows import choose_rows
 from stages.poly.ast import c_condition
 from stages.poly.bind import PE_NAMES, bind_set, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.compression import compress, keeps_order
 from stages.poly.count import count
 from stages.poly.leading import Lead, is_in_order, lead_of, stops_of
+from stages.streams.leading import Description, Leading, Room, Steps, steps_of
+from stages.streams.portions import Flows
+from stages.streams.rows import choose_rows
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile
