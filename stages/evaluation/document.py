@@ -136,11 +136,12 @@ def quality(found: Mapping[str, Results]) -> dict[str, Any]:
             name, found[name]["cycles"]["simd"], found[name]["bound"]["cycles"],
             found[name]["bound"]["by"], f"{over[name]:.2f}",
             *(split(found[name])[part] for part in PARTS),
+            _most(split(found[name])) if over[name] > LIMIT else "",
         )
         for name in ordered
     ]
     return {
-        "table": table(("layer", "cycles", "bound", "by", "over the bound", *PARTS), rows),
+        "table": table(("layer", "cycles", "bound", "by", "over the bound", *PARTS, "most"), rows),
         "median": f"{statistics.median(over.values()):.2f}" if over else "",
         "reached": sum(value <= AIM for value in over.values()),
         "aim": AIM,
@@ -148,6 +149,16 @@ def quality(found: Mapping[str, Results]) -> dict[str, Any]:
         "above": sum(value > LIMIT for value in over.values()),
         "layers": len(over),
     }
+
+
+def _most(parts: Mapping[str, int]) -> str:
+    """Return the largest parts, which together are more than two thirds, and their shares."""
+    whole, told, listed = max(1, sum(parts.values())), 0, []
+    for name, cycles in sorted(parts.items(), key=lambda item: -item[1]):
+        if told <= whole * 2 / 3:
+            listed.append(f"{name} {100 * cycles / whole:.0f} %")
+            told += cycles
+    return ", ".join(listed)
 
 
 def _over(results: Results) -> float:
