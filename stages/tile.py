@@ -12,6 +12,7 @@ Differs  tiles start at the corner of their part; what is left at its end are sm
 
 from __future__ import annotations
 
+import math
 import typing
 from collections.abc import Iterator, Mapping
 
@@ -34,6 +35,7 @@ if typing.TYPE_CHECKING:
 
 READS = ("partitions.isl", "partitions.yaml", "kernel.yaml")
 WRITES = ("tiles.isl", "tiles.yaml")
+MOST_TILES = 512
 HEADER = """Slices of tiles (Friebel et al., IMPACT 2023, Algorithm 2).
 region_tensor: { [tile] -> volume[element] }, what the tensor of a tile of the region is."""
 CODE = """The tiles of each region of a part: how many along each dimension, and their code.
@@ -48,12 +50,23 @@ def run(inputs: Inputs) -> dict[str, str]:
     boxes = domains_by_name(inputs.objects("partitions.isl")["parts"])
     found: dict[str, typing.Any] = {}
     slices: dict[str, isl.Map] = {}
+    count = 0
     for part in program.outputs:
         every = list(_regions(program.writer(part), boxes[part], names[part], kernel))
+        count += sum(math.prod(region.counts) for region in every)
+        _check_count(count, names[part], kernel)
         for n, region in enumerate(every):
             name = f"{part}_{n}" if len(every) > 1 else part
             found[name] = _described(program, part, region, names, kernel, name, slices)
     return {"tiles.isl": write_objects(HEADER, slices), "tiles.yaml": write_document(CODE, found)}
+
+
+def _check_count(count: int, volume: str, kernel: Kernel) -> None:
+    """Raise UserError where tiles are too many to be layers."""
+    if count > MOST_TILES:
+        span = kernel.span("tiles", volume) if volume in kernel.tiles else None
+        hint = "each is a layer: make the tiles larger"
+        raise UserError(f"{volume} has more than {MOST_TILES} tiles", span, hint)
 
 
 def _regions(
@@ -103,14 +116,23 @@ def _described(
         "tensor": names[part], "output": _slice(found.output),
         "inputs": {tensor: _slice(each) for tensor, each in found.inputs.items()},
         "lair": lair_text(found, program.name, names, program.types),
-        "layer": layer_text(found, names, kernel.machine),
+        "layer": layer_text(found, names, _machine(kernel)),
     }
+
+
+def _machine(kernel: Kernel) -> typing.Any:
+    """Return the machine as a part names it: a path starts from the folder of the part."""
+    given = kernel.machine
+    figures = {"profile": given} if isinstance(given, str) else dict(given)
+    if str(figures.get("profile", "")).endswith(".yaml"):
+        figures["profile"] = f"../../../{figures['profile']}"
+    return figures if len(figures) > 1 else figures.get("profile", given)
 
 
 def _no_slice(part: str, volume: str, error: NoSliceError, kernel: Kernel) -> UserError:
     span = kernel.span("tiles", volume) if volume in kernel.tiles else None
-    hint = f"no slice of a fixed size at an affine offset: {error.map}"
-    return UserError(f"tiles of {part} are not all alike", span, hint)
+    hint = f"a slice has a fixed size, an affine offset, and one access in a statement: {error.map}"
+    return UserError(f"what a tile of {part} needs is no slice", span, hint)
 
 
 def _names(found: Tile, of: Mapping[str, str]) -> dict[str, str]:

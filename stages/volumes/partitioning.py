@@ -24,7 +24,7 @@ from stages.poly.dependence import depends_on
 from stages.poly.rectangles import NotRectangularError, rectangles, slabs
 from stages.volumes.folding import NEUTRAL, combined, fold, repeated
 from stages.volumes.operation import Operation, Program, Result
-from stages.volumes.reached import Variant, constant_of, ends, variants
+from stages.volumes.reached import Variant, constants_of, ends, variants
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 SIGNS = {"+=": "{} + {}", "*=": "{} * {}", "max=": "max({}, {})", "min=": "min({}, {})"}
@@ -34,12 +34,14 @@ SIGNS = {"+=": "{} + {}", "*=": "{} * {}", "max=": "max({}, {})", "min=": "min({
 class Partition:
     """Operations whose results are parts: `parts` has their domains by volume and part.
 
-    `terms` are what is summed up to a part, with what a tile that has one part calls them.
+    `terms` are what is summed up to a part, with what a tile that has one part calls them, and
+    `constants` the values of volumes and parts that have one value everywhere.
     """
 
     operations: list[Operation] = field(default_factory=list)
     parts: dict[str, dict[str, isl.Set]] = field(default_factory=dict)
     terms: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, float] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
 
 
@@ -65,7 +67,7 @@ def partition(
     `facts` are sets of elements of the output: no part lies in one of them and outside of it too.
     Raises UserError where elements are computed in too many ways for a few hyperrectangles.
     """
-    done = Partition()
+    done = Partition(constants=constants_of(program))
     output = program.outputs[0]
     for operation in needed(program):
         if operation.kind == "input" or isinstance(operation.constant, list):
@@ -108,7 +110,7 @@ def _split(
     facts: Sequence[isl.Set], done: Partition,
 ) -> None:
     """Add the parts of a result, and the operations that compute them."""
-    found = variants(operation, program, done.parts)
+    found = variants(operation, program, done.parts, done.constants)
     if result.init is not None:
         start = isl.Map.identity(domain.space.map_from_set()).intersect_domain(domain)
         inits = list(ends(start.set_tuple_name(OUT, result.init), program, done.parts))
@@ -120,7 +122,7 @@ def _split(
     for name, box in named.items():
         done.types[name] = program.types[result.volume]
         terms = [t for v in found for t in _terms(operation, result, v, box)]
-        terms += [t for each in inits for t in _start(each, box, program)]
+        terms += [t for each in inits for t in _start(each, box, done.constants)]
         _compute(operation, result, name, box, _kept(result, terms), done)
 
 
@@ -200,12 +202,14 @@ def _terms(
         )
 
 
-def _start(start: isl.Map, box: isl.Set, program: Program) -> Iterator[Term]:
+def _start(
+    start: isl.Map, box: isl.Set, constants: Mapping[str, float]
+) -> Iterator[Term]:
     """Yield what a part of a reduction starts from."""
     read = start.intersect_domain(box)
     if not read.is_empty():
         name = read.get_tuple_name(OUT) or ""
-        number = constant_of(name, program)
+        number = constants.get(name)
         yield Term(
             writes=isl.Map.identity(box.space.map_from_set()).intersect_domain(box),
             operator="=", reads={name: read}, value=name, number=number,
@@ -226,8 +230,9 @@ def _compute(
     numbers = [term.number for term in terms if term.number is not None]
     open_ = [term for term in terms if term.number is None]
     if not open_:
+        done.constants[name] = combined(result.operator, numbers)
         done.operations.append(Operation(
-            name=name, kind="constant", constant=combined(result.operator, numbers),
+            name=name, kind="constant", constant=done.constants[name],
             source=operation.source, line=operation.line,
         ))
         return

@@ -30,12 +30,13 @@ class Variant:
 
 
 def variants(
-    operation: Operation, program: Program, parts: Mapping[str, Mapping[str, isl.Set]]
+    operation: Operation, program: Program, parts: Mapping[str, Mapping[str, isl.Set]],
+    constants: Mapping[str, float],
 ) -> list[Variant]:
     """Return the ways in which the instances of a computation get their operands.
 
-    `parts` has the parts, with their domains, that volumes were split into. Ensures that every
-    instance has exactly one.
+    `parts` has the parts, with their domains, that volumes were split into, `constants` the values
+    of volumes and parts that have one everywhere. Ensures that every instance has exactly one.
     """
     assert operation.loops is not None
     every = [
@@ -48,29 +49,30 @@ def variants(
         for _, end in chosen:
             instances = instances.intersect(end.domain())
         if not instances.is_empty():
-            found.append(_variant(instances.coalesce(), dict(chosen), program))
+            found.append(_variant(instances.coalesce(), dict(chosen), constants))
     return found
 
 
-def _variant(instances: isl.Set, chosen: Mapping[str, isl.Map], program: Program) -> Variant:
+def _variant(
+    instances: isl.Set, chosen: Mapping[str, isl.Map], constants: Mapping[str, float]
+) -> Variant:
     known, reads = {}, {}
     for label, end in chosen.items():
         name = end.get_tuple_name(OUT) or ""
-        number = constant_of(name, program)
-        if number is None:
-            reads[label] = end
+        if name in constants:
+            known[label] = constants[name]
         else:
-            known[label] = number
+            reads[label] = end
     return Variant(instances=instances, reads=reads, known=known)
 
 
-def constant_of(name: str, program: Program) -> float | None:
-    """Return the value that a volume has everywhere; None for others, and for parts."""
-    writer = next((each for each in program.operations if name in each.volumes), None)
-    if writer is None or writer.kind not in ("constant", "empty"):
-        return None
-    given = 0.0 if writer.kind == "empty" else writer.constant
-    return None if isinstance(given, list) else float(given)
+def constants_of(program: Program) -> dict[str, float]:
+    """Return the volumes that have one value everywhere; what has no values yet is zero."""
+    return {
+        each.name: 0.0 if each.kind == "empty" else float(each.constant)
+        for each in program.operations
+        if each.kind in ("constant", "empty") and not isinstance(each.constant, list)
+    }
 
 
 def ends(

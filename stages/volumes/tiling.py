@@ -113,7 +113,8 @@ def _cut(chosen: Sequence[tuple[int, int, int]], by: Mapping[int, int], box: isl
 def tile(region: Region, part: str, operations: Sequence[Operation]) -> Tile:
     """Return what each tile of a region of a part computes.
 
-    Raises NoSliceError with the map of what is no slice of a fixed size at an affine offset.
+    Raises NoSliceError with the map of what is no slice of a fixed size at an affine offset, or of
+    a second access of one statement to what a tile computes, which LAIR has not.
     """
     known = {each.name: each for each in operations if each.kind == "compute"}
     wanted, made = {part: region.tiles}, {}
@@ -172,6 +173,8 @@ def _statement(
         name = read.get_tuple_name(OUT) or ""
         if name in made:
             reads[label] = (name, _rows(computed, read, made[name].elements))
+            if any(each == name and rows != reads[label][1] for each, rows in reads.values()):
+                raise NoSliceError(read)
         else:
             elements = match_slice(computed.instances.apply_range(read), is_hull=True)
             rows = _rows(computed, read, elements)

@@ -1,0 +1,71 @@
+"""Kernels whose results are made of parts, by real doit processes, on the fabric."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from stages import KERNEL, PIPELINE, TILES
+from tests.e2e.conftest import DODO
+
+ROOT = Path(__file__).resolve().parents[2]
+MATMUL = """\
+func.func @matmul(%a: tensor<4x12xf32>, %b: tensor<12x6xf32>) -> tensor<4x6xf32> {
+  %init = tensor.empty() : tensor<4x6xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<4x12xf32>, tensor<12x6xf32>)
+    outs(%init : tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %c : tensor<4x6xf32>
+}
+"""
+SEEN = """\
+import atexit, sys
+heavy = {"xdsl", "yaml", "islpy", "numpy", "pydantic", "stages.mlir", "stages.volumes"}
+atexit.register(lambda: print("imported", sorted(heavy & sys.modules.keys()), file=sys.stderr))
+"""
+
+
+def test_tiles_of_a_product_are_layers_built_once_and_put_together(space):
+    space.write("dodo.py", DODO)
+    space.write("projects/mm/matmul.mlir", MATMUL)
+    space.write("projects/mm/kernel.yaml", "tiles: {c: [4, 6, 6]}\n")
+    ran = space.build()
+    parts = ("c_0_t0", "c_0_t1")
+    first = {f"mm/{part}:{stage}" for part in parts for stage in PIPELINE}
+    assert set(ran) <= first | {f"mm:{stage}" for stage in KERNEL + TILES}
+    assert len([task for task in ran if task.endswith(":approximate")]) == 1
+    assert len([task for task in ran if task.endswith(":simulate")]) == 2
+    results = json.loads(space.read("projects/mm/build/results.json"))
+    assert results["check"] == {"c": {"exact": True, "right": True, "max_abs_error": 0.0}}
+    outputs = [
+        np.load(space.root / f"projects/mm/build/parts/{part}/build/outputs/c.npy")
+        for part in parts
+    ]
+    whole = np.load(space.root / "projects/mm/build/outputs/c.npy")
+    assert np.array_equal(sum(outputs), whole)
+    space.write("dodo.py", SEEN + DODO)
+    run = space.run()
+    assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
+
+
+def test_a_border_is_apart_from_the_inside_and_all_is_right(space):
+    space.write("dodo.py", DODO)
+    space.copy(ROOT / "projects/krnl0_16", "projects/krnl0_16")
+    space.build()
+    results = json.loads(space.read("projects/krnl0_16/build/results.json"))
+    assert len(results["parts"]) == 9
+    assert results["check"]["act0"]["right"]
+    assert results["check"]["act0"]["max_abs_error"] == 0.0
+    inside = space.read("projects/krnl0_16/build/parts/act0_4/krnl0.lair")
+    assert "ifm[0][d4][2*d2 + d5][2*d3 + d6] * wgt0[d1][d4][d5][d6]" in inside
+
+
+def test_inputs_of_a_kernel_are_cut_for_its_parts(space):
+    space.write("dodo.py", DODO)
+    space.write("projects/mm/matmul.mlir", MATMUL)
+    space.write("projects/mm/kernel.yaml", "tiles: {c: [4, 6, 6]}\n")
+    (space.root / "projects/mm/inputs").mkdir()
+    a = np.arange(48, dtype=np.float32).reshape(4, 12)
+    np.save(space.root / "projects/mm/inputs/a.npy", a)
+    assert "mm:emit" in space.build("mm:emit")
+    cut = np.load(space.root / "projects/mm/build/parts/c_0_t1/inputs/a.npy")
+    assert np.array_equal(cut, a[:, 6:])

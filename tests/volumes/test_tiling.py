@@ -1,0 +1,131 @@
+"""Algorithm 2 of Friebel et al.: optimistic tiling, slices matched as functions of the tile."""
+
+import islpy as isl
+import numpy as np
+import pytest
+import yaml
+
+from stages import KERNEL
+from stages.diagnose import UserError
+from stages.make.folders import file_of
+from stages.volumes.matching import NoSliceError, match_slice
+from stages.volumes.tiling import regions
+from tests.volumes.graphs import random_graph
+from tests.volumes.tiled import compared, opened
+
+SLICES = [
+    ("{ [q] -> v[4q] : 0 <= q < 3 }", "[(4q)]", (1,), (1,)),
+    ("{ [q] -> v[e] : 4q <= e < 4q + 6 and 0 <= q < 3 }", "[(4q)]", (1,), (6,)),
+    ("{ [q] -> v[f] : exists e : f = 2e + 1 and 3q <= e < 3q + 3 and 0 <= q < 3 }",
+     "[(1 + 6q)]", (2,), (3,)),
+    ("{ [q, r] -> v[e, 7 - q] : 2r - q <= e < 2r - q + 2 and 0 <= q, r < 3 }",
+     "[(-q + 2r), (7 - q)]", (1, 1), (2, 1)),
+    ("{ [q] -> v[] : 0 <= q < 3 }", "[]", (), ()),
+]
+
+
+@pytest.mark.parametrize(("text", "offset", "stride", "size"), SLICES)
+def test_offset_stride_and_size_are_found(text, offset, stride, size):
+    found = match_slice(isl.Map(text))
+    assert str(found.offset).endswith(f"-> {offset} }}")
+    assert (found.volume, found.stride, found.size) == ("v", stride, size)
+
+
+@pytest.mark.parametrize("text", [
+    "{ [q] -> v[e] : 0 <= e <= q < 3 }",
+    "{ [q] -> v[e] : 4q - 1 <= e < 4q + 5 and 0 <= e < 12 and 0 <= q < 3 }",
+    "{ [q] -> v[e, f] : 0 <= e <= f < 4 and 0 <= q < 3 }",
+    "{ [q] -> v[e] : e = floor(q/2) and 0 <= q < 5 }",
+])
+def test_what_is_no_slice_is_refused(text):
+    with pytest.raises(NoSliceError):
+        match_slice(isl.Map(text))
+
+
+def test_a_part_has_whole_tiles_and_what_is_left():
+    part = isl.Set("{ p[i, j] : 1 <= i < 8 and 0 <= j < 6 }")
+    found = list(regions(part, [3, 6]))
+    assert [(each.counts, match_slice(each.tiles).size) for each in found] == [
+        ((2, 1), (3, 6)), ((1, 1), (1, 6))
+    ]
+    covered = found[0].tiles.range().union(found[1].tiles.range())
+    assert covered.is_equal(part)
+
+
+MATMUL = """\
+func.func @matmul(%a: tensor<4x12xf32>, %b: tensor<12x6xf32>) -> tensor<4x6xf32> {
+  %init = tensor.empty() : tensor<4x6xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<4x12xf32>, tensor<12x6xf32>)
+    outs(%init : tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %c : tensor<4x6xf32>
+}
+"""
+
+
+def test_tiles_of_sums_are_partial_results(tmp_path):
+    folder = opened(tmp_path / "k", MATMUL, "tiles: {c: [4, 3, 5]}")
+    given, expected = compared(folder)
+    assert (given == expected).all()
+    regions = yaml.safe_load(file_of(folder, "tiles.yaml").read_text(encoding="utf-8"))
+    assert [region["counts"] for region in regions.values()] == [[1, 2, 2], [1, 2, 1]]
+    assert [region["inputs"]["a"]["size"] for region in regions.values()] == [[4, 5], [4, 2]]
+    assert {region["operator"] for region in regions.values()} == {"+="}
+
+
+def test_tiles_of_another_volume_are_refused(kernel):
+    kernel.write(MATMUL, "tiles: {d: [4, 3]}\n").build(*KERNEL, "partition")
+    assert kernel.error("tile") == (
+        "kernel.yaml:1:9: error: d is no result\n"
+        "  tiles: {d: [4, 3]}\n"
+        "          ^\n"
+        "hint: results: c\n"
+    )
+
+
+def test_too_many_tiles_are_refused(kernel):
+    text = MATMUL.replace("4x", "400x")
+    kernel.write(text, "tiles: {c: [2, 2]}\n").build(*KERNEL, "partition")
+    assert kernel.error("tile") == (
+        "kernel.yaml:1:12: error: c has more than 512 tiles\n"
+        "  tiles: {c: [2, 2]}\n"
+        "             ^^^^^^\n"
+        "hint: each is a layer: make the tiles larger\n"
+    )
+
+
+def test_a_machine_of_ones_own_is_found_from_the_parts(tmp_path):
+    text = "tiles: {c: [4, 6]}\nmachine: {profile: mine.yaml, lanes: 8}\n"
+    folder = opened(tmp_path / "k", MATMUL, text)
+    compared(folder)
+    layer = yaml.safe_load((folder.path / "build/parts/c_0/layer.yaml").read_text("utf-8"))
+    assert layer["machine"] == {"profile": "../../../mine.yaml", "lanes": 8}
+
+
+def test_tiles_of_too_few_dimensions_are_refused(kernel):
+    kernel.write(MATMUL, "tiles: {c: [4]}\n").build(*KERNEL, "partition")
+    assert kernel.error("tile") == (
+        "kernel.yaml:1:12: error: 1 sizes of tiles of c\n"
+        "  tiles: {c: [4]}\n"
+        "             ^^^\n"
+        "hint: one for each of its 2 dimensions, or for those and the 1 that are summed over\n"
+    )
+
+
+@pytest.mark.parametrize("first", range(0, 20, 5))
+def test_random_graphs_in_tiles_have_the_values_of_the_whole(tmp_path, first):
+    refused = 0
+    for seed in range(first, first + 5):
+        graph, outputs, text = random_graph(seed)
+        output = outputs[seed % len(outputs)]
+        (shape,) = [value.shape for value in graph.values if value.name == output]
+        sizes = np.random.default_rng(seed).integers(1, np.add(shape, 1)).tolist()
+        tiles = f"tiles: {{{output}: {sizes}}}" if seed % 2 and shape else ""
+        folder = opened(tmp_path / str(seed), text, f"outputs: [{output}]\nfacts: []\n{tiles}\n")
+        try:
+            given, expected = compared(folder)
+        except UserError as error:
+            assert "is no slice" in str(error)
+            refused += 1
+        else:
+            assert np.array_equal(given, expected, equal_nan=True), seed
+    assert refused <= 1
