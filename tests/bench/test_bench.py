@@ -13,8 +13,10 @@ from tests.bench.process import run
 
 @pytest.fixture(scope="module")
 def sparse(tmp_path_factory):
-    """Return the results of a small convolution with a sparse input, and a run of it."""
+    """Return the results of a small convolution of a sparse input by its hull, and a run of it."""
     layer = conv2d(tmp_path_factory.mktemp("bench") / "conv2d", 2, 20, "ideal", True)
+    with (layer / "layer.yaml").open("a", encoding="utf-8") as text:
+        text.write("simd: {prefer: hull}\n")
     build(layer)
     return results(layer), probed(layer)
 

@@ -93,9 +93,8 @@ def modules(tmp_path):
     """The Make of this project around four small stages."""
     stages = tmp_path / "modules" / "stages"
     shutil.copytree(SMALL, stages)
-    shutil.copytree(ROOT / "stages" / "make", stages / "make")
-    shutil.copytree(ROOT / "stages" / "poly", stages / "poly")
-    shutil.copytree(ROOT / "stages" / "lair", stages / "lair")
+    for package in ("lair", "make", "mapping", "poly"):
+        shutil.copytree(ROOT / "stages" / package, stages / package)
     shutil.copy(ROOT / "stages" / "diagnose.py", stages)
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nNETWORK, KERNEL, ANALYSES = (), ('gather',), ('count',)\n"

@@ -32,7 +32,7 @@ def test_named_layers_are_printed_and_nothing_is_written(space):
     assert run.code == 0, run.err
     rows = re.findall(r"^\| (\w+) \| (loops|hull.*?) \|.*\| ([\d.]+) \| \d+ \|", run.out, re.M)
     assert [(name, way) for name, way, _ in rows] == [
-        ("outer_product", "hull [64, 64]"), ("dot", "hull [256]"),
+        ("outer_product", "hull [64, 64]"), ("dot", "hull [64]"),
     ]
     assert float(rows[0][2]) > float(rows[1][2]) > 4
     assert "### Above the lanes" in run.out
