@@ -25,7 +25,8 @@ def group_of(results: Results) -> str:
 def split(results: Results, variant: str = "simd") -> dict[str, int]:
     """Return what the cycles of a run went into; the parts add up to all of them.
 
-    They are those of the busiest PE; what it does after the last cycle counts for nothing.
+    They are those of the busiest PE; what it does after the last cycle counts for nothing: it is
+    taken from the start-up, and the rest of it from what is computed.
 
     computing  the elements of vector instructions over the lanes, extra instances included
     rounding   lanes that are left empty in the last cycle of each vector instruction
@@ -39,10 +40,12 @@ def split(results: Results, variant: str = "simd") -> dict[str, int]:
     loops = usage["loop"] + usage["scalar"] + usage["address"]
     waiting = usage["last"] - usage["until_last"]
     drain = results["cycles"][variant] - usage["busy"] - waiting
+    started = usage["busy"] - usage["lanes"] - loops
+    after = max(0, -drain)
     return {
-        "computing": full,
+        "computing": full - max(0, after - started),
         "rounding": usage["lanes"] - full,
-        "start-up": usage["busy"] - usage["lanes"] - loops + min(0, drain),
+        "start-up": max(0, started - after),
         "loops": loops,
         "waiting": waiting,
         "drain": max(0, drain),

@@ -37,6 +37,8 @@ def test_what_follows_the_last_cycle_does_not_count(results):
     late = {**results["low"], "cycles": {"simd": 384, "loops": 800}}
     parts = split(late)
     assert parts["drain"] == 0 and sum(parts.values()) == 384
+    much_later = {**results["low"], "cycles": {"simd": 220, "loops": 800}}
+    assert sum(split(much_later).values()) == 220 and split(much_later)["start-up"] == 0
 
 
 @pytest.mark.parametrize(("speedup", "group"), [

@@ -65,7 +65,7 @@ def test_the_hint_names_what_is_known():
         with pytest.raises(ProfileError) as caught:
             load_profile(*arguments)
         hints.append(caught.value.hint)
-    known = "profiles: ideal, paper, wse1, wse2, wse3"
+    known = "profiles: ideal, paper, systolic, wse1, wse2, wse3"
     assert hints == ["did you mean wse3?", known, "did you mean dispatch?"]
 
 

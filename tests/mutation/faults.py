@@ -181,10 +181,10 @@ FAULTS = (
         caught_by=f"{SHIPPED}[fc]",
     ),
     Fault(
-        name="an enumerated size is one too small",
+        name="an enumerated size is the least one",
         file="stages/pe/instruction.py",
-        old='subscript = value(least, context), f"last{k} - first{k}"',
-        new='subscript = value(least, context), f"last{k} - first{k} - 1"',
+        old="subscripts += f\"[size{k} - {held(start, '-')}]\"",
+        new='subscripts += "[0]"',
         caught_by=f"{ONCE_WRONG}[enumerated]",
     ),
     Fault(

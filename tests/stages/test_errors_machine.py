@@ -22,7 +22,7 @@ hint: did you mean wse3?
 layer.yaml:4:10: error: unknown profile tpu
   machine: tpu
            ^^^
-hint: profiles: ideal, paper, wse1, wse2, wse3
+hint: profiles: ideal, paper, systolic, wse1, wse2, wse3
 """,
     ),
     "missing_file": (
