@@ -17,12 +17,13 @@ from collections.abc import Mapping
 import islpy as isl
 
 from stages.diagnose import UserError
+from stages.lair.layer import TYPES
 from stages.lair.names import did_you_mean
 from stages.mapping.yaml_text import write_document
 from stages.poly.text import write_objects
 from stages.volumes.domains import domains_by_name, union_of
 from stages.volumes.operation import Program, program_data, read_program
-from stages.volumes.partitioning import Partition, partition
+from stages.volumes.partitioning import Partition, needed, partition
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -54,15 +55,28 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def check_result(program: Program, volumes: Mapping[str, isl.Set]) -> None:
-    """Raise UserError for several results, and for sizes that are symbolic constants."""
+    """Raise UserError for what is not one result, or has a size or type that no layer has."""
     if len(program.outputs) != 1:
         hint = "choose one in kernel.yaml: `outputs: [NAME]`"
         raise UserError(f"parts are of one result, not of {', '.join(program.outputs)}", hint=hint)
+    (output,) = program.outputs
+    if program.writer(output).kind == "input":
+        hint = "return, or name under `outputs`, what an operation gives"
+        raise UserError(f"nothing computes {output}: it is an input", hint=hint)
+    _check_types(program)
     dims = [d.get_var_names_not_none(isl.dim_type.param) for d in volumes.values()]
     names = sorted({name for every in dims for name in every})
     if names:
         hint = f"fix it in kernel.yaml: `sizes: {{{names[0]}: 16}}`"
         raise UserError(f"the size {names[0]} of a part is not known", hint=hint)
+
+
+def _check_types(program: Program) -> None:
+    for operation in needed(program):
+        for name in operation.volumes:
+            if program.types[name] not in TYPES:
+                message = f"{name} on line {operation.line} is of the type {program.types[name]}"
+                raise UserError(message, hint=f"the types of parts are {', '.join(TYPES)}")
 
 
 def _facts(

@@ -10,7 +10,9 @@ read of what was padded, or a constant.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -18,11 +20,12 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.lair.expressions import expression_text
 from stages.lair.grammar import parse_expression
+from stages.lair.layer import is_integer
 from stages.lair.tree import Number
 from stages.poly.cardinality import cardinality
 from stages.poly.dependence import depends_on
 from stages.poly.rectangles import NotRectangularError, rectangles, slabs
-from stages.volumes.folding import NEUTRAL, combined, fold, repeated
+from stages.volumes.folding import NEUTRAL, combined, fold, in_type, numbers, repeated
 from stages.volumes.operation import Operation, Program, Result
 from stages.volumes.reached import Variant, constants_of, ends, variants
 
@@ -117,13 +120,30 @@ def _split(
     else:
         inits = []
     boxes = _boxes(operation, result, domain, found, inits, facts)
-    named = {f"{result.volume}_{n}": box for n, box in enumerate(boxes)}
+    stem = _stem(result.volume, {*program.types, *done.types, *done.terms.values()})
+    named = {f"{stem}_{n}": box for n, box in enumerate(boxes)}
     done.parts[result.volume] = {n: box.set_tuple_name(n) for n, box in named.items()}
     for name, box in named.items():
         done.types[name] = program.types[result.volume]
         terms = [t for v in found for t in _terms(operation, result, v, box)]
         terms += [t for each in inits for t in _start(each, box, done.constants)]
         _compute(operation, result, name, box, _kept(result, terms), done)
+
+
+def _stem(volume: str, taken: Collection[str]) -> str:
+    """Return what the parts of a volume are called, apart from their numbers."""
+    stem = volume
+    while any(re.fullmatch(rf"{stem}_(\d+_)?(term)?\d+", name) for name in taken):
+        stem += "_"
+    return stem
+
+
+def _check_finite(operation: Operation, result: Result, values: Iterable[float]) -> None:
+    """Raise UserError for numbers that LAIR has not."""
+    if not all(map(math.isfinite, values)):
+        message = f"{result.volume} of {operation.source} on line {operation.line}"
+        hint = "give the constant a finite value"
+        raise UserError(f"{message} computes with infinity", hint=hint)
 
 
 def _boxes(
@@ -195,6 +215,8 @@ def _terms(
         if isinstance(expr, Number):
             times = cardinality(each) // cardinality(box)
             number = repeated(result.operator, expr.value, times)
+        else:
+            _check_finite(operation, result, numbers(expr))
         value = expression_text(expr)
         yield Term(
             writes=writes.intersect_domain(each), operator=result.operator,
@@ -227,16 +249,18 @@ def _compute(
     done: Partition,
 ) -> None:
     """Add the operations that compute a part: one, or one per term and their sum."""
-    numbers = [term.number for term in terms if term.number is not None]
+    known = [term.number for term in terms if term.number is not None]
     open_ = [term for term in terms if term.number is None]
+    total, type_ = combined(result.operator, known), done.types[name]
     if not open_:
-        done.constants[name] = combined(result.operator, numbers)
+        done.constants[name] = in_type(total, type_)
         done.operations.append(Operation(
             name=name, kind="constant", constant=done.constants[name],
             source=operation.source, line=operation.line,
         ))
         return
-    single = len(open_) == 1 and not numbers
+    _check_finite(operation, result, known)
+    single = len(open_) == 1 and not known
     labels = [name] if single else [f"{name}_term{n}" for n in range(len(open_))]
     for n, (label, term) in enumerate(zip(labels, open_, strict=True)):
         done.types[label] = done.types[name]
@@ -244,7 +268,8 @@ def _compute(
             done.terms[label] = f"{result.volume}_term{n}"
         done.operations.append(_one(label, term, operation))
     if not single:
-        values = [*labels, *([repr(combined(result.operator, numbers))] if numbers else [])]
+        total = in_type(total, type_) if is_integer(type_) else total
+        values = [*labels, *([repr(total)] if known else [])]
         sign = SIGNS[result.operator]
         text = functools.reduce(sign.format, values)
         whole = {label: _identity(box, f"{name}_loops", label) for label in labels}

@@ -57,7 +57,8 @@ def paste(result: Array, tile: Placed, values: Array) -> None:
     """Put what a tile gave into a result, by the operator of its region."""
     place = where(tile.region["output"], tile.index)
     ufunc = UFUNCS.get(tile.region.get("operator", "="))
-    result[place] = values if ufunc is None else ufunc(result[place], values)
+    with np.errstate(all="ignore"):
+        result[place] = values if ufunc is None else ufunc(result[place], values)
 
 
 def start_of(regions: Mapping[str, Described], result: Array) -> None:

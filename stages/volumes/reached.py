@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.volumes.folding import in_type
 from stages.volumes.operation import Operation, Program
 
 OUT = isl.dim_type.out
@@ -69,7 +70,7 @@ def _variant(
 def constants_of(program: Program) -> dict[str, float]:
     """Return the volumes that have one value everywhere; what has no values yet is zero."""
     return {
-        each.name: 0.0 if each.kind == "empty" else float(each.constant)
+        each.name: in_type(0 if each.kind == "empty" else each.constant, program.types[each.name])
         for each in program.operations
         if each.kind in ("constant", "empty") and not isinstance(each.constant, list)
     }

@@ -6,7 +6,7 @@ Source   Friebel et al., IMPACT 2023, Algorithm 2: tiles of outputs, slices of o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -125,8 +125,9 @@ def tile(region: Region, part: str, operations: Sequence[Operation]) -> Tile:
         for read in operation.reads.values():
             _add(wanted, made[operation.name].instances.apply_range(read))
     inputs: dict[str, Slice] = {}
+    taken = {each.name for each in operations}
     statements = [
-        _statement(known[name], each, made, inputs) for name, each in reversed(made.items())
+        _statement(known[name], each, made, inputs, taken) for name, each in reversed(made.items())
     ]
     return Tile(
         region=region, output=match_slice(region.tiles), inputs=inputs,
@@ -164,9 +165,12 @@ def _add(wanted: dict[str, isl.Map], elements: isl.Map) -> None:
 
 def _statement(
     operation: Operation, computed: _Computed, made: Mapping[str, _Computed],
-    inputs: dict[str, Slice],
+    inputs: dict[str, Slice], taken: Collection[str],
 ) -> Statement:
-    """Return the statement of an operation, with indices from zero; new slices go to `inputs`."""
+    """Return the statement of an operation, with indices from zero; new slices go to `inputs`.
+
+    Of the names that are `taken`, only that of its volume is one for a slice.
+    """
     (result,) = operation.results
     reads: dict[str, tuple[str, Rows]] = {}
     for label, read in operation.reads.items():
@@ -178,24 +182,28 @@ def _statement(
         else:
             elements = match_slice(computed.instances.apply_range(read), is_hull=True)
             rows = _rows(computed, read, elements)
-            taken = {tensor for tensor, other in reads.values() if other != rows}
-            reads[label] = (_input(elements, inputs, taken), rows)
+            others = {tensor for tensor, other in reads.values() if other != rows}
+            reads[label] = (_input(elements, inputs, others, taken), rows)
     return Statement(
         tensor=operation.name, size=computed.slice.size, result=result, reads=reads,
         target=_rows(computed, result.writes, computed.elements),
     )
 
 
-def _input(elements: Slice, inputs: dict[str, Slice], taken: set[str]) -> str:
-    """Return the tensor that a slice of an input is, one for equal slices but those in `taken`.
+def _input(
+    elements: Slice, inputs: dict[str, Slice], others: set[str], taken: Collection[str]
+) -> str:
+    """Return the tensor that a slice of an input is, one for equal slices but those in `others`.
 
     A statement of LAIR accesses each of its tensors in one way.
     """
     for name, known in inputs.items():
-        if name not in taken and is_same(known, elements):
+        if name not in others and is_same(known, elements):
             return name
-    used = sum(known.volume == elements.volume for known in inputs.values())
-    name = f"{elements.volume}_{used}" if used else elements.volume
+    names = (f"{elements.volume}_{n}" for n in itertools.count(1))
+    name = elements.volume
+    while name in inputs or (name in taken and name != elements.volume):
+        name = next(names)
     inputs[name] = elements
     return name
 

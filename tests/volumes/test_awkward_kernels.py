@@ -1,0 +1,147 @@
+"""Kernels with names, types and constants that are unlike others, in parts and tiles."""
+
+import numpy as np
+import pytest
+
+from stages import KERNEL, PIPELINE, TILES
+from stages.diagnose import UserError
+from stages.make.action import run_stage
+from stages.make.folders import open_folder, parts_of
+from tests.volumes.tiled import compared, opened
+
+TAPS = """\
+func.func @taps(%x: tensor<6xTYPE>, %w: tensor<3xTYPE>) -> tensor<6xTYPE> {
+  %edge = arith.constant EDGE : TYPE
+  %p = tensor.pad %x low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %edge : TYPE
+  } : tensor<6xTYPE> to tensor<8xTYPE>
+  %init = tensor.empty() : tensor<6xTYPE>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(y, a) -> (y + a)>, affine_map<(y, a) -> (a)>,
+                     affine_map<(y, a) -> (y)>],
+    iterator_types = ["parallel", "reduction"]}
+    ins(%p, %w : tensor<8xTYPE>, tensor<3xTYPE>) outs(%init : tensor<6xTYPE>) {
+  ^bb0(%r: TYPE, %f: TYPE, %s: TYPE):
+    %1 = EACH %r, %OTHER : TYPE
+    %2 = SUM %s, %1 : TYPE
+    linalg.yield %2 : TYPE
+  } -> tensor<6xTYPE>
+  return %y : tensor<6xTYPE>
+}
+"""
+SLICES = """\
+func.func @slices(%x: tensor<9xf32>, %x_1: tensor<9xf32>) -> tensor<6xf32> {
+  %a = tensor.extract_slice %x[0] [6] [1] : tensor<9xf32> to tensor<6xf32>
+  %b = tensor.extract_slice %x[3] [6] [1] : tensor<9xf32> to tensor<6xf32>
+  %c = tensor.extract_slice %x_1[2] [6] [1] : tensor<9xf32> to tensor<6xf32>
+  %m = arith.mulf %a, %c : tensor<6xf32>
+  %y = arith.subf %m, %b : tensor<6xf32>
+  return %y : tensor<6xf32>
+}
+"""
+SQUARE = """\
+func.func @make_y(%NAME: tensor<4xTYPE>) -> tensor<4xTYPE> {
+  %y = arith.mulf %NAME, %NAME : tensor<4xTYPE>
+  return %y : tensor<4xTYPE>
+}
+"""
+INPUT = "func.func @same(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n"
+
+
+def filled(text, **words):
+    for word, by in words.items():
+        text = text.replace(word, by)
+    return text
+
+
+def build(folder):
+    for stage in (KERNEL + TILES)[:-1]:
+        run_stage(stage, folder)
+    for part in parts_of(folder):
+        for stage in PIPELINE:
+            run_stage(stage, part)
+    run_stage(TILES[-1], folder)
+
+
+def given_inputs(folder, **arrays):
+    (folder.path / "inputs").mkdir(exist_ok=True)
+    for name, array in arrays.items():
+        np.save(folder.path / "inputs" / f"{name}.npy", array)
+    return open_folder(folder.path)
+
+
+def taps(x, w, edge, each, total):
+    padded = np.pad(x, 1, constant_values=edge)
+    return np.array([total([each(padded[k + a], w[a]) for a in range(3)]) for k in range(6)])
+
+
+@pytest.mark.parametrize("edge", [3, 2000000011])
+def test_constants_of_integers_are_integers_and_wrap(tmp_path, edge):
+    squares = {"TYPE": "i32", "EDGE": str(edge), "EACH": "arith.muli", "SUM": "arith.addi"}
+    x, w = np.arange(-2, 4, dtype=np.int32), np.array([3, -5, 7], np.int32)
+    for other in ("r", "f"):
+        text = filled(TAPS, OTHER=other, **squares)
+        folder = given_inputs(opened(tmp_path / other, text, "facts: []\n"), x=x, w=w)
+        own = taps(x.astype(np.int64), w, edge, lambda r, f, o=other: r * (r if o == "r" else f),
+                   sum)
+        for found in compared(folder):
+            assert np.array_equal(found, own.astype(np.int32))
+
+
+def test_taps_beyond_an_infinite_edge_count_nothing(tmp_path):
+    words = {"TYPE": "f32", "EDGE": "0xFF800000", "OTHER": "f"}
+    text = filled(TAPS, EACH="arith.addf", SUM="arith.maximumf", **words)
+    x, w = np.arange(6, dtype=np.float32) % 4, np.array([1, -2, 2], np.float32)
+    folder = given_inputs(opened(tmp_path, text, "facts: []\n"), x=x, w=w)
+    own = taps(x, w, -np.inf, np.add, max)
+    for found in compared(folder):
+        assert np.array_equal(found, own)
+
+
+def test_numbers_that_lair_has_not_are_refused(tmp_path):
+    words = {"TYPE": "f32", "EDGE": "0x7F800000", "OTHER": "f"}
+    text = filled(TAPS, EACH="arith.mulf", SUM="arith.addf", **words)
+    folder = opened(tmp_path, text, "facts: []\n")
+    with pytest.raises(UserError, match=r"y of linalg.generic on line 8 computes with infinity"):
+        compared(folder)
+
+
+@pytest.mark.parametrize("names", [("y_0", "y_term1"), ("y_0_term0", "y_1"), ("d0", "make_y")])
+def test_inputs_called_like_parts_are_themselves(tmp_path, names):
+    words = {"TYPE": "f32", "EDGE": "2.0", "OTHER": "f", "EACH": "arith.mulf", "SUM": "arith.addf"}
+    text = filled(filled(TAPS, **words), **{"%x": f"%{names[0]}", "%w": f"%{names[1]}"})
+    x, w = np.arange(6, dtype=np.float32) % 4, np.array([1, -2, 2], np.float32)
+    folder = opened(tmp_path, text, "facts: []\n")
+    folder = given_inputs(folder, **dict(zip(names, (x, w), strict=True)))
+    for found in compared(folder):
+        assert np.array_equal(found, taps(x, w, 2, np.multiply, sum))
+
+
+def test_a_second_slice_is_not_called_like_another_input(tmp_path):
+    x, other = np.arange(9, dtype=np.float32), np.arange(9, dtype=np.float32)[::-1] % 5
+    folder = given_inputs(opened(tmp_path, SLICES, "facts: []\n"), x=x, x_1=other)
+    for found in compared(folder):
+        assert np.array_equal(found, x[:6] * other[2:8] - x[3:])
+
+
+def test_what_reads_its_neighbours_on_the_way_is_built(tmp_path):
+    words = {"TYPE": "f32", "EDGE": "0.0", "OTHER": "f", "EACH": "arith.mulf", "SUM": "arith.addf"}
+    first, last = TAPS.index("  %p ="), TAPS.index("  return")
+    head, once = filled(TAPS[:first], **words), filled(TAPS[first:last], **words)
+    again = filled(once, **{"%x": "%y", "%p": "%q", "%y =": "%z =", "%init": "%start"})
+    text = head + once + again + "  return %z : tensor<6xf32>\n}\n"
+    x, w = np.arange(6, dtype=np.float32) % 4, np.array([1, -2, 2], np.float32)
+    folder = given_inputs(opened(tmp_path, text, "facts: []\n"), x=x, w=w)
+    build(folder)
+    found = np.load(folder.build / "outputs/z.npy")
+    assert np.array_equal(found, taps(taps(x, w, 0, np.multiply, sum), w, 0, np.multiply, sum))
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (filled(SQUARE, NAME="x", TYPE="f64"), "x on line 1 is of the type float64"),
+    (INPUT, "nothing computes x: it is an input"),
+])
+def test_what_no_part_can_be_is_refused(tmp_path, text, message):
+    with pytest.raises(UserError, match=message):
+        compared(opened(tmp_path, text, "facts: []\n"))
