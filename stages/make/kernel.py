@@ -74,7 +74,10 @@ def _code() -> str:
 
 
 def _plan(folder: LayerFolder) -> Plan | None:
-    """Run the stages up to the one that writes parts, and keep only what those are called."""
+    """Run the stages up to the one that writes parts, and keep only what those are called.
+
+    Returns None where kernel.yaml asks for none, no files where something is wrong.
+    """
     from stages import KERNEL as STAGES, TILES
     from stages.diagnose import UserError, UserErrors
     from stages.make.declare import declaration
@@ -90,7 +93,7 @@ def _plan(folder: LayerFolder) -> Plan | None:
             written |= perform(stage, inputs)
         return _files(Inputs(folder, tuple(written), written))
     except (UserError, UserErrors):
-        return None if not written else {}
+        return {}
 
 
 def _files(inputs: Inputs) -> Plan:

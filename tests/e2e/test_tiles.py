@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from stages import KERNEL, PIPELINE, TILES
-from tests.e2e.conftest import DODO
+from tests.e2e.conftest import DODO, LAYER_DODO
 
 ROOT = Path(__file__).resolve().parents[2]
 MATMUL = """\
@@ -69,3 +69,22 @@ def test_inputs_of_a_kernel_are_cut_for_its_parts(space):
     assert "mm:emit" in space.build("mm:emit")
     cut = np.load(space.root / "projects/mm/build/parts/c_0_t1/inputs/a.npy")
     assert np.array_equal(cut, a[:, 6:])
+
+
+def test_in_its_folder_a_kernel_is_meant_and_not_its_tiles(space):
+    space.write("dodo.py", DODO)
+    space.write("projects/mm/dodo.py", LAYER_DODO)
+    space.write("projects/mm/matmul.mlir", MATMUL)
+    space.write("projects/mm/kernel.yaml", "tiles: {c: [4, 6, 6]}\n")
+    assert "mm:tile" in space.build("mm:tile")
+    assert space.run("show", "tile", cwd="projects/mm").out.startswith("tile: Tile the parts")
+
+
+def test_what_is_wrong_in_kernel_yaml_is_said_by_the_stage_that_was_asked_for(space):
+    space.write("dodo.py", DODO)
+    space.write("projects/mm/matmul.mlir", MATMUL)
+    space.write("projects/mm/kernel.yaml", "tiles: {c: [0, 6]}\n")
+    run = space.run("mm:tile")
+    assert (run.code, run.err.splitlines()[0]) == (
+        1, "projects/mm/kernel.yaml:1:13: error: tiles.c.0 must be at least 1"
+    )

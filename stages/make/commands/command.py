@@ -116,8 +116,13 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         return {each.name: each for layer in layers for each in (*parts_of(layer), layer)}, rest
 
     def select_one(self, words: Sequence[str]) -> tuple[LayerFolder, list[str]]:
-        """Return the one layer that is meant, and the other words; InvalidCommand if none is."""
+        """Return the one layer that is meant, and the other words; InvalidCommand if none is.
+
+        Of a folder with parts, its own stages are meant.
+        """
         layers, rest = self.select(words)
+        if len(layers) > 1:
+            layers = [each for each in layers if each.path == user_folder()] or layers
         if len(layers) != 1:
             names = ", ".join(layer.name for layer in layers) or "there is none here"
             raise self.refuse(f"which layer? {names}")
