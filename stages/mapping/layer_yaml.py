@@ -269,7 +269,8 @@ def check_tensors(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
             hint = f"make it an output of {layer.name}, or leave it out here"
             yield UserError(f"{name} goes from statement to statement only", place, hint)
         elif name not in inputs | outputs:
-            hint = did_you_mean(name, layer.tensors, f"tensors of {layer.name}")
+            known = [tensor.name for tensor in (*layer.inputs, *layer.outputs)]
+            hint = did_you_mean(name, known, f"tensors of {layer.name}")
             yield UserError(f"unknown tensor {name}", place, hint)
         elif tensor.arrives is not None and name in outputs:
             hint = "outputs leave"

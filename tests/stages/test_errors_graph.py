@@ -85,6 +85,11 @@ layer.yaml:6:18: error: delays.relu.a must be at most 64
 """
 
 
+def test_an_unknown_tensor_is_like_no_tensor_of_the_compiler(graph: LayerFolder) -> None:
+    graph.write("layer.yaml", LAYER.replace("  z:", "  out:") + "delays: {relu.a: 1}\n")
+    assert graph.error().endswith("hint: tensors of g: W, x, z\n")
+
+
 def test_an_internal_tensor_does_not_leave(graph: LayerFolder) -> None:
     graph.write("layer.yaml", LAYER + '  y: {leaves: "{ y[i] -> [PE[-1, 1] -> index[i]] }"}\n')
     assert graph.error() == """\
