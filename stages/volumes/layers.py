@@ -68,7 +68,10 @@ def _free(stem: str, rest: str, tensors: Collection[str]) -> str:
 
 
 def iterators(statement: Statement) -> list[int]:
-    """Return the dimensions of instances that a statement is written with: those of several."""
+    """Return the dimensions of instances that a statement is written with: those of several.
+
+    The one instance of a statement without any is written with one dimension all the same.
+    """
     return [k for k, size in enumerate(statement.size) if size > 1] or [0]
 
 
@@ -78,8 +81,8 @@ def _node(
     tensors = dict.fromkeys(tensor for tensor, _ in statement.reads.values())
     head = ", ".join(declared[tensor] for tensor in tensors)
     own = names[statement.tensor]
-    kept = iterators(statement) if statement.size else []
-    sizes = ", ".join(str(statement.size[k]) for k in kept)
+    kept = iterators(statement)
+    sizes = ", ".join(str(statement.size[k]) for k in kept) if statement.size else "1"
     loops = ", ".join(f"{stem.iterator}{k}" for k in kept)
     target = f"{own}{_indices(statement.target, kept, stem)}"
     accesses = {

@@ -40,6 +40,20 @@ func.func @slices(%x: tensor<9xf32>, %x_1: tensor<9xf32>) -> tensor<6xf32> {
   return %y : tensor<6xf32>
 }
 """
+SUM = """\
+func.func @total(%x: tensor<9xf32>) -> tensor<f32> {
+  %seven = arith.constant 7.0 : f32
+  %init = tensor.empty() : tensor<f32>
+  %start = linalg.fill ins(%seven : f32) outs(%init : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+    iterator_types = ["reduction"]} ins(%x : tensor<9xf32>) outs(%start : tensor<f32>) {
+  ^bb0(%u: f32, %s: f32):
+    %1 = arith.addf %s, %u : f32
+    linalg.yield %1 : f32
+  } -> tensor<f32>
+  return %y : tensor<f32>
+}
+"""
 SQUARE = """\
 func.func @make_y(%NAME: tensor<4xTYPE>) -> tensor<4xTYPE> {
   %y = arith.mulf %NAME, %NAME : tensor<4xTYPE>
@@ -136,6 +150,15 @@ def test_what_reads_its_neighbours_on_the_way_is_built(tmp_path):
     build(folder)
     found = np.load(folder.build / "outputs/z.npy")
     assert np.array_equal(found, taps(taps(x, w, 0, np.multiply, sum), w, 0, np.multiply, sum))
+
+
+def test_a_number_is_a_result_too(tmp_path):
+    x = np.arange(9, dtype=np.float32)
+    folder = given_inputs(opened(tmp_path, SUM, "facts: []\n"), x=x)
+    build(folder)
+    found = np.load(folder.build / "outputs/y.npy")
+    assert found.shape == ()
+    assert found == 7 + x.sum()
 
 
 @pytest.mark.parametrize(("text", "message"), [
