@@ -81,7 +81,8 @@ def _move(copy: isl.Map, array: Array, operand: Array, sizes: Values) -> None:
         grid = _grid(block)
         where, inside = elements(copy, grid, sizes)
         inside = np.broadcast_to(inside, tuple(map(len, block)))
-        part = array[..., *(slice(each.start, each.stop) for each in block)]
+        here: Any = (..., *(slice(each.start, each.stop) for each in block))
+        part = array[here]
         moved = operand[tuple(np.broadcast_to(w, inside.shape)[inside] for w in where)]
         part[inside] = moved
 
