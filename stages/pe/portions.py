@@ -109,7 +109,9 @@ class Portions:
         )
         self._receive(loop, name, f"receive_{name}", portion)
         if whole < AHEAD:
-            self._receive(block.nest(""), name, f"rest_{name}", str(whole))
+            once = f"for (int {portion} = {whole}; {portion} <= {whole}; {portion} += 1)"
+            rest = block.nest(once)
+            self._receive(rest, name, f"rest_{name}", portion)
 
     def _transfer(self, task: str) -> Transfer:
         """Configure the instruction that receives a portion, or the last one if that is smaller."""
