@@ -56,11 +56,16 @@ def broadcast(draft: Draft, operation: Operation) -> None:
     assert isinstance(operation, BroadcastOp)
     new = operation.dimensions.get_values()
     rank = len(draft.sizes(operation.init))
-    kept = AffineMap(rank, 0, tuple(AffineDimExpr(k) for k in range(rank) if k not in new))
+    kept = _without(rank, new)
     add(draft, Structure(
         operation=operation, inputs=[operation.input], outputs=[operation.init],
         maps=[kept, AffineMap.identity(rank)], block=operation.hidden_region.block, loops=rank,
     ))
+
+
+def _without(rank: int, dimensions: Sequence[int]) -> AffineMap:
+    """Return the map of `rank` dimensions to those of them that are not left out."""
+    return AffineMap(rank, 0, tuple(AffineDimExpr(k) for k in range(rank) if k not in dimensions))
 
 
 def reduce(draft: Draft, operation: Operation) -> None:
@@ -68,7 +73,7 @@ def reduce(draft: Draft, operation: Operation) -> None:
     assert isinstance(operation, ReduceOp)
     gone = operation.dimensions.get_values()
     rank = len(draft.sizes(operation.input))
-    kept = AffineMap(rank, 0, tuple(AffineDimExpr(k) for k in range(rank) if k not in gone))
+    kept = _without(rank, gone)
     add(draft, Structure(
         operation=operation, inputs=[operation.input], outputs=[operation.init],
         maps=[AffineMap.identity(rank), kept], block=operation.region.block, loops=rank,

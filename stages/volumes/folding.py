@@ -16,7 +16,7 @@ import numpy as np
 from stages.lair.accumulate import value as evaluate
 from stages.lair.layer import is_integer
 from stages.lair.strided import Array
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
 
 NEUTRAL: Mapping[str, float] = {"+=": 0, "*=": 1, "max=": -math.inf, "min=": math.inf}
 """What the operator of a reduction leaves as it is."""
@@ -93,17 +93,7 @@ def _extreme(expr: Expr) -> Expr:
 
 def numbers(expr: Expr) -> Iterator[float]:
     """Yield the numbers in an expression."""
-    match expr:
-        case Number():
-            yield expr.value
-        case Unary():
-            yield from numbers(expr.operand)
-        case Binary():
-            yield from numbers(expr.left)
-            yield from numbers(expr.right)
-        case Call():
-            for each in expr.arguments:
-                yield from numbers(each)
+    return (each.value for each in walk(expr) if isinstance(each, Number))
 
 
 def is_number(expr: Expr, value: float) -> bool:
