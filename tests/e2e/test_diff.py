@@ -312,7 +312,7 @@ def test_diff_without_git(built):
 
 
 def test_git_shows_sets(repository):
-    """As the README says, but for the name of the program."""
+    """As docs/commands.md says, but for the name of the program."""
     repository.write(".gitignore", ".lairmake/\n__pycache__/\n/projects/**/build/\n")
     repository.write(".gitattributes", (ROOT / ".gitattributes").read_text(encoding="utf-8"))
     repository.commit()

@@ -1,0 +1,64 @@
+"""The documents: every link leads somewhere, and what a user may write is in one of them."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from stages import KERNEL, NETWORK, PIPELINE, TILES
+from stages.fabric.profile import PROFILES
+from stages.lair.expressions import FUNCTIONS
+from stages.lair.layer import OPS, TYPES
+from stages.mapping.layer_yaml import Mapping, Simd, TensorMapping
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+COMMANDS = [n for n, at in PROJECT["entry-points"]["doit.COMMAND"].items() if ".inert:" not in at]
+WAYS = get_args(get_args(Simd.model_fields["prefer"].annotation)[0])
+LINK = re.compile(r"\]\(([^)#]*)(#[^)]*)?\)")
+
+
+def text(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def anchors(path):
+    """The names by which one links to the headings of a document."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {"#" + re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *DOCS], ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path):
+    for file, anchor in LINK.findall(path.read_text(encoding="utf-8")):
+        if not file.startswith("http"):
+            target = path.parent / file if file else path
+            assert target.exists(), file
+            assert not anchor or anchor in anchors(target), file + anchor
+
+
+def test_the_readme_leads_to_every_document():
+    linked = {file for file, _ in LINK.findall(text("README.md"))}
+    assert {f"docs/{path.name}" for path in DOCS} - linked == set()
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ("language", [*FUNCTIONS, *OPS, *TYPES]),
+        ("layers", [*Mapping.model_fields, *TensorMapping.model_fields]),
+        ("stages", PIPELINE),
+        ("networks", NETWORK),
+        ("kernels", [*KERNEL, *TILES]),
+        ("vector_instructions", WAYS),
+        ("machines", [path.stem for path in PROFILES.glob("*.yaml")]),
+        ("commands", COMMANDS),
+    ],
+)
+def test_a_document_names_all_that_it_is_about(document, words):
+    known = text(f"docs/{document}.md")
+    missing = [w for w in words if not re.search(rf"(?<!\w){re.escape(w)}(?!\w)", known)]
+    assert words and missing == []
