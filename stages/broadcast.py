@@ -14,7 +14,9 @@ import typing
 
 import islpy as isl
 
+from stages.mapping.texts import parse_target
 from stages.poly.text import write_objects
+from stages.spatial.links import coordinates, note_on
 from stages.spatial.spaces import (
     broadcast_space,
     dimension,
@@ -23,6 +25,7 @@ from stages.spatial.spaces import (
     with_names,
 )
 from stages.spatial.statements import Space, given_by, space_of
+from stages.spatial.topology import topology_of
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -40,30 +43,34 @@ OUT = isl.dim_type.out
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return broadcasts.isl."""
+    mapping = inputs.mapping()
     space = space_of(
         inputs.objects("lair.isl"),
         inputs.objects("placement.isl")["placement"],
         inputs.objects("schedule.isl")["schedule"],
-        given_by(inputs.mapping()),
+        given_by(mapping),
+        topology_of(mapping, parse_target(mapping.target)),
     )
-    return {"broadcasts.isl": write_objects(HEADER, broadcasts(space))}
+    header = HEADER + note_on(space.topology)
+    return {"broadcasts.isl": write_objects(header, broadcasts(space))}
 
 
 def broadcasts(space: Space) -> dict[str, isl.UnionMap]:
     """Return time, placement, reuse, broadcast and dimensions."""
     names = ("time", "placement", "reuse", "broadcast", "dimensions")
     found = dict.fromkeys(names, isl.UnionMap("{ }"))
+    pes = [each.name for each in coordinates(space.topology)]
     for name in space.clocks:
         times, points = space.times(name), space.points(name)
         count = times.dim(OUT)
         among = placement_space(points, count)
         found["time"] = found["time"].union(isl.UnionMap.from_map(times))
-        found["placement"] = _with(found["placement"], f"{name}[]", with_names(among, count))
+        found["placement"] = _with(found["placement"], f"{name}[]", with_names(among, pes))
         for access in space.used(name):
             key = f"[{name}[] -> {access.get_tuple_name(OUT)}[]]"
             spaces = reuse_space(points, access), broadcast_space(points, access, count)
-            found["reuse"] = _with(found["reuse"], key, with_names(spaces[0], count))
-            found["broadcast"] = _with(found["broadcast"], key, with_names(spaces[1], count))
+            found["reuse"] = _with(found["reuse"], key, with_names(spaces[0], pes))
+            found["broadcast"] = _with(found["broadcast"], key, with_names(spaces[1], pes))
             sizes = ", ".join(str(dimension(s)) for s in (spaces[0], among, spaces[1]))
             found["dimensions"] = found["dimensions"].union(
                 isl.UnionMap(f"{{ {key} -> [{sizes}] }}")

@@ -18,15 +18,16 @@ from graphlib import CycleError
 import islpy as isl
 
 from stages.diagnose import UserError
+from stages.mapping.texts import parse_target
 from stages.mapping.yaml_text import write_document
 from stages.poly.cardinality import cardinality
 from stages.poly.pieces import maps_of
-from stages.poly.side import bounding_rectangle
 from stages.spatial.clock import sharing
+from stages.spatial.links import note_on
 from stages.spatial.regions import regions
 from stages.spatial.statements import given_by
 from stages.spatial.steps import in_order, lagging, order_of
-from stages.spatial.topology import ALONG, Topology, neighbours
+from stages.spatial.topology import neighbours, topology_of
 from stages.spatial.traffic import Accesses, Sources, Traffic, sources, total
 
 if typing.TYPE_CHECKING:
@@ -45,8 +46,8 @@ READS = (
 WRITES = ("counts.yaml",)
 HEADER = """From where the PEs get the elements that they access (Meister, Sec. IV), one invocation.
 before: all PEs start together; after: they lag as in skew.yaml, which also says how many dimensions
-of time tell steps apart. steps: those in which some PE runs something. Neighbours are those on a
-mesh, with links along the dimensions of the grid along which layer.yaml lets PEs pass elements on.
+of time tell steps apart. steps: those in which some PE runs something. Neighbours are those of the
+topology in layer.yaml, with links along the dimensions along which it lets PEs pass elements on.
 remote: no neighbour had the element in the previous step; neighbour: one had it; local: the PE
 itself had it then, or has it in this step already. percent: of these three, in this order.
 pes: the same by part of the grid, of so many PEs together."""
@@ -67,12 +68,12 @@ def run(inputs: Inputs) -> dict[str, str]:
         placement=places["placement"],
         times=in_order(inputs.objects("skewed.isl")["before"], order),
     )
-    lags = lagging({name: each["lag"] for name, each in said.items()}, order)
-    near = neighbours(_network(places, mapping))
-    found = {"before": before, "after": dataclasses.replace(before, steps=lags)}
-    return {
-        "counts.yaml": write_document(HEADER, {k: counts(v, near) for k, v in found.items()})
-    }
+    network = topology_of(mapping, parse_target(mapping.target))
+    lags = lagging({name: each["lag"] for name, each in said.items()}, order, network)
+    near = neighbours(network)
+    clocks = {"before": before, "after": dataclasses.replace(before, steps=lags)}
+    found = {k: counts(v, near) for k, v in clocks.items()}
+    return {"counts.yaml": write_document(HEADER + note_on(network), found)}
 
 
 def counts(accesses: Accesses, near: isl.Map) -> dict[str, typing.Any]:
@@ -91,13 +92,6 @@ def _relations(lair: Lair) -> tuple[isl.Map, ...]:
     """Return { statement[i] -> tensor[e] } of all references."""
     references = (lair[key].intersect_domain(lair["instances"]) for key in ("reads", "writes"))
     return tuple(m for reference in references for m in maps_of(reference))
-
-
-def _network(places: Lair, mapping: Mapping) -> Topology:
-    """Return the mesh of the target, with links only along which layer.yaml lets PEs pass on."""
-    rectangle = bounding_rectangle(isl.Set.from_union_set(places["target"]))
-    sizes = rectangle.right + 1, rectangle.bottom + 1
-    return Topology(kind="mesh", sizes=sizes, spatial=ALONG[mapping.skew])
 
 
 def described(traffic: Traffic) -> dict[str, typing.Any]:

@@ -16,16 +16,18 @@ import typing
 
 import islpy as isl
 
+from stages.mapping.texts import parse_target
 from stages.mapping.yaml_text import write_document
 from stages.pe.code import BYTES
 from stages.poly.pieces import union_of
 from stages.poly.text import write_objects
 from stages.spatial.clock import with_names
 from stages.spatial.description import description
+from stages.spatial.links import note_on
 from stages.spatial.paying import Lags, lags_of
 from stages.spatial.skewing import Group, later
 from stages.spatial.statements import Machine, Space, given_by, groups_of, space_of, wishes_of
-from stages.spatial.topology import ALONG
+from stages.spatial.topology import topology_of
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -43,7 +45,7 @@ running: how many PEs work at the time at which the last one begins, before and 
 parallel: the number of dimensions of the space of PEs at one time, before and after.
 loops: the matrix from the loops of schedule.isl to the new ones, where it is one.
 broadcast: the number of dimensions of the space of PEs that use an element at one time.
-passes: to which PE an element passes on: how far to the east, and to the south."""
+passes: to which PEs an element passes on: how far to the east, and to the south."""
 OUT = isl.dim_type.out
 
 
@@ -52,22 +54,22 @@ def run(inputs: Inputs) -> dict[str, str]:
     placement = inputs.objects("placement.isl")["placement"]
     mapping, given = inputs.mapping(), given_by(inputs.mapping())
     lair, schedule = inputs.objects("lair.isl"), inputs.objects("schedule.isl")["schedule"]
-    space = space_of(lair, placement, schedule, given)
+    network = topology_of(mapping, parse_target(mapping.target))
+    space = space_of(lair, placement, schedule, given, network)
     machine = Machine(
         memory=inputs.profile().memory,
         sizes={name: BYTES[tensor.type] for name, tensor in inputs.lair().tensors.items()},
         wishes=wishes_of(mapping, placement),
     )
-    along = ALONG[mapping.skew]
     found: dict[str, typing.Any] = {}
-    for group in groups_of(space, machine, along):
+    for group in groups_of(space, machine):
         found |= skewed(space, group, *lags_of(space, group))
     before = union_of(space.times(name) for name in found)
     after = union_of(times for times, _ in found.values())
     said = {name: description for name, (_, description) in found.items()}
     return {
         "skewed.isl": write_objects(HEADER, {"before": before, "schedule": after}),
-        "skew.yaml": write_document(YAML_HEADER, said),
+        "skew.yaml": write_document(YAML_HEADER + note_on(network), said),
     }
 
 

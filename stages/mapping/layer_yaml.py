@@ -6,7 +6,7 @@ Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.2; design, A layer folder
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -123,12 +123,40 @@ class Data(_Strict):
     density: float = Field(default=0.5, ge=0, le=1, allow_inf_nan=False)
 
 
+Kind = Literal["mesh", "torus", "hexagonal", "octagonal"]
+Size = Annotated[int, Field(ge=1)]
+WIRING = {"anyOf": [{"enum": list(get_args(Kind))}, {"type": "object"}]}
+
+
+class Wiring(_Strict):
+    """Which PEs are neighbours: a kind of network, or a mesh of PEs with `inner` ones in each.
+
+    Along the dimensions `fine` inner PEs are linked across the edges of outer ones, along the
+    others outer PEs pass on what all of their inner PEs need.
+    """
+
+    kind: Kind = "mesh"
+    inner: Annotated[list[Size], Field(min_length=2, max_length=2)] | None = None
+    fine: Skew = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, value: object) -> object:
+        return {"kind": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _check(self) -> Wiring:
+        if (self.inner is None and self.fine) or (self.inner and self.kind != "mesh"):
+            raise PydanticCustomError("levels", "levels are of meshes")
+        return self
+
+
 class Mapping(_Strict):
     """A layer.yaml. `invocations` is how many times in a row the layer runs.
 
     `delays` says how many invocations ago the value is that a node reads, by `node.input`; `pin`
     names texts of stages that stay as somebody edited them. `skew` says whether PEs lag behind each
-    other, or along which dimension of the grid only.
+    other, or along which dimension of the grid only; `topology` which PEs are neighbours then.
     """
 
     lair: str | None = None
@@ -140,6 +168,7 @@ class Mapping(_Strict):
     placement: Isl | None = None
     schedule: Isl | None = None
     skew: Skew = True
+    topology: Annotated[Wiring, WithJsonSchema(WIRING)] = Wiring()
     tensors: dict[str, TensorMapping] = {}
     simd: Simd = Simd()
     delays: dict[str, Annotated[int, Field(ge=1, le=LONGEST_DELAY)]] = {}
@@ -221,6 +250,8 @@ _WANTED = {
     "model_type": "a mapping",
     "skew_type": "true, false, x or y",
     "string_type": "a text",
+    "too_long": "at most {max_length} values",
+    "too_short": "at least {min_length} values",
 }
 
 
@@ -238,6 +269,9 @@ def _explain(details: ErrorDetails, document: Document) -> UserError:
     if kind == "resident":
         hint = "a tensor stays in the memory of the PEs, or it arrives or leaves"
         return UserError(f"{path[-1]} {details['msg']}", span, hint)
+    if kind == "levels":
+        hint = "give `{inner: [4, 4], fine: x}`, or the name of a network: `torus`"
+        return UserError(f"topology: {details['msg']}", span, hint)
     return wrong_value(details, name, span)
 
 
@@ -251,7 +285,7 @@ def wrong_value(details: ErrorDetails, name: str, span: Span) -> UserError:
 def _fields(path: Path) -> list[str]:
     """Return the keys of the mapping at a path of layer.yaml."""
     models: dict[str | int, type[BaseModel]] = {
-        "tensors": TensorMapping, "simd": Simd, "data": Data
+        "tensors": TensorMapping, "simd": Simd, "data": Data, "topology": Wiring
     }
     model = models[path[0]] if path else Mapping
     return list(model.model_fields)

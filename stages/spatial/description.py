@@ -73,7 +73,11 @@ def _fate(
             "before": dimensions(statement, reference, together(statement)),
             "after": dimensions(statement, reference, lag),
         },
-        "passes": list(passes(statement, reference, lag)),
+        "passes": [
+            [way * d for d in link.step]
+            for link, way in zip(statement.links, passes(statement, reference, lag), strict=True)
+            if way
+        ],
     }
     why = reason(statement, reference, lag)
     if why and reason(statement, reference, wanted) is None:

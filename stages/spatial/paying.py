@@ -9,7 +9,7 @@ Differs  the paper leaves open when eliminating broadcasts is worth less than wh
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import islpy as isl
 
@@ -19,7 +19,7 @@ from stages.spatial.skewing import Group, skew
 from stages.spatial.statements import Space
 from stages.spatial.steps import Order, in_order, lagging
 from stages.spatial.timed import Factors, together
-from stages.spatial.topology import Topology, neighbours
+from stages.spatial.topology import neighbours
 from stages.spatial.traffic import Accesses, sources, total
 
 MOST_FOR_COUNT = 20_000_000
@@ -33,7 +33,7 @@ def lags_of(space: Space, group: Group) -> tuple[Lags, Lags]:
     """Return F of statements that eliminates broadcasts, and F that is taken: that one or zeros."""
     wanted = skew(group)
     none = {each.name: together(each) for each in group.statements}
-    return wanted, wanted if wanted == none or _pays(space, wanted, group.spatial) else none
+    return wanted, wanted if wanted == none or _pays(space, wanted) else none
 
 
 def depth(lag: Factors) -> int:
@@ -41,10 +41,10 @@ def depth(lag: Factors) -> int:
     return max((k + 1 for k, row in enumerate(lag) if any(row)), default=len(lag))
 
 
-def _pays(space: Space, lags: Lags, spatial: Sequence[int]) -> bool:
+def _pays(space: Space, lags: Lags) -> bool:
     """Say whether no more accesses are remote with the lags than without; yes, if isl needs long.
 
-    Links are those of a mesh. What other statements access in between does not count.
+    What other statements access in between does not count.
     """
     order = Order(groups=[list(lags)], depths={name: depth(lag) for name, lag in lags.items()})
     started = Accesses(
@@ -52,10 +52,8 @@ def _pays(space: Space, lags: Lags, spatial: Sequence[int]) -> bool:
         placement=union_of(space.places[name] for name in lags),
         times=in_order(union_of(space.times(name) for name in lags), order),
     )
-    lagged = dataclasses.replace(started, steps=lagging(lags, order))
-    pes = isl.Set.from_union_set(started.placement.range())
-    sizes = tuple(pes.dim_max_val(k).to_python() + 1 for k in range(pes.dim(isl.dim_type.set)))
-    near = neighbours(Topology(kind="mesh", sizes=sizes, spatial=tuple(spatial)))
+    lagged = dataclasses.replace(started, steps=lagging(lags, order, space.topology))
+    near = neighbours(space.topology)
     try:
         with limited(MOST_FOR_COUNT):
             return _remote(lagged, near) <= _remote(started, near)

@@ -16,6 +16,7 @@ import islpy as isl
 
 from stages.poly.pieces import maps_of, union_of
 from stages.poly.quota import TooManyOperations, limited
+from stages.spatial.matrices import identity
 from stages.spatial.timed import Factors, Loss, Timed, loss, parallel, passes, together
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
@@ -27,13 +28,11 @@ MOST_FOR_CHECK = 5_000_000
 class Group:
     """Statements whose times are comparable.
 
-    `dependences` { S[t, p] -> S'[t', p'] } are the pairs whose order must stay, t before t'. Only
-    PEs along the `spatial` dimensions of the grid are neighbours (Sec. III.J).
+    `dependences` { S[t, p] -> S'[t', p'] } are the pairs whose order must stay, t before t'.
     """
 
     statements: tuple[Timed, ...]
     dependences: isl.UnionMap = field(repr=False)
-    spatial: tuple[int, ...]
 
 
 def skew(group: Group) -> dict[str, Factors]:
@@ -97,14 +96,13 @@ def _best(
 
     Of those the one with the fewest factors is taken, then that against the fewest wishes.
     """
-    grid = range(node[0].grid)
-    now, _ = _cost(node, found, group.spatial)
+    steps = [link.step for link in node[0].links]
+    factors = [(-1, 0, 1) if unit in steps else (0,) for unit in map(tuple, identity(node[0].grid))]
+    now, _ = _cost(node, found)
     trials = [
-        _with(found, node, target, row)
-        for row in itertools.product((-1, 0, 1), repeat=len(grid))
-        if any(row) and all(k in group.spatial for k in grid if row[k])
+        _with(found, node, target, row) for row in itertools.product(*factors) if any(row)
     ]
-    costs = [_cost(node, trial, group.spatial) for trial in trials]
+    costs = [_cost(node, trial) for trial in trials]
     for (left, _), trial in sorted(zip(costs, trials, strict=True), key=lambda pair: pair[0]):
         if left < now and _is_parallel(node, trial) and _is_legal(group, trial):
             return trial
@@ -112,10 +110,10 @@ def _best(
 
 
 def _cost(
-    node: Sequence[Timed], trial: Mapping[str, Factors], spatial: Sequence[int]
+    node: Sequence[Timed], trial: Mapping[str, Factors]
 ) -> tuple[Loss, tuple[int, int, int]]:
     """Return what is broadcast; how many factors there are, against wishes, and not -1."""
-    losses = [loss(each, trial[each.name], spatial) for each in node]
+    losses = [loss(each, trial[each.name]) for each in node]
     left = Loss(
         dimensions=sum(each.dimensions for each in losses),
         directions=sum(each.directions for each in losses),

@@ -9,11 +9,12 @@ Differs  the spaces are those of differences of times and PEs, [t..., x, y], not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import islpy as isl
 
 from stages.poly.integers import Matrix, read_matrix
+from stages.spatial.grid import names
 from stages.spatial.matrices import rank
 
 SET, IN, OUT = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
@@ -57,21 +58,13 @@ def hull(vectors: isl.Set) -> isl.BasicSet:
     return vectors.affine_hull().remove_divs().affine_hull()
 
 
-def with_names(space: isl.BasicSet, times: int) -> isl.Set:
-    """Return { [t0, ..., x, y] }, the dimensions of a space named."""
-    names = [*(f"t{k}" for k in range(times)), *"xy"]
-    named = space.to_set()
-    for k, name in enumerate(names[: space.dim(SET)]):
+def with_names(space: isl.BasicSet, pes: Iterable[str]) -> isl.Set:
+    """Return { [t0, ..., x, y] }, the dimensions of a space named, those of PEs as given."""
+    named, grid = space.to_set(), list(pes)
+    times = names("t", space.dim(SET) - len(grid))
+    for k, name in enumerate([*times, *grid]):
         named = named.set_dim_name(SET, k, name)
     return named
-
-
-def has(vectors: isl.Set, vector: Sequence[int]) -> bool:
-    """Say whether a set of vectors without symbolic constants has one."""
-    point = isl.Point.zero(vectors.space)
-    for k, entry in enumerate(vector):
-        point = point.set_coordinate_val(SET, k, entry)
-    return not vectors.intersect(isl.Set.from_point(point)).is_empty()
 
 
 def dimension(space: isl.BasicSet) -> int:

@@ -16,11 +16,12 @@ from stages.poly.integers import Matrix
 from stages.poly.pieces import from_domain, maps_of
 from stages.spatial.clock import Clock, clock, sharing
 from stages.spatial.footprint import footprint
+from stages.spatial.links import Link, coordinates, links, unfolding
 from stages.spatial.loops import transformation
-from stages.spatial.matrices import identity
 from stages.spatial.skewing import Group
-from stages.spatial.spaces import apart, extent_space, has, hull, normals, space_time
+from stages.spatial.spaces import apart, extent_space, hull, normals, space_time
 from stages.spatial.timed import Reference, Timed
+from stages.spatial.topology import Topology
 from stages.streams.elements import Lair
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
@@ -49,6 +50,7 @@ class Space:
     reads: Dictionary[str, list[isl.Map]] = field(repr=False)
     writes: Dictionary[str, list[isl.Map]] = field(repr=False)
     groups: list[list[str]]
+    topology: Topology
 
     def times(self, name: str) -> isl.Map:
         """Return { S[i] -> [t...] }."""
@@ -61,15 +63,22 @@ class Space:
     def transformation(self, name: str, lag: Sequence[Sequence[int]]) -> Matrix | None:
         """Return the matrix of the loops of the schedule; see stages.spatial.loops."""
         own = isl.Map.from_union_map(from_domain(self.schedule, name))
-        return transformation(own, self.places[name], self.clocks[name].loops, lag)
+        return transformation(own, self.at(name), self.clocks[name].loops, lag)
+
+    def at(self, name: str) -> isl.Map:
+        """Return { S[i] -> PE[p] }, p the coordinates by which PEs lag: x, y, or of two levels."""
+        if self.topology.inner is None:
+            return self.places[name]
+        return self.places[name].apply_range(unfolding(self.topology))
 
     def points(self, name: str) -> isl.Map:
-        """Return { S[i] -> [t..., x, y] }."""
-        return space_time(self.times(name), self.places[name])
+        """Return { S[i] -> [t..., p] }."""
+        return space_time(self.times(name), self.at(name))
 
 
 def space_of(
-    lair: Lair, placement: isl.UnionMap, schedule: isl.UnionMap, given: Sequence[str]
+    lair: Lair, placement: isl.UnionMap, schedule: isl.UnionMap, given: Sequence[str],
+    topology: Topology,
 ) -> Space:
     """Return the statements of a layer on the clock of all PEs; see stages.spatial.clock."""
     return Space(
@@ -79,6 +88,7 @@ def space_of(
         reads=_by_statement(lair["reads"].intersect_domain(lair["instances"])),
         writes=_by_statement(lair["writes"].intersect_domain(lair["instances"])),
         groups=sharing(schedule, given),
+        topology=topology,
     )
 
 
@@ -89,29 +99,29 @@ def given_by(mapping: Mapping) -> list[str]:
     return sorted({m.get_tuple_name(IN) for m in maps_of(parse_map(mapping.schedule))})
 
 
-def groups_of(space: Space, machine: Machine, spatial: tuple[int, ...]) -> list[Group]:
+def groups_of(space: Space, machine: Machine) -> list[Group]:
     """Return the statements by the loops they share, with what orders them."""
     return [
         Group(
             statements=tuple(_timed(space, machine, name) for name in names),
             dependences=_dependences(space, names),
-            spatial=spatial,
         )
         for names in space.groups
     ]
 
 
 def _timed(space: Space, machine: Machine, name: str) -> Timed:
-    times, place, points = space.times(name), space.places[name], space.points(name)
+    times, points = space.times(name), space.points(name)
     return Timed(
         name=name,
         points=points,
         times=times.dim(OUT),
-        grid=place.dim(OUT),
+        grid=points.dim(OUT) - times.dim(OUT),
+        links=links(space.topology),
         domain=normals(extent_space(points)),
         targets=_targets(space, machine, name),
         references=tuple(
-            _reference(points, access, times.dim(OUT), machine.wishes)
+            _reference(space, points, access, machine.wishes)
             for access in space.used(name)
         ),
         constants=tuple(_constant(times.range(), k) for k in range(times.dim(OUT))),
@@ -119,18 +129,25 @@ def _timed(space: Space, machine: Machine, name: str) -> Timed:
 
 
 def _reference(
-    points: isl.Map, access: isl.Map, times: int, wishes: Dictionary[str, tuple[int, ...]]
+    space: Space, points: isl.Map, access: isl.Map, wishes: Dictionary[str, tuple[int, ...]]
 ) -> Reference:
-    tensor, grid = access.get_tuple_name(OUT), points.dim(OUT) - times
-    vectors = apart(points, access)
-    lags = vectors.project_out(isl.dim_type.set, 0, times)
+    tensor, vectors, found = access.get_tuple_name(OUT), apart(points, access), space.topology
+    grid = len(coordinates(found))
+    lags = isl.Map.from_range(vectors).move_dims(IN, 0, OUT, points.dim(OUT) - grid, grid)
+    near = lags.domain()
     return Reference(
         tensor=tensor,
         reuse=normals(hull(vectors)),
-        apart=vectors,
-        meeting=tuple(has(lags, unit) for unit in identity(grid)),
-        wish=wishes.get(tensor, (0,) * grid),
+        apart=lags,
+        meeting=tuple(not near.is_disjoint(link.ways) for link in links(found)),
+        wish=tuple(_wish(found, link, wishes.get(tensor)) for link in links(found)),
     )
+
+
+def _wish(topology: Topology, link: Link, wishes: tuple[int, ...] | None) -> int:
+    """Return in which direction of a link a tensor should pass; 0 on diagonals."""
+    axes = [c.axis for c, d in zip(coordinates(topology), link.step, strict=True) if d]
+    return wishes[axes[0]] if wishes is not None and len(axes) == 1 else 0
 
 
 def _constant(times: isl.Set, k: int) -> int | None:

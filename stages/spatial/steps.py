@@ -12,6 +12,9 @@ from graphlib import TopologicalSorter
 import islpy as isl
 
 from stages.poly.pieces import maps_of
+from stages.spatial.grid import listed
+from stages.spatial.links import coordinates
+from stages.spatial.topology import Topology
 from stages.streams.elements import Lair
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
@@ -68,25 +71,34 @@ def in_order(times: isl.UnionMap, order: Order) -> isl.UnionMap:
     return result
 
 
-def lagging(lags: Mapping[str, Sequence[Sequence[int]]], order: Order) -> dict[str, isl.Map]:
-    """Return { [PE[x, y] -> [t]] -> [PE[x, y] -> [t + F (x, y)]] } of each statement.
+def lagging(
+    lags: Mapping[str, Sequence[Sequence[int]]], order: Order, topology: Topology
+) -> dict[str, isl.Map]:
+    """Return { [PE[x, y] -> [t]] -> [PE[x, y] -> [t + F p]] } of each statement.
 
-    `lags` has F, a row for each dimension of time; t is as `in_order` has it.
+    `lags` has F, a row for each dimension of time; t is as `in_order` has it, and p are the
+    coordinates of the PE.
     """
-    return {name: _late(_rows(rows, name, order)) for name, rows in lags.items()}
+    values = [each.value for each in coordinates(topology)]
+    return {name: _late(_rows(rows, name, order), values) for name, rows in lags.items()}
 
 
 def _rows(lag: Sequence[Sequence[int]], name: str, order: Order) -> list[Sequence[int]]:
     """Return the rows of F that `in_order` keeps, and zeros for what it adds."""
-    first: list[Sequence[int]] = [(0, 0)] if len(order.groups) > 1 else []
+    none = [0] * len(lag[0])
+    first: list[Sequence[int]] = [none] if len(order.groups) > 1 else []
     rows = [*first, *lag[: order.depth(name)]]
-    return [*rows, *[(0, 0)] * (order.length - len(rows))]
+    return [*rows, *[none] * (order.length - len(rows))]
 
 
-def _late(rows: Sequence[Sequence[int]]) -> isl.Map:
-    names = ", ".join(f"t{k}" for k in range(len(rows)))
-    sums = ", ".join(f"t{k} + {east} x + {south} y" for k, (east, south) in enumerate(rows))
-    return isl.Map(f"{{ [PE[x, y] -> [{names}]] -> [PE[x, y] -> [{sums}]] }}")
+def _late(rows: Sequence[Sequence[int]], values: Sequence[str]) -> isl.Map:
+    """Return { [PE[x, y] -> [t]] -> [PE[x, y] -> [t + F p]] }, p given by its values."""
+    times = [f"t{k}" for k in range(len(rows))]
+    sums = (
+        " + ".join([t, *(f"{f} * {value}" for f, value in zip(row, values, strict=True) if f)])
+        for t, row in zip(times, rows, strict=True)
+    )
+    return isl.Map(f"{{ [PE[x, y] -> [{listed(times)}]] -> [PE[x, y] -> [{listed(sums)}]] }}")
 
 
 def _sorted(groups: Sequence[Sequence[str]], lair: Lair) -> list[Sequence[str]]:

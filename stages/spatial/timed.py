@@ -2,9 +2,9 @@
 
 Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II, III.A
 
-A statement's time t becomes t + F p, with p = (x, y) its PE and F of entries -1, 0 and 1: one row
-for each dimension of time. So each PE keeps its order, and the transformation of [t, p] is
-unimodular.
+A statement's time t becomes t + F p, with p the coordinates of its PE, as (x, y), and F of entries
+-1, 0 and 1: one row for each dimension of time. So each PE keeps its order, and the transformation
+of [t, p] is unimodular.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import mul
 
 import islpy as isl
 
 from stages.poly.integers import Matrix
-from stages.spatial.matrices import rank, substitutions
-from stages.spatial.spaces import has
+from stages.spatial.grid import listed, names
+from stages.spatial.links import Link
+from stages.spatial.matrices import identity, rank, substitutions
 
 Factors = tuple[tuple[int, ...], ...]
 """F: by how much time changes from PE to PE, in each of its dimensions."""
@@ -25,24 +28,25 @@ Factors = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A tensor that a statement uses, with the normals to its reuse space in [t..., x, y].
+    """A tensor that a statement uses, with the normals to its reuse space in [t..., p].
 
-    `apart` has the vectors of that space between two points that use one element. For each
-    dimension of the grid, `meeting` says whether there are such points on PEs next to each other,
-    and `wish` in which direction these should pass the element on, or 0.
+    `apart` { [p] -> [t] } has the vectors of that space between two points that use one element.
+    For each link, `meeting` says whether there are such points on PEs linked by it, and `wish` in
+    which direction these should pass the element on, or 0.
     """
 
     tensor: str
     reuse: Matrix = field(repr=False)
-    apart: isl.Set = field(repr=False)
+    apart: isl.Map = field(repr=False)
     meeting: tuple[bool, ...]
     wish: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timed:
-    """A statement on its PEs: `points` is { S[i] -> [t..., x, y] }, with `times` dimensions t.
+    """A statement on its PEs: `points` is { S[i] -> [t..., p] }, with `times` dimensions t.
 
+    PEs have `grid` coordinates p, of which `links` has the steps from a PE to its neighbours.
     `domain` has the normals to the space of all differences of its points.
     `targets` are the dimensions of time that may change, the first choice first; `constants` has
     the value of each dimension of time that has only one, and None for the others.
@@ -52,6 +56,7 @@ class Timed:
     points: isl.Map = field(repr=False)
     times: int
     grid: int
+    links: tuple[Link, ...] = field(repr=False)
     domain: Matrix = field(repr=False)
     targets: tuple[int, ...]
     references: tuple[Reference, ...]
@@ -60,7 +65,7 @@ class Timed:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Loss:
-    """What is broadcast: dimensions of all broadcast spaces, and directions of the grid in them."""
+    """What is broadcast: dimensions of all broadcast spaces, and links along which they lead."""
 
     dimensions: int
     directions: int
@@ -71,14 +76,16 @@ def together(statement: Timed) -> Factors:
     return ((0,) * statement.grid,) * statement.times
 
 
-def loss(statement: Timed, factors: Factors, spatial: Sequence[int]) -> Loss:
-    """Return what is broadcast with time t + F p to neighbours: along the `spatial` dimensions."""
-    near = [r for r in statement.references if any(r.meeting[k] for k in spatial)]
+def loss(statement: Timed, factors: Factors) -> Loss:
+    """Return what is broadcast with time t + F p to neighbours."""
+    near = [r for r in statement.references if any(r.meeting)]
     spaces = [broadcast(statement, each, factors) for each in near]
     width = statement.times + statement.grid
     return Loss(
         dimensions=sum(width - rank(rows) for rows in spaces),
-        directions=sum(_held(statement, rows, k) for rows in spaces for k in spatial),
+        directions=sum(
+            _held(statement, rows, link.step) for rows in spaces for link in statement.links
+        ),
     )
 
 
@@ -100,36 +107,47 @@ def dimensions(statement: Timed, reference: Reference, factors: Factors) -> int:
 
 
 def passes(statement: Timed, reference: Reference, factors: Factors) -> tuple[int, ...]:
-    """Return, by dimension of the grid, the way to the PE that uses an element one step later.
+    """Return, by link, the way to the PE that uses an element one step later: 1, or -1 against it.
 
     A step is one in one dimension of time. 0: no neighbour does, or all use it at one time.
     """
     space = broadcast(statement, reference, factors)
     return tuple(
-        _passes(statement, reference, factors, k)
-        if reference.meeting[k] and not _held(statement, space, k)
+        _passes(statement, reference, factors, link.ways)
+        if meets and not _held(statement, space, link.step)
         else 0
-        for k in range(statement.grid)
+        for link, meets in zip(statement.links, reference.meeting, strict=True)
     )
 
 
-def _passes(statement: Timed, reference: Reference, factors: Factors, k: int) -> int:
-    """Return s if points (t, p) apart use one element, p = s e_k and t + F p a unit vector; or 0.
+def _passes(statement: Timed, reference: Reference, factors: Factors, ways: isl.Set) -> int:
+    """Return s if points (t, p) apart use one element, s p in `ways`, t + F p a unit vector; or 0.
 
     The innermost dimension of time is looked at first.
     """
     for row, way in itertools.product(reversed(range(statement.times)), (-1, 1)):
-        times = [int(r == row) - way * factors[r][k] for r in range(statement.times)]
-        step = [*times, *(way * int(j == k) for j in range(statement.grid))]
-        if has(reference.apart, step):
+        later = _one_step(factors, row).intersect_domain(ways if way == 1 else ways.neg())
+        if not later.intersect(reference.apart).is_empty():
             return way
     return 0
+
+
+@lru_cache(maxsize=1024)
+def _one_step(factors: Factors, row: int) -> isl.Map:
+    """Return { [p] -> [t] : t + F p is the unit vector of a dimension of time }."""
+    grid = names("p", len(factors[0]))
+    times = (
+        " - ".join([str(int(k == row)), *(f"({f} {p})" for f, p in zip(each, grid, strict=True))])
+        for k, each in enumerate(factors)
+    )
+    return isl.Map(f"{{ [{listed(grid)}] -> [{listed(times)}] }}")
 
 
 def reason(statement: Timed, reference: Reference, factors: Factors) -> str | None:
     """Return why a reference is broadcast along the grid with time t + F p; None if it is not."""
     space = broadcast(statement, reference, factors)
-    if not any(_held(statement, space, k) for k in range(statement.grid)):
+    steps = [*identity(statement.grid), *(link.step for link in statement.links)]
+    if not any(_held(statement, space, step) for step in steps):
         return None
     width = statement.times + statement.grid
     if not any(reference.meeting):
@@ -147,7 +165,8 @@ def _times(statement: Timed, factors: Factors) -> Matrix:
     return [[*(int(k == row) for k in count), *factors[row]] for row in count]
 
 
-def _held(statement: Timed, normals: Matrix, k: int) -> bool:
-    """Say whether a space of (t, p) has one with p = e_k: a direct step along the grid."""
-    times, at = statement.times, statement.times + k
-    return rank(row[:times] for row in normals) == rank([*row[:times], row[at]] for row in normals)
+def _held(statement: Timed, normals: Matrix, step: Sequence[int]) -> bool:
+    """Say whether a space of (t, p) has a point whose p is a step to a neighbour."""
+    times = [row[: statement.times] for row in normals]
+    along = [sum(map(mul, row[statement.times :], step)) for row in normals]
+    return rank(times) == rank([*row, entry] for row, entry in zip(times, along, strict=True))

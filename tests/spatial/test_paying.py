@@ -18,7 +18,7 @@ def choice(kept):
         "{ S[t, k, i] -> PE[i, 0] }", f"{{ S[t, k, i] -> a[k]; {'; '.join(reads)} }}",
     )
     machine = Machine(memory=LARGE, sizes=dict.fromkeys(["a", *kept], 2), wishes={})
-    wanted, taken = lags_of(space, groups_of(space, machine, (0, 1))[0])
+    wanted, taken = lags_of(space, groups_of(space, machine)[0])
     return wanted["S"], taken["S"]
 
 

@@ -25,7 +25,7 @@ class Skewed:
         space = nest(*texts)
         self.claims, self.lag, self.running = {}, {}, {}
         self.before, self.after = {}, {}
-        for group in groups_of(space, MACHINE, (0, 1)):
+        for group in groups_of(space, MACHINE):
             lags = skew(group)
             for name, (times, said) in skewed(space, group, lags, lags).items():
                 self.running[name] = said["running"]

@@ -7,8 +7,8 @@ from stages.spatial import skewing
 from stages.spatial.skewing import keeps, later, sharing, stays_on_pe
 from stages.spatial.statements import Machine, groups_of
 from stages.spatial.timed import dimensions, parallel, passes, reason, together
-from stages.spatial.topology import flattening
-from tests.spatial.nests import LARGE, lags, nest, product, timed
+from stages.spatial.topology import Topology
+from tests.spatial.nests import LARGE, along, lags, nest, product, timed
 
 
 def after(space, lag):
@@ -30,14 +30,14 @@ def test_examples_1_and_2_the_only_time_lags_by_both_coordinates(loops):
 
 def test_a_partially_spatial_grid_passes_along_its_spatial_dimensions_only():
     space = product()
-    assert lags(space, spatial=(0,))["S"] == ((-1, 0),)
-    assert lags(space, spatial=(1,))["S"] == ((0, -1),)
-    assert lags(space, spatial=())["S"] == ((0, 0),)
+    assert lags(along(space, (0,)))["S"] == ((-1, 0),)
+    assert lags(along(space, (1,)))["S"] == ((0, -1),)
+    assert lags(along(space, ()))["S"] == ((0, 0),)
 
 
 def test_one_dimension_after_the_other_gives_both():
-    one = lags(product(), spatial=(0,))["S"][0]
-    other = lags(product(), spatial=(1,))["S"][0]
+    one = lags(along(product(), (0,)))["S"][0]
+    other = lags(along(product(), (1,)))["S"][0]
     both = tuple(a + b for a, b in zip(one, other, strict=True))
     assert lags(product())["S"] == (both,)
 
@@ -126,28 +126,62 @@ def test_a_loop_that_steps_from_tile_to_tile_lags_rather_than_those_over_a_block
     assert lags(space, memory=step - 1)["S"] == ((0, 0), (0, -1), (-1, 0))
 
 
-def levels():
-    """Return a product with rows of A on outer PEs, four inner PEs each."""
+def levels(fine, place="i, 0"):
+    """Return a vector that all of 16 PEs use at one time, four of them in an outer one."""
     return nest(
         "{ S[i, k] : 0 <= i < 16 and 0 <= k < 8 }", "{ S[i, k] -> [k] }",
-        "{ S[i, k] -> PE[i // 4, i mod 4] }", "{ S[i, k] -> x[k] }",
+        f"{{ S[i, k] -> PE[{place}] }}", "{ S[i, k] -> x[k] }",
+        topology=Topology(kind="mesh", sizes=(16, 1), inner=(4, 1), fine=fine),
     )
 
 
 def test_eq_13_on_a_flattened_grid_all_inner_pes_lag_one_after_the_other():
-    deep = levels()
-    flat = deep.places["S"].apply_range(flattening((4,), (0,)))
-    space = nest(
-        "{ S[i, k] : 0 <= i < 16 and 0 <= k < 8 }", "{ S[i, k] -> [k] }", str(flat),
-        "{ S[i, k] -> x[k] }",
+    found = lags(levels((0, 1)))["S"]
+    assert found == ((-1, 0),)
+    assert after(levels((0, 1)), found) == {"x": (0, (-1, 0))}
+
+
+def test_with_coarse_links_outer_and_inner_pes_lag():
+    """The coordinates are x // 4, x mod 4 and y."""
+    found = lags(levels((1,)))["S"]
+    assert found == ((-1, -1, 0),)
+    assert after(levels((1,)), found) == {"x": (1, (-1, -1, 0))}
+
+
+def diagonal(kind, index):
+    return nest(
+        "{ S[i, j, k] : 0 <= i, j, k < 8 }", "{ S[i, j, k] -> [k] }", "{ S[i, j, k] -> PE[i, j] }",
+        f"{{ S[i, j, k] -> a[{index}, k] }}", topology=Topology(kind=kind, sizes=(8, 8)),
     )
-    assert flat.is_equal(isl.Map("{ S[i, k] -> PE[i] : 0 <= i < 16 and 0 <= k < 8 }"))
-    assert lags(space, spatial=(0,)) == {"S": ((-1,),)}
 
 
-def test_with_coarse_links_outer_or_inner_pes_lag():
-    assert lags(levels(), spatial=(0,)) == {"S": ((-1, 0),)}
-    assert lags(levels(), spatial=(1,)) == {"S": ((0, -1),)}
+@pytest.mark.parametrize(
+    ("kind", "index", "lag", "passes"),
+    [
+        ("mesh", "i - j", (0, 0), (0, 0)),
+        ("octagonal", "i - j", (-1, 0), (0, 0, -1, 0)),
+        ("octagonal", "i + j", (-1, 0), (0, 0, 0, -1)),
+        ("hexagonal", "i - j", (0, 0), (0, 0, 0)),
+        ("hexagonal", "i + j", (-1, 0), (0, 0, -1)),
+        ("torus", "i - j", (0, 0), (0, 0)),
+    ],
+)
+def test_along_diagonals_pes_lag_where_there_are_links(kind, index, lag, passes):
+    space = diagonal(kind, index)
+    assert lags(space)["S"] == (lag,)
+    assert after(space, (lag,))["a"][1] == passes
+
+
+def test_on_a_torus_elements_pass_across_the_edge():
+    """The last PE of a row uses what the first one used a step earlier."""
+    for kind, ways in (("torus", (-1, 0)), ("mesh", (0, 0))):
+        space = nest(
+            "{ S[i, k] : 0 <= i < 2 and 0 <= k < 2 }", "{ S[i, k] -> [k] }",
+            "{ S[i, k] -> PE[7i, 0] }", "{ S[i, k] -> x[k - i] }",
+            topology=Topology(kind=kind, sizes=(8, 1)),
+        )
+        assert lags(space)["S"] == ((0, 0),)
+        assert after(space, ((0, 0),))["x"][1] == ways
 
 
 TILES = "{ S[i, j, k] -> [i // 64, j // 128, k // 8, i, j, k] }"
@@ -228,7 +262,7 @@ def test_the_scalable_variant_tries_nothing_where_a_dependence_leads_to_another_
 
 def group(space):
     machine = Machine(memory=LARGE, sizes=dict.fromkeys("abtuv", 2), wishes={})
-    return groups_of(space, machine, (0, 1))[0]
+    return groups_of(space, machine)[0]
 
 
 def test_eq_6_dependences_on_one_pe_allow_any_lag():

@@ -5,13 +5,8 @@ import itertools
 import islpy as isl
 import pytest
 
-from stages.spatial.topology import (
-    Topology,
-    flattening,
-    hexagonal_plane,
-    hierarchical,
-    neighbours,
-)
+from stages.spatial.levels import flattening, hierarchical
+from stages.spatial.topology import Topology, hexagonal_plane, neighbours
 from stages.spatial.torus import always_steps, crosses_edge, fold
 
 

@@ -4,7 +4,8 @@ import islpy as isl
 import pytest
 
 from stages.poly.quota import limited
-from stages.spatial.topology import Topology, hierarchical, neighbours
+from stages.spatial.levels import hierarchical
+from stages.spatial.topology import Topology, neighbours
 from stages.spatial.traffic import Accesses, sources, total
 from tests.spatial.instrumented import count
 

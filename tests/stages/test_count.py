@@ -87,7 +87,23 @@ LAYERS = {
     "not at all": (FC, ROWS + "skew: false\n"),
     "one after the other": (GRAPH, BOTH),
     "shared loops": (GRAPH, BOTH + f'schedule: "{ORDER}"\n'),
+    "along x of an octagonal grid": (FC, ROWS + "skew: x\ntopology: octagonal\n"),
 }
+CYCLIC = """lair mm(N=6): float16 a[N][N], float16 b[N][N] -> float16 c[N][N]
+{ all (i, j, k) in (N, N, N) c[i][j] += a[i][k] * b[k][j] }
+"""
+ON_A_CIRCLE = 'target: "{ PE[4, 3] }"\nplacement: "{ mm[i,j,k] -> PE[j mod 4, i mod 3] }"\n' \
+    'schedule: "{ mm[i,j,k] -> [k, i//3, j//4] }"\n'
+NETWORKS = {
+    "mesh": {"kind": "mesh"},
+    "torus": {"kind": "torus"},
+    "hexagonal": {"kind": "hexagonal"},
+    "octagonal": {"kind": "octagonal"},
+    "{inner: [2, 2]}": {"kind": "mesh", "inner": (2, 2)},
+    "{inner: [2, 2], fine: y}": {"kind": "mesh", "inner": (2, 2), "fine": (1,)},
+    "{inner: [2, 2], fine: true}": {"kind": "mesh", "inner": (2, 2), "fine": (0, 1)},
+}
+LAYERS |= {name: (CYCLIC, f"{ON_A_CIRCLE}topology: {name}\n") for name in list(NETWORKS)[1:]}
 
 
 @pytest.mark.parametrize(("lair", "mapping"), LAYERS.values(), ids=LAYERS)
@@ -96,11 +112,12 @@ def test_layers_are_counted_as_instrumented_layers_count(lair, mapping):
     lair, places = built.objects("lair.isl"), built.objects("placement.isl")
     skewed, said = built.objects("skewed.isl"), built.yaml("skew.yaml")
     along = (0,) if "skew: x" in mapping else () if "skew: false" in mapping else None
-    mesh = neighbours(Topology(kind="mesh", sizes=(4, 3), spatial=along))
+    wanted = mapping.partition("topology: ")[2].strip() or "mesh"
+    near = neighbours(Topology(sizes=(4, 3), spatial=along, **NETWORKS[wanted]))
     relations = [lair[key].intersect_domain(lair["instances"]) for key in ("reads", "writes")]
     for name, key in (("before", "before"), ("after", "schedule")):
         steps = by_hand(skewed[key], said, ordered="schedule" not in mapping)
-        expected = count(relations, places["placement"], steps, mesh)
+        expected = count(relations, places["placement"], steps, near)
         assert expected == {
             tensor: (each["remote"], each["neighbour"], each["local"])
             for tensor, each in found[name]["tensors"].items()
@@ -115,7 +132,8 @@ def by_hand(times, said, ordered):
         every = ", ".join(f"t{k}" for k in range(len(each["lag"])))
         first = "1, " if name == "sums" and ordered else "0, "
         padded = f"{{ [{every}] -> [{first}{kept}{', 0' * (3 - each['step'])}] }}"
-        own = times.intersect_domain(isl.UnionSet(f"{{ {name}[i]; {name}[i, j] }}"))
+        every = f"{{ {name}[i]; {name}[i, j]; {name}[i, j, k] }}"
+        own = times.intersect_domain(isl.UnionSet(every))
         found = found.union(own.apply_range(isl.UnionMap(padded)))
     return found
 

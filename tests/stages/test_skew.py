@@ -63,9 +63,9 @@ def test_what_arrives_passes_away_from_its_ports_and_what_leaves_towards_them():
             "running": {"before": 12, "after": 4},
             "parallel": {"before": 2, "after": 2},
             "tensors": {
-                "W": {"broadcast": {"before": 0, "after": 0}, "passes": [0, 0]},
-                "x": {"broadcast": {"before": 1, "after": 0}, "passes": [0, 1]},
-                "y": {"broadcast": {"before": 1, "after": 0}, "passes": [1, 0]},
+                "W": {"broadcast": {"before": 0, "after": 0}, "passes": []},
+                "x": {"broadcast": {"before": 1, "after": 0}, "passes": [[0, 1]]},
+                "y": {"broadcast": {"before": 1, "after": 0}, "passes": [[1, 0]]},
             },
         }
     }
@@ -105,7 +105,7 @@ def test_why_something_stays_a_broadcast():
     mapping = 'target: "{ PE[2, 1] }"\nplacement: "{ n[i] -> PE[i//2, 0] }"\n'
     assert skewing(lair, mapping)["n"]["tensors"]["s"] == {
         "broadcast": {"before": 1, "after": 1},
-        "passes": [0, 0],
+        "passes": [],
         "why": "no dimension of time tells its elements apart",
     }
 
@@ -122,7 +122,7 @@ def test_a_skewed_schedule_is_not_skewed_again():
     mapping = f'{ON_PES}schedule: "{{ mm[i, j, k] -> [k - i - j] }}"\n'
     found = skewing(MM, mapping)["mm"]
     assert found["lag"] == [[0, 0]]
-    assert found["tensors"]["a"] == {"broadcast": {"before": 0, "after": 0}, "passes": [-1, 0]}
+    assert found["tensors"]["a"] == {"broadcast": {"before": 0, "after": 0}, "passes": [[-1, 0]]}
 
 
 @pytest.mark.parametrize(
