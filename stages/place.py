@@ -2,9 +2,9 @@
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2, Listing 2
 Reads    layer.yaml, lair.isl
-Writes   placement.isl    { statement[iterators] -> PE[x, y] }, the target rectangle
+Writes   placement.isl    { statement[iterators] -> PE[x, y] }, the target, turns on a torus
 Assumes  nothing of the layer's text.
-Ensures  the placement is total, single-valued and inside the target.
+Ensures  the placement is total, single-valued and inside the target; that on a torus is folded.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from stages.mapping.tiling import choose, fit, iterators_of
 from stages.poly.pieces import sets_of
 from stages.poly.side import Rectangle
 from stages.poly.text import write_objects
+from stages.spatial.torus import fold
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -32,6 +33,9 @@ READS = ("layer.yaml", "lair.isl")
 WRITES = ("placement.isl",)
 HEADER = """The PE of each instance (Sec. 4.1.2): { statement[iterators] -> PE[x, y] }.
 x grows to the east, y to the south, both from 0 in the target rectangle."""
+TURNS = """
+turns: { statement[iterators] -> [n, m] }, how often a placement goes around the torus before, to
+the east and to the south (Meister, Sec. VI.A.2)."""
 DIRECTION = re.compile(r"\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)\s*")
 
 
@@ -44,10 +48,16 @@ def run(inputs: Inputs) -> dict[str, str]:
     rectangle = Rectangle(left=0, top=0, right=width - 1, bottom=height - 1)
     target = rectangle.as_set()
     placement = _placement(mapping, lair, rectangle)
+    objects: dict[str, isl.Set | isl.UnionMap] = {"target": target}
+    torus = mapping.topology.kind == "torus"
     if mapping.placement is not None:
-        check_placement(placement, instances, target, mapping.placement)
+        within = isl.Set.universe(target.space) if torus else target
+        check_placement(placement, instances, within, mapping.placement)
     placement = placement.intersect_domain(instances)
-    return {"placement.isl": write_objects(HEADER, {"target": target, "placement": placement})}
+    objects["placement"] = placement
+    if torus:
+        objects["placement"], objects["turns"] = fold(placement, (width, height))
+    return {"placement.isl": write_objects(HEADER + TURNS if torus else HEADER, objects)}
 
 
 def _placement(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:

@@ -21,6 +21,7 @@ from stages.mapping.yaml_text import write_document
 from stages.pe.code import BYTES
 from stages.poly.pieces import union_of
 from stages.poly.text import write_objects
+from stages.spatial.around import edges
 from stages.spatial.clock import with_names
 from stages.spatial.description import description
 from stages.spatial.links import note_on
@@ -46,6 +47,9 @@ parallel: the number of dimensions of the space of PEs at one time, before and a
 loops: the matrix from the loops of schedule.isl to the new ones, where it is one.
 broadcast: the number of dimensions of the space of PEs that use an element at one time.
 passes: to which PEs an element passes on: how far to the east, and to the south."""
+EDGES = """
+edges: do steps of the innermost loop from tile to tile lead across the edge of the torus (eq. 11),
+and is each one to the next PE (eq. 12)?"""
 OUT = isl.dim_type.out
 
 
@@ -67,9 +71,13 @@ def run(inputs: Inputs) -> dict[str, str]:
     before = union_of(space.times(name) for name in found)
     after = union_of(times for times, _ in found.values())
     said = {name: description for name, (_, description) in found.items()}
+    header = YAML_HEADER + note_on(network)
+    if network.kind == "torus":
+        turns, header = inputs.objects("placement.isl")["turns"], header + EDGES
+        said = {name: {**each, "edges": edges(space, turns, name)} for name, each in said.items()}
     return {
         "skewed.isl": write_objects(HEADER, {"before": before, "schedule": after}),
-        "skew.yaml": write_document(YAML_HEADER + note_on(network), said),
+        "skew.yaml": write_document(header, said),
     }
 
 

@@ -79,9 +79,9 @@ def _tiles(times: isl.Map, place: isl.Map, given: bool, kept: list[int]) -> int:
     """Return down to which of the dimensions kept of a schedule tiles are told apart."""
     if given:
         return sum(k < _counted(times) for k in kept)
-    placed = set().union(*map(_iterators, functions(place)))
+    placed = set().union(*map(iterators, functions(place)))
     rows = functions(times)
-    return max((n + 1 for n, k in enumerate(kept) if not placed & _iterators(rows[k])), default=0)
+    return max((n + 1 for n, k in enumerate(kept) if not placed & iterators(rows[k])), default=0)
 
 
 def functions(relation: isl.Map) -> list[isl.PwAff]:
@@ -90,7 +90,7 @@ def functions(relation: isl.Map) -> list[isl.PwAff]:
     return [whole.get_at(k) for k in range(relation.dim(OUT))]
 
 
-def _iterators(row: isl.PwAff) -> set[int]:
+def iterators(row: isl.PwAff) -> set[int]:
     """Return the positions of the iterators on which a function depends."""
     terms = [term for _, term in row.get_pieces()]
     return {k for term in terms for k in range(term.dim(IN)) if term.involves_dims(IN, k, 1)}

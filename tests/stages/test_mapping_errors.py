@@ -191,6 +191,31 @@ layer.yaml:2:7: error: skew must be true, false, x or y
         ^
 """,
     ),
+    "topology_of_no_kind": (
+        TARGET + 'topology: ring',
+        """\
+layer.yaml:2:11: error: topology.kind must be 'mesh', 'torus', 'hexagonal' or 'octagonal'
+  topology: ring
+            ^^^^
+""",
+    ),
+    "topology_of_a_torus_on_two_levels": (
+        TARGET + 'topology: {kind: torus, inner: [2, 2]}',
+        """\
+layer.yaml:2:11: error: topology: levels are of meshes
+  topology: {kind: torus, inner: [2, 2]}
+            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: give `{inner: [4, 4], fine: x}`, or the name of a network: `torus`
+""",
+    ),
+    "topology_with_one_size": (
+        TARGET + 'topology: {inner: [2]}',
+        """\
+layer.yaml:2:19: error: topology.inner must be at least 2 values
+  topology: {inner: [2]}
+                    ^^^
+""",
+    ),
     "open_bracket": (
         TARGET + 'a: [1',
         """\

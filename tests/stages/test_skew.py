@@ -136,3 +136,29 @@ def test_a_skewed_schedule_is_not_skewed_again():
 )
 def test_layer_yaml_tells_along_which_dimensions_pes_pass_elements_on(wanted, lag):
     assert skewing(MV, f"{MAPPING}skew: {wanted}\n")["mv"]["lag"] == lag
+
+
+@pytest.mark.parametrize(
+    ("schedule", "edges"),
+    [
+        ("[k//4, i//4, j//8]", {"x": (True, True), "y": (False, False)}),
+        ("[i//4, j//8, k//4]", {"x": (False, False), "y": (False, False)}),
+        ("[k, i//4]", {"x": (False, False), "y": (True, True)}),
+    ],
+)
+def test_a_placement_goes_around_a_torus(schedule, edges):
+    """Tiles of 2 x 4; eqs. (11), (12) hold along j, or i, if that loop steps from tile to tile."""
+    mapping = (
+        'target: "{ PE[2, 2] }"\nplacement: "{ mm[i, j, k] -> PE[j//4, i//2] }"\n'
+        f'schedule: "{{ mm[i, j, k] -> {schedule} }}"\ntopology: torus\n'
+    )
+    assert skewing(MM, mapping)["mm"]["edges"] == {
+        axis: {"crosses": crosses, "steps": steps} for axis, (crosses, steps) in edges.items()
+    }
+    placed = build(MM, mapping, "schedule").objects("placement.isl")
+    domain = isl.UnionSet("{ mm[i, j, k] : 0 <= i, j, k < 16 }")
+    for name, text in (
+        ("placement", "{ mm[i, j, k] -> PE[(j//4) mod 2, (i//2) mod 2] }"),
+        ("turns", "{ mm[i, j, k] -> [j//8, i//4] }"),
+    ):
+        assert placed[name].is_equal(isl.UnionMap(text).intersect_domain(domain))
