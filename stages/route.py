@@ -30,7 +30,7 @@ from stages.streams.portions import Flows
 from stages.streams.routing import Streams
 from stages.streams.sharing import held_tensors, waits_of
 from stages.streams.tasks import running
-from stages.streams.waiting import check_waiting, computing
+from stages.streams.waiting import waiting_of
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -84,13 +84,14 @@ enters. colours: a PE hears the first if its place, parity, is even, else the se
 copied: the colours if routers copied. An arrival by `copies` comes once for each PE of a lane."""
 RETURN_TASKS_HEADER = """
 returns: a departure that does not leave, but comes back as the arrival of that name."""
+TURNS_TASKS_HEADER = """
+waits, of a departure: those of which a PE has sent and taken back its parts before this one."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tasks.yaml and routes.isl."""
     graph = TaskGraph(inputs)
-    check_waiting(graph.streams)
     header, tasks_header = HEADER, TASKS_HEADER
     leaving = graph.departures | graph.streams.collections
     if graph.streams.collections:
@@ -103,6 +104,8 @@ def run(inputs: Inputs) -> dict[str, str]:
         tasks_header += GRAPH_TASKS_HEADER
     if graph.layer.returned:
         tasks_header += RETURN_TASKS_HEADER
+    if graph.waiting.waits:
+        tasks_header += TURNS_TASKS_HEADER
     if graph.cutter.whole:
         tasks_header += PORTIONS_HEADER
     content = graph.leading()
@@ -130,6 +133,9 @@ class TaskGraph:
         apart |= {t for t in self.written if self._reacting(writer_of(self.layer, t))}
         self.held = held_tensors(inputs.lair(), self.streams.needed, self.streams.computed, apart)
         self.waits = dict(waits_of(self.layer, self.held))
+        self.waiting = waiting_of(self.streams, self.waits)
+        for name, before in self.waiting.waits.items():
+            self.departures[name]["waits"] = before
         self.cutter = self._cutter()
         self.cuts = self.cutter.cut()
 
@@ -178,9 +184,7 @@ class TaskGraph:
         names = [s.name for s in layer.statements if not self._reacting(s)]
         leaders = leaders_of(layer, names, self.waits, self.held, flows)
         flows = dataclasses.replace(flows, follows=leaders.follows)
-        waiting = len(self.departures)
-        if streams.returned:
-            waiting = max(waiting, computing(streams)[0])
+        waiting = max(len(self.departures), self.waiting.most)
         return Cutter(layer, streams.profile, flows, leaders, self.departures, waiting)
 
     def _portions(self, arrival: str) -> dict[str, object]:

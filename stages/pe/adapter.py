@@ -14,9 +14,8 @@ import typing
 
 import islpy as isl
 
-from stages.pe.code import Block, write_nest
+from stages.pe.code import Block, total, write_nest
 from stages.pe.collector import Collector
-from stages.pe.compute import total
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
 from stages.pe.passing import pass_along, passing_pes
@@ -30,6 +29,7 @@ from stages.pe.streams import (
     send,
     unpack,
 )
+from stages.pe.turns import Turns
 from stages.poly.ast import Instance, element_loops
 from stages.poly.side import SIDES
 
@@ -88,25 +88,34 @@ def _written(
         local = f"{arrival['tensor']}_source_local"
         if local in model.shapes:
             program.keep(local, model.type_of(local), model.shapes[local])
-    AdapterWriter(program).write(spread, collected)
+    AdapterWriter(program, spread, collected).write()
     return program
 
 
 class AdapterWriter:
     """Writes the functions of adapters into their program."""
 
-    def __init__(self, program: Program) -> None:
-        """Start with an empty program."""
+    def __init__(
+        self,
+        program: Program,
+        spread: dict[str, Description],
+        collected: dict[str, list[str]],
+    ) -> None:
+        """Start with an empty program, and take the arrivals and the collections of its side."""
         self.program = program
         self.model = program.model
         self.spelling = program.spelling
+        self.spread, self.collected = spread, collected
+        self.turns = Turns(program, self._parts())
 
-    def write(self, spread: dict[str, Description], collected: dict[str, list[str]]) -> None:
+    def write(self) -> None:
         """Write all functions, each before those that call it where that is possible."""
         self.program.add(complete_task("One stream of this invocation is complete."))
         restart = Body(name="restart", comment="Start an invocation.")
-        parts = [f"{name}_adapters" for name in spread]
-        parts += [f"{name}_chain" for names in collected.values() for name in names]
+        self.turns.restart(restart.block)
+        begin = {name: self.turns.beginning(name) for name in self.turns.waits}
+        parts = [f"{name}_adapters" for name in self.spread]
+        parts += [f"{name}_chain" for names in self.collected.values() for name in names]
         counted = [self.program.number(self.model.pes(part)) for part in parts]
         self.program.hold("int32_t unfinished;")
         idle = self.program.pes
@@ -116,25 +125,45 @@ class AdapterWriter:
         restart.block.add(f"my->unfinished = {total(counted)};")
         if not idle.is_empty():
             self.program.when(restart.block, idle).add("activate(pe, complete);")
-        for name, arrival in spread.items():
+        for name, arrival in self.spread.items():
             if arrival["sparse"]:
                 self._relay(name, arrival)
                 self._end(name, arrival)
                 self._listen(restart, name, arrival)
             else:
-                self._spread(restart, name, arrival)
-        for name, collections in collected.items():
-            collector = Collector(self.program, name, collections)
+                away = self._away(name)
+                self._spread(begin.get(away, restart), name, arrival, self.turns.then(away))
+        for name, collections in self.collected.items():
+            collector = Collector(self.program, name, collections, self.turns.then(name))
             collector.write()
-            collector.restart(restart.block)
+            collector.restart(begin.get(name, restart).block)
+        for name, body in begin.items():
+            self.turns.ready(restart.block, name)
+            self.program.add(body)
+        self.turns.write()
         self.program.add(restart)
-        for name, arrival in spread.items():
+        for name, arrival in self.spread.items():
             pass_along(self.program, arrival["source"])
             if arrival["sparse"]:
                 known = self.model.known(f"relay_{name}")
                 give_room(self.program, name, arrival, arrival["source"], known)
         self.program.main.block.add("restart(pe);")
         self.program.add(self.program.main)
+
+    def _parts(self) -> dict[str, list[str]]:
+        """Return, by departure, the adapters that collect it, and that spread what comes back."""
+        parts = {
+            name: [f"{along}_chain" for along in collections]
+            for name, collections in self.collected.items()
+        }
+        for name in filter(self._away, self.spread):
+            parts.setdefault(self._away(name), []).append(f"{name}_adapters")
+        return parts
+
+    def _away(self, back: str) -> str:
+        """Return the departure that comes back as an arrival; empty if it comes from a port."""
+        departures = self.model.graph["departures"].items()
+        return next((name for name, d in departures if d.get("returns") == back), "")
 
     def _relay(self, name: str, arrival: Description) -> None:
         """Write the data task that sends an element on, if the lane needs it."""
@@ -187,15 +216,15 @@ class AdapterWriter:
             f"on_control(pe, {colour}, {self.spelling.of(f'end_{name}')});",
         )
 
-    def _spread(self, restart: Body, name: str, arrival: Description) -> None:
-        """Write the task that sends a received stream on."""
+    def _spread(self, begin: Body, name: str, arrival: Description, then: str) -> None:
+        """Write the task that sends a received stream on, and append what receives it."""
         body = Body(
             name=self.spelling.of(f"heard_{name}"), comment=f"All of {name} is here: send it on."
         )
         unpack(self.program, body.block, f"hear_{name}")
-        send(self.program, body.block, f"spread_{name}", arrival["colour"], "complete")
+        send(self.program, body.block, f"spread_{name}", arrival["colour"], then)
         self.program.add(body)
-        block = self.program.when(restart.block, self.model.pes(f"{name}_adapters"))
+        block = self.program.when(begin.block, self.model.pes(f"{name}_adapters"))
         receive(
             self.program,
             block,

@@ -282,3 +282,11 @@ def _break(line: str, least: int) -> int:
 def words(lines: Sequence[str]) -> set[str]:
     """Return the identifiers that lines of C use."""
     return set(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
+
+
+def total(parts: list[str]) -> str:
+    """Return the sum of C expressions that are 0 or 1, equal ones counted."""
+    ones = parts.count("1")
+    others = [part for part in dict.fromkeys(parts) if part not in ("0", "1")]
+    counted = [p if parts.count(p) == 1 else f"{parts.count(p)} * {p}" for p in others]
+    return " + ".join([*counted, *([str(ones)] if ones or not others else [])])

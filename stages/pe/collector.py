@@ -25,10 +25,12 @@ from stages.streams.leaving import leaving_name
 class Collector:
     """Writes the functions of the adapters that collect one departure."""
 
-    def __init__(self, program: Program, departure: str, collections: typing.Sequence[str]) -> None:
-        """Take the departure and its collections."""
+    def __init__(
+        self, program: Program, departure: str, collections: typing.Sequence[str], then: str
+    ) -> None:
+        """Take the departure and its collections, and the task that comes after each of these."""
         self.program, self.model, self.spelling = program, program.model, program.spelling
-        self.departure, self.collections = departure, collections
+        self.departure, self.collections, self.then = departure, collections, then
         self.gathering = self.model.pes(f"{departure}_adapters")
         self.gathered = self.spelling.of(f"gathered_{departure}")
         local = f"{leaving_name(self.model.graph['departures'][departure])}_collected_local"
@@ -86,7 +88,7 @@ class Collector:
         chain, first, last = (self.model.pes(f"{name}_{p}") for p in ("chain", "first", "last"))
         body.locals |= alternating(self.program, described, chain, last)
         if "sparse" in described:
-            send_sequences(self.program, body.block, name, described, "complete")
+            send_sequences(self.program, body.block, name, described, self.then)
         else:
-            send_sum(self.program, body.block, f"send_{name}", described, chain, first, "complete")
+            send_sum(self.program, body.block, f"send_{name}", described, chain, first, self.then)
         self.program.add(body)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.pe.code import Block
+from stages.pe.code import Block, total
 from stages.pe.departures import Departures
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
@@ -112,9 +112,6 @@ class ComputeWriter:
                 body.block.add(f"{self.spelling.of(name)}(pe);")
         target = next(s.target.tensor for s in self.model.layer.statements if s.name == statement)
         self.departures.finish(body.block, target)
-        for name, arrival in self.model.graph["arrivals"].items():
-            if arrival.get("returns") == target:
-                self._listen(self._taking(body.block, name), name, arrival)
         for other, before in self.model.waits.items():
             if statement in before:
                 if statement not in self.portions.follows(other):
@@ -139,6 +136,7 @@ class ComputeWriter:
             if name not in self.portions.leaders(statement):
                 self.portions.satisfy(body.block, statement)
             self._count_down(body.block, statement)
+        self.departures.returned(body.block, name)
         if self._is_carried(arrival):
             body.block.add("complete(pe);")
         self.program.add(body)
@@ -204,6 +202,7 @@ class ComputeWriter:
             for n, arrival in self.model.graph["arrivals"].items() if self._is_carried(arrival)
         ]
         parts += ["1"] * len(self._statements())
+        self.departures.turns.restart(block)
         self.program.hold("int32_t unfinished;")
         block.add(f"my->unfinished = {total(parts)};")
         for name, arrival in self.model.graph["arrivals"].items():
@@ -275,11 +274,3 @@ class ComputeWriter:
         idle = any(not known.is_subset(self.model.instance_set(t).params()) for t in tasks)
         if idle or f"{arrival['colour']}_filter" in self.model.routes:
             give_room(self.program, name, arrival, arrival["colour"], known)
-
-
-def total(parts: list[str]) -> str:
-    """Return the sum of C expressions that are 0 or 1, equal ones counted."""
-    ones = parts.count("1")
-    others = [part for part in dict.fromkeys(parts) if part not in ("0", "1")]
-    counted = [p if parts.count(p) == 1 else f"{parts.count(p)} * {p}" for p in others]
-    return " + ".join([*counted, *([str(ones)] if ones or not others else [])])

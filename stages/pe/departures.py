@@ -2,14 +2,13 @@
 
     finish_S -> send_N -> complete
 
-for every departure N of the target of a statement S.
+for every departure N of the target of a statement S. What returns is taken meanwhile, not before:
+what waits for other PEs must not fill the queue of instructions (streams/waiting.py).
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 """
 
 from __future__ import annotations
-
-import typing
 
 import islpy as isl
 
@@ -20,7 +19,8 @@ from stages.pe.leads import Leads
 from stages.pe.model import Description
 from stages.pe.program import Program
 from stages.pe.sequences import send_sequences
-from stages.pe.streams import alternating, flush, send_sum
+from stages.pe.streams import alternating, flush, receive, send_sum
+from stages.pe.turns import Turns
 
 
 class Departures:
@@ -31,17 +31,31 @@ class Departures:
         self.program, self.model, self.spelling = program, program.model, program.spelling
         self.departures: dict[str, Description] = program.model.graph["departures"]
         self.leads = Leads(program)
+        self.turns = Turns(program, {name: self._parts(name) for name in self.departures})
 
     def write(self) -> None:
         """Write a task for each departure."""
         for name in self.departures:
             self._send(name)
+        for name in self.turns.waits:
+            body = self.turns.beginning(name)
+            self._begin(body.block, name)
+            self.program.add(body)
+        self.turns.write()
 
     def finish(self, block: Block, tensor: str) -> None:
-        """Append that all of a tensor leaves."""
-        for name in self._of(tensor):
-            here = self.program.when(block, self.model.pes(f"{name}_chain"))
-            here.add(f"{self.spelling.of(f'send_{name}')}(pe);")
+        """Append that a tensor leaves, each departure of it when it is its turn."""
+        for name, departure in self.departures.items():
+            if departure["tensor"] == tensor and name in self.turns.waits:
+                self.turns.ready(block, name)
+            elif departure["tensor"] == tensor:
+                self._begin(block, name)
+
+    def returned(self, block: Block, arrival: str) -> None:
+        """Append what comes after all of an arrival, if that is what returns."""
+        for name, departure in self.departures.items():
+            if departure.get("returns") == arrival:
+                self.turns.done(block, name)
 
     def progress(self, block: Block, statement: str, known: isl.Set) -> None:
         """Append what leaves after a step, of which the symbolic constants are `known`."""
@@ -51,25 +65,38 @@ class Departures:
         """Return, as C, whether each departure is one of the parts of an invocation on this PE."""
         return [self.program.number(self.model.pes(f"{name}_chain")) for name in self.departures]
 
-    def _of(self, tensor: str) -> typing.Iterator[str]:
-        return (name for name, found in self.departures.items() if found["tensor"] == tensor)
+    def _parts(self, name: str) -> list[str]:
+        """Return the PEs that send a departure, and those that take what comes back of it."""
+        back = self.departures[name].get("returns")
+        return [f"{name}_chain", *([] if back is None else [f"{back}_taken"])]
+
+    def _begin(self, block: Block, name: str) -> None:
+        """Append that a PE sends its part of a departure, and takes what comes back of it."""
+        chain, *taken = map(self.model.pes, self._parts(name))
+        self.program.when(block, chain).add(f"{self.spelling.of(f'send_{name}')}(pe);")
+        for pes in taken:
+            back = self.departures[name]["returns"]
+            arrived, here = self.spelling.of(f"arrived_{back}"), self.program.when(block, pes)
+            for task in self.model.of_kind("receive", arrival=back):
+                receive(self.program, here, task, back, arrived)
 
     def _send(self, name: str) -> None:
         """Write the task that adds this PE's part to what leaves."""
         task, described = f"send_{name}", self.departures[name]
+        then = self.turns.then(name)
         body = Body(
             name=self.spelling.of(task), comment=f"Send {described['tensor']} on its way out."
         )
         if described["by"] == "gather":
-            Gatherer(self.program, name, "complete").write(body)
+            Gatherer(self.program, name, then).write(body)
             self.program.add(body)
             return
         last = self.model.pes(f"{name}_last") if "out" in described else None
         body.locals |= alternating(self.program, described, self.program.pes, last)
         if "sparse" in described:
-            send_sequences(self.program, body.block, name, described, "complete")
+            send_sequences(self.program, body.block, name, described, then)
         else:
-            self._send_sum(body.block, name, task, "complete")
+            self._send_sum(body.block, name, task, then)
         self.program.add(body)
 
     def _send_sum(self, block: Block, name: str, task: str, then: str) -> None:

@@ -23,6 +23,7 @@ from stages.pe.program import Program
 from stages.pe.streams import Transfer, alternating, flush
 from stages.poly.ast import held
 from stages.poly.bind import index_names
+from stages.streams.waiting import instructions_of
 
 
 class Gatherer:
@@ -85,7 +86,7 @@ class Gatherer:
         gathers = [d for d in graph["departures"].values() if d["by"] == "gather"]
         streams += len(graph["departures"]) - len(gathers)
         free = (profile.instruction_queue - 1 - streams) // len(gathers)
-        return max(1, free // (1 + sum(not pes.is_empty() for pes in self.passing.values())))
+        return max(1, free // max(map(instructions_of, gathers)))
 
     def write(self, body: Body) -> None:
         """Write the task that sends, and those that go on with it."""
@@ -157,7 +158,7 @@ class Gatherer:
         body.block.charge(scalar=2)
         body.block.add(f"my->{self.left} -= 1;")
         body.block.nest(f"if (my->{self.left} >= {ahead})").add(f"{row}(pe);")
-        body.block.nest(f"if (my->{self.left} == 0)").add("complete(pe);")
+        body.block.nest(f"if (my->{self.left} == 0)").add(f"{self.end}(pe);")
         self.program.add(body)
 
     def _send_row(self, block: Block) -> None:

@@ -17,7 +17,7 @@ may be full without harm
   So it is where PEs pass portions on, but not where copies come for one PE after another.
 
 Else all sends of a PE together leave room in its queue. What returns does not leave early, and
-where something returns, only what waits for the port does.
+where something returns, only what waits for the port does, or for adapters that wait for no other.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 """
@@ -73,7 +73,8 @@ def leads_of(
             in_step=set(steps.cuts) == set(_taking_tasks(graph)) and not copies,
         )
         chosen = None
-        waits = returns and ("returns" in departures[name] or not room.alone)
+        by_turns = "returns" in departures[name] or "waits" in departures[name]
+        waits = returns and (by_turns or not room.alone)
         if not leading.is_mixed and not waits:
             gathered = departures[name]["by"] == "gather"
             chosen = choose_rows(leading, room) if gathered else _choose(leading, room, profile)

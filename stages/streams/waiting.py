@@ -1,6 +1,20 @@
-"""Streams that wait on a PE for other PEs, which must not fill its queue of instructions.
+"""Which departures come one after the other, so that few streams wait at once on a PE.
 
-While that is full no task starts, and where results return other PEs may wait for just that task.
+While its queue of instructions is full a PE starts no task, and where results return other PEs may
+wait for just that task. So what may wait for other PEs must leave room for one more: a stream that
+is summed on its way, or collected, and what comes back of one. The rest waits for ports only.
+
+If all of that leaves room, departures are sent as they are there. Else they are dealt out, in the
+order of their statements, to as many chains as there is room for; of a chain one departure begins
+on a PE when all that the PE does for those before it is done: its part is sent, and what it takes
+of them is back. On adapters nothing begins before either: they neither collect nor hear it.
+
+Nothing comes to a stop by that. The statements have an order in which each comes after those that
+define what it reads, at this PE or another, and those that read what lay where it writes; chains
+keep it. Of all that is not done take what is first: of the earliest invocation, then in that order.
+All that comes before it is done on all PEs, so each of them has begun with it as soon as its
+statement has run. Nothing holds that up: tasks run everywhere, as no queue is full of what waits;
+so all that arrives from ports is taken. Its streams flow, and it will be done.
 
 Source   design, The machine: an instruction with a fabric operand is queued; profiles,
          instruction_queue
@@ -8,95 +22,160 @@ Source   design, The machine: an instruction with a fabric operand is queued; pr
 
 from __future__ import annotations
 
+import graphlib
 import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.lair.layer import Layer
+from stages.lair.layer import Layer, writer_of
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
     from stages.streams.routing import Streams
 
 Description = dict[str, typing.Any]
+Waits = Mapping[str, Sequence[str]]
+Chains = Sequence[Sequence[str]]
+COMPUTING = "a computing PE"
 
 
-def check_waiting(streams: Streams) -> None:
-    """Raise UserError if on some PE so many streams may wait that no task of it starts."""
-    if not streams.returned:
-        return
-    found = {"a computing PE": computing(streams)}
-    for side, described in SIDES.items():
-        found[f"an adapter of the {described.word}"] = (adapting(streams, side), True)
-    queue = streams.profile.instruction_queue
-    for place, (most, go_on) in found.items():
-        if most + go_on > queue:
-            raise UserError(
-                f"on {place} {most} streams may wait for other PEs, and {streams.profile.name} "
-                f"starts no task while {queue} do: {', '.join(streams.returned.values())} return",
-                streams.mapping.span("placement"),
-                "place statements on the PEs that compute what they read, or build the graph in "
-                "parts",
-            )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """How departures wait: `most` streams at once on a computing PE, at most.
 
-
-def computing(streams: Streams) -> tuple[int, bool]:
-    """Return how many streams at most wait at once on a computing PE, and if others come after.
-
-    Of departures that come one after the other, one: itself, and what of it comes back.
+    `waits` gives the departures that must be done on a PE before one begins there.
     """
-    order = [s.target.tensor for s in streams.layer.statements]
-    departures = sorted(
-        ((n, d) for n, d in streams.departures.items() if "returns" in d or _passes(n, streams)),
-        key=lambda departure: order.index(str(departure[1]["tensor"])),
+
+    most: int
+    waits: Mapping[str, list[str]]
+
+
+def waiting_of(streams: Streams, waits: Waits) -> Waiting:
+    """Return how departures wait; none comes after others if nothing returns, or all have room.
+
+    `waits` are the statements for which one waits on its PE. Raises UserError if what waits for one
+    departure alone leaves no room.
+    """
+    names = _in_order(streams, waits) if streams.returned else []
+    places = _places(streams, names)
+    free = streams.profile.instruction_queue - 1
+    apart = [[name] for name in names]
+    together = {place: apart for place in places} | {COMPUTING: _data_chains(streams, names)}
+    if all(_most(costs, together[place]) <= free for place, costs in places.items()):
+        return Waiting(most=_most(places[COMPUTING], together[COMPUTING]), waits={})
+    for number in range(len(names) - 1, 0, -1):
+        chains = [names[first::number] for first in range(number)]
+        if all(_most(costs, chains) <= free for costs in places.values()):
+            found = {name: before for chain in chains for name, before in _after(streams, chain)}
+            return Waiting(most=_most(places[COMPUTING], chains), waits=found)
+    raise _refusal(streams, places)
+
+
+def instructions_of(departure: Description) -> int:
+    """Return how many instructions send a departure at once: those of a gather pass others on."""
+    if departure["by"] != "gather":
+        return 1
+    parts = (isl.PwAff(str(departure[part])) for part in ("before", "after"))
+    return 1 + sum(bool(part.max_val().is_pos()) for part in parts)
+
+
+def _refusal(streams: Streams, places: Mapping[str, Mapping[str, int]]) -> UserError:
+    """Return the error that says where one departure alone leaves no room."""
+    place, name, most = max(
+        ((place, name, most) for place, costs in places.items() for name, most in costs.items()),
+        key=lambda found: found[2],
     )
-    chains: list[list[Description]] = []
-    for name, departure in departures:
-        chain = next((c for c in chains if _ends_before(c[-1], name, departure, streams)), None)
+    queue = streams.profile.instruction_queue
+    return UserError(
+        f"on {place} {most} streams of {streams.departures[name]['tensor']} wait for other PEs at "
+        f"once, and {streams.profile.name} starts no task while {queue} do",
+        streams.mapping.span("placement"),
+        "place statements on the PEs that compute what they read, build the graph in parts, or "
+        "take a machine with a longer instruction_queue",
+    )
+
+
+def _in_order(streams: Streams, waits: Waits) -> list[str]:
+    """Return the departures that may wait for other PEs, in an order of their statements."""
+    layer = streams.layer
+    before = {s.name: set(waits.get(s.name, ())) for s in layer.statements}
+    for statement in layer.statements:
+        back = [a.tensor for a in statement.reads if a.tensor in streams.returned]
+        before[statement.name] |= {writer_of(layer, streams.returned[t]).name for t in back}
+    order = list(graphlib.TopologicalSorter(before).static_order())
+
+    def place(name: str) -> int:
+        return order.index(writer_of(layer, str(streams.departures[name]["tensor"])).name)
+
+    return sorted((n for n in streams.departures if _may_wait(n, streams)), key=place)
+
+
+def _may_wait(name: str, streams: Streams) -> bool:
+    """Say whether a PE sends what comes from others, too, or what comes back or is collected."""
+    departure, chain = streams.departures[name], _pes(streams, f"{name}_chain")
+    alone = chain.is_subset(_pes(streams, f"{name}_first"))
+    return "returns" in departure or "collected" in departure or not alone
+
+
+def _places(streams: Streams, names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return, by kind of place, how many streams of each departure wait there at once."""
+    places = {COMPUTING: {name: _computing(streams.departures[name]) for name in names}}
+    for side, described in SIDES.items():
+        costs = {name: _adapting(streams, name, side) for name in names}
+        places[f"an adapter of the {described.word}"] = costs
+    return places
+
+
+def _most(costs: Mapping[str, int], chains: Chains) -> int:
+    """Return how many streams wait at once, of each chain those of one departure."""
+    return sum(max(costs[name] for name in chain) for chain in chains)
+
+
+def _computing(departure: Description) -> int:
+    """Return how many streams wait on a PE: what it sends, and what comes back.
+
+    It must take that meanwhile: the last PE of a row sends back what it has while it takes more.
+    """
+    return ("returns" in departure) + instructions_of(departure)
+
+
+def _adapting(streams: Streams, name: str, side: str) -> int:
+    """Return how many streams wait on an adapter: sums of its lane or others, and what it spreads.
+
+    It sends what it spreads when it has heard all of it.
+    """
+    back = streams.arrivals.get(_back(streams, name) or "", {})
+    along = [c for c in streams.collections.values() if c["departure"] == name]
+    spread = [back] if back.get("spread") else []
+    return sum(stream["side"] == side for stream in (*along, *spread))
+
+
+def _data_chains(streams: Streams, names: Sequence[str]) -> list[list[str]]:
+    """Return departures in chains: one is back on the PEs concerned before the next is sent."""
+    chains: list[list[str]] = []
+    for name in names:
+        chain = next((c for c in chains if _ends_before(c[-1], name, streams)), None)
         if chain is None:
-            chains.append([departure])
+            chains.append([name])
         else:
-            chain.append(departure)
-    most = sum(max(("returns" in d) + _instructions(d) for d in chain) for chain in chains)
-    return most, any(len(chain) > 1 for chain in chains)
+            chain.append(name)
+    return chains
 
 
-def adapting(streams: Streams, side: str) -> int:
-    """Return how many streams at most wait at once on an adapter of a side."""
-    spread = [a for a in streams.arrivals.values() if a["spread"] and "returns" in a]
-    both = [*spread, *streams.collections.values()]
-    return sum(stream["side"] == side for stream in both)
-
-
-def _ends_before(
-    first: Description, name: str, second: Description, streams: Streams
-) -> bool:
+def _ends_before(first: str, second: str, streams: Streams) -> bool:
     """Say whether one departure is back, on every PE concerned, before a second one is sent.
 
     It is if what the second one sends is made of it, and all PEs that the latter passes, and those
     that take it when it comes back, take the first one.
     """
-    if "returns" not in first:
+    back = _back(streams, first)
+    if back is None:
         return False
-    concerned = typing.cast(isl.Set, streams.objects[f"{name}_chain"])
-    if "returns" in second:
-        concerned = concerned.union(_takers(second, streams))
-    made = second["tensor"] in _made_of(str(first["returns"]), streams.layer)
-    return made and bool(concerned.is_subset(_takers(first, streams)))
-
-
-def _passes(departure: str, streams: Streams) -> bool:
-    """Say whether a PE sends what comes from other PEs, too."""
-    chain, first = (
-        typing.cast(isl.Set, streams.objects[f"{departure}_{p}"]) for p in ("chain", "first")
-    )
-    return not chain.is_subset(first)
-
-
-def _takers(departure: Description, streams: Streams) -> isl.Set:
-    taken = streams.objects[f"{departure['returns']}_taken"]
-    return typing.cast(isl.Map, taken).range()
+    made = streams.departures[second]["tensor"] in _made_of(back, streams.layer)
+    return made and bool(_computing_pes(streams, second).is_subset(_takers(streams, back)))
 
 
 def _made_of(tensor: str, layer: Layer) -> set[str]:
@@ -111,9 +190,47 @@ def _made_of(tensor: str, layer: Layer) -> set[str]:
     return made
 
 
-def _instructions(departure: Description) -> int:
-    """Return how many instructions send a departure at once: those of a gather pass others on."""
-    if departure["by"] != "gather":
-        return 1
-    parts = (isl.PwAff(str(departure[part])) for part in ("before", "after"))
-    return 1 + sum(bool(part.max_val().is_pos()) for part in parts)
+def _after(streams: Streams, chain: Sequence[str]) -> typing.Iterator[tuple[str, list[str]]]:
+    """Yield, for the departures of a chain, those for which one waits on some PE.
+
+    Not one that others, for which it waits, wait for wherever it would.
+    """
+    parts = {name: _concerned(streams, name) for name in chain}
+    for place, name in enumerate(chain):
+        left, before = parts[name], []
+        for other in reversed(chain[:place]):
+            if not left.is_disjoint(parts[other]):
+                before.append(other)
+                left = left.subtract(parts[other])
+        if before:
+            yield name, before
+
+
+def _concerned(streams: Streams, name: str) -> isl.Set:
+    """Return the PEs that have some part in a departure: computing ones, and adapters."""
+    pes, back = _computing_pes(streams, name), _back(streams, name)
+    parts = [f"{along}_chain" for along, c in streams.collections.items() if c["departure"] == name]
+    parts += [f"{each}_adapters" for each in (name, back) if f"{each}_adapters" in streams.objects]
+    for part in parts:
+        pes = pes.union(_pes(streams, part))
+    return pes
+
+
+def _computing_pes(streams: Streams, name: str) -> isl.Set:
+    """Return the computing PEs that send some of a departure, or take some of what comes back."""
+    chain, back = _pes(streams, f"{name}_chain"), _back(streams, name)
+    return chain if back is None else chain.union(_takers(streams, back))
+
+
+def _takers(streams: Streams, back: str) -> isl.Set:
+    return typing.cast(isl.Map, streams.objects[f"{back}_taken"]).range()
+
+
+def _back(streams: Streams, name: str) -> str | None:
+    """Return the name with which a departure comes back; None if it leaves."""
+    back = streams.departures[name].get("returns")
+    return None if back is None else str(back)
+
+
+def _pes(streams: Streams, name: str) -> isl.Set:
+    return typing.cast(isl.Set, streams.objects[name])

@@ -111,17 +111,14 @@ hint: rename a node
 """
 
 
-def test_more_results_return_than_may_wait(graph: LayerFolder) -> None:
-    calls = " ".join(f"y{k} = ff(8, 8)(W, x)" for k in range(4))
-    added = " + ".join(f"a{k}[7 - i]" for k in range(4))
-    inputs = ", ".join(f"float16 a{k}[8]" for k in range(4))
-    node = f"lair sum(): {inputs} -> float16 z[8] {{ all (i) in (8) z[i] = {added} }}\n"
-    lines = LAIR.splitlines(keepends=True)
-    graph.write("ff.lair", "".join([*lines[:2], node, lines[4], "{", calls]) +
-                " z = sum()(y0, y1, y2, y3) }\n")
-    placed = "; ".join(f"y{k}_ff[i,j] -> PE[0, 1 + i//4]" for k in range(4))
-    graph.write("layer.yaml", LAYER.replace("ff[i,j] -> PE[0, 1 + i//4]; relu", f"{placed}; sum"))
-    assert graph.error().splitlines()[0] == (
-        "layer.yaml:2:12: error: on a computing PE 14 streams may wait for other PEs, and wse2 "
-        "starts no task while 8 do: y0, y1, y2, y3 return"
-    )
+def test_one_result_that_returns_fills_the_queue_of_instructions(graph: LayerFolder) -> None:
+    graph.edit("ff.lair", "b[i] = relu(a[i])", "b[i] = relu(a[7 - i])")
+    graph.write("layer.yaml", LAYER + "machine: {profile: wse2, instruction_queue: 2}\n")
+    assert graph.error() == """\
+layer.yaml:2:12: error: on a computing PE 3 streams of y wait for other PEs at once, and wse2 \
+starts no task while 2 do
+  placement: "{ ff[i,j] -> PE[0, 1 + i//4]; relu[i] -> PE[0, 1 + i//4] }"
+             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: place statements on the PEs that compute what they read, build the graph in parts, or take \
+a machine with a longer instruction_queue
+"""

@@ -57,3 +57,24 @@ def test_an_output_may_leave_and_come_back():
     built = build(lair, layer("3, 2", "j//2, i//4", "i//2, j//4", leaves), "route")
     assert set(built.yaml("tasks.yaml")["departures"]) == {"y", "z", "y_away"}
     right(built)
+
+
+def test_departures_wait_for_others_where_all_at_once_would_fill_the_queue():
+    inputs = ", ".join(f"float16 a{k}[8]" for k in range(4))
+    added = " + ".join(f"a{k}[7 - i]" for k in range(4))
+    lair = NODES + f"""
+lair sum(): {inputs} -> float16 z[8] {{ all (i) in (8) z[i] = {added} }}
+graph g(): float16 V[8][6], float16 x[6] -> float16 z[8]
+{{ {" ".join(f"y{k} = mv(8, 6)(V, x)" for k in range(4))} z = sum()(y0, y1, y2, y3) }}
+"""
+    placed = "; ".join(f"y{k}_mv[i,j] -> PE[0, i//3]" for k in range(4))
+    mapping = f"""target: "{{ PE[1, 3] }}"
+placement: "{{ {placed}; sum[i] -> PE[0, i//3] }}"
+invocations: 3
+machine: {{profile: wse2, instruction_queue: QUEUE}}
+"""
+    for queue, stage, first in ((5, "route", ["y0_away"]), (8, "simulate", ["y0_away", "y1_away"])):
+        built = build(lair, mapping.replace("QUEUE", str(queue)), stage)
+        departures = built.yaml("tasks.yaml")["departures"]
+        assert [name for name, d in departures.items() if "waits" not in d] == first
+    right(built)
