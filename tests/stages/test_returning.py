@@ -1,5 +1,6 @@
 """Results that are needed on other PEs than those that compute them: they leave and come back."""
 
+import itertools
 
 from tests.stages.built import build
 from tests.stages.test_graph_values import NODES, right
@@ -59,22 +60,26 @@ def test_an_output_may_leave_and_come_back():
     right(built)
 
 
-def test_departures_wait_for_others_where_all_at_once_would_fill_the_queue():
-    inputs = ", ".join(f"float16 a{k}[8]" for k in range(4))
-    added = " + ".join(f"a{k}[7 - i]" for k in range(4))
-    lair = NODES + f"""
-lair sum(): {inputs} -> float16 z[8] {{ all (i) in (8) z[i] = {added} }}
-graph g(): float16 V[8][6], float16 x[6] -> float16 z[8]
-{{ {" ".join(f"y{k} = mv(8, 6)(V, x)" for k in range(4))} z = sum()(y0, y1, y2, y3) }}
+def test_results_return_one_after_the_other_where_all_would_fill_the_queue():
+    """The first PE waits for y0, y1, ... from the start, but must send q for them first."""
+    inputs = ", ".join(f"float16 a{k}[4]" for k in range(4))
+    lair = f"""
+lair twice(): float16 a[4] -> float16 b[4] {{ all (i) in (4) b[i] = a[i] * 2 }}
+lair sum(): {inputs} -> float16 z[4] {{ all (i) in (4) z[i] = a0[i] + a1[i] + a2[i] + a3[i] }}
+graph g(): float16 x[4] -> float16 z[4]
+{{ q = twice()(x) {" ".join(f"y{k} = twice()(q)" for k in range(4))} z = sum()(y0, y1, y2, y3) }}
 """
-    placed = "; ".join(f"y{k}_mv[i,j] -> PE[0, i//3]" for k in range(4))
-    mapping = f"""target: "{{ PE[1, 3] }}"
-placement: "{{ {placed}; sum[i] -> PE[0, i//3] }}"
+    placed = "; ".join(f"y{k}_twice[i] -> PE[1, 0]" for k in range(4))
+    mapping = f"""target: "{{ PE[2, 1] }}"
+placement: "{{ q_twice[i] -> PE[0, 0]; {placed}; sum[i] -> PE[0, 0] }}"
+tensors: {{x: {{arrives: "{{ x[i] -> [PE[-1, 0] -> index[i]] }}"}}}}
 invocations: 3
-machine: {{profile: wse2, instruction_queue: QUEUE}}
+machine: {{profile: wse2, instruction_queue: 5}}
 """
-    for queue, stage, first in ((5, "route", ["y0_away"]), (8, "simulate", ["y0_away", "y1_away"])):
-        built = build(lair, mapping.replace("QUEUE", str(queue)), stage)
-        departures = built.yaml("tasks.yaml")["departures"]
-        assert [name for name, d in departures.items() if "waits" not in d] == first
+    built = build(lair, mapping, "simulate")
+    departures = built.yaml("tasks.yaml")["departures"]
+    names = ["q_away", *(f"y{k}_away" for k in range(4))]
+    assert {n: d.get("waits") for n, d in departures.items()} == {
+        "q_away": None, **{name: [before] for before, name in itertools.pairwise(names)},
+    }
     right(built)
