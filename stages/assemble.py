@@ -5,8 +5,7 @@ Reads    tiles.yaml, operations.yaml, volumes.isl, kernel.yaml, inputs/*.npy,
          */build/results.json, */build/outputs/*.npy
 Writes   build/results.json, build/outputs/*.npy
 Assumes  every tile was simulated on its slices (emit).
-Ensures  the same inputs give the same bytes; partial results are put together in the order of the
-         tiles.
+Ensures  the same inputs give the same bytes; each element of the result is one of one tile.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from stages.lair.whole import is_same, largest_error, part_of
 from stages.volumes.domains import domains_by_name
 from stages.volumes.evaluate import evaluate
 from stages.volumes.operation import Program, read_program
-from stages.volumes.pasting import paste, placed_tiles, start_of
+from stages.volumes.pasting import placed_tiles, where
 from stages.volumes.values import kernel_values
 
 if typing.TYPE_CHECKING:
@@ -50,14 +49,14 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     expected = _expected(inputs, program)[output]
     regions, parts = inputs.yaml("tiles.yaml"), {}
     given = np.zeros(expected.shape, expected.dtype)
-    start_of(regions, given)
     for tile in placed_tiles(regions):
-        if "constant" in tile.region:
-            paste(given, tile, tile.region["constant"])
-        else:
-            parts[tile.name] = json.loads(inputs.part(tile.name).text("build/results.json"))
-            name = f"build/outputs/{tile.region['tensor']}.npy"
-            paste(given, tile, inputs.part(tile.name).array(name))
+        value = tile.region.get("constant")
+        if value is None:
+            part = inputs.part(tile.name)
+            parts[tile.name] = json.loads(part.text("build/results.json"))
+            value = part.array(f"build/outputs/{tile.region['tensor']}.npy")
+        if "output" in tile.region:
+            given[where(tile.region["output"], tile.index)] = value
     results = {
         "parts": {name: part_of(found) for name, found in parts.items()},
         "one_after_another": {

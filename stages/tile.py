@@ -7,14 +7,13 @@ Assumes  parts are hyperrectangles (partition).
 Ensures  all tiles of a region are the same code on slices at offsets that are affine in the indices
          of the tile.
 Differs  tiles start at the corner of their part; what is left at its end are smaller ones. Tiles of
-         reductions give partial results, which are put together at the end.
+         reductions give partial results, which tiles of the result add up: from the left, in the
+         order of the dimensions that are summed over, eight in a layer.
 """
 
 from __future__ import annotations
 
-import math
 import typing
-from collections.abc import Iterator, Mapping
 
 import islpy as isl
 
@@ -23,11 +22,11 @@ from stages.lair.names import did_you_mean
 from stages.mapping.yaml_text import write_document
 from stages.poly.text import write_objects
 from stages.volumes.domains import domains_by_name
-from stages.volumes.layers import lair_text, layer_text
-from stages.volumes.matching import NoSliceError, Slice, covered, match_slice
-from stages.volumes.operation import Operation, Program, read_program
-from stages.volumes.partitioning import reduced
-from stages.volumes.tiling import Region, Tile, regions, tile
+from stages.volumes.entries import MOST_TILES, Entries, TooManyTilesError
+from stages.volumes.matching import NoSliceError
+from stages.volumes.operation import Program, read_program
+from stages.volumes.summing import summed_ranks
+from stages.volumes.tiling import regions
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -35,12 +34,12 @@ if typing.TYPE_CHECKING:
 
 READS = ("partitions.isl", "partitions.yaml", "kernel.yaml")
 WRITES = ("tiles.isl", "tiles.yaml")
-MOST_TILES = 512
 HEADER = """Slices of tiles (Friebel et al., IMPACT 2023, Algorithm 2).
 region_tensor: { [tile] -> volume[element] }, what the tensor of a tile of the region is."""
 CODE = """The tiles of each region of a part: how many along each dimension, and their code.
 An element of a slice is at `offset`, a function of the tile's indices, plus `stride` times its own.
-operator: how tiles are put into the result. constant: all elements have this value."""
+takes: inputs that are results of other tiles, with the same indices and those of `sums` after them.
+Without `output`, a tile is a partial result that another takes. constant: of all elements."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -48,31 +47,27 @@ def run(inputs: Inputs) -> dict[str, str]:
     data, kernel = inputs.yaml("partitions.yaml"), inputs.kernel()
     program, names = read_program(data), data["of"]
     boxes = domains_by_name(inputs.objects("partitions.isl")["parts"])
-    found: dict[str, typing.Any] = {}
-    slices: dict[str, isl.Map] = {}
-    count = 0
+    entries = Entries(program, names, _machine(kernel))
     for part in program.outputs:
-        every = list(_regions(program.writer(part), boxes[part], names[part], kernel))
-        count += sum(math.prod(region.counts) for region in every)
-        _check_count(count, names[part], kernel)
+        sizes, sums = _sizes(program, boxes[part], names[part], kernel)
+        every = list(regions(boxes[part], sizes))
         for n, region in enumerate(every):
-            name = f"{part}_{n}" if len(every) > 1 else part
-            found[name] = _described(program, part, region, names, kernel, name, slices)
-    return {"tiles.isl": write_objects(HEADER, slices), "tiles.yaml": write_document(CODE, found)}
+            try:
+                entries.add(f"{part}_{n}" if len(every) > 1 else part, region, part, sums)
+            except NoSliceError as error:
+                raise _no_slice(part, names[part], error, kernel) from None
+            except TooManyTilesError:
+                raise _too_many(names[part], kernel) from None
+    return {
+        "tiles.isl": write_objects(HEADER, entries.slices),
+        "tiles.yaml": write_document(CODE, entries.found),
+    }
 
 
-def _check_count(count: int, volume: str, kernel: Kernel) -> None:
-    """Raise UserError where tiles are too many to be layers."""
-    if count > MOST_TILES:
-        span = kernel.span("tiles", volume) if volume in kernel.tiles else None
-        hint = "each is a layer: make the tiles larger"
-        raise UserError(f"{volume} has more than {MOST_TILES} tiles", span, hint)
-
-
-def _regions(
-    writer: Operation, box: isl.Set, volume: str, kernel: Kernel
-) -> Iterator[Region]:
-    """Yield the regions of a part, by the sizes that kernel.yaml gives tiles of the result."""
+def _sizes(
+    program: Program, box: isl.Set, volume: str, kernel: Kernel
+) -> tuple[list[int], list[int]]:
+    """Return the sizes that kernel.yaml gives tiles of a part: of the result, and of sums."""
     rank = box.dim(isl.dim_type.set)
     for name in kernel.tiles:
         if name != volume:
@@ -80,44 +75,14 @@ def _regions(
             raise UserError(f"{name} is no result", kernel.key_span("tiles", name), hint)
     whole = [box.dim_max_val(k).to_python() + 1 for k in range(rank)]
     sizes = kernel.tiles.get(volume, whole)
-    if len(sizes) == rank:
-        yield from regions(box, sizes)
-        return
-    sums = reduced(writer.results[0]) if writer.kind == "compute" else []
-    if len(sizes) != rank + len(sums):
+    more = len(sizes) - rank
+    ranks = summed_ranks(program)
+    if more < 0 or (more and more not in ranks):
         span = kernel.span("tiles", volume)
         hint = f"one for each of its {rank} dimensions"
-        hint += f", or for those and the {len(sums)} that are summed over" if sums else ""
+        hint += "".join(f", or for those and the {each} that are summed over" for each in ranks)
         raise UserError(f"{len(sizes)} sizes of tiles of {volume}", span, hint)
-    yield from regions(box, sizes, writer.loops, sums)
-
-
-def _described(
-    program: Program, part: str, region: Region, of: Mapping[str, str], kernel: Kernel, name: str,
-    slices: dict[str, isl.Map],
-) -> dict[str, typing.Any]:
-    """Return what tiles.yaml says of a region; what its slices are goes to `slices`."""
-    writer = program.writer(part)
-    described: dict[str, typing.Any] = {"part": part, "counts": list(region.counts)}
-    slices[f"{name}_{of[part]}"] = region.tiles.set_tuple_name(isl.dim_type.out, of[part])
-    if writer.kind == "constant":
-        output = _slice(match_slice(region.tiles))
-        return {**described, "constant": writer.constant, "output": output}
-    try:
-        found = tile(region, part, program.operations)
-    except NoSliceError as error:
-        raise _no_slice(part, of[part], error, kernel) from None
-    domain = region.tiles.domain()
-    for tensor, each in found.inputs.items():
-        slices[f"{name}_{tensor}"] = covered(each, domain)
-    names = _names(found, of)
-    return {
-        **described, "operator": writer.results[0].operator if region.sums is not None else "=",
-        "tensor": names[part], "output": _slice(found.output),
-        "inputs": {tensor: _slice(each) for tensor, each in found.inputs.items()},
-        "lair": lair_text(found, program.name, names, program.types),
-        "layer": layer_text(found, names, _machine(kernel)),
-    }
+    return sizes[:rank], sizes[rank:]
 
 
 def _machine(kernel: Kernel) -> typing.Any:
@@ -129,24 +94,13 @@ def _machine(kernel: Kernel) -> typing.Any:
     return figures if len(figures) > 1 else figures.get("profile", given)
 
 
+def _too_many(volume: str, kernel: Kernel) -> UserError:
+    span = kernel.span("tiles", volume) if volume in kernel.tiles else None
+    hint = "each is a layer: make the tiles larger"
+    return UserError(f"{volume} has more than {MOST_TILES} tiles", span, hint)
+
+
 def _no_slice(part: str, volume: str, error: NoSliceError, kernel: Kernel) -> UserError:
     span = kernel.span("tiles", volume) if volume in kernel.tiles else None
     hint = f"a slice has a fixed size, an affine offset, and one access in a statement: {error.map}"
     return UserError(f"what a tile of {part} needs is no slice", span, hint)
-
-
-def _names(found: Tile, of: Mapping[str, str]) -> dict[str, str]:
-    """Return what a tile calls what it computes: the volume, or the part where it has several."""
-    volumes = [of.get(name, name) for name in found.sizes]
-    taken = {*found.inputs, *(v for v in volumes if volumes.count(v) > 1)}
-    return {
-        name: name if volume in taken else volume
-        for name, volume in zip(found.sizes, volumes, strict=True)
-    }
-
-
-def _slice(found: Slice) -> dict[str, typing.Any]:
-    return {
-        "volume": found.volume, "offset": str(found.offset),
-        "stride": list(found.stride), "size": list(found.size),
-    }

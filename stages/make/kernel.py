@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stages.make.files import load_data, remove_left_overs, save_data
-from stages.make.folders import KERNEL, MLIR, STATE, Crossing, LayerFolder, files_in
+from stages.make.folders import KERNEL, MLIR, STATE, Crossing, LayerFolder, file_of, files_in
 
 if TYPE_CHECKING:
     from stages.make.inputs import Inputs
 
-Plan = dict[str, list[str]]
-"""The names of the files that each part reads, by the name of the part."""
+Plan = dict[str, tuple[list[str], dict[str, tuple[str, str]]]]
+"""By the name of each part: the names of the files that are written for it, and the part and tensor
+that each other input is; parts come after those whose results they take."""
 
 
 def open_kernel(folder: LayerFolder) -> LayerFolder:
@@ -26,19 +27,23 @@ def open_kernel(folder: LayerFolder) -> LayerFolder:
     plan = read_plan(folder)
     if plan is None:
         return folder
-    parts = tuple((name, _part(folder, name, files)) for name, files in plan.items())
-    return replace(folder, stages=STAGES + TILES, parts=parts)
+    parts: dict[str, LayerFolder] = {}
+    for name, (files, takes) in plan.items():
+        path = folder.build / "parts" / name
+        written = (Crossing(name=f, file=path / f, after=(f"{folder.name}:emit",)) for f in files)
+        taken = (_crossing(tensor, parts[part], own) for tensor, (part, own) in takes.items())
+        parts[name] = LayerFolder(
+            name=f"{folder.name}/{name}", path=path, build=path / "build",
+            cache=folder.cache / name, home=folder.home, analyses=(), crossings=(*written, *taken),
+        )
+    return replace(folder, stages=STAGES + TILES, parts=tuple(parts.items()))
 
 
-def _part(kernel: LayerFolder, name: str, files: list[str]) -> LayerFolder:
-    """Return the layer folder of a part: all of its files come from the stage `emit`."""
-    path = kernel.build / "parts" / name
-    written = tuple(
-        Crossing(name=file, file=path / file, after=(f"{kernel.name}:emit",)) for file in files
-    )
-    return LayerFolder(
-        name=f"{kernel.name}/{name}", path=path, build=path / "build", cache=kernel.cache / name,
-        home=kernel.home, analyses=(), crossings=written,
+def _crossing(tensor: str, source: LayerFolder, output: str) -> Crossing:
+    """Return the input of a part that is a result of another."""
+    file = file_of(source, f"build/outputs/{output}.npy")
+    return Crossing(
+        name=f"inputs/{tensor}.npy", file=file, after=(f"{source.name}:simulate",)
     )
 
 
@@ -91,21 +96,19 @@ def _plan(folder: LayerFolder) -> Plan | None:
         for stage in (STAGES + TILES)[: (STAGES + TILES).index("emit")]:
             inputs = Inputs(folder, declaration(stage).reads, written)
             written |= perform(stage, inputs)
-        return _files(Inputs(folder, tuple(written), written))
+        return _parts(Inputs(folder, tuple(written), written))
     except (UserError, UserErrors):
         return {}
 
 
-def _files(inputs: Inputs) -> Plan:
-    """Return the files of each part, from tiles.yaml."""
-    from stages.volumes.pasting import placed_tiles
+def _parts(inputs: Inputs) -> Plan:
+    """Return the files of each part, and what it takes from others, from tiles.yaml."""
+    from stages.volumes.pasting import placed_tiles, taken_by
 
-    kernel = inputs.yaml("operations.yaml")["kernel"]
-    return {
-        tile.name: [
-            f"{kernel}.lair", "layer.yaml",
-            *(f"inputs/{tensor}.npy" for tensor in tile.region["inputs"]),
-        ]
-        for tile in placed_tiles(inputs.yaml("tiles.yaml"))
-        if "constant" not in tile.region
-    }
+    kernel, regions = inputs.yaml("operations.yaml")["kernel"], inputs.yaml("tiles.yaml")
+    plan: Plan = {}
+    for tile in placed_tiles(regions):
+        if "constant" not in tile.region:
+            cut = [f"inputs/{tensor}.npy" for tensor in tile.region["inputs"]]
+            plan[tile.name] = [f"{kernel}.lair", "layer.yaml", *cut], taken_by(regions, tile)
+    return plan

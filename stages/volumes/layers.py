@@ -58,10 +58,11 @@ class Stems:
 def stems(tile: Tile, names: Mapping[str, str]) -> Stems:
     """Return the stems of the names in the LAIR of a tile."""
     tensors = {*tile.inputs, *names.values()}
-    return Stems(node=_free("make_", r"\w+", tensors), iterator=_free("d", r"\d+", tensors))
+    return Stems(node=free("make_", r"\w+", tensors), iterator=free("d", r"\d+", tensors))
 
 
-def _free(stem: str, rest: str, tensors: Collection[str]) -> str:
+def free(stem: str, rest: str, tensors: Collection[str]) -> str:
+    """Return a stem such that no tensor is called like it and what `rest` stands for."""
     while any(re.fullmatch(stem + rest, name) for name in tensors):
         stem += "_"
     return stem
@@ -89,12 +90,12 @@ def _node(
         label: f"{_called(tensor, names)}{_indices(rows, kept, stem)}"
         for label, (tensor, rows) in statement.reads.items()
     }
-    value = NAME.sub(lambda word: accesses.get(word[0], word[0]), statement.result.value)
+    value = NAME.sub(lambda word: accesses.get(word[0], word[0]), statement.value)
     return (
         f"lair {stem.node}{own}():\n"
         f"  {head} -> {declared[statement.tensor]}\n{{\n"
         f"  all ({loops}) in ({sizes})\n"
-        f"    {target} {statement.result.operator} {value}\n}}\n"
+        f"    {target} {statement.operator} {value}\n}}\n"
     )
 
 

@@ -52,9 +52,11 @@ class Partition:
 class Term:
     """What one way to get operands adds to a part: `writes operator value` for a box of instances.
 
-    `number` is all that it adds to an element where that is a constant.
+    `writes` goes for other instances, too. `number` is all that is added to an element where that
+    is a constant.
     """
 
+    instances: isl.Set
     writes: isl.Map
     operator: str
     reads: Mapping[str, isl.Map]
@@ -207,8 +209,7 @@ def _terms(
     operation: Operation, result: Result, variant: Variant, box: isl.Set
 ) -> Iterator[Term]:
     """Yield what a way to get operands adds to a part, by boxes of reduction indices."""
-    writes = result.writes.intersect_range(box)
-    instances = writes.intersect_domain(variant.instances).domain()
+    instances = result.writes.intersect_range(box).domain().intersect(variant.instances)
     expr = fold(parse_expression(result.value), variant.known)
     for each in rectangles(instances):
         number = None
@@ -219,7 +220,7 @@ def _terms(
             _check_finite(operation, result, numbers(expr))
         value = expression_text(expr)
         yield Term(
-            writes=writes.intersect_domain(each), operator=result.operator,
+            instances=each, writes=result.writes, operator=result.operator,
             reads=variant.reads, value=value, number=number,
         )
 
@@ -233,8 +234,7 @@ def _start(
         name = read.get_tuple_name(OUT) or ""
         number = constants.get(name)
         yield Term(
-            writes=isl.Map.identity(box.space.map_from_set()).intersect_domain(box),
-            operator="=", reads={name: read}, value=name, number=number,
+            instances=box, writes=isl.Map.identity(box.space.map_from_set()), operator="=", reads={name: read}, value=name, number=number,
         )
 
 
@@ -272,23 +272,19 @@ def _compute(
         values = [*labels, *([repr(total)] if known else [])]
         sign = SIGNS[result.operator]
         text = functools.reduce(sign.format, values)
-        whole = {label: _identity(box, f"{name}_loops", label) for label in labels}
-        writes = _identity(box, f"{name}_loops", name)
-        term = Term(writes=writes, operator="=", reads=whole, value=text, number=None)
+        same = isl.Map.identity(box.space.map_from_set())
+        whole = {label: same.set_tuple_name(OUT, label) for label in labels}
+        term = Term(
+            instances=box, writes=same, operator="=", reads=whole, value=text, number=None
+        )
         done.operations.append(_one(name, term, operation))
-
-
-def _identity(box: isl.Set, loops: str, to: str) -> isl.Map:
-    """Return { loops[e] -> to[e] } for the elements e of a part."""
-    same = isl.Map.identity(box.space.map_from_set()).intersect_domain(box)
-    return same.set_tuple_name(IN, loops).set_tuple_name(OUT, to)
 
 
 def _one(label: str, term: Term, operation: Operation) -> Operation:
     """Return the operation that computes a term; instances are called by what they compute."""
     loops = f"{label}_loops"
     writes = term.writes.set_tuple_name(IN, loops).set_tuple_name(OUT, label)
-    instances = writes.domain()
+    instances = term.instances.set_tuple_name(loops)
     reads = {
         name: read.set_tuple_name(IN, loops).intersect_domain(instances).coalesce()
         for name, read in term.reads.items()

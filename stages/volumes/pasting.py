@@ -1,4 +1,4 @@
-"""Take the slices of tiles out of volumes, and put results of tiles into one.
+"""Which tiles there are, which take the results of others, and where their slices are.
 
 Source   Friebel et al., IMPACT 2023, Algorithms 1 and 2: ExtractSlice, InsertSlice
 """
@@ -11,10 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
-import numpy as np
-
-from stages.lair.strided import Array
-from stages.volumes.evaluate import UFUNCS
 
 Described = Mapping[str, Any]
 
@@ -29,18 +25,28 @@ class Placed:
 
 
 def placed_tiles(regions: Mapping[str, Described]) -> Iterator[Placed]:
-    """Yield the tiles of every region of tiles.yaml: `region`, or `region_t0_1` for several."""
+    """Yield the tiles of every region of tiles.yaml, those that others take before them."""
     for name, region in regions.items():
-        counts = region["counts"]
-        for index in itertools.product(*map(range, counts)):
-            own = [str(i) for i, count in zip(index, counts, strict=True) if count > 1]
-            suffix = f"_t{'_'.join(own)}" if own else ""
-            yield Placed(name=f"{name}{suffix}", region=region, index=index)
+        for index in itertools.product(*map(range, region["counts"])):
+            yield Placed(name=tile_name(regions, name, index), region=region, index=index)
 
 
-def part_names(regions: Mapping[str, Described]) -> list[str]:
-    """Return the names of the tiles that are layers: all but constants."""
-    return [each.name for each in placed_tiles(regions) if "constant" not in each.region]
+def tile_name(regions: Mapping[str, Described], region: str, index: Sequence[int]) -> str:
+    """Return the name of a tile: its region's, or `region_t0_1` where that has several."""
+    counts = regions[region]["counts"]
+    own = [str(i) for i, count in zip(index, counts, strict=True) if count > 1]
+    return f"{region}_t{'_'.join(own)}" if own else region
+
+
+def taken_by(regions: Mapping[str, Described], tile: Placed) -> dict[str, tuple[str, str]]:
+    """Return the tile, and the tensor of it, that each input of a tile is the result of."""
+    return {
+        tensor: (
+            tile_name(regions, each["region"], (*tile.index, *each["sums"])),
+            regions[each["region"]]["tensor"],
+        )
+        for tensor, each in tile.region.get("takes", {}).items()
+    }
 
 
 def where(slice_: Described, index: Sequence[int]) -> tuple[slice, ...]:
@@ -51,27 +57,3 @@ def where(slice_: Described, index: Sequence[int]) -> tuple[slice, ...]:
         slice(first, first + stride * (size - 1) + 1, stride)
         for first, stride, size in zip(offsets, slice_["stride"], slice_["size"], strict=True)
     )
-
-
-def paste(result: Array, tile: Placed, values: Array) -> None:
-    """Put what a tile gave into a result, by the operator of its region."""
-    place = where(tile.region["output"], tile.index)
-    ufunc = UFUNCS.get(tile.region.get("operator", "="))
-    with np.errstate(all="ignore"):
-        result[place] = values if ufunc is None else ufunc(result[place], values)
-
-
-def start_of(regions: Mapping[str, Described], result: Array) -> None:
-    """Put what nothing was added to yet where tiles are partial results."""
-    for tile in placed_tiles(regions):
-        operator = tile.region.get("operator", "=")
-        if operator in UFUNCS:
-            result[where(tile.region["output"], tile.index)] = neutral(operator, result.dtype)
-
-
-def neutral(operator: str, type_: np.dtype[Any]) -> Any:
-    """Return what an operator of reductions leaves as it is, in a type."""
-    if operator in ("+=", "*="):
-        return 0 if operator == "+=" else 1
-    limits: Any = np.finfo(type_) if type_.kind == "f" else np.iinfo(type_)
-    return limits.min if operator == "max=" else limits.max

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.volumes.matching import NoSliceError, Slice, affine, covered, match_slice
-from stages.volumes.operation import Operation, Result
+from stages.volumes.operation import Operation
+from stages.volumes.partitioning import reduced
 
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 
@@ -23,8 +24,8 @@ Rows = tuple[tuple[int, ...], ...]
 class Region:
     """The tiles of a hyperrectangle that are all of one size, `counts` of them per dimension.
 
-    `tiles` is { [q] -> part[e] }. Where sums are tiled, their dimensions come after those of
-    elements, and `sums` is { [q] -> loops[d] }, the instances of a tile.
+    `tiles` is { [q] -> part[e] }. Where tiles are partial results, the dimensions of sums come
+    after those of elements, and `sums` is { [q] -> loops[d] }, the instances of a tile.
     """
 
     counts: tuple[int, ...]
@@ -36,13 +37,14 @@ class Region:
 class Statement:
     """What a tile computes by one operation: instances from zero, accesses as affine rows.
 
-    An access has a row per dimension of the tensor: factors of the iterators, and a constant. Of
-    `result`, operator and value count; `reads` has tensor and rows by the names in the value.
+    An access has a row per dimension of the tensor: factors of the iterators, and a constant.
+    `reads` has tensor and rows by the names in `value`, which goes to the target by `operator`.
     """
 
     tensor: str
     size: tuple[int, ...]
-    result: Result
+    operator: str
+    value: str
     target: Rows
     reads: Mapping[str, tuple[str, Rows]]
 
@@ -62,25 +64,39 @@ class Tile:
     statements: tuple[Statement, ...]
 
 
-def regions(
-    part: isl.Set, sizes: Sequence[int], loops: isl.Set | None = None, sums: Sequence[int] = ()
-) -> Iterator[Region]:
+def regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
     """Yield the regions of a part: whole tiles, and along each dimension what is left at its end.
 
-    `sizes` has those of tiles per dimension of the part, then of `loops` in the dimensions `sums`.
+    `sizes` has those of tiles per dimension of the part.
     """
-    rank = part.dim(SET)
-    bounds = [_bounds(part, k) for k in range(rank)]
-    bounds += [_bounds(loops, k) for k in sums] if loops is not None else []
+    bounds = [_bounds(part, k) for k in range(part.dim(SET))]
     pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
     for chosen in itertools.product(*pieces):
-        instances = None
-        if loops is not None and sums:
-            cut = dict(zip(sums, range(rank, rank + len(sums)), strict=True))
-            instances = _cut(chosen, cut, loops)
+        tiles = _cut(chosen, {k: k for k in range(len(chosen))}, part)
+        yield Region(counts=tuple(count for _, _, count in chosen), tiles=tiles, sums=None)
+
+
+def partials(
+    elements: isl.Map, counts: Sequence[int], operation: Operation, sizes: Sequence[int]
+) -> Iterator[Region]:
+    """Yield the regions of the partial results of a sum, in the order in which these are added.
+
+    `elements` are those that each of a region's tiles, `counts` of them, needs of the sum:
+    { [q] -> v[e] }; `sizes` are those of tiles along the dimensions that are summed over. A tile of
+    the partial results is [q, r].
+    """
+    assert operation.loops is not None
+    sums = reduced(operation.results[0])
+    bounds = [_bounds(operation.loops, k) for k in sums]
+    pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
+    for chosen in itertools.product(*pieces):
+        more = tuple(count for _, _, count in chosen)
+        cut = _cut(chosen, {k: n for n, k in enumerate(sums)}, operation.loops, len(counts))
+        any_instance = isl.Map.from_domain_and_range(elements.domain(), cut.range())
+        any_element = isl.Map.from_domain_and_range(cut.domain(), elements.range())
         yield Region(
-            counts=tuple(count for _, _, count in chosen),
-            tiles=_cut(chosen, {k: k for k in range(rank)}, part), sums=instances,
+            counts=(*counts, *more), tiles=elements.flat_domain_product(any_element),
+            sums=any_instance.flat_domain_product(cut),
         )
 
 
@@ -97,16 +113,22 @@ def _pieces(first: int, last: int, size: int) -> Iterator[tuple[int, int, int]]:
         yield first + whole * size, rest, 1
 
 
-def _cut(chosen: Sequence[tuple[int, int, int]], by: Mapping[int, int], box: isl.Set) -> isl.Map:
-    """Return { [q] -> box[e] : start + size q_n <= e_k < start + size (q_n + 1) }, n = by[k]."""
-    indices = ", ".join(f"q{n}" for n in range(len(chosen)))
+def _cut(
+    chosen: Sequence[tuple[int, int, int]], by: Mapping[int, int], box: isl.Set, first: int = 0
+) -> isl.Map:
+    """Return { [q] -> box[e] : start + size q_n <= e_k < start + size (q_n + 1) }, n = by[k].
+
+    Indices are counted from `first` in their names.
+    """
+    indices = [f"q{first + n}" for n in range(len(chosen))]
     elements = ", ".join(f"e{k}" for k in range(box.dim(SET)))
-    bounds = [f"0 <= q{n} < {count}" for n, (_, _, count) in enumerate(chosen)]
+    bounds = [f"0 <= {q} < {count}" for q, (_, _, count) in zip(indices, chosen, strict=True)]
     for k, n in by.items():
         start, size, _ = chosen[n]
-        bounds.append(f"{start} + {size}*q{n} <= e{k} < {start + size} + {size}*q{n}")
+        moved = f"{size}*{indices[n]}"
+        bounds.append(f"{start} + {moved} <= e{k} < {start + size} + {moved}")
     name = box.get_tuple_name() or ""
-    text = f"{{ [{indices}] -> {name}[{elements}] : {' and '.join(bounds) or 'true'} }}"
+    text = f"{{ [{', '.join(indices)}] -> {name}[{elements}] : {' and '.join(bounds) or 'true'} }}"
     return isl.Map(text).intersect_range(box)
 
 
@@ -151,8 +173,8 @@ def _computed(
     """Return what tiles compute by an operation: a box that holds what is wanted of its result."""
     (result,) = operation.results
     elements = match_slice(wanted[operation.name], is_hull=True)
-    writes = result.writes
-    instances = covered(elements, region.tiles.domain()).apply_range(writes.reverse())
+    instances = covered(elements, region.tiles.domain()).apply_range(result.writes.reverse())
+    instances = instances.intersect_range(operation.loops)
     if is_last and region.sums is not None:
         instances = instances.intersect(region.sums)
     return _Computed(elements=elements, instances=instances, slice=match_slice(instances))
@@ -185,8 +207,8 @@ def _statement(
             others = {tensor for tensor, other in reads.values() if other != rows}
             reads[label] = (_input(elements, inputs, others, taken), rows)
     return Statement(
-        tensor=operation.name, size=computed.slice.size, result=result, reads=reads,
-        target=_rows(computed, result.writes, computed.elements),
+        tensor=operation.name, size=computed.slice.size, operator=result.operator,
+        value=result.value, reads=reads, target=_rows(computed, result.writes, computed.elements),
     )
 
 

@@ -62,14 +62,46 @@ func.func @matmul(%a: tensor<4x12xf32>, %b: tensor<12x6xf32>) -> tensor<4x6xf32>
 """
 
 
-def test_tiles_of_sums_are_partial_results(tmp_path):
+ADDING = """\
+lair make_c_sum1():
+  float32 c_partial0[4][3], float32 c_partial1[4][3] -> float32 c_sum1[4][3]
+{
+  all (d0, d1) in (4, 3)
+    c_sum1[d0][d1] = c_partial0[d0][d1] + c_partial1[d0][d1]
+}
+
+lair make_c():
+  float32 c_sum1[4][3], float32 c_partial2[4][3] -> float32 c[4][3]
+{
+  all (d0, d1) in (4, 3)
+    c[d0][d1] = c_sum1[d0][d1] + c_partial2[d0][d1]
+}
+
+graph matmul():
+  float32 c_partial0[4][3], float32 c_partial1[4][3], float32 c_partial2[4][3] -> float32 c[4][3]
+{
+  c_sum1 = make_c_sum1()(c_partial0, c_partial1)
+  c = make_c()(c_sum1, c_partial2)
+}
+"""
+
+
+def test_tiles_of_sums_are_partial_results_that_tiles_of_the_result_add_up(tmp_path):
     folder = opened(tmp_path / "k", MATMUL, "tiles: {c: [4, 3, 5]}")
     given, expected = compared(folder)
     assert (given == expected).all()
     regions = yaml.safe_load(file_of(folder, "tiles.yaml").read_text(encoding="utf-8"))
-    assert [region["counts"] for region in regions.values()] == [[1, 2, 2], [1, 2, 1]]
-    assert [region["inputs"]["a"]["size"] for region in regions.values()] == [[4, 5], [4, 2]]
-    assert {region["operator"] for region in regions.values()} == {"+="}
+    assert list(regions) == ["c_0_p0", "c_0_p1", "c_0"]
+    assert [region["counts"] for region in regions.values()] == [[1, 2, 2], [1, 2, 1], [1, 2]]
+    assert [region["inputs"].get("a", {}).get("size") for region in regions.values()] == [
+        [4, 5], [4, 2], None
+    ]
+    assert regions["c_0"]["takes"] == {
+        "c_partial0": {"region": "c_0_p0", "sums": [0]},
+        "c_partial1": {"region": "c_0_p0", "sums": [1]},
+        "c_partial2": {"region": "c_0_p1", "sums": [0]},
+    }
+    assert regions["c_0"]["lair"] == ADDING
 
 
 def test_tiles_of_another_volume_are_refused(kernel):

@@ -8,12 +8,12 @@ import yaml
 from stages import KERNEL, TILES
 from stages.lair.evaluate import evaluate_all
 from stages.make.action import run_stage
-from stages.make.folders import file_of, open_folder, parts_of
+from stages.make.folders import file_of, open_folder
 from stages.make.inputs import Inputs
 from stages.volumes.domains import domains_by_name
 from stages.volumes.evaluate import evaluate
 from stages.volumes.operation import read_program
-from stages.volumes.pasting import paste, placed_tiles, start_of
+from stages.volumes.pasting import placed_tiles, taken_by, where
 from stages.volumes.values import kernel_values
 
 BEFORE = (KERNEL + TILES)[:-1]
@@ -34,21 +34,25 @@ def compared(folder):
     regions = yaml.safe_load(file_of(folder, "tiles.yaml").read_text(encoding="utf-8"))
     expected = whole(folder)
     given = np.full_like(expected, np.nan)
-    start_of(regions, given)
-    parts = {part.path.name: part for part in parts_of(folder)}
+    parts, found = dict(folder.parts), {}
     for tile in placed_tiles(regions):
-        constant = tile.region.get("constant")
-        paste(given, tile, computed(parts.pop(tile.name)) if constant is None else constant)
+        value = tile.region.get("constant")
+        if value is None:
+            takes = taken_by(regions, tile)
+            taken = {tensor: found[source] for tensor, (source, _) in takes.items()}
+            value = found[tile.name] = computed(parts.pop(tile.name), taken)
+        if "output" in tile.region:
+            given[where(tile.region["output"], tile.index)] = value
     assert not parts
     return given, expected
 
 
-def computed(part):
-    """Return what NumPy computes of the layer that a tile is."""
+def computed(part, taken):
+    """Return what NumPy computes of the layer that a tile is, some of its inputs `taken`."""
     inputs = Inputs(part, ("layer.yaml", "*.lair", "inputs/*.npy"))
     layer = inputs.lair()
     (output,) = layer.outputs
-    return evaluate_all(layer, [inputs.arrays()])[0][output.name]
+    return evaluate_all(layer, [inputs.arrays() | taken])[0][output.name]
 
 
 def whole(folder):
