@@ -21,12 +21,12 @@ from stages.diagnose import UserError
 from stages.lair.names import did_you_mean
 from stages.mapping.yaml_text import write_document
 from stages.poly.text import write_objects
+from stages.volumes.cutting import regions
 from stages.volumes.domains import domains_by_name
 from stages.volumes.entries import MOST_TILES, Entries, TooManyTilesError
 from stages.volumes.matching import NoSliceError
 from stages.volumes.operation import Program, read_program
 from stages.volumes.summing import summed_ranks
-from stages.volumes.tiling import regions
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs

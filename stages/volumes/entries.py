@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import islpy as isl
 
+from stages.volumes.cutting import Region, partials
 from stages.volumes.layers import free, lair_text, layer_text
 from stages.volumes.matching import Slice, covered, match_slice
 from stages.volumes.operation import Operation, Program
 from stages.volumes.summing import added, given, is_cut, summing, without
-from stages.volumes.tiling import Region, Tile, partials, tile
+from stages.volumes.tiling import Tile, tile
 
 OUT = isl.dim_type.out
 MOST_ADDED = 8
@@ -37,7 +39,6 @@ class Entries:
         self.found: dict[str, Described] = {}
         self.slices: dict[str, isl.Map] = {}
         self._program, self._of, self._machine = program, of, machine
-        self._types = dict(program.types)
         self._count = 0
 
     def add(self, name: str, region: Region, part: str, sizes: Sequence[int]) -> None:
@@ -103,13 +104,11 @@ class Entries:
         self, whole: Tile, tensor: str, by: Operation, count: int
     ) -> tuple[Tile, list[str]]:
         """Return a tile that adds up one of its inputs, and what it calls the partial results."""
-        known = {*self._program.types, *self._of.values(), *whole.inputs, *whole.sizes}
+        known = {*self._program.types, *self._of.values(), *whole.inputs, *whole.computed}
         volume = self._of.get(tensor, tensor)
         stem, way = (free(f"{volume}_{each}", r"\d+", known) for each in ("partial", "sum"))
         names = [f"{stem}{n}" for n in range(count)]
-        found = added(whole, tensor, names, way, by.results[0].operator)
-        self._types |= dict.fromkeys(found.sizes.keys() - known, self._types[by.name])
-        return found, names
+        return added(whole, tensor, names, way, by.results[0].operator), names
 
     def _layer(
         self, name: str, found: Tile, part: str, output: Described, takes: Mapping[str, Described]
@@ -123,7 +122,7 @@ class Entries:
             "tensor": names[part], **output,
             "inputs": {tensor: _slice(each) for tensor, each in inputs.items()},
             **({"takes": dict(takes)} if takes else {}),
-            "lair": lair_text(found, self._program.name, names, self._types),
+            "lair": lair_text(found, self._program.name, names, self._program.types),
             "layer": layer_text(found, names, self._machine),
         })
 
@@ -138,12 +137,10 @@ class Entries:
 
 def _names(found: Tile, of: Mapping[str, str]) -> dict[str, str]:
     """Return what a tile calls what it computes: the volume, or the part where it has several."""
-    volumes = [of.get(name, name) for name in found.sizes]
-    taken = {*found.inputs, *(v for v in volumes if volumes.count(v) > 1)}
-    return {
-        name: name if volume in taken else volume
-        for name, volume in zip(found.sizes, volumes, strict=True)
-    }
+    volumes = {name: of.get(name, name) for name in found.computed}
+    several = {v for v, count in Counter(volumes.values()).items() if count > 1}
+    taken = {*found.inputs, *several}
+    return {name: name if volume in taken else volume for name, volume in volumes.items()}
 
 
 def _slice(found: Slice) -> Described:

@@ -27,11 +27,9 @@ def lair_text(tile: Tile, kernel: str, names: Mapping[str, str], types: Mapping[
     `names` says what computed tensors are called, `types` has the types of all volumes.
     """
     declared = {
-        name: _declared(name, types[slice_.volume], slice_.size)
-        for name, slice_ in tile.inputs.items()
+        name: _declared(_called(name, names), types[slice_.volume], slice_.size)
+        for name, slice_ in {**tile.inputs, **tile.computed}.items()
     }
-    for name, size in tile.sizes.items():
-        declared[name] = _declared(names[name], types[name], size)
     stem = stems(tile, names)
     nodes = [_node(each, names, declared, stem) for each in tile.statements]
     if len(nodes) > 1:
@@ -160,5 +158,5 @@ def _is_in_place(tile: Tile) -> bool:
         rows == each.target
         for each in tile.statements
         for tensor, rows in each.reads.values()
-        if tensor in tile.sizes
+        if tensor in tile.computed
     )

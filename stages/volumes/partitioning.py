@@ -234,7 +234,8 @@ def _start(
         name = read.get_tuple_name(OUT) or ""
         number = constants.get(name)
         yield Term(
-            instances=box, writes=isl.Map.identity(box.space.map_from_set()), operator="=", reads={name: read}, value=name, number=number,
+            instances=box, writes=isl.Map.identity(box.space.map_from_set()), operator="=",
+            reads={name: read}, value=name, number=number,
         )
 
 

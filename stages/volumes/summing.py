@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from stages.volumes.cutting import Region
 from stages.volumes.matching import Slice, match_slice
 from stages.volumes.operation import Operation, Program
 from stages.volumes.partitioning import SIGNS, reduced
-from stages.volumes.tiling import Region, Rows, Statement, Tile, tile
+from stages.volumes.tiling import Rows, Statement, Tile, tile
 
 
 def summing(program: Program, part: str, rank: int) -> dict[str, Operation]:
@@ -59,7 +60,7 @@ def without(region: Region, part: str, program: Program, sums: Mapping[str, Oper
 
 def given(region: Region, tensor: str, slice_: Slice) -> Tile:
     """Return a tile of which the result is an input, until `added` says how it is computed."""
-    return Tile(region=region, output=slice_, inputs={tensor: slice_}, sizes={}, statements=())
+    return Tile(region=region, output=slice_, inputs={tensor: slice_}, computed={}, statements=())
 
 
 def added(
@@ -75,7 +76,7 @@ def added(
     statements = list(_chain(tensor, names, stem, operator, whole.size))
     return replace(
         tile, inputs={**inputs, **dict.fromkeys(names, whole)},
-        sizes={**{each.tensor: whole.size for each in statements}, **tile.sizes},
+        computed={**{each.tensor: whole for each in statements}, **tile.computed},
         statements=(*statements, *tile.statements),
     )
 

@@ -6,31 +6,18 @@ Source   Friebel et al., IMPACT 2023, Algorithm 2: tiles of outputs, slices of o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.volumes.cutting import Region
 from stages.volumes.matching import NoSliceError, Slice, affine, covered, match_slice
 from stages.volumes.operation import Operation
-from stages.volumes.partitioning import reduced
 
-IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
+IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
 
 Rows = tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
-    """The tiles of a hyperrectangle that are all of one size, `counts` of them per dimension.
-
-    `tiles` is { [q] -> part[e] }. Where tiles are partial results, the dimensions of sums come
-    after those of elements, and `sums` is { [q] -> loops[d] }, the instances of a tile.
-    """
-
-    counts: tuple[int, ...]
-    tiles: isl.Map
-    sums: isl.Map | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,161 +40,141 @@ class Statement:
 class Tile:
     """What each tile of a region computes.
 
-    `inputs` are the slices that it reads by the names of its tensors, `sizes` those of what it
-    computes.
+    `inputs` are the slices that it reads by the names of its tensors, `computed` those that it
+    computes: a tensor of a volume that is needed twice, or of sums on the way to it, has another
+    name than the volume.
     """
 
     region: Region
     output: Slice
     inputs: Mapping[str, Slice]
-    sizes: Mapping[str, tuple[int, ...]]
+    computed: Mapping[str, Slice]
     statements: tuple[Statement, ...]
-
-
-def regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
-    """Yield the regions of a part: whole tiles, and along each dimension what is left at its end.
-
-    `sizes` has those of tiles per dimension of the part.
-    """
-    bounds = [_bounds(part, k) for k in range(part.dim(SET))]
-    pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
-    for chosen in itertools.product(*pieces):
-        tiles = _cut(chosen, {k: k for k in range(len(chosen))}, part)
-        yield Region(counts=tuple(count for _, _, count in chosen), tiles=tiles, sums=None)
-
-
-def partials(
-    elements: isl.Map, counts: Sequence[int], operation: Operation, sizes: Sequence[int]
-) -> Iterator[Region]:
-    """Yield the regions of the partial results of a sum, in the order in which these are added.
-
-    `elements` are those that each of a region's tiles, `counts` of them, needs of the sum:
-    { [q] -> v[e] }; `sizes` are those of tiles along the dimensions that are summed over. A tile of
-    the partial results is [q, r].
-    """
-    assert operation.loops is not None
-    sums = reduced(operation.results[0])
-    bounds = [_bounds(operation.loops, k) for k in sums]
-    pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
-    for chosen in itertools.product(*pieces):
-        more = tuple(count for _, _, count in chosen)
-        cut = _cut(chosen, {k: n for n, k in enumerate(sums)}, operation.loops, len(counts))
-        any_instance = isl.Map.from_domain_and_range(elements.domain(), cut.range())
-        any_element = isl.Map.from_domain_and_range(cut.domain(), elements.range())
-        yield Region(
-            counts=(*counts, *more), tiles=elements.flat_domain_product(any_element),
-            sums=any_instance.flat_domain_product(cut),
-        )
-
-
-def _bounds(box: isl.Set, dim: int) -> tuple[int, int]:
-    return box.dim_min_val(dim).to_python(), box.dim_max_val(dim).to_python()
-
-
-def _pieces(first: int, last: int, size: int) -> Iterator[tuple[int, int, int]]:
-    """Yield start, tile size and number of tiles: whole ones, then the rest."""
-    whole, rest = divmod(last + 1 - first, size)
-    if whole:
-        yield first, size, whole
-    if rest:
-        yield first + whole * size, rest, 1
-
-
-def _cut(
-    chosen: Sequence[tuple[int, int, int]], by: Mapping[int, int], box: isl.Set, first: int = 0
-) -> isl.Map:
-    """Return { [q] -> box[e] : start + size q_n <= e_k < start + size (q_n + 1) }, n = by[k].
-
-    Indices are counted from `first` in their names.
-    """
-    indices = [f"q{first + n}" for n in range(len(chosen))]
-    elements = ", ".join(f"e{k}" for k in range(box.dim(SET)))
-    bounds = [f"0 <= {q} < {count}" for q, (_, _, count) in zip(indices, chosen, strict=True)]
-    for k, n in by.items():
-        start, size, _ = chosen[n]
-        moved = f"{size}*{indices[n]}"
-        bounds.append(f"{start} + {moved} <= e{k} < {start + size} + {moved}")
-    name = box.get_tuple_name() or ""
-    text = f"{{ [{', '.join(indices)}] -> {name}[{elements}] : {' and '.join(bounds) or 'true'} }}"
-    return isl.Map(text).intersect_range(box)
 
 
 def tile(region: Region, part: str, operations: Sequence[Operation]) -> Tile:
     """Return what each tile of a region of a part computes.
 
-    Raises NoSliceError with the map of what is no slice of a fixed size at an affine offset, or of
-    a second access of one statement to what a tile computes, which LAIR has not.
+    What is wanted of a volume at places that move against each other from tile to tile, or twice
+    by one statement, is computed apart. Raises NoSliceError with the map of what is no slice of a
+    fixed size at an affine offset.
     """
     known = {each.name: each for each in operations if each.kind == "compute"}
-    wanted, made = {part: region.tiles}, {}
-    for operation in reversed(known.values()):
-        if operation.name not in wanted:
-            continue
-        made[operation.name] = _computed(operation, wanted, region, operation.name == part)
-        for read in operation.reads.values():
-            _add(wanted, made[operation.name].instances.apply_range(read))
-    inputs: dict[str, Slice] = {}
     taken = {each.name for each in operations}
-    statements = [
-        _statement(known[name], each, made, inputs, taken) for name, each in reversed(made.items())
-    ]
+    versions = {part: [_Version(name=part, wanted=region.tiles, readers=())]}
+    made: list[_Computed] = []
+    for operation in reversed(known.values()):
+        for version in versions.get(operation.name, ()):
+            computed = _computed(operation, version, region, operation.name == part)
+            made.append(computed)
+            for read in operation.reads.values():
+                if (read.get_tuple_name(OUT) or "") in known:
+                    _want(computed, read, versions, taken)
+    made.reverse()
+    elements = {each.name: each.elements for each in made}
+    inputs: dict[str, Slice] = {}
+    taken |= elements.keys()
+    statements = [_statement(each, versions, elements, inputs, taken) for each in made]
     return Tile(
-        region=region, output=match_slice(region.tiles), inputs=inputs,
-        sizes={name: each.elements.size for name, each in reversed(made.items())},
+        region=region, output=match_slice(region.tiles), inputs=inputs, computed=elements,
         statements=tuple(statements),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Version:
+    """Elements of a volume that tiles compute together, and the accesses of those that read it."""
+
+    name: str
+    wanted: isl.Map
+    readers: tuple[tuple[str, isl.Map], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Computed:
     """What tiles need of a volume that they compute, and by which instances { [q] -> [d] }."""
 
+    name: str
+    operation: Operation
     elements: Slice
     instances: isl.Map
     slice: Slice
 
 
 def _computed(
-    operation: Operation, wanted: Mapping[str, isl.Map], region: Region, is_last: bool
+    operation: Operation, version: _Version, region: Region, is_last: bool
 ) -> _Computed:
     """Return what tiles compute by an operation: a box that holds what is wanted of its result."""
-    (result,) = operation.results
-    elements = match_slice(wanted[operation.name], is_hull=True)
-    instances = covered(elements, region.tiles.domain()).apply_range(result.writes.reverse())
+    assert operation.loops is not None
+    writes = operation.results[0].writes
+    elements = match_slice(version.wanted, is_hull=True)
+    instances = covered(elements, region.tiles.domain()).apply_range(writes.reverse())
     instances = instances.intersect_range(operation.loops)
     if is_last and region.sums is not None:
         instances = instances.intersect(region.sums)
-    return _Computed(elements=elements, instances=instances, slice=match_slice(instances))
+    return _Computed(
+        name=version.name, operation=operation, elements=elements, instances=instances,
+        slice=match_slice(instances),
+    )
 
 
-def _add(wanted: dict[str, isl.Map], elements: isl.Map) -> None:
-    name = elements.get_tuple_name(OUT) or ""
-    wanted[name] = wanted[name].union(elements) if name in wanted else elements
+def _want(
+    computed: _Computed, read: isl.Map, versions: dict[str, list[_Version]], taken: set[str]
+) -> None:
+    """Add what a statement reads to a version of it that moves alike, or as a version of its own.
+
+    A statement of LAIR accesses each of its tensors in one way.
+    """
+    name, reader = read.get_tuple_name(OUT) or "", (computed.name, read)
+    wanted = computed.instances.apply_range(read)
+    every = versions.setdefault(name, [])
+    for n, known in enumerate(every):
+        apart = any(by == computed.name and not read.is_equal(r) for by, r in known.readers)
+        if not apart and _moves_alike(wanted, known.wanted):
+            every[n] = _Version(
+                name=known.name, wanted=wanted.union(known.wanted),
+                readers=(*known.readers, reader),
+            )
+            return
+    own = name if not every else _free(name, taken)
+    taken.add(own)
+    every.append(_Version(name=own, wanted=wanted, readers=(reader,)))
+
+
+def _moves_alike(a: isl.Map, b: isl.Map) -> bool:
+    """Return whether the least elements of two slices are equally far apart for each tile."""
+    offsets = [match_slice(each, is_hull=True).offset for each in (a, b)]
+    apart = offsets[0].sub(offsets[1]).as_map().intersect_domain(a.domain())
+    return apart.range().is_singleton()
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    return next(each for n in itertools.count(1) if (each := f"{name}_{n}") not in taken)
 
 
 def _statement(
-    operation: Operation, computed: _Computed, made: Mapping[str, _Computed],
-    inputs: dict[str, Slice], taken: Collection[str],
+    computed: _Computed, versions: Mapping[str, Sequence[_Version]],
+    made: Mapping[str, Slice], inputs: dict[str, Slice], taken: Collection[str],
 ) -> Statement:
     """Return the statement of an operation, with indices from zero; new slices go to `inputs`.
 
     Of the names that are `taken`, only that of its volume is one for a slice.
     """
+    operation = computed.operation
     (result,) = operation.results
     reads: dict[str, tuple[str, Rows]] = {}
     for label, read in operation.reads.items():
-        name = read.get_tuple_name(OUT) or ""
-        if name in made:
-            reads[label] = (name, _rows(computed, read, made[name].elements))
-            if any(each == name and rows != reads[label][1] for each, rows in reads.values()):
-                raise NoSliceError(read)
+        every = versions.get(read.get_tuple_name(OUT) or "", ())
+        name = next((v.name for v in every if (computed.name, read) in v.readers), None)
+        if name is not None:
+            reads[label] = (name, _rows(computed, read, made[name]))
         else:
             elements = match_slice(computed.instances.apply_range(read), is_hull=True)
             rows = _rows(computed, read, elements)
             others = {tensor for tensor, other in reads.values() if other != rows}
             reads[label] = (_input(elements, inputs, others, taken), rows)
     return Statement(
-        tensor=operation.name, size=computed.slice.size, operator=result.operator,
+        tensor=computed.name, size=computed.slice.size, operator=result.operator,
         value=result.value, reads=reads, target=_rows(computed, result.writes, computed.elements),
     )
 
@@ -222,10 +189,9 @@ def _input(
     for name, known in inputs.items():
         if name not in others and is_same(known, elements):
             return name
-    names = (f"{elements.volume}_{n}" for n in itertools.count(1))
     name = elements.volume
-    while name in inputs or (name in taken and name != elements.volume):
-        name = next(names)
+    if name in inputs:
+        name = _free(name, {*inputs, *taken})
     inputs[name] = elements
     return name
 

@@ -24,24 +24,26 @@ atexit.register(lambda: print("imported", sorted(heavy & sys.modules.keys()), fi
 """
 
 
-def test_tiles_of_a_product_are_layers_built_once_and_put_together(space):
+def test_tiles_of_a_product_are_layers_built_once_and_a_layer_adds_them(space):
     space.write("dodo.py", DODO)
     space.write("projects/mm/matmul.mlir", MATMUL)
     space.write("projects/mm/kernel.yaml", "tiles: {c: [4, 6, 6]}\n")
     ran = space.build()
-    parts = ("c_0_t0", "c_0_t1")
+    parts = ("c_0_p0_t0", "c_0_p0_t1", "c_0")
     first = {f"mm/{part}:{stage}" for part in parts for stage in PIPELINE}
     assert set(ran) <= first | {f"mm:{stage}" for stage in KERNEL + TILES}
-    assert len([task for task in ran if task.endswith(":approximate")]) == 1
-    assert len([task for task in ran if task.endswith(":simulate")]) == 2
+    assert len([task for task in ran if task.endswith(":approximate")]) == 2
+    assert len([task for task in ran if task.endswith(":simulate")]) == 3
     results = json.loads(space.read("projects/mm/build/results.json"))
+    assert list(results["parts"]) == list(parts)
     assert results["check"] == {"c": {"exact": True, "right": True, "max_abs_error": 0.0}}
     outputs = [
         np.load(space.root / f"projects/mm/build/parts/{part}/build/outputs/c.npy")
         for part in parts
     ]
     whole = np.load(space.root / "projects/mm/build/outputs/c.npy")
-    assert np.array_equal(sum(outputs), whole)
+    assert np.array_equal(outputs[0] + outputs[1], whole)
+    assert np.array_equal(outputs[2], whole)
     space.write("dodo.py", SEEN + DODO)
     run = space.run()
     assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
@@ -67,7 +69,7 @@ def test_inputs_of_a_kernel_are_cut_for_its_parts(space):
     a = np.arange(48, dtype=np.float32).reshape(4, 12)
     np.save(space.root / "projects/mm/inputs/a.npy", a)
     assert "mm:emit" in space.build("mm:emit")
-    cut = np.load(space.root / "projects/mm/build/parts/c_0_t1/inputs/a.npy")
+    cut = np.load(space.root / "projects/mm/build/parts/c_0_p0_t1/inputs/a.npy")
     assert np.array_equal(cut, a[:, 6:])
 
 
