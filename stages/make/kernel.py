@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stages.make.files import load_data, remove_left_overs, save_data
-from stages.make.folders import KERNEL, MLIR, STATE, Crossing, LayerFolder, file_of, files_in
+from stages.make.folders import (
+    KERNEL,
+    MLIR,
+    STATE,
+    Crossing,
+    LayerFolder,
+    file_of,
+    files_in,
+    names_of,
+)
 
 if TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -29,14 +40,21 @@ def open_kernel(folder: LayerFolder) -> LayerFolder:
         return folder
     parts: dict[str, LayerFolder] = {}
     for name, (files, takes) in plan.items():
-        path = folder.build / "parts" / name
-        written = (Crossing(name=f, file=path / f, after=(f"{folder.name}:emit",)) for f in files)
-        taken = (_crossing(tensor, parts[part], own) for tensor, (part, own) in takes.items())
-        parts[name] = LayerFolder(
-            name=f"{folder.name}/{name}", path=path, build=path / "build",
-            cache=folder.cache / name, home=folder.home, analyses=(), crossings=(*written, *taken),
-        )
+        part = _part(folder, name)
+        after = (f"{folder.name}:emit",)
+        written = (Crossing(name=f, file=part.path / f, after=after) for f in files)
+        taken = (_crossing(tensor, parts[other], own) for tensor, (other, own) in takes.items())
+        parts[name] = replace(part, crossings=(*written, *taken))
     return replace(folder, stages=STAGES + TILES, parts=tuple(parts.items()))
+
+
+def _part(kernel: LayerFolder, name: str) -> LayerFolder:
+    """Return the layer folder of a part, whether the kernel has one of this name or not."""
+    path = kernel.build / "parts" / name
+    return LayerFolder(
+        name=f"{kernel.name}/{name}", path=path, build=path / "build", cache=kernel.cache / name,
+        home=kernel.home, analyses=(),
+    )
 
 
 def _crossing(tensor: str, source: LayerFolder, output: str) -> Crossing:
@@ -45,6 +63,39 @@ def _crossing(tensor: str, source: LayerFolder, output: str) -> Crossing:
     return Crossing(
         name=f"inputs/{tensor}.npy", file=file, after=(f"{source.name}:simulate",)
     )
+
+
+def names_of_parts(kernel: LayerFolder, is_old: bool) -> list[str]:
+    """Return the names that files of parts have in the kernel, which stages wrote for these.
+
+    Of old ones, those of parts that the kernel no longer has, without what somebody edited.
+    """
+    there = set(files_in(kernel.build / "parts")) - (set(dict(kernel.parts)) if is_old else set())
+    names = [name for part in sorted(there) for name in _names_of_part(kernel, part)]
+    return [n for n in names if _is_written(kernel, file_of(kernel, n))] if is_old else names
+
+
+def _names_of_part(kernel: LayerFolder, name: str) -> Iterator[str]:
+    from stages import PIPELINE
+    from stages.make.declare import declaration
+
+    part = _part(kernel, name)
+    for pattern in [pattern for stage in PIPELINE for pattern in declaration(stage).writes]:
+        for file in names_of(part, pattern):
+            within = file_of(part, file)
+            if within.is_relative_to(part.path):
+                yield f"build/parts/{name}/{file}"
+            elif within.is_file() and not (kernel.path / name).exists():
+                yield f"{name}/{file}"
+
+
+def _is_written(kernel: LayerFolder, path: Path) -> bool:
+    """Return whether a file holds what a stage once wrote."""
+    from stages.make.memo import memo_of
+    from stages.make.store import store_of
+
+    digest = memo_of(kernel.home / STATE).digest(path)
+    return digest is not None and store_of(kernel.home).has_blob(digest)
 
 
 def read_plan(folder: LayerFolder) -> Plan | None:

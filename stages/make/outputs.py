@@ -28,15 +28,33 @@ def write_outputs(
                 os.replace(written, path)
     for name in stale_names(folder, declared, {*outputs, *kept}):
         with _writing(file_of(folder, name)):
-            file_of(folder, name).unlink(missing_ok=True)
+            remove(folder, name)
+
+
+def remove(folder: LayerFolder, name: str) -> None:
+    """Remove a file that a stage wrote, and the folders that are empty then. Raises OSError."""
+    path = file_of(folder, name)
+    path.unlink(missing_ok=True)
+    for above in path.parents:
+        if above in (folder.path, folder.build, folder.cache) or any(above.iterdir()):
+            break
+        above.rmdir()
 
 
 def stale_names(
     folder: LayerFolder, declared: Sequence[str], outputs: Collection[str]
 ) -> list[str]:
-    """Return the files that a stage's patterns stand for, but that it no longer writes."""
+    """Return the files that a stage's patterns stand for, but that it no longer writes.
+
+    So are those that were built in a folder which it no longer writes.
+    """
     patterns = [name for name in declared if is_pattern(name)]
-    return [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]
+    found = [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]
+    if any(pattern.startswith("build/parts/") for pattern in patterns):
+        from stages.make.kernel import names_of_parts
+
+        found += names_of_parts(folder, is_old=True)
+    return found
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from stages.make.folders import (
     open_folder,
     parts_of,
 )
+from stages.make.outputs import remove
 from stages.make.record import recorded
 from stages.make.reporter import StageReporter
 from stages.make.session import session
@@ -146,7 +147,12 @@ def _analyses(folder: LayerFolder) -> Iterator[Any]:
 
 
 def _group(folder: LayerFolder) -> Task:
-    return {"basename": folder.name, "name": None, "doc": f"build and simulate {folder.name}"}
+    return {
+        "basename": folder.name,
+        "name": None,
+        "doc": f"build and simulate {folder.name}",
+        "clean": [(remove_parts, [folder])] if (folder.build / "parts").is_dir() else [],
+    }
 
 
 def _stage_task(folder: LayerFolder, stage: str) -> Task:
@@ -185,11 +191,22 @@ def _writers(folder: LayerFolder, names: tuple[str, ...]) -> list[str]:
 
 def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -> None:
     """Remove what a stage wrote to `build/`; the texts in the cache stay."""
-    for name in [n for pattern in writes for n in names_of(folder, pattern)]:
+    _remove(folder, [n for pattern in writes for n in names_of(folder, pattern)], dryrun)
+
+
+def remove_parts(folder: LayerFolder, dryrun: bool) -> None:
+    """Remove what stages wrote to `build/` for the parts of a kernel, old ones included."""
+    from stages.make.kernel import names_of_parts
+
+    _remove(folder, names_of_parts(folder, is_old=False), dryrun)
+
+
+def _remove(folder: LayerFolder, names: Iterable[str], dryrun: bool) -> None:
+    for name in names:
         if name.startswith("build/"):
             print(f"remove {file_of(folder, name)}")
             if not dryrun:
-                file_of(folder, name).unlink()
+                remove(folder, name)
 
 
 def _config(home: Path) -> dict[str, Any]:

@@ -47,6 +47,29 @@ def test_tiles_of_a_product_are_layers_built_once_and_a_layer_adds_them(space):
     space.write("dodo.py", SEEN + DODO)
     run = space.run()
     assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
+    space.write("dodo.py", DODO)
+    check_that_old_parts_go(space)
+
+
+def check_that_old_parts_go(space):
+    """Take all tiles but c_0 away: only what somebody wrote or edited stays of the others."""
+    space.write("projects/mm/build/parts/c_0_p0_t0/mine.txt", "mine")
+    space.write("cache/mm/c_0_p0_t1/lair.isl", "edited := { };\n")
+    space.write("projects/mm/kernel.yaml", "tiles: {c: [4, 6, 12]}\n")
+    assert "mm:emit" in space.build("mm:emit")
+    assert files_below(space.root / "cache/mm", "c_0_p0*") == ["c_0_p0_t1/lair.isl"]
+    parts = space.root / "projects/mm/build/parts"
+    assert files_below(parts, "c_0_p0*") == ["c_0_p0_t0/mine.txt"]
+    assert files_below(parts, "c_0/build")
+    assert space.run("clean", "mm").code == 0
+    assert files_below(parts, "*") == ["c_0_p0_t0/mine.txt"]
+
+
+def files_below(top, pattern):
+    """Return the files in folders that a pattern stands for, none of these empty."""
+    found = [each for folder in top.glob(pattern) for each in (folder, *folder.rglob("*"))]
+    assert all(any(each.iterdir()) for each in found if each.is_dir())
+    return sorted(str(each.relative_to(top)) for each in found if each.is_file())
 
 
 def test_a_border_is_apart_from_the_inside_and_all_is_right(space):
