@@ -10,6 +10,7 @@ Differs  of one invocation: what is delayed is an input.
 
 from __future__ import annotations
 
+import functools
 import typing
 
 import islpy as isl
@@ -18,6 +19,7 @@ from stages.lair.expressions import expression_text
 from stages.lair.layer import Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine
 from stages.poly.text import IslObject, write_objects
+from stages.volumes.choice import choose
 from stages.volumes.domains import HEADER, domain_of, union_of
 from stages.volumes.operation import Operation, Program, Result, write_program
 
@@ -29,13 +31,15 @@ WRITES = ("volumes.isl", "operations.yaml")
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return volumes.isl and operations.yaml."""
-    layer = inputs.lair()
+    """Return volumes.isl and operations.yaml. Raises UserError for what is no tensor."""
+    layer, mapping = inputs.lair(), inputs.mapping()
+    asked, place = mapping.analysis, functools.partial(mapping.span, "analysis")
+    program = choose(_program(layer), asked.outputs, asked.inputs, place)
     domains = {n: domain_of(n, list(map(str, t.shape)), ()) for n, t in layer.tensors.items()}
     objects: dict[str, IslObject] = {"context": isl.Set("{ : }"), "volumes": union_of(domains)}
     return {
         "volumes.isl": write_objects(HEADER, objects),
-        "operations.yaml": write_program(_program(layer)),
+        "operations.yaml": write_program(program),
     }
 
 

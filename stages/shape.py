@@ -11,7 +11,6 @@ Differs  a size is at least 1.
 from __future__ import annotations
 
 import typing
-from dataclasses import replace
 
 import islpy as isl
 
@@ -19,6 +18,7 @@ from stages.diagnose import Span, UserError, UserErrors
 from stages.lair.names import did_you_mean
 from stages.poly.pieces import example_of
 from stages.poly.text import write_objects
+from stages.volumes.choice import choose
 from stages.volumes.domains import HEADER, domain_of, union_of
 from stages.volumes.elements import reads_of
 from stages.volumes.operation import Program, read_program, write_program
@@ -43,7 +43,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     draft, returned = translate(text)
     sizes = solve(draft.symbols, [*draft.claims, *_given(draft, kernel)])
     program = read_program(draft.described(sizes, text.function.sym_name.data, returned))
-    program = choose(program, kernel)
+    program = choose(program, kernel.outputs, kernel.inputs, kernel.span)
     if not program.outputs:
         hint = "return what is to be computed, or name `outputs:` in kernel.yaml"
         raise UserError(f"{program.name} returns nothing", text.span(text.function), hint)
@@ -82,18 +82,3 @@ def _outside(
                 message = f"{operation.name} reads {example_of(beyond)}, beyond {volume}"
                 yield UserError(message, spans[operation.name], "indices lie inside operands")
 
-
-def choose(program: Program, kernel: Kernel) -> Program:
-    """Return the program with the outputs and inputs that kernel.yaml names.
-
-    Raises UserError for those that are no volumes.
-    """
-    for key in ("outputs", "inputs"):
-        for at, name in enumerate(getattr(kernel, key)):
-            if name not in program.types:
-                hint = did_you_mean(name, program.types, "volumes")
-                raise UserError(f"unknown volume {name}", kernel.span(key, at), hint)
-    return replace(
-        program, outputs=tuple(kernel.outputs) or program.outputs,
-        inputs=tuple(kernel.inputs) or program.inputs,
-    )

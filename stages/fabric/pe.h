@@ -110,6 +110,26 @@ static inline float sigmoid(float x)
     return 1.0f / (1.0f + expf(-x));
 }
 
+static inline float less(float a, float b)
+{
+    return a < b ? 1.0f : 0.0f;
+}
+
+static inline float less_equal(float a, float b)
+{
+    return a <= b ? 1.0f : 0.0f;
+}
+
+static inline float equal(float a, float b)
+{
+    return a == b ? 1.0f : 0.0f;
+}
+
+static inline float selected(float c, float a, float b)
+{
+    return c != 0.0f ? a : b;
+}
+
 /* ---- Wavelets -------------------------------------------------------------------------------- */
 
 /* 32 bits. Sparse: the value in the low half, its index in the high half. Dense: one element. */

@@ -28,6 +28,10 @@ _FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "tanh": np.tanh,
     "log": np.log,
     "sigmoid": lambda a: 1 / (1 + np.exp(-a)),
+    "less": lambda a, b: (a < b).astype(a.dtype),
+    "less_equal": lambda a, b: (a <= b).astype(a.dtype),
+    "equal": lambda a, b: (a == b).astype(a.dtype),
+    "select": lambda c, a, b: np.where(c != 0, a, b),
 }
 
 _OPERATORS: Mapping[str, Callable[[Array, Array], Array]] = {

@@ -1,7 +1,7 @@
 """How far errors in what a statement reads may move what it defines.
 
 Source   interval arithmetic: every function of LAIR is monotone, or moves no farther than what it
-         is applied to
+         is applied to, but comparisons: these jump where both sides may be equal
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from stages.lair.absolute import absolute
 from stages.lair.accumulate import accumulate_each, apply, quotient, value
-from stages.lair.expressions import EXACT_FUNCTIONS
+from stages.lair.expressions import COMPARISONS, EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement
 from stages.lair.strided import Array, Read
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
 
 Arrays = Mapping[str, Array]
+
+ROUNDING = 2.0**-24
+"""Half a unit in the last place of a float32, in which sides of comparisons are computed."""
 
 
 def moved(statement: Statement, layer: Layer, tensors: Arrays, errors: Arrays) -> Array:
@@ -26,7 +30,8 @@ def moved(statement: Statement, layer: Layer, tensors: Arrays, errors: Arrays) -
     `tensors` are the values that it reads, `errors` bounds on the errors of some of them.
     """
     known = {a.tensor: errors[a.tensor] for a in statement.reads if a.tensor in errors}
-    if not known:
+    compares = any(isinstance(e, Call) and e.function in COMPARISONS for e in walk(statement.expr))
+    if not known and not compares:
         return np.zeros(layer.tensors[statement.target.tensor].shape)
     beside = tuple(_error_of(a) for a in statement.reads if a.tensor in known)
     arrays = {**tensors, **{_name(tensor): array for tensor, array in known.items()}}
@@ -65,6 +70,10 @@ def spread(expr: Expr, read: Read, known: Arrays) -> Array:
             return spread(expr.operand, read, known)
         case Binary():
             return _of_binary(expr, read, known)
+        case Call() if expr.function in COMPARISONS:
+            return _of_comparison(expr, read, known)
+        case Call(function="select"):
+            return _of_selection(expr, read, known)
         case Call() if expr.function in EXACT_FUNCTIONS:
             parts = [spread(argument, read, known) for argument in expr.arguments]
             return parts[0] if len(parts) == 1 else np.maximum(parts[0], parts[1])
@@ -84,6 +93,30 @@ def _of_binary(expr: Binary, read: Read, known: Arrays) -> Array:
         return np.asarray(left * b + right * a + a * b)
     away = np.where(right > b, right - b, 0)
     return np.asarray(np.where(a + b == 0, 0, (a + quotient(left, right) * b) / away))
+
+
+def _of_comparison(expr: Call, read: Read, known: Arrays) -> Array:
+    """Return 1 where the sides of a comparison lie so near that it may turn out otherwise.
+
+    What they are rounded to on the way counts as well, unless they are elements or numbers.
+    """
+    near = np.asarray(0.0)
+    for side in expr.arguments:
+        near = near + spread(side, read, known)
+        parts = sum(1 for _ in walk(side))
+        if parts > 1:
+            near = near + parts * ROUNDING * absolute(side, read)
+    left, right = (value(side, read) for side in expr.arguments)
+    return np.asarray((near > 0) & (np.abs(left - right) <= near), dtype=np.float64)
+
+
+def _of_selection(expr: Call, read: Read, known: Arrays) -> Array:
+    """Return the error of what is selected; where the other may be, also how far that lies."""
+    which, *both = expr.arguments
+    a, b = (spread(each, read, known) for each in both)
+    apart = np.abs(value(both[0], read) - value(both[1], read)) + np.maximum(a, b)
+    here = np.where(value(which, read) != 0, a, b)
+    return np.where(spread(which, read, known) > 0, apart, here)
 
 
 def _of_function(expr: Call, read: Read, known: Arrays) -> Array:

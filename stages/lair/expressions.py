@@ -18,14 +18,21 @@ FUNCTIONS: Mapping[str, int] = MappingProxyType(
         "tanh": 1,
         "log": 1,
         "sigmoid": 1,
+        "less": 2,
+        "less_equal": 2,
+        "equal": 2,
+        "select": 3,
     }
 )
-"""Every function of LAIR, and how many arguments it takes."""
+"""Every function of LAIR, and how many arguments it takes. Comparisons give 1 or 0; of three
+values, `select` gives the third where the first is zero, and else the second."""
 
-EXACT_FUNCTIONS = frozenset({"relu", "abs", "max", "min"})
+COMPARISONS = frozenset({"less", "less_equal", "equal"})
+
+EXACT_FUNCTIONS = frozenset({"relu", "abs", "max", "min", "select", *COMPARISONS})
 """The functions that are exact on integers, and therefore defined on integer types."""
 
-ZERO_AT_ZERO = frozenset({"relu", "sqrt", "abs", "tanh", "max", "min"})
+ZERO_AT_ZERO = frozenset({"relu", "sqrt", "abs", "tanh", "max", "min", "less"})
 
 FINITE_AT_ZERO = frozenset({"exp", "sqrt"})
 """The functions that have a finite value at zero, and not everywhere."""
@@ -86,6 +93,8 @@ def _is_zero(expr: Expr, tensor: str) -> bool:
             return _is_zero(expr.left, tensor)
         case Binary():
             return _is_zero(expr.left, tensor) and _is_zero(expr.right, tensor)
+        case Call(function="select"):
+            return all(_is_zero(argument, tensor) for argument in expr.arguments[1:])
         case Call():
             zero = all(_is_zero(argument, tensor) for argument in expr.arguments)
             return zero and expr.function in ZERO_AT_ZERO

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from stages.lair.accumulate import accumulate, apply, value
+from stages.lair.absolute import absolute
+from stages.lair.accumulate import accumulate, value
 from stages.lair.error import moved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.expressions import EXACT_FUNCTIONS
@@ -31,18 +32,6 @@ LIMIT = {"float16": 2**11, "float32": 2**24, "int16": 2**15 - 1, "int32": 2**31 
 
 FINEST = -12
 """Multiples of this power of two, up to LIMIT of them, are normal values of every type."""
-
-CALL = 4
-"""Units in the last place by which two libraries' float32 functions may differ."""
-
-_SLOPES: Mapping[str, Callable[[Array, Array], Array]] = {
-    "exp": lambda a, f: f,
-    "sqrt": lambda a, f: 0.5 / f,
-    "tanh": lambda a, f: 1 - f * f,
-    "log": lambda a, f: 1 / np.abs(a),
-    "sigmoid": lambda a, f: f * (1 - f),
-}
-"""The derivative's absolute value, from argument and value."""
 
 
 def magnitude(layer: Layer, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -94,49 +83,6 @@ def _terms(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> A
     one = Number(value=1, span=statement.span)
     counting = replace(statement, op="+=", expr=one, reads=())
     return accumulate(counting, layer, inputs, value)
-
-
-def absolute(expr: Expr, read: Read) -> Array:
-    """Return what the error of an expression is proportional to, to first order.
-
-    |a| of an access, sums of sums, products of products; a function adds its slope times its
-    argument's.
-    """
-    match expr:
-        case Number():
-            return np.asarray(abs(expr.value))
-        case Access():
-            return np.abs(read(expr))
-        case Unary():
-            return absolute(expr.operand, read)
-        case Binary(op="*"):
-            return absolute(expr.left, read) * absolute(expr.right, read)
-        case Binary(op="/"):
-            return _of_quotient(expr, read)
-        case Binary():
-            return absolute(expr.left, read) + absolute(expr.right, read)
-        case Call() if expr.function in EXACT_FUNCTIONS:
-            parts = [absolute(argument, read) for argument in expr.arguments]
-            return parts[0] if len(parts) == 1 else np.maximum(parts[0], parts[1])
-        case Call():
-            return _of_function(expr, read)
-        case Reference():
-            raise AssertionError("a layer's expressions hold accesses only")
-
-
-def _of_quotient(expr: Binary, read: Read) -> Array:
-    """Return |a|'/|b| + |a| |b|' / b^2, with ' for `absolute`."""
-    left, right = np.abs(value(expr.left, read)), np.abs(value(expr.right, read))
-    slope = left / right * absolute(expr.right, read)
-    return (absolute(expr.left, read) + slope) / right
-
-
-def _of_function(expr: Call, read: Read) -> Array:
-    (argument,) = expr.arguments
-    at, inner = value(argument, read).astype(np.float64), absolute(argument, read)
-    result = np.abs(apply(expr.function, at))
-    slope = _SLOPES[expr.function](at, result)
-    return CALL * result + np.where(inner == 0, 0, slope * inner)
 
 
 def grain(expr: Expr, tensors: Mapping[str, int | None]) -> int | None:

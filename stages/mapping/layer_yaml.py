@@ -151,6 +151,16 @@ class Wiring(_Strict):
         return self
 
 
+class Analysis(_Strict):
+    """The tensors between which the program map goes.
+
+    By default from what the layer gives to what it takes.
+    """
+
+    outputs: list[str] = []
+    inputs: list[str] = []
+
+
 class Mapping(_Strict):
     """A layer.yaml. `invocations` is how many times in a row the layer runs.
 
@@ -174,6 +184,7 @@ class Mapping(_Strict):
     delays: dict[str, Annotated[int, Field(ge=1, le=LONGEST_DELAY)]] = {}
     invocations: int = Field(default=1, ge=1, le=2**20)
     data: Data = Data()
+    analysis: Analysis = Analysis()
     pin: list[str] = []
 
     _document: Document = PrivateAttr()
@@ -285,7 +296,8 @@ def wrong_value(details: ErrorDetails, name: str, span: Span) -> UserError:
 def _fields(path: Path) -> list[str]:
     """Return the keys of the mapping at a path of layer.yaml."""
     models: dict[str | int, type[BaseModel]] = {
-        "tensors": TensorMapping, "simd": Simd, "data": Data, "topology": Wiring
+        "tensors": TensorMapping, "simd": Simd, "data": Data, "topology": Wiring,
+        "analysis": Analysis,
     }
     model = models[path[0]] if path else Mapping
     return list(model.model_fields)

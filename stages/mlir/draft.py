@@ -66,12 +66,19 @@ class Draft:
         self.symbols.append(self.new_name(wish))
         return self.symbols[-1]
 
-    def claim(self, operation: Operation, name: str, text: str) -> None:
-        """Note what an operation says of sizes; `name` is that of its result."""
-        self._claim(f"{operation.name} {name}", text, self.text.span(operation))
+    def claim(
+        self, operation: Operation, name: str, text: str, factors: Sequence[str] = ()
+    ) -> None:
+        """Note what an operation says of sizes; `name` is that of its result, `factors` are sizes
+        that others are multiplied with."""
+        self._claim(f"{operation.name} {name}", text, self.text.span(operation), factors)
 
-    def _claim(self, operation: str, text: str, span: Span) -> None:
-        self.claims.append(Claim(text=text, operation=operation, span=span))
+    def _claim(
+        self, operation: str, text: str, span: Span, factors: Sequence[str] = ()
+    ) -> None:
+        self.claims.append(
+            Claim(text=text, operation=operation, span=span, factors=tuple(factors))
+        )
 
     def volume(self, value: SSAValue) -> str:
         """Return the volume that a value is."""

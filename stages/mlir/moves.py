@@ -72,7 +72,7 @@ def cast(draft: Draft, operation: Operation) -> None:
         draft.claim(operation, name, f"{own} = {other}")
     at = dimensions("i", len(sizes))
     source = draft.volume(operation.source)
-    _copy(draft, name, operation, [f"{tuple_of(name, at)} -> {tuple_of(source, at)}"], sizes)
+    copy(draft, name, operation, [f"{tuple_of(name, at)} -> {tuple_of(source, at)}"], sizes)
 
 
 def pad(draft: Draft, operation: Operation) -> None:
@@ -98,7 +98,7 @@ def pad(draft: Draft, operation: Operation) -> None:
     shifted = [f"{i} - ({f})" for i, f in zip(at, low, strict=True)]
     source = tuple_of(draft.volume(operation.source), shifted)
     boundary = _boundary(draft, operation, name, at, list(zip(low, high, inner, strict=True)))
-    _copy(draft, name, operation, [
+    copy(draft, name, operation, [
         f"{tuple_of(name, at)} -> {source} : {inside}",
         f"{tuple_of(name, at)} -> {boundary} and not ({inside})",
     ], sizes)
@@ -155,7 +155,7 @@ def extract_slice(draft: Draft, operation: Operation) -> None:
     at, element = _slice(draft, operation, name, operation.result, operation.source)
     source = tuple_of(draft.volume(operation.source), element)
     sizes = draft.sizes(operation.result)
-    _copy(draft, name, operation, [f"{tuple_of(name, at)} -> {source}"], sizes)
+    copy(draft, name, operation, [f"{tuple_of(name, at)} -> {source}"], sizes)
 
 
 def insert_slice(draft: Draft, operation: Operation) -> None:
@@ -172,7 +172,7 @@ def insert_slice(draft: Draft, operation: Operation) -> None:
     same = " and ".join(f"{j} = {where}" for j, where in pairs) or "true"
     hit = f"exists {', '.join(at)} : {same} and {inner}" if at else same
     source, dest = draft.volume(operation.source), draft.volume(operation.dest)
-    _copy(draft, name, operation, [
+    copy(draft, name, operation, [
         f"{tuple_of(name, own)} -> {tuple_of(source, at)} : {same} and {inner}",
         f"{tuple_of(name, own)} -> {tuple_of(dest, own)} : not ({hit})",
     ], sizes, own)
@@ -246,10 +246,10 @@ def concat(draft: Draft, operation: Operation) -> None:
         )
         before = after
     draft.claim(operation, name, f"{sizes[along]} = {before}")
-    _copy(draft, name, operation, copies, sizes)
+    copy(draft, name, operation, copies, sizes)
 
 
-def _copy(
+def copy(
     draft: Draft, name: str, operation: Operation, copies: Sequence[str], sizes: Sequence[str],
     at: Sequence[str] | None = None,
 ) -> None:

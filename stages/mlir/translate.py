@@ -16,7 +16,7 @@ from xdsl.dialects.linalg.ops import TransposeOp
 from xdsl.ir import Operation
 
 from stages.diagnose import UserError
-from stages.mlir import moves, structure
+from stages.mlir import moves, shapes, structure
 from stages.mlir.body import ELEMENTWISE
 from stages.mlir.draft import Draft
 from stages.mlir.indices import index_text
@@ -30,6 +30,8 @@ HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
     "tensor.extract_slice": moves.extract_slice,
     "tensor.insert_slice": moves.insert_slice,
     "tensor.concat": moves.concat,
+    "tensor.collapse_shape": shapes.collapse,
+    "tensor.expand_shape": shapes.expand,
     "linalg.broadcast": structure.broadcast,
     "linalg.reduce": structure.reduce,
     **dict.fromkeys(ELEMENTWISE, structure.elementwise),

@@ -25,7 +25,13 @@ FLOAT_CALLS = {
     "tanh": "tanhf",
     "log": "logf",
     "sigmoid": "sigmoid",
+    "less": "less",
+    "less_equal": "less_equal",
+    "equal": "equal",
+    "select": "selected",
 }
+INTEGER_CALLS = {"less": "{} < {}", "less_equal": "{} <= {}", "equal": "{} == {}",
+                 "select": "{} ? {} : {}"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -244,6 +250,9 @@ def _called(function: str, arguments: list[Expression], integral: bool) -> Expre
     texts = [a.text for a in arguments]
     if not integral:
         return Expression(text=f"{FLOAT_CALLS[function]}({', '.join(texts)})", operations=0)
+    if function in INTEGER_CALLS:
+        text = INTEGER_CALLS[function].format(*(held(each, "!") for each in arguments))
+        return Expression(text=f"(int32_t)({text})", operations=0)
     if function == "relu":
         texts.append("0")
     if function == "abs":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -24,7 +24,7 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What an operation says of sizes: `text`, a constraint of isl.
+    """What an operation says of sizes: `text`, a constraint of isl where `factors` are numbers.
 
     `operation` is how a person calls it, and `span` where it stands.
     """
@@ -32,6 +32,7 @@ class Claim:
     text: str
     operation: str
     span: Span
+    factors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +55,40 @@ def solve(names: Sequence[str], claims: Sequence[Claim]) -> Sizes:
 
     Of sizes that depend on each other the first ones stay symbolic constants. Numbers are put in
     before isl sees anything.
-    Raises UserError where no sizes fit, with the operations that contradict each other.
+    Raises UserError where no sizes fit, with the operations that contradict each other; or where a
+    factor is no number.
     """
+    linear = [claim for claim in claims if not claim.factors]
+    waiting = [claim for claim in claims if claim.factors]
+    found = _solve(names, linear)
+    while waiting:
+        ready = [c for c in waiting if all(_is_known(each, found) for each in c.factors)]
+        if not ready:
+            raise _unknown_factor(waiting[0], found)
+        waiting = [claim for claim in waiting if claim not in ready]
+        linear += [replace(c, text=_fill(c.text, _factors(c, found)), factors=()) for c in ready]
+        found = _solve(names, sorted(linear, key=lambda claim: claim.span.start))
+    return found
+
+
+def _is_known(size: str, sizes: Sizes) -> bool:
+    return sizes.values.get(size, "").isdigit()
+
+
+def _factors(claim: Claim, sizes: Sizes) -> dict[str, str]:
+    return {each: sizes.values[each] for each in claim.factors}
+
+
+def _unknown_factor(claim: Claim, sizes: Sizes) -> UserError:
+    name = next(each for each in claim.factors if not _is_known(each, sizes))
+    same = sizes.fill(name)
+    fix = same if WORD.fullmatch(same) else name
+    hint = f"inner sizes are numbers: fix it in kernel.yaml, `sizes: {{{fix}: 4}}`"
+    return UserError(f"{claim.operation} multiplies by the unknown size {name}", claim.span, hint)
+
+
+def _solve(names: Sequence[str], claims: Sequence[Claim]) -> Sizes:
+    """Return the sizes of which all claims, which are linear, hold. Raises UserError."""
     known = {m[1]: m[2] for claim in claims if (m := NUMBER.fullmatch(claim.text))}
     open_ = [name for name in names if name not in known]
     texts = [f"{size} >= 1" for size in (*open_, *known.values())]

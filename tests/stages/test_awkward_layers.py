@@ -111,8 +111,15 @@ LAYERS = {
         "lair f(): float32 x[8] -> float32 y[8]\n"
         "{ all (i) in (8)\n"
         "  y[i] = sigmoid(x[i]) + tanh(x[i]) + exp(x[i]) + sqrt(abs(x[i])) + log(exp(x[i]))\n"
-        "       + relu(x[i]) * max(x[i], -1) - min(x[i], 1) }\n",
+        "       + relu(x[i]) * max(x[i], -1) - min(x[i], 1)\n"
+        "       + select(less(x[i], 0.5), less_equal(x[i], 0), 2 * equal(x[i], x[i])) }\n",
         ONE_PE + "data: {kind: reals}\n",
+    ),
+    "choices_of_integers": (
+        "lair f(): int32 x[8], int32 b[8] -> int32 y[8]\n{ all (i) in (8)\n"
+        "  y[i] = select(less(x[i] + 1, b[i]), -x[i], 3 - b[i]) * (x[i] + equal(b[i], x[i]))\n"
+        "       - less_equal(x[i], less_equal(b[i], 0)) }\n",
+        ONE_PE,
     ),
 }
 

@@ -20,6 +20,7 @@ EXPRESSIONS = [
     "a[i] + b[i]", "a[i] - b[i] * 3", "a[i] * b[i]", "a[i] / (b[i] + 4)", "-relu(a[i] + 2)",
     "max(a[i], b[i])", "abs(a[i]) * 0.5", "tanh(a[i] * b[i])", "exp(a[i]) - b[i]",
     "sqrt(a[i] * a[i] + 1) / exp(b[i])", "sigmoid(a[i]) * log(b[i] * b[i] + 1)",
+    "select(less(a[i], b[i]), 2 - a[i], b[i])", "less_equal(b[i], a[i] + 0.5)",
 ]
 
 

@@ -36,6 +36,9 @@ SCALAR = """lair s(): float16 x[4], float16 b -> float16 y
   { all (i) in (4) y += relu(x[i] - b) }"""
 DOT = """lair dot(): float16 a[4], float16 b[4] -> float16 y { all (i) in (4) y += a[i] * b[i] }"""
 WRAPPING = """lair w(): int16 x[4] -> int16 y[1] { all (i, j) in (1, 4) y[i] += x[j] * 9000 }"""
+CHOICE = """lair c(): int32 x[3][4], int32 b[4] -> int32 y[3]
+  { all (i, j) in (3, 4)
+      y[i] += select(less(x[i][j], b[j]), x[i][j] + equal(b[j], 2), less_equal(b[j], 1) - 2) }"""
 BIAS = """lair affine(): float16 x[3][4], float16 b[4] -> float16 y[3][4], float16 z[4]
   { all (i, j) in (3, 4) y[i][j] = max(x[i][j] + b[j], 0)
     all (j) in (4) z[j] = b[j] * 3 }"""
@@ -69,6 +72,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "relu": lambda a: max(a, 0), "abs": abs, "max": max, "min": min,
     "exp": math.exp, "sqrt": math.sqrt, "tanh": math.tanh, "log": math.log,
     "sigmoid": lambda a: 1 / (1 + math.exp(-a)),
+    "less": lambda a, b: int(a < b), "less_equal": lambda a, b: int(a <= b),
+    "equal": lambda a, b: int(a == b), "select": lambda c, a, b: a if c else b,
 }
 OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 

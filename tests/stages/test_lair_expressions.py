@@ -63,7 +63,7 @@ expression:1:4: error: found the end of the file, expected `(`, `-`, a name or a
 @pytest.mark.parametrize("text", [
     "x", "-x", "x * w", "w * x * v", "x / 2", "x + x", "x - x * w", "relu(x)", "sqrt(x)", "abs(x)",
     "tanh(x * w)", "max(x, 0)", "max(x, -x)", "min(x, 0)", "0 * w", "exp(x) * x",
-    "x * tanh(w)",
+    "x * tanh(w)", "select(w, x, -x)", "less(x, 0)",
 ])
 def test_is_zero_at_zero(text: str) -> None:
     assert is_zero_at(parse_expression(text), "x")
@@ -73,6 +73,7 @@ def test_is_zero_at_zero(text: str) -> None:
     "w", "x + w", "x - w", "exp(x)", "sigmoid(x)", "max(x, w)", "min(x, 1)", "w / x", "x / x",
     "x * log(x)", "x * (w / x)", "log(x)", "1", "x + 1",
     "x / w", "x / 0", "exp(w) * x", "x * sqrt(w)", "x * log(w)",
+    "less(x, w)", "less_equal(x, 0)", "equal(x, 0)", "select(x, w, x)", "select(x, 1, 0)",
 ])
 def test_is_not_known_to_be_zero_at_zero(text: str) -> None:
     assert not is_zero_at(parse_expression(text), "x")

@@ -18,11 +18,10 @@ k.mlir:2:8: error: MLIR: Operation arith.maxf is not registered
 hint: arith.maxf is called arith.maximumf now
 """),
     "no operation on volumes": ("""\
-%y = tensor.collapse_shape %x [[0, 1]] : tensor<3x4xf32> into tensor<12xf32>""", """\
-k.mlir:2:3: error: tensor.collapse_shape is no operation on volumes here
-    %y = tensor.collapse_shape %x [[0, 1]] : tensor<3x4xf32> into tensor<12xf32>
-    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: write it as linalg.generic, or as tensor.pad, extract_slice, insert_slice or concat
+%s = tensor.rank %x : tensor<3x4xf32>""", """\
+"""),
+    "a factor that is not known": ("""\
+%n = tensor.dim %x, %n : tensor<3x4xf32>""", """\
 """),
     "syntax": ("""\
 %y = arith.addf %x, : tensor<3x4xf32>""", """\

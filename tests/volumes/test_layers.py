@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from stages.describe import READS as DESCRIBED
+from stages.diagnose import UserError
 from stages.lair.data import input_samples
 from stages.lair.evaluate import evaluate_all
 from stages.make.action import run_stage
@@ -29,9 +30,11 @@ LAYERS = (
 class Layer:
     """A layer of this project, described as a program."""
 
-    def __init__(self, name, tmp_path):
+    def __init__(self, name, tmp_path, more=""):
         path = tmp_path / "layer"
         shutil.copytree(PROJECTS / name, path, ignore=shutil.ignore_patterns("build"))
+        with (path / "layer.yaml").open("a", encoding="utf-8") as file:
+            file.write(more)
         self.folder = open_folder(path)
         for stage in ("parse", "describe", "relate", "compose"):
             run_stage(stage, self.folder)
@@ -69,3 +72,25 @@ def test_values_are_those_of_the_reference(layer):
                      {**sample[0], **delayed})
     for tensor in lair.outputs:
         assert np.array_equal(found[tensor.name], wanted[tensor.name]), tensor.name
+
+
+def test_a_program_map_between_chosen_tensors(tmp_path):
+    """From the new weights back to the gradient and what it is made of, which is internal."""
+    asked = "analysis: {outputs: [W_new, dx], inputs: [dW, dy]}\n"
+    layer = Layer("fc_train", tmp_path, asked)
+    found = layer.objects("program.isl")["program"]
+    domains = layer.objects("volumes.isl")["volumes"]
+    wanted = isl.UnionMap("""{ W_new[i, j] -> dW[i, j]; W_new[i, j] -> dy[i];
+        dx[j] -> dy[i] }""").intersect_domain(domains).intersect_range(domains)
+    assert found.is_equal(wanted)
+
+
+def test_an_analysis_of_no_tensor(tmp_path):
+    with pytest.raises(UserError) as caught:
+        Layer("fc_train", tmp_path, "analysis: {inputs: [W, dWW]}\n")
+    assert str(caught.value).partition("error: ")[2] == """\
+unknown volume dWW
+  analysis: {inputs: [W, dWW]}
+                         ^^^
+hint: did you mean dW?
+"""
