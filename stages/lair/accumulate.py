@@ -31,7 +31,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "less": lambda a, b: (a < b).astype(a.dtype),
     "less_equal": lambda a, b: (a <= b).astype(a.dtype),
     "equal": lambda a, b: (a == b).astype(a.dtype),
-    "select": lambda c, a, b: np.where(c != 0, a, b),
+    "select": lambda c, a, b: np.asarray(np.where(c != 0, a, b)),
 }
 
 _OPERATORS: Mapping[str, Callable[[Array, Array], Array]] = {

@@ -18,7 +18,7 @@ from stages.lair.evaluate import evaluate_all
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement, is_integer
 from stages.lair.strided import Array, Read, reduced, target_slices
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 from stages.lair.unroll import Arrays, Samples, is_same
 
 UNIT = {"float16": 2.0**-11, "float32": 2.0**-24}

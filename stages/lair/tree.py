@@ -7,8 +7,8 @@ Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1, Listings 1 and 3 to 5
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from stages.diagnose import Span
 
@@ -203,3 +203,29 @@ def walk(expr: Expr) -> Iterator[Expr]:
         case Call():
             for argument in expr.arguments:
                 yield from walk(argument)
+
+
+def mentions(expr: Expr, name: str) -> bool:
+    """Return whether an expression refers to a name, or accesses a tensor of it."""
+    return any(
+        (isinstance(each, Reference) and each.name == name)
+        or (isinstance(each, Access) and each.tensor == name)
+        for each in walk(expr)
+    )
+
+
+def replaced(expr: Expr, known: Mapping[str, Expr]) -> Expr:
+    """Return an expression with others in place of some names and tensors."""
+    match expr:
+        case Reference():
+            return known.get(expr.name, expr)
+        case Access():
+            return known.get(expr.tensor, expr)
+        case Unary():
+            return replace(expr, operand=replaced(expr.operand, known))
+        case Binary():
+            left, right = replaced(expr.left, known), replaced(expr.right, known)
+            return replace(expr, left=left, right=right)
+        case Call():
+            return replace(expr, arguments=tuple(replaced(a, known) for a in expr.arguments))
+    return expr

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.arith import ConstantOp, IndexCastOp
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, TensorType
+from xdsl.dialects.linalg.ops import IndexOp
+from xdsl.dialects.tensor import EmptyOp, ExtractOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from stages.lair.expressions import expression_text
-from stages.lair.tree import Binary, Call, Expr, Number, Reference, Unary
-from stages.mlir.draft import Draft
+from stages.lair.grammar import parse_expression
+from stages.lair.tree import Binary, Call, Expr, Number, Reference, Unary, mentions, replaced
+from stages.mlir.comparisons import (
+    TRUTH,
+    CmpfOp,
+    CmpiOp,
+    CompareOp,
+    combined,
+    compared,
+    selected,
+)
+from stages.mlir.draft import Draft, tuple_of
+from stages.mlir.positions import Loops, Positions
 
 OPERATORS = {
     "arith.addf": "+", "arith.addi": "+", "arith.subf": "-", "arith.subi": "-",
@@ -25,49 +38,177 @@ FUNCTIONS = {
     "math.tanh": "tanh", "math.log": "log",
 }
 NEGATION = "arith.negf"
+SELECT = "arith.select"
+TRUTHS = frozenset({"arith.andi", "arith.ori", "arith.xori"})
 WIDENING = frozenset({"arith.extf", "arith.extsi"})
 NARROWING = frozenset({"arith.truncf", "arith.trunci"})
-ELEMENTWISE = frozenset({*OPERATORS, *FUNCTIONS, NEGATION, *WIDENING, *NARROWING})
+SIGNED = frozenset({"arith.sitofp", "arith.extsi"})
+CONVERSIONS = frozenset({"arith.sitofp", "arith.uitofp", "arith.extui", "arith.index_cast"})
+COMPOSED = {"math.rsqrt": "1 / sqrt(x0)", "math.fma": "x0 * x1 + x2"}
+"""Operations that are several of LAIR, of their operands x0, x1, ..."""
+
+ELEMENTWISE = frozenset({
+    *OPERATORS, *FUNCTIONS, *COMPOSED, *TRUTHS, *WIDENING, *NARROWING, *CONVERSIONS, NEGATION,
+    SELECT, CmpfOp.name, CmpiOp.name,
+})
 REDUCTIONS = {"+": "+=", "*": "*=", "max": "max=", "min": "min="}
+CAST = "cast it: arith.index_cast, then arith.sitofp"
+HINT = (
+    "a body has arithmetic, comparisons, arith.select and "
+    f"{', '.join(sorted(set(FUNCTIONS.values())))}"
+)
 
 
 class Body:
-    """The values of a block; `labels` says what its arguments, and volumes, are called."""
+    """The values of a block as expressions of elements, each called by a label.
 
-    def __init__(self, draft: Draft, owner: Operation, labels: Mapping[int, str]) -> None:
-        self._draft, self._owner, self._labels = draft, owner, dict(labels)
-        self.scalars: dict[str, str] = {}
+    `elements` says which element an instance reads, by its label. `at` is where tensors are read
+    that are no operands: None where they may not be. `growing` are the labels of what is reduced.
+    """
+
+    def __init__(
+        self, draft: Draft, owner: Operation, loops: Loops, at: Sequence[str] | None = None
+    ) -> None:
+        self.elements: dict[str, str] = {}
+        self.growing: set[str] = set()
+        self._draft, self._owner, self._at = draft, owner, at
+        self._span = draft.text.span(owner)
+        self._values: dict[int, Expr] = {}
+        self._read: dict[str, str] = {}
+        self._positions = Positions(draft, owner, loops, _loop_indices(owner))
+
+    def operand(self, argument: SSAValue, value: SSAValue, at: Sequence[str]) -> str:
+        """Say which element of a value an argument of the block is, and return its label.
+
+        A truth is that of the elements which are compared.
+        """
+        name = self._draft.volume(value)
+        if id(value) in self._draft.truths:
+            before, self._at = self._at, at
+            self._values[id(argument)] = self.value(value)
+            self._at = before
+            return name
+        label = self._label(name, tuple_of(name, at))
+        self._values[id(argument)] = self._reference(label)
+        return label
+
+    def _label(self, name: str, element: str) -> str:
+        """Return what an element is called: its volume, numbered where that has several."""
+        label, number = name, 1
+        while label in self.elements:
+            number += 1
+            label = f"{name}_{number}"
+        self.elements[label] = element
+        return label
+
+    def _element(self, name: str, element: str) -> Expr:
+        """Return the reference to an element that is no operand; one, if it is read again."""
+        if element not in self._read:
+            self._read[element] = self._label(name, element)
+        return self._reference(self._read[element])
 
     def value(self, value: SSAValue) -> Expr:
-        """Return the expression of a value. A scalar from outside becomes one of `scalars`."""
-        if id(value) in self._labels:
-            return self._reference(self._labels[id(value)])
+        """Return the expression of a value. Scalars from outside are operands, too."""
+        if id(value) in self._values:
+            return self._values[id(value)]
         owner = value.owner
         if isinstance(owner, ConstantOp) and isinstance(owner.value, FloatAttr | IntegerAttr):
             return self._number(owner)
-        if self._draft.is_volume(value):
-            return self._scalar(value)
-        if isinstance(owner, Block):
-            raise self._draft.error(self._owner, "an index is used as a value")
+        if self._draft.is_volume(value) and id(value) not in self._draft.truths:
+            return self._volume(value)
+        if isinstance(owner, Block) or isinstance(value.type, IndexType):
+            raise self._draft.error(self._owner, "an index is used as a value", CAST)
         return self.apply(owner)
+
+    def _volume(self, value: SSAValue) -> Expr:
+        name = self._draft.volume(value)
+        if self._draft.sizes(value) and self._at is None:
+            raise self._draft.error(self._owner, f"{name} is no scalar, and no operand")
+        check_defined(self._draft, self._owner, value)
+        at = self._at if self._draft.sizes(value) else ()
+        return self._element(name, tuple_of(name, at or ()))
 
     def apply(self, operation: Operation) -> Expr:
         """Return the expression of what an operation gives. Raises UserError for those of MLIR
         that LAIR has not."""
-        span, name = self._draft.text.span(operation), operation.name
+        name, operands = operation.name, operation.operands
+        if isinstance(operation, ExtractOp):
+            element = self._positions.extracted(operation)
+            check_defined(self._draft, operation, operation.tensor)
+            return self._element(self._draft.volume(operation.tensor), element)
         if name not in ELEMENTWISE:
-            hint = f"a body has arithmetic and {', '.join(sorted(set(FUNCTIONS.values())))}"
-            raise self._draft.error(operation, f"{name} has no place in a body", hint)
+            raise self._draft.error(operation, f"{name} has no place in a body", HINT)
         if name in NARROWING:
             self._check_last(operation)
-        operands = [self.value(each) for each in operation.operands]
+        if name in CONVERSIONS or (name in SIGNED and element_type(operands[0]) == TRUTH):
+            return self._converted(operation)
+        where = self._positions.where(operation.results[0])
+        if where is not None:
+            one, none = (Number(value=k, span=self._span) for k in (1, 0))
+            return self._chosen(where, (one, none), operation)
+        where = self._positions.where(operands[0]) if name == SELECT else None
+        if where is not None:
+            left, right = map(self._branch, operands[1:])
+            return self._chosen(where, (left, right), operation)
+        return self._computed(operation, [self.value(each) for each in operands])
+
+    def _computed(self, operation: Operation, operands: Sequence[Expr]) -> Expr:
+        name, span = operation.name, self._draft.text.span(operation)
+        if name == SELECT:
+            return selected(operands[0], operands[1], operands[2])
+        if isinstance(operation, CompareOp):
+            return self._compared(operation, operands)
+        if name in TRUTHS:
+            if element_type(operation.results[0]) != TRUTH:
+                raise self._draft.error(operation, f"{name} of numbers has no place here", HINT)
+            return combined(name, operands[0], operands[1])
         if name in OPERATORS:
             return Binary(op=OPERATORS[name], left=operands[0], right=operands[1], span=span)
         if name in FUNCTIONS:
             return Call(function=FUNCTIONS[name], arguments=tuple(operands), span=span)
         if name == NEGATION:
             return Unary(op="-", operand=operands[0], span=span)
+        if name in COMPOSED:
+            known = {f"x{k}": each for k, each in enumerate(operands)}
+            return replaced(parse_expression(COMPOSED[name]), known)
         return operands[0]
+
+    def _compared(self, operation: CompareOp, operands: Sequence[Expr]) -> Expr:
+        if operation.name == CmpiOp.name and operation.word[0] == "u":
+            hint = "compare them as signed ones: slt, sle, sgt, sge"
+            raise self._draft.error(operation, "integers have signs here", hint)
+        return compared(operation.word, operands[0], operands[1])
+
+    def _converted(self, operation: Operation) -> Expr:
+        """Return a truth, an index or an element as a value of another type."""
+        (source,), owner = operation.operands, operation.operands[0].owner
+        if element_type(source) == TRUTH:
+            truth = self.value(source)
+            is_signed = operation.name in SIGNED
+            return Unary(op="-", operand=truth, span=self._span) if is_signed else truth
+        type_ = self._draft.type_of(operation.results[0].type, operation)
+        if isinstance(owner, IndexCastOp) and operation.name == "arith.sitofp":
+            source = owner.input
+        if isinstance(source.type, IndexType):
+            return self._positions.number(source, type_, self._element)
+        if operation.name != "arith.sitofp" or not isinstance(self.value(source), Reference):
+            hint = "convert signed integers to floats, in an operation of its own"
+            raise self._draft.error(operation, f"{operation.name} within a body", hint)
+        return self.value(source)
+
+    def _chosen(self, where: str, values: tuple[Expr, Expr], operation: Operation) -> Expr:
+        """Return the element that is one value where indices say so, else the other."""
+        if any(mentions(each, label) for each in values for label in self.growing):
+            hint = "select what is added to it: zero, or what changes nothing"
+            raise self._draft.error(operation, "a reduction of some instances only", hint)
+        element = self._positions.chosen(where, values, self.elements, operation)
+        return self._element(element.partition("[")[0], element)
+
+    def _branch(self, value: SSAValue) -> Expr:
+        """Return the expression of a value that indices select; it may be infinite."""
+        if isinstance(value.owner, ConstantOp) and id(value) not in self._values:
+            return self._number(value.owner, is_finite=False)
+        return self.value(value)
 
     def _check_last(self, operation: Operation) -> None:
         """Raise UserError for rounding on the way; what is put into a result is rounded anyhow."""
@@ -79,23 +220,35 @@ class Body:
             raise self._draft.error(operation, f"{operation.name} within a body", hint)
 
     def _reference(self, label: str) -> Reference:
-        span = self._draft.text.span(self._owner)
-        return Reference(name=label, indices=(), span=span)
+        return Reference(name=label, indices=(), span=self._span)
 
-    def _number(self, owner: ConstantOp) -> Number:
+    def _number(self, owner: ConstantOp, *, is_finite: bool = True) -> Number:
         assert isinstance(owner.value, FloatAttr | IntegerAttr)
         found = number_of(owner.value)
-        if not math.isfinite(found):
+        if is_finite and not math.isfinite(found):
             raise self._draft.error(owner, f"a body has no {found}")
-        return Number(value=found, span=self._draft.text.span(self._owner))
+        return Number(value=abs(found) if owner.result.type == TRUTH else found, span=self._span)
 
-    def _scalar(self, value: SSAValue) -> Reference:
-        """Return the reference to a volume without dimensions that the body takes from outside."""
-        volume = self._draft.volume(value)
-        if self._draft.sizes(value):
-            raise self._draft.error(self._owner, f"{volume} is no scalar, and no operand")
-        label = self.scalars.setdefault(volume, volume)
-        return self._reference(label)
+
+def _loop_indices(owner: Operation) -> dict[int, str]:
+    """Return which loop each linalg.index in an operation is."""
+    return {
+        id(each.result): f"d{each.dim.value.data}"
+        for each in owner.walk() if isinstance(each, IndexOp)
+    }
+
+
+def element_type(value: SSAValue) -> Attribute:
+    """Return the type of a scalar, or of the elements of a tensor."""
+    return value.type.get_element_type() if isinstance(value.type, TensorType) else value.type
+
+
+def check_defined(draft: Draft, operation: Operation, value: SSAValue) -> None:
+    """Raise UserError for elements that have no values yet."""
+    if isinstance(value.owner, EmptyOp):
+        hint = "linalg.fill gives them values"
+        name = draft.volume(value)
+        raise draft.error(operation, f"the elements of {name} are read and have no values", hint)
 
 
 def number_of(value: FloatAttr[AnyFloat] | IntegerAttr) -> int | float:
@@ -119,20 +272,6 @@ def reduction_of(expr: Expr, label: str) -> tuple[str, Expr] | None:
         if isinstance(own, Reference) and own.name == label and not mentions(other, label):
             return REDUCTIONS[op], other
     return None
-
-
-def mentions(expr: Expr, label: str) -> bool:
-    """Return whether an expression reads what a label stands for."""
-    match expr:
-        case Reference():
-            return expr.name == label
-        case Binary():
-            return mentions(expr.left, label) or mentions(expr.right, label)
-        case Unary():
-            return mentions(expr.operand, label)
-        case Call():
-            return any(mentions(each, label) for each in expr.arguments)
-    return False
 
 
 def shown(expr: Expr) -> str:

@@ -41,6 +41,7 @@ class Draft:
         self.spans: dict[str, Span] = {}
         self.symbols: list[str] = []
         self.indices: dict[int, str] = {}
+        self.truths: set[int] = set()
         self._sizes: dict[str, list[str]] = {}
         self._names: dict[int, str] = {}
         self._taken: set[str] = set()
@@ -103,9 +104,25 @@ class Draft:
 
     def introduce(self, value: SSAValue, operation: Operation, said: str) -> str:
         """Name a value and its sizes; those that its type has are claims. Return the name."""
+        type_ = self.type_of(value.type, operation)
+        name = self._name(value, operation, said)
+        self.types[name] = type_
+        return name
+
+    def introduce_truth(self, value: SSAValue, operation: Operation) -> str:
+        """Name a value that is true or false, which is no volume: what reads it compares."""
+        self.truths.add(id(value))
+        return self._name(value, operation, operation.name)
+
+    def new_volume(self, wish: str, type_: str, sizes: Sequence[str]) -> str:
+        """Return the name of a volume that MLIR has not, with the sizes of others."""
+        name = self.new_name(wish)
+        self.types[name], self._sizes[name] = type_, list(sizes)
+        return name
+
+    def _name(self, value: SSAValue, operation: Operation, said: str) -> str:
         name = self.new_name(self.text.names.get(id(value), "v"))
         self._names[id(value)] = name
-        self.types[name] = self.type_of(value.type, operation)
         shape = value.type.get_shape() if isinstance(value.type, TensorType) else ()
         self._sizes[name] = [self.symbol(f"{name}_{k}") for k in range(len(shape))]
         for size, given in zip(self._sizes[name], shape, strict=True):
@@ -122,6 +139,8 @@ class Draft:
         if isinstance(element, IntegerType) and element.width.data in INTEGERS:
             return INTEGERS[element.width.data]
         hint = f"types are {', '.join((*(n for _, n in FLOATS), *INTEGERS.values()))}"
+        if element == IntegerType(1):
+            hint = "compare where the result selects, or convert it: arith.uitofp, arith.extui"
         raise self.error(operation, f"{element} is no type of elements here", hint)
 
     def is_volume(self, value: SSAValue) -> bool:

@@ -5,20 +5,21 @@ Source   Friebel et al., IMPACT 2023: MLIR `linalg::LinalgOp`, VEM from MLIR
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.ops import BroadcastOp, ReduceOp
 from xdsl.dialects.tensor import EmptyOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from stages.lair.tree import Expr
+from stages.lair.tree import Expr, mentions
 from stages.mlir.affine import linear, text_of
-from stages.mlir.body import Body, mentions, reduction_of, shown
-from stages.mlir.draft import Draft, Entry, box, dimensions, tuple_of
+from stages.mlir.body import Body, check_defined, element_type, reduction_of, shown
+from stages.mlir.comparisons import TRUTH
+from stages.mlir.draft import Draft, Entry, dimensions, tuple_of
+from stages.mlir.positions import Loops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,27 +82,36 @@ def reduce(draft: Draft, operation: Operation) -> None:
 
 
 def elementwise(draft: Draft, operation: Operation) -> None:
-    """Add arithmetic on tensors of one shape, or on scalars."""
-    name = draft.introduce(operation.results[0], operation, operation.name)
-    sizes = draft.sizes(operation.results[0])
-    loops = dimensions("d", len(sizes))
-    instance = tuple_of(f"{name}_loops", loops)
-    reads: dict[str, str] = {}
-    labels: dict[int, str] = {}
-    for value in operation.operands:
-        volume = draft.volume(value)
-        for own, other in zip(sizes, draft.sizes(value), strict=True):
+    """Add arithmetic on tensors of one shape, or on scalars; truths are no volumes."""
+    (result,) = operation.results
+    is_truth = element_type(result) == TRUTH
+    if is_truth:
+        name = draft.introduce_truth(result, operation)
+    else:
+        name = draft.introduce(result, operation, operation.name)
+    sizes = draft.sizes(result)
+    for value in filter(draft.is_volume, operation.operands):
+        for own, other in zip(sizes, draft.sizes(value), strict=False):
             draft.claim(operation, name, f"{own} = {other}")
-        _check_defined(draft, operation, value)
-        if sizes or not isinstance(value.owner, ConstantOp):
-            labels[id(value)] = volume
-            reads[volume] = f"{instance} -> {tuple_of(volume, loops)}"
-    found = Body(draft, operation, labels).apply(operation)
-    writes = f"{instance} -> {tuple_of(name, loops)}"
+    if is_truth:
+        return
+    loops = Loops(names=dimensions("d", len(sizes)), sizes=sizes)
+    body = Body(draft, operation, loops, loops.names)
+    found = body.apply(operation)
+    instance, instances = loops.instances(name)
+    writes = f"{instance} -> {tuple_of(name, loops.names)}"
     _finish(draft, operation, Entry(
-        loops=f"{instance} : {box(loops, sizes)}", reads=reads,
+        loops=instances, reads=_from(instance, body, [found]),
         results={name: {"writes": writes, "operator": "=", "value": shown(found)}},
     ))
+
+
+def _from(instance: str, body: Body, values: Sequence[Expr]) -> dict[str, str]:
+    """Return { instance -> element } for all elements that some values are made of."""
+    return {
+        label: f"{instance} -> {element}" for label, element in body.elements.items()
+        if any(mentions(value, label) for value in values)
+    }
 
 
 def add(draft: Draft, structure: Structure) -> None:
@@ -114,36 +124,46 @@ def add(draft: Draft, structure: Structure) -> None:
     for result, output in zip(operation.results, structure.outputs, strict=True):
         for own, other in zip(draft.sizes(result), draft.sizes(output), strict=True):
             draft.claim(operation, names[0], f"{own} = {other}")
-    loops = dimensions("d", structure.loops)
-    extents = _extents(draft, structure, names[0])
-    instance = tuple_of(f"{names[0]}_loops", loops)
-    labels = _labels(draft, structure)
-    body = Body(draft, operation, {
-        id(argument): label for argument, label in zip(structure.block.args, labels, strict=True)
-    })
+    dims = dimensions("d", structure.loops)
+    loops = Loops(names=dims, sizes=_extents(draft, structure, names[0]))
+    body = Body(draft, operation, loops)
+    labels = _labels(structure, body, dims)
     last = structure.block.last_op
     assert last is not None
     values = [body.value(operand) for operand in last.operands]
+    instance, instances = loops.instances(names[0])
     results = {}
     for k, (name, found) in enumerate(zip(names, values, strict=True)):
         position = len(structure.inputs) + k
         results[name] = _result(draft, structure, position, found, labels[position])
-        to = _element(name, structure.maps[position], loops)
+        to = _element(name, structure.maps[position], dims)
         results[name]["writes"] = f"{instance} -> {to}"
-    reads = {label: f"{instance} -> {volume}[]" for volume, label in body.scalars.items()}
-    for k in _read(draft, structure, labels, values, list(results.values())):
-        element = _element(draft.volume(structure.operands[k]), structure.maps[k], loops)
-        reads[labels[k]] = f"{instance} -> {element}"
+    _check_read(draft, structure, labels, values, list(results.values()))
+    for label, entry in zip(labels[len(structure.inputs):], results.values(), strict=True):
+        if entry["operator"] != "=":
+            del body.elements[label]
     _finish(draft, operation, Entry(
-        loops=f"{instance} : {box(loops, extents)}", reads=reads, results=results
+        loops=instances, reads=_from(instance, body, values), results=results
     ))
 
 
-def _read(
+def _labels(structure: Structure, body: Body, dims: Sequence[str]) -> list[str]:
+    """Return what the body calls its arguments; those of results that are reduced grow."""
+    found = []
+    triples = zip(structure.block.args, structure.operands, structure.maps, strict=True)
+    for k, (argument, value, by) in enumerate(triples):
+        label = body.operand(argument, value, [text_of(each, dims) for each in by.results])
+        if k >= len(structure.inputs) and len(by.results) < structure.loops:
+            body.growing.add(label)
+        found.append(label)
+    return found
+
+
+def _check_read(
     draft: Draft, structure: Structure, labels: Sequence[str], values: Sequence[Expr],
     results: Sequence[Entry],
-) -> Iterator[int]:
-    """Yield the positions of the operands whose elements are read, sums as they grow left out."""
+) -> None:
+    """Raise UserError for a sum that is read as it grows, or for elements without values."""
     for k, (label, operand) in enumerate(zip(labels, structure.operands, strict=True)):
         users = [n for n, value in enumerate(values) if mentions(value, label)]
         own = k - len(structure.inputs)
@@ -152,25 +172,11 @@ def _read(
             message = f"{label} is read while it is reduced"
             raise draft.error(structure.operation, message, "read it in an operation of its own")
         if users and not is_sum:
-            _check_defined(draft, structure.operation, operand)
-            yield k
+            check_defined(draft, structure.operation, operand)
 
 
 def _element(volume: str, by: AffineMap, loops: Sequence[str]) -> str:
     return tuple_of(volume, [text_of(each, loops) for each in by.results])
-
-
-def _labels(draft: Draft, structure: Structure) -> list[str]:
-    """Return what the body calls its arguments: the volumes, numbered where one comes twice."""
-    found: list[str] = []
-    for value in structure.operands:
-        volume, number = draft.volume(value), 1
-        label = volume
-        while label in found:
-            number += 1
-            label = f"{volume}_{number}"
-        found.append(label)
-    return found
 
 
 def _extents(draft: Draft, structure: Structure, name: str) -> list[str]:
@@ -232,13 +238,6 @@ def _result(
     if isinstance(init.owner, EmptyOp):
         return entry
     return entry | {"init": draft.volume(init)}
-
-
-def _check_defined(draft: Draft, operation: Operation, value: SSAValue) -> None:
-    if isinstance(value.owner, EmptyOp):
-        hint = "linalg.fill gives them values"
-        name = draft.volume(value)
-        raise draft.error(operation, f"the elements of {name} are read and have no values", hint)
 
 
 def _finish(draft: Draft, operation: Operation, entry: Entry) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import affine, arith, builtin, func, math, tensor
+from xdsl.dialects import affine, builtin, func, math, tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.parser import Parser
@@ -18,10 +18,11 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span as XdslSpan
 
 from stages.diagnose import Source, Span, UserError
+from stages.mlir.comparisons import ARITH
 from stages.mlir.structured import LINALG
 
 DIALECTS = (
-    affine.Affine, arith.Arith, builtin.Builtin, func.Func, LINALG, math.Math,
+    affine.Affine, ARITH, builtin.Builtin, func.Func, LINALG, math.Math,
     tensor.Tensor,
 )
 UNKNOWN = re.compile(r"Operation (\S+) is not registered")

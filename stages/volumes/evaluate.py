@@ -70,6 +70,8 @@ def _evaluated(
     if operation.kind == "constant":
         given = np.asarray(operation.constant)
         array[...] = given.reshape(shapes[name]) if given.ndim else given
+    if operation.kind == "index":
+        array[...] = np.arange(array.size)
     for copy in operation.copies:
         _move(copy, array, found[copy.get_tuple_name(OUT) or ""], sizes)
     return {name: array}

@@ -15,7 +15,7 @@ from stages.volumes.operation import Operation, Program
 
 IN = isl.dim_type.in_
 OUT = isl.dim_type.out
-GIVEN = ("input", "constant")
+GIVEN = ("input", "constant", "index")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

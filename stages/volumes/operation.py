@@ -14,12 +14,13 @@ import islpy as isl
 
 from stages.mapping.yaml_text import write_document
 
-Kind = Literal["input", "constant", "empty", "copy", "compute"]
+Kind = Literal["input", "constant", "empty", "index", "copy", "compute"]
 HEADER = """The operations of a kernel, in order: each defines the volume of its name.
 input: given from outside. constant: one value everywhere, or those of a dense tensor, row by row.
-empty: no values yet. copy: an element of the result is the element of an operand that one of the
-maps under `copies` gives; these are disjoint. compute: an instance of `loops` puts `value`, of the
-elements that the maps under `reads` give, into the element of each result that its `writes` gives.
+empty: no values yet. index: every element is its own index. copy: an element of the result is the
+element of an operand that one of the maps under `copies` gives; these are disjoint. compute: an
+instance of `loops` puts `value`, of the elements that the maps under `reads` give, into the element
+of each result that its `writes` gives.
 `init` is what a reduction starts from; without it, from the neutral element."""
 
 

@@ -75,7 +75,7 @@ def partition(
     done = Partition(constants=constants_of(program))
     output = program.outputs[0]
     for operation in needed(program):
-        if operation.kind == "input" or isinstance(operation.constant, list):
+        if operation.kind in ("input", "index") or isinstance(operation.constant, list):
             done.operations.append(operation)
             done.types[operation.name] = program.types[operation.name]
         elif operation.kind == "compute" or output in operation.volumes:

@@ -21,7 +21,7 @@ NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 def kernel_values(
     program: Program, volumes: Mapping[str, isl.Set], kernel: Kernel, given: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """Return every input and every constant tensor, in their types and shapes.
+    """Return every input, every constant tensor, and what counts, in their types and shapes.
 
     Raises UserErrors for a file that is no such input.
     """
@@ -40,7 +40,10 @@ def kernel_values(
 def _constants(program: Program, volumes: Mapping[str, isl.Set]) -> dict[str, Array]:
     found = {}
     for each in program.operations:
+        shape = extents(volumes[each.name], {}) if each.name in volumes else ()
         if isinstance(each.constant, list):
             values = np.asarray(each.constant, program.types[each.name])
-            found[each.name] = values.reshape(extents(volumes[each.name], {}))
+            found[each.name] = values.reshape(shape)
+        elif each.kind == "index":
+            found[each.name] = np.arange(*shape).astype(program.types[each.name])
     return found
