@@ -28,6 +28,7 @@ from stages.poly.rectangles import NotRectangularError, rectangles, slabs
 from stages.volumes.folding import NEUTRAL, combined, fold, in_type, numbers, repeated
 from stages.volumes.operation import Operation, Program, Result
 from stages.volumes.reached import Variant, constants_of, ends, variants
+from stages.volumes.splitting import split_loops
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 SIGNS = {"+=": "{} + {}", "*=": "{} * {}", "max=": "max({}, {})", "min=": "min({}, {})"}
@@ -291,7 +292,7 @@ def _one(label: str, term: Term, operation: Operation) -> Operation:
         for name, read in term.reads.items()
     }
     result = Result(volume=label, writes=writes, operator=term.operator, value=term.value)
-    return Operation(
+    return split_loops(Operation(
         name=label, kind="compute", source=operation.source, line=operation.line,
         loops=instances.coalesce(), reads=reads, results=(result,),
-    )
+    ))

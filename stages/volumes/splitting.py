@@ -1,0 +1,84 @@
+"""Split loops of which operands are read at quotients, so that all accesses are affine.
+
+Where instances d read x[floor(d/4), d mod 4], as an operand whose dimensions are collapsed, those
+of two loops, d = 4a + b with 0 <= b < 4, read x[a, b].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import islpy as isl
+
+from stages.volumes.operation import Operation
+
+IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
+
+
+def split_loops(operation: Operation) -> Operation:
+    """Return a computation with more loops, and fewer quotients in what they read, if there are.
+
+    Ensures the same values in the same elements: instances are renamed one to one.
+    """
+    found = operation
+    while True:
+        smallest = min(_quotients(found), default=None)
+        if smallest is None:
+            return found
+        by, dim = smallest
+        better = _split(found, dim, by)
+        if _count(better) >= _count(found):
+            return found
+        found = better
+
+
+def _split(operation: Operation, dim: int, by: int) -> Operation:
+    """Return an operation with two loops, a and b, for d = by a + b with 0 <= b < by."""
+    assert operation.loops is not None
+    count = operation.loops.dim(SET)
+    names = [f"d{k}" for k in range(count)]
+    new = [*names[:dim], "a", "b", *names[dim + 1:]]
+    old = [*names[:dim], f"{by}*a + b", *names[dim + 1:]]
+    own = operation.loops.get_tuple_name() or ""
+    rename = isl.Map(
+        f"{{ {own}[{', '.join(new)}] -> {own}[{', '.join(old)}] : 0 <= b < {by} }}"
+    ).intersect_range(operation.loops)
+    return replace(
+        operation, loops=_plain(rename.domain()),
+        reads={label: rename.apply_range(each) for label, each in operation.reads.items()},
+        results=tuple(
+            replace(each, writes=rename.apply_range(each.writes)) for each in operation.results
+        ),
+    )
+
+
+def _plain(loops: isl.Set) -> isl.Set:
+    """Return a set without what its other constraints say as well: a = floor(d/4) for a box."""
+    return loops.coalesce().detect_equalities().remove_redundancies().coalesce()
+
+
+def _quotients(operation: Operation) -> Iterator[tuple[int, int]]:
+    """Yield divisor and loop of every quotient of a single loop in what is read."""
+    for div in _divs(operation):
+        loops, nested = (_used(div, kind) for kind in (IN, DIV))
+        if len(loops) == 1 and not nested:
+            yield div.get_denominator_val().to_python(), loops[0]
+
+
+def _used(div: isl.Aff, kind: isl.dim_type) -> list[int]:
+    """Return the dimensions of a kind that a function depends on."""
+    return [k for k in range(div.dim(kind)) if not div.get_coefficient_val(kind, k).is_zero()]
+
+
+def _count(operation: Operation) -> int:
+    return sum(1 for _ in _divs(operation))
+
+
+def _divs(operation: Operation) -> Iterator[isl.Aff]:
+    """Yield the quotients in what is read, each as often as it occurs."""
+    for read in operation.reads.values():
+        function = read.as_pw_multi_aff()
+        for k in range(function.dim(OUT)):
+            for _, aff in function.get_at(k).get_pieces():
+                yield from (aff.get_div(n) for n in range(aff.dim(DIV)))
