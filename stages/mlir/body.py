@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
 from xdsl.dialects.arith import ConstantOp, IndexCastOp
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, TensorType
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, TensorType
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.tensor import EmptyOp, ExtractOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -24,6 +23,7 @@ from stages.mlir.comparisons import (
     compared,
     selected,
 )
+from stages.mlir.constants import constant, number_of
 from stages.mlir.draft import Draft, tuple_of
 from stages.mlir.positions import Loops, Positions
 
@@ -205,10 +205,12 @@ class Body:
         return self._element(element.partition("[")[0], element)
 
     def _branch(self, value: SSAValue) -> Expr:
-        """Return the expression of a value that indices select; it may be infinite."""
-        if isinstance(value.owner, ConstantOp) and id(value) not in self._values:
-            return self._number(value.owner, is_finite=False)
-        return self.value(value)
+        """Return the expression of a value that indices select; a constant is an operand here."""
+        if not isinstance(value.owner, ConstantOp):
+            return self.value(value)
+        if not self._draft.is_volume(value):
+            constant(self._draft, value.owner)
+        return self._volume(value)
 
     def _check_last(self, operation: Operation) -> None:
         """Raise UserError for rounding on the way; what is put into a result is rounded anyhow."""
@@ -222,10 +224,10 @@ class Body:
     def _reference(self, label: str) -> Reference:
         return Reference(name=label, indices=(), span=self._span)
 
-    def _number(self, owner: ConstantOp, *, is_finite: bool = True) -> Number:
+    def _number(self, owner: ConstantOp) -> Number:
         assert isinstance(owner.value, FloatAttr | IntegerAttr)
         found = number_of(owner.value)
-        if is_finite and not math.isfinite(found):
+        if not math.isfinite(found):
             raise self._draft.error(owner, f"a body has no {found}")
         return Number(value=abs(found) if owner.result.type == TRUTH else found, span=self._span)
 
@@ -249,14 +251,6 @@ def check_defined(draft: Draft, operation: Operation, value: SSAValue) -> None:
         hint = "linalg.fill gives them values"
         name = draft.volume(value)
         raise draft.error(operation, f"the elements of {name} are read and have no values", hint)
-
-
-def number_of(value: FloatAttr[AnyFloat] | IntegerAttr) -> int | float:
-    """Return a constant; of a float the shortest decimal that its type rounds to it."""
-    if isinstance(value, IntegerAttr):
-        return int(value.value.data)
-    types = {16: np.float16, 32: np.float32}
-    return float(str(types.get(value.type.bitwidth, np.float64)(value.value.data)))
 
 
 def reduction_of(expr: Expr, label: str) -> tuple[str, Expr] | None:

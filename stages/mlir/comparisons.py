@@ -1,6 +1,6 @@
-"""Comparisons and selections: of tensors, which xDSL lacks, and as expressions of LAIR.
+"""Comparisons, selections, truths: of tensors, which xDSL lacks, and as expressions of LAIR.
 
-Source   MLIR, dialect arith: cmpf, cmpi, select
+Source   MLIR, dialect arith: cmpf, cmpi, select, conversions
 Differs  what selects the lesser or the greater of the two values that it compares is min or max,
          also where one of them is no number.
 """
@@ -132,7 +132,36 @@ class SelectOp(IRDLOperation):
         return cls(*parser.resolve_operands(names, [cond, types[-1], types[-1]], parser.pos))
 
 
-OURS: tuple[type[Operation], ...] = (CmpfOp, CmpiOp, SelectOp)
+class ConvertOp(IRDLOperation):
+    """A value, or every element of a tensor, in another type."""
+
+    source = operand_def()
+    result = result_def()
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+
+@irdl_op_definition
+class SIToFPOp(ConvertOp):
+    """Signed integers as floats."""
+
+    name = "arith.sitofp"
+
+
+@irdl_op_definition
+class UIToFPOp(ConvertOp):
+    """Unsigned integers as floats."""
+
+    name = "arith.uitofp"
+
+
+@irdl_op_definition
+class ExtUIOp(ConvertOp):
+    """Unsigned integers as wider ones."""
+
+    name = "arith.extui"
+
+
+OURS: tuple[type[Operation], ...] = (CmpfOp, CmpiOp, SelectOp, SIToFPOp, UIToFPOp, ExtUIOp)
 THEIRS = [op for op in Arith.operations if op.name not in {own.name for own in OURS}]
 ARITH = Dialect("arith", [*THEIRS, *OURS], list(Arith.attributes))
 """xDSL's dialect with these operations."""

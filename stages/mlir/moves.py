@@ -8,13 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    TensorType,
-)
+from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.dialects.tensor import (
     CastOp,
     ConcatOp,
@@ -23,10 +17,11 @@ from xdsl.dialects.tensor import (
     ExtractSliceOp,
     InsertSliceOp,
     PadOp,
+    SplatOp,
 )
 from xdsl.ir import Operation, SSAValue
 
-from stages.mlir.body import number_of
+from stages.mlir.constants import constant
 from stages.mlir.draft import Draft, Entry, box, dimensions, tuple_of
 from stages.mlir.indices import index_text, is_number, mixed, strides_of
 
@@ -34,28 +29,41 @@ BOUNDARY = "boundary"
 PERIODIC = "periodic"
 
 
-def constant(draft: Draft, operation: Operation) -> None:
-    """Add arith.constant: one value, or a dense tensor of them."""
-    assert isinstance(operation, ConstantOp)
-    value = operation.value
-    if isinstance(value, DenseIntOrFPElementsAttr):
-        values = [number_of(each) for each in value.get_attrs()]
-        found = values[0] if value.is_splat() else values
-    else:
-        assert isinstance(value, FloatAttr | IntegerAttr)
-        found = number_of(value)
-    draft.define(operation.result, {"kind": "constant", "constant": found}, operation,
-                 operation.name)
-
-
 def empty(draft: Draft, operation: Operation) -> None:
     """Add tensor.empty: sizes, and no values."""
     assert isinstance(operation, EmptyOp)
     name = draft.define(operation.tensor, {"kind": "empty"}, operation, operation.name)
-    given = list(operation.dynamic_sizes)
-    assert isinstance(operation.tensor.type, TensorType)
-    shape = operation.tensor.type.get_shape()
-    unknown = [s for s, n in zip(draft.sizes(operation.tensor), shape, strict=True) if n < 0]
+    _claim_unknown(draft, name, operation, operation.tensor, operation.dynamic_sizes)
+
+
+def splat(draft: Draft, operation: Operation) -> None:
+    """Add tensor.splat: one value everywhere."""
+    assert isinstance(operation, SplatOp)
+    name = draft.introduce(operation.result, operation, operation.name)
+    _claim_unknown(draft, name, operation, operation.result, operation.dynamicSizes)
+    sizes = draft.sizes(operation.result)
+    own = tuple_of(name, dimensions("i", len(sizes)))
+    copy(draft, name, operation, [f"{own} -> {draft.volume(operation.input)}[]"], sizes)
+
+
+def extract(draft: Draft, operation: Operation) -> None:
+    """Add tensor.extract: one element, a scalar."""
+    assert isinstance(operation, ExtractOp)
+    name = draft.introduce(operation.result, operation, operation.name)
+    at = [index_text(draft, each) for each in operation.indices]
+    for index, size in zip(at, draft.sizes(operation.tensor), strict=True):
+        draft.claim(operation, name, f"0 <= {index} < {size}")
+    element = tuple_of(draft.volume(operation.tensor), at)
+    copy(draft, name, operation, [f"{name}[] -> {element}"], [])
+
+
+def _claim_unknown(
+    draft: Draft, name: str, operation: Operation, result: SSAValue, given: Sequence[SSAValue]
+) -> None:
+    """Claim that the sizes which a type leaves open are those given."""
+    assert isinstance(result.type, TensorType)
+    shape = result.type.get_shape()
+    unknown = [s for s, n in zip(draft.sizes(result), shape, strict=True) if n < 0]
     if len(unknown) != len(given):
         message = f"{len(unknown)} sizes are unknown, and {len(given)} given"
         raise draft.error(operation, message, "give one value of type index for each `?`")

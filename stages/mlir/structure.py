@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
-from xdsl.dialects.linalg.ops import BroadcastOp, ReduceOp
+from xdsl.dialects.linalg.ops import BroadcastOp
 from xdsl.dialects.tensor import EmptyOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
@@ -19,6 +19,7 @@ from stages.mlir.affine import linear, text_of
 from stages.mlir.body import Body, check_defined, element_type, reduction_of, shown
 from stages.mlir.comparisons import TRUTH
 from stages.mlir.draft import Draft, Entry, dimensions, tuple_of
+from stages.mlir.payload import MapOp, ReduceOp
 from stages.mlir.positions import Loops
 
 
@@ -72,12 +73,26 @@ def _without(rank: int, dimensions: Sequence[int]) -> AffineMap:
 def reduce(draft: Draft, operation: Operation) -> None:
     """Add linalg.reduce: some dimensions become one element."""
     assert isinstance(operation, ReduceOp)
-    gone = operation.dimensions.get_values()
-    rank = len(draft.sizes(operation.input))
-    kept = _without(rank, gone)
+    rank = len(draft.sizes(operation.inputs[0]))
+    whole = AffineMap.identity(rank)
+    kept = _without(rank, operation.dimensions.get_values())
+    maps = [*[whole] * len(operation.inputs), *[kept] * len(operation.outputs)]
     add(draft, Structure(
-        operation=operation, inputs=[operation.input], outputs=[operation.init],
-        maps=[AffineMap.identity(rank), kept], block=operation.region.block, loops=rank,
+        operation=operation, inputs=operation.inputs, outputs=operation.outputs, maps=maps,
+        block=operation.body.block, loops=rank,
+    ))
+
+
+def map_(draft: Draft, operation: Operation) -> None:
+    """Add linalg.map: a function of elements at one place."""
+    assert isinstance(operation, MapOp)
+    rank, block = len(draft.sizes(operation.outputs[0])), operation.body.block
+    count = len(operation.inputs) + len(operation.outputs)
+    for output in operation.outputs[len(block.args) - len(operation.inputs):]:
+        block.insert_arg(element_type(output), len(block.args))
+    add(draft, Structure(
+        operation=operation, inputs=operation.inputs, outputs=operation.outputs,
+        maps=[AffineMap.identity(rank)] * count, block=block, loops=rank,
     ))
 
 

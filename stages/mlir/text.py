@@ -117,8 +117,9 @@ def _refused(said: str, span: Span) -> UserError:
     hint = None
     if old is not None:
         hint = f"arith.{old} is called arith.{OLD_NAMES[old]} now"
-    elif UNKNOWN.fullmatch(said):
-        hint = "write it as linalg.generic"
+    elif (unknown := UNKNOWN.fullmatch(said)) is not None:
+        is_arithmetic = unknown[1].startswith(("arith.", "math."))
+        hint = "write it with other arithmetic" if is_arithmetic else "write it as linalg.generic"
     elif span.source.text.lstrip().startswith("^"):
         hint = "wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... { ... }`"
     return UserError(f"MLIR: {said}", span, hint)

@@ -17,15 +17,18 @@ from xdsl.ir import Operation
 
 from stages.diagnose import UserError
 from stages.mlir import moves, shapes, structure
-from stages.mlir.body import ELEMENTWISE
+from stages.mlir.body import ELEMENTWISE, HINT
+from stages.mlir.constants import constant
 from stages.mlir.draft import Draft
 from stages.mlir.indices import index_text
 from stages.mlir.text import Text
 
 HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
-    "arith.constant": moves.constant,
+    "arith.constant": constant,
     "tensor.empty": moves.empty,
     "tensor.cast": moves.cast,
+    "tensor.splat": moves.splat,
+    "tensor.extract": moves.extract,
     "tensor.pad": moves.pad,
     "tensor.extract_slice": moves.extract_slice,
     "tensor.insert_slice": moves.insert_slice,
@@ -33,6 +36,7 @@ HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
     "tensor.collapse_shape": shapes.collapse,
     "tensor.expand_shape": shapes.expand,
     "linalg.broadcast": structure.broadcast,
+    "linalg.map": structure.map_,
     "linalg.reduce": structure.reduce,
     **dict.fromkeys(ELEMENTWISE, structure.elementwise),
 }
@@ -53,6 +57,8 @@ def translate(text: Text) -> tuple[Draft, list[str]]:
     outputs: list[str] = []
     for operation in text.function.body.block.ops:
         if isinstance(operation, ReturnOp):
+            for value in operation.operands:
+                draft.type_of(value.type, operation)
             outputs = [draft.volume(value) for value in operation.operands]
         else:
             _add(draft, operation)
@@ -74,5 +80,7 @@ def _add(draft: Draft, operation: Operation) -> None:
 
 
 def _unknown(draft: Draft, operation: Operation) -> UserError:
+    if operation.dialect_name() in ("arith", "math"):
+        return draft.error(operation, f"{operation.name} is no arithmetic here", HINT)
     hint = "write it as linalg.generic, or as tensor.pad, extract_slice, insert_slice or concat"
     return draft.error(operation, f"{operation.name} is no operation on volumes here", hint)

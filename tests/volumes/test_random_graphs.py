@@ -15,8 +15,11 @@ from stages.volumes.evaluate import evaluate
 from stages.volumes.operation import read_program
 from stages.volumes.sizes import solve
 from tests.volumes.graphs import OPERATIONS, random_graph
+from tests.volumes.more_graphs import ALL, MORE
 
 GRAPHS, AT_ONCE = 200, 20
+MORE_GRAPHS = range(1000, 1040)
+FIRST = [*range(0, GRAPHS, AT_ONCE), *MORE_GRAPHS[::AT_ONCE]]
 
 
 class Analysed:
@@ -53,12 +56,17 @@ def points(program, output, source, shape):
     return np.zeros(shape, dtype=bool)
 
 
+def drawn(seed):
+    """Return a graph; those of MORE_GRAPHS have more operations."""
+    return random_graph(seed, *([ALL] if seed in MORE_GRAPHS else []))
+
+
 def traced(seed):
-    graph, outputs, text = random_graph(seed)
+    graph, outputs, text = drawn(seed)
     return graph, outputs, Analysed(text)
 
 
-@pytest.mark.parametrize("first", range(0, GRAPHS, AT_ONCE))
+@pytest.mark.parametrize("first", FIRST)
 def test_program_maps_are_what_a_tracer_finds(first):
     for seed in range(first, first + AT_ONCE):
         graph, outputs, analysed = traced(seed)
@@ -74,7 +82,7 @@ def test_program_maps_are_what_a_tracer_finds(first):
                 )
 
 
-@pytest.mark.parametrize("first", range(0, GRAPHS, 4 * AT_ONCE))
+@pytest.mark.parametrize("first", [*FIRST[:10:4], *FIRST[10:]])
 def test_values_are_those_of_numpy(first):
     for seed in range(first, first + AT_ONCE):
         graph, _, analysed = traced(seed)
@@ -106,7 +114,10 @@ def union(maps):
     return found
 
 
-def test_every_operation_is_drawn():
-    drawn = [random_graph(seed)[0].kinds for seed in range(GRAPHS)]
-    for operation in OPERATIONS:
-        assert sum(operation.__name__ in kinds for kinds in drawn) > GRAPHS // 4
+@pytest.mark.parametrize(("seeds", "operations"), [
+    (range(GRAPHS), OPERATIONS), (MORE_GRAPHS, MORE),
+])
+def test_every_operation_is_drawn(seeds, operations):
+    kinds = [drawn(seed)[0].kinds for seed in seeds]
+    for operation in operations:
+        assert sum(operation.__name__ in each for each in kinds) > len(seeds) // 4
