@@ -302,8 +302,8 @@ def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
 
 def configurations(decision: Description) -> int:
     """Return how many vector instructions a task has: one a size, in each step; 0 for loops."""
-    sizes = math.prod(decision.get("several", []))
-    return 0 if decision["by"] == "loops" else sizes * len(decision.get("steps", [""]))
+    vectors = [s for s in decision.get("steps", [decision]) if s.get("by") != "loops"]
+    return len(vectors) * math.prod(decision.get("several", []))
 
 
 def extent(sizes: int | list[int]) -> int | str:

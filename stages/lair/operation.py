@@ -8,10 +8,13 @@ from __future__ import annotations
 import typing
 from dataclasses import dataclass
 
-from stages.lair.expressions import expression_text
+from stages.lair.expressions import EXACT_FUNCTIONS, FUNCTIONS, expression_text
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 
 BINARY = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV"}
+LOOPED = frozenset(FUNCTIONS) - EXACT_FUNCTIONS
+"""Functions of one value that no vector operation computes: a loop does, one value at a time."""
+
 SELECTING = ("MAX", "MIN")
 FUSED = {"+": ("FMA", "FMA"), "-": ("FMS", "FNMA")}
 """A product on the left, or on the right, of a sum or a difference."""
@@ -20,14 +23,9 @@ CALL = {"max": "MAX", "min": "MIN"}
 ACCUMULATE = {"+=": "ADD", "*=": "MUL", "max=": "MAX", "min=": "MIN"}
 
 
-class NoOperationError(Exception):
-    """A part of an expression that no vector operation computes."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What an earlier operation of the statement gave; two that are never needed at a time may
-    have one number.
+    """What an earlier operation of the statement gave; every one has a number of its own.
 
     `rounded` says that it may be rounded to the type of the target: what is computed from it only
     selects one of several values, or changes signs, and rounding keeps their order.
@@ -45,7 +43,8 @@ class Operation:
     """A vector operation and its sources: the names of tensors, numbers, or parts.
 
     The first one is the name of the target where an operation accumulates; COPY has one, those that
-    are FUSED have three. `to` is the part that it gives, None if that is the target.
+    are FUSED have three; a function of LOOPED, as LAIR calls it, has one. `to` is the part that it
+    gives, None if that is the target.
     """
 
     name: str
@@ -54,9 +53,9 @@ class Operation:
 
 
 def operations_of(target: str, op: str, expr: Expr) -> tuple[Operation, ...]:
-    """Return the vector operations of `target op expr`; the last one gives the target.
+    """Return the operations of `target op expr`; the last one gives the target.
 
-    Raises NoOperationError where there is none for a part of the expression.
+    What occurs twice is computed once.
     """
     leaf, found = _leaf(expr), _Operations()
     if leaf is not None and op == "=":
@@ -77,31 +76,21 @@ class _Operations:
 
     def __init__(self) -> None:
         self.listed: list[Operation] = []
-        self.parts = 0
-        self.free: list[Part] = []
+        self.parts: dict[tuple[str, bool], Part] = {}
 
     def source(self, expr: Expr, *, rounded: bool) -> Leaf:
-        """Return a leaf, or the part that an expression becomes. Raises NoOperationError."""
-        leaf = _leaf(expr)
+        """Return a leaf, or the part that an expression becomes."""
+        leaf, key = _leaf(expr), (expression_text(expr), rounded)
         if leaf is not None:
             return leaf
-        return self.append(*_operation(expr, self, rounded=rounded), rounded=rounded)
-
-    def sources(self, left: Expr, right: Expr) -> tuple[Leaf, Leaf]:
-        """Return the sources that two expressions become; one, where they are the same."""
-        first = self.source(left, rounded=False)
-        same = expression_text(left) == expression_text(right)
-        return first, first if same else self.source(right, rounded=False)
+        if key not in self.parts:
+            operation = _operation(expr, self, rounded=rounded)
+            self.parts[key] = self.append(*operation, rounded=rounded)
+        return self.parts[key]
 
     def append(self, name: str, sources: tuple[Leaf, ...], *, rounded: bool) -> Part:
-        """Append an operation; what it uses need not be kept, and what it gives takes its place."""
-        self.free += [s for s in dict.fromkeys(reversed(sources)) if isinstance(s, Part)]
-        free = [part for part in self.free if part.rounded == rounded]
-        part = free[-1] if free else Part(number=self.parts, rounded=rounded)
-        if free:
-            self.free.remove(part)
-        else:
-            self.parts += 1
+        """Append an operation, and return the part that it gives."""
+        part = Part(number=len(self.listed), rounded=rounded)
         self.listed.append(Operation(name=name, sources=sources, to=part))
         return part
 
@@ -109,7 +98,7 @@ class _Operations:
 def _operation(
     expr: Expr, found: _Operations, *, rounded: bool
 ) -> tuple[str, tuple[Leaf, ...]]:
-    """Return the operation of an expression that is no leaf. Raises NoOperationError.
+    """Return the operation of an expression that is no leaf.
 
     `rounded` says whether the expression may be rounded to the type of the target.
     """
@@ -117,15 +106,27 @@ def _operation(
         case Binary(op="+" | "-", left=left, right=right) if _is_product(left, right):
             return _fused(expr, found)
         case Binary(left=left, right=right):
-            return BINARY[expr.op], found.sources(left, right)
+            sources = [found.source(each, rounded=False) for each in (left, right)]
+            return BINARY[expr.op], tuple(sources)
+        case Call(function="abs"):
+            return _absolute(found.source(expr.arguments[0], rounded=rounded), found, rounded)
+        case Call(function="relu"):
+            return "MAX", (found.source(expr.arguments[0], rounded=rounded), 0)
         case Call() if expr.function in CALL:
             sources = [found.source(each, rounded=rounded) for each in expr.arguments]
             return CALL[expr.function], tuple(sources)
-        case Call(function="relu"):
-            return "MAX", (found.source(expr.arguments[0], rounded=rounded), 0)
+        case Call():
+            return expr.function, (found.source(expr.arguments[0], rounded=False),)
         case Unary():
             return "MUL", (found.source(expr.operand, rounded=rounded), -1)
-    raise NoOperationError(f"`{expression_text(expr)}` is no vector operation")
+    raise AssertionError(f"{expr} is no expression of a specialised statement")
+
+
+def _absolute(
+    value: Leaf, found: _Operations, rounded: bool
+) -> tuple[str, tuple[Leaf, ...]]:
+    """Return max(0 - x, x): 0 - x is never -0, and NaN where x is."""
+    return "MAX", (found.append("SUB", (0, value), rounded=rounded), value)
 
 
 def _fused(expr: Binary, found: _Operations) -> tuple[str, tuple[Leaf, ...]]:
@@ -133,8 +134,9 @@ def _fused(expr: Binary, found: _Operations) -> tuple[str, tuple[Leaf, ...]]:
     on_right = int(_is_product(expr.right))
     product, other = (expr.right, expr.left) if on_right else (expr.left, expr.right)
     factors = typing.cast(Binary, product)
-    a, b = found.sources(factors.left, factors.right)
-    return FUSED[expr.op][on_right], (a, b, found.source(other, rounded=False))
+    sides = (factors.left, factors.right, other)
+    a, b, c = (found.source(each, rounded=False) for each in sides)
+    return FUSED[expr.op][on_right], (a, b, c)
 
 
 def _is_product(*sides: Expr) -> bool:

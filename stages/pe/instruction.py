@@ -6,61 +6,19 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.pe.code import C_TYPES, Block, literal, words, write_nest
+from stages.pe.call import call_loops
+from stages.pe.code import Block, words, write_nest
 from stages.pe.model import Description, Work, holds, value
+from stages.pe.operands import Step, operand_text, steps_of, vectors_of
 from stages.pe.work import Spelling
 from stages.poly.ast import Expression, Instance, element_loops, held, interval
 from stages.poly.bind import bind_set
-from stages.poly.function import is_affine
 
 AT_RUN_TIME = ("enumerate", "configure")
 """Ways to an instruction whose size is found before each call."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One of a task's vector instructions, in C: its field of memory and its counter.
-
-    `first` is the number of its first operand among those of all steps.
-    """
-
-    field: str
-    counter: str
-    operation: str
-    operands: tuple[Description, ...]
-    first: int
-
-
-def steps_of(name: str, decision: Description, spelling: Spelling) -> list[Step]:
-    """Return the vector instructions of a task; the last one counts."""
-    listed = decision.get("steps", [decision])
-    last = len(listed) - 1
-    return [
-        Step(
-            field=spelling.of(name) if k == last else spelling.of(f"{name} {k}", f"{name}_{k}"),
-            counter=spelling.counter(name) if k == last else "NO_COUNTER",
-            operation=step["operation"],
-            operands=tuple(_spelled(o, name, spelling) for o in step["operands"]),
-            first=3 * k,
-        )
-        for k, step in enumerate(listed)
-    ]
-
-
-def part_field(name: str, number: int, spelling: Spelling) -> str:
-    """Return the field of memory for a part of a task's statement."""
-    return spelling.of(f"{name} part {number}", f"{name}_part{number}")
-
-
-def _spelled(operand: Description, name: str, spelling: Spelling) -> Description:
-    """Return an operand, the field of a part with it."""
-    if "part" not in operand:
-        return operand
-    return operand | {"field": part_field(name, operand["part"], spelling)}
 
 
 def vector_call(
@@ -105,6 +63,9 @@ def _run(
     decision, run = model.simd[name], Block()
     selected = _selected(run, decision, context)
     for step in steps_of(name, decision, spelling):
+        if step.looped:
+            call_loops(run, step, decision["sizes"], context, elements, spelling)
+            continue
         operands = [
             operand_text(o, step.first + k, run, context, elements)
             for k, o in enumerate(step.operands)
@@ -191,41 +152,6 @@ def _size_at_run_time(block: Block, decision: Description, k: int) -> str:
     return f"last{k} - first{k} + 1"
 
 
-def operand_text(
-    operand: Description,
-    position: int,
-    block: Block,
-    context: isl.Set,
-    elements: Mapping[str, str],
-) -> str:
-    """Return the address of an operand; a number gets a variable of its own."""
-    if "element" in operand:
-        return f"&{elements[operand['element']]}"
-    if "part" in operand:
-        return f"my->{operand['field']}"
-    if "number" in operand:
-        type_, name = operand["type"], f"number{position}"
-        block.add(f"const {C_TYPES[type_]} {name} = {literal(operand['number'], type_)};")
-        return f"&{name}"
-    return base_text(operand, block, context)
-
-
-def base_text(operand: Description, block: Block, context: isl.Set) -> str:
-    """Return the address of the first element of an operand in memory.
-
-    Affine indices are part of the address, as they are in loops; others take their operations.
-    """
-    indices = [value(b, context) for b in operand["base"]]
-    listed = zip(operand["base"], indices, strict=True)
-    costly = (i.operations for b, i in listed if not _is_free(b, context))
-    block.charge(address=1, scalar=sum(costly))
-    return f"&my->{operand['local']}{''.join(f'[{i.text}]' for i in indices)}"
-
-
-def _is_free(index: int | str, context: isl.Set) -> bool:
-    return isinstance(index, int) or is_affine(isl.PwAff(index), context)
-
-
 def configuration(name: str, model: Work, spelling: Spelling, context: isl.Set) -> list[str]:
     """Return the lines that configure a task's vector instructions in main.
 
@@ -242,7 +168,7 @@ def configuration(name: str, model: Work, spelling: Spelling, context: isl.Set) 
         subscripts += f"[s{k}]"
         block = block.nest(f"for (int s{k} = 0; s{k} < {count}; s{k} += 1)")
     block = block.when(_needed(decision, context))
-    for step in steps_of(name, decision, spelling):
+    for step in vectors_of(name, decision, spelling):
         block.add(*_configure(step, f"&my->{step.field}{subscripts}", sizes))
     return outermost.text()
 
@@ -261,10 +187,11 @@ def _configure(step: Step, vector: str, sizes: Sequence[str]) -> list[str]:
     """Return the statement that configures a vector instruction."""
     operands = [_configured(o) for o in step.operands]
     operands += ["NO_OPERAND"] * (3 - len(operands))
+    own = [sizes[k] for k in step.over]
     call = "configure_fused" if len(operands) > 3 else "configure"
     return [
         f"{call}(pe, {vector}, {step.counter}, {step.operation}, "
-        f"SIZES({', '.join(sizes) or '1'}),",
+        f"SIZES({', '.join(own) or '1'}),",
         f"{' ' * len(call)} {', '.join(operands)});",
     ]
 

@@ -11,15 +11,10 @@ import islpy as isl
 
 from stages.pe.code import BYTES, C_TYPES, Block
 from stages.pe.function import Body, Function
-from stages.pe.instruction import (
-    configuration,
-    part_field,
-    steps_of,
-    table_entry,
-    table_field,
-)
+from stages.pe.instruction import configuration, table_entry, table_field
 from stages.pe.model import Model, holds, value
 from stages.pe.names import read_names
+from stages.pe.operands import part_field, vectors_of
 from stages.pe.passing import hear
 from stages.pe.work import Spelling
 from stages.poly.bind import index_constants, project_names
@@ -95,7 +90,7 @@ class Program:
         """Keep a task's vector instructions, and configure them in main where they are used."""
         decision = self.model.simd[name]
         several = "".join(f"[{n}]" for n in decision.get("several", ()))
-        for step in steps_of(name, decision, self.spelling):
+        for step in vectors_of(name, decision, self.spelling):
             self.hold(f"struct vector {step.field}{several};  /* {comment} */")
         here = self.pes_of(self.model.known(name))
         lines = configuration(name, self.model, self.spelling, self.pes.intersect(here))

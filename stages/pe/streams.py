@@ -12,8 +12,8 @@ import islpy as isl
 
 from stages.pe.code import C_TYPES, Block
 from stages.pe.function import Body
-from stages.pe.instruction import base_text
 from stages.pe.model import Description, Model, holds, value
+from stages.pe.operands import base_text
 from stages.pe.passing import by_parity
 from stages.pe.program import Program
 from stages.pe.work import transfer_loops

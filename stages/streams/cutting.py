@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
-from stages.lair.operation import NoOperationError, operations_of
+from stages.lair.operation import LOOPED, operations_of
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.count import most_points
 from stages.poly.pieces import from_domain
@@ -209,15 +209,14 @@ class Cutter:
         instances = self._spread(self.flows.adapted["placement"], statement.name)
         operands = 1 + len(statement.reads)
         results = self._results(group, statement)
-        try:
-            number = len(operations_of(target, statement.op, statement.expr))
-        except NoOperationError:
-            each = profile.scalar * (operands + 1) + profile.loop + profile.address * operands
-            return Work(whole=instances * each, call=OUTSIDE * profile.scalar, results=results)
-        lanes = profile.lanes[self.layer.tensors[target].type]
+        operations = operations_of(target, statement.op, statement.expr)
+        looped = sum(operation.name in LOOPED for operation in operations)
+        each = looped * (profile.scalar + profile.loop + profile.address)
+        number, lanes = len(operations) - looped, profile.lanes[self.layer.tensors[target].type]
+        whole = number * -(-instances // lanes) + instances * each
         call = number * (profile.vector_start_up + profile.address * operands)
         call += profile.scalar * (STEP if statement.op == "=" else 2 * STEP)
-        return Work(whole=number * -(-instances // lanes), call=call, results=results)
+        return Work(whole=whole, call=call, results=results)
 
     def _results(self, group: Group, statement: Statement) -> int:
         """Return how many elements leave a PE while others are still computed, at most."""

@@ -26,8 +26,8 @@ from stages.poly.count import count, most_points
 from stages.vector.candidate import Candidate
 from stages.vector.instruction import instruction
 from stages.vector.memory import Memory, extended
-from stages.vector.operands import Step
 from stages.vector.situation import Situation
+from stages.vector.steps import Step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +68,10 @@ class Cost:
         work = self._work(memory, described)
         block = Block()
         vector_call(block, self.situation.name, work, _spelling(), self._elements())
-        charged = self._guarded(block) + sum(self._run(candidate, step) for step in steps)
+        vectors = [step for step in steps if not step.looped]
+        charged = self._guarded(block) + sum(self._run(candidate, step) for step in vectors)
         at_call = candidate.way == "configure"
-        once = 0 if at_call else len(steps) * configurations(candidate)
+        once = 0 if at_call else len(vectors) * configurations(candidate)
         configured = once * self.situation.profile.configuration
         return charged * self.situation.files.invocations + configured
 
@@ -87,18 +88,19 @@ class Cost:
         Where two sizes vary, and the others leave lanes empty, for their mean.
         """
         runs, here = self.calls, self.charge.here
+        sizes = [candidate.sizes[k] for k in step.along]
+        box = _along(candidate.box, step.along).intersect_params(here)
         if candidate.outer is not None:
             runs = count(candidate.outer.intersect_params(here))
         lanes = self.situation.profile.lanes[step.operands[0].type]
-        varying = [size for size in candidate.sizes if _constant(size) is None]
-        fixed = prod(_constant(size) or 1 for size in candidate.sizes)
+        varying = [size for size in sizes if _constant(size) is None]
+        fixed = prod(_constant(size) or 1 for size in sizes)
         if varying and fixed % lanes == 0:
-            running = count(candidate.box.intersect_params(here)) // lanes
+            running = count(box) // lanes
         elif len(varying) == 1:
-            domain = candidate.box.params().intersect(here)
-            running = count(_vectors(varying[0].intersect_params(domain), fixed, lanes))
+            running = count(_vectors(varying[0].intersect_params(box.params()), fixed, lanes))
         else:
-            mean = -(-count(candidate.box.intersect_params(here)) // max(1, runs))
+            mean = -(-count(box) // max(1, runs))
             running = runs * -(-mean // lanes)
         start = self.situation.profile.vector_start_up
         if candidate.way == "configure":
@@ -144,6 +146,13 @@ def _vectors(size: isl.PwAff, fixed: int, lanes: int) -> isl.Set:
     elements = isl.Set.from_pw_aff(size.scale_val(isl.Val(fixed)).floor())
     below = isl.Map(f"{{ [n] -> [c] : 0 <= c and {lanes}c < n }}")
     return elements.apply(below)
+
+
+def _along(box: isl.Set, dimensions: Sequence[int]) -> isl.Set:
+    """Return a box without its other dimensions."""
+    for k in reversed(range(box.dim(isl.dim_type.set))):
+        box = box if k in dimensions else box.project_out(isl.dim_type.set, k, 1)
+    return box
 
 
 def configurations(candidate: Candidate) -> int:

@@ -12,8 +12,9 @@ import islpy as isl
 from stages.pe.instruction import AT_RUN_TIME
 from stages.vector.candidate import Candidate
 from stages.vector.memory import Memory
-from stages.vector.operands import Step, described, parts_of, value_of
+from stages.vector.operands import described, value_of
 from stages.vector.situation import Description, Situation
+from stages.vector.steps import Step, parts_of
 from stages.vector.tables import Tables
 
 
@@ -30,15 +31,21 @@ def instruction(
     if candidate.outer is not None:
         found["outer"] = str(candidate.outer)
     found["extents"] = _extents(situation, candidate.sizes)
-    rank = len(candidate.sizes)
-    listed: list[Description] = [
-        {"operation": s.operation, "operands": [described(o, memory, rank) for o in s.operands]}
-        for s in steps
-    ]
+    listed = [_step(step, memory, len(candidate.sizes)) for step in steps]
     found |= _tables(situation, candidate, [o for step in listed for o in step["operands"]])
     if len(listed) == 1:
         return found | listed[0]
     return found | {"parts": [part.shown() for part in parts_of(steps)], "steps": listed}
+
+
+def _step(step: Step, memory: Memory, rank: int) -> Description:
+    found: Description = {"operation": step.operation}
+    if step.looped:
+        found["by"] = "loops"
+        found["why"] = f"{step.operation} is no vector operation"
+    if len(step.along) < rank:
+        found["over"] = list(step.along)
+    return found | {"operands": [described(o, memory, step.along) for o in step.operands]}
 
 
 def _tables(

@@ -12,10 +12,8 @@ from math import prod
 
 import islpy as isl
 
-from stages.lair.operation import Leaf, Operation, Part
 from stages.poly.linear import linear_form
 from stages.poly.local import Shape
-from stages.streams.tasks import FILLS
 from stages.vector.candidate import Candidate, NotPossibleError
 from stages.vector.memory import Memory
 from stages.vector.situation import Description, Situation
@@ -44,10 +42,14 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InPart:
-    """Element [k] of what an earlier step of the statement gave, elements in their order."""
+    """Element [k] of what an earlier step of the statement gave, elements in their order.
+
+    It varies along some dimensions of the box only, of which `shape` has the greatest sizes.
+    """
 
     number: int
     type: str
+    along: tuple[int, ...]
     shape: Shape
 
     def shown(self) -> Description:
@@ -58,58 +60,7 @@ class InPart:
 Operand = InMemory | Given | InPart
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """A vector instruction: its operation, and its operands d, a, b, c."""
-
-    operation: str
-    operands: tuple[Operand, ...]
-
-
-def steps_of(
-    situation: Situation, operations: Sequence[Operation], candidate: Candidate
-) -> tuple[Step, ...]:
-    """Return the steps of a statement. Raises NotPossibleError if an access is not linear."""
-    if not situation.runs:
-        (operation,), (tensor,) = operations, situation.accesses
-        memory = _in_memory(situation, tensor, candidate)
-        value = typing.cast(str, operation.sources[0])
-        filled = Given(kind="number", value=value, type=memory.type)
-        fills = situation.task["kind"] in FILLS
-        operands: tuple[Operand, ...] = (memory, filled) if fills else (memory,)
-        return (Step(operation=operation.name, operands=operands),)
-    return tuple(_step(situation, operation, candidate) for operation in operations)
-
-
-def _step(situation: Situation, operation: Operation, candidate: Candidate) -> Step:
-    """Return one step. Whatever is no tensor is computed in float32, or in int32."""
-    target = situation.task["target"]
-    leaves = (operation.to or target, *operation.sources)
-    operands = (_operand(situation, x, candidate) for x in leaves)
-    return Step(operation=operation.name, operands=tuple(operands))
-
-
-def _operand(situation: Situation, leaf: Leaf, candidate: Candidate) -> Operand:
-    target = situation.type_of(situation.task["target"])
-    computed = "int32" if target.startswith("int") else "float32"
-    if isinstance(leaf, Part):
-        type_ = target if leaf.rounded and target.startswith("float") else computed
-        return InPart(number=leaf.number, type=type_, shape=_greatest(situation, candidate))
-    if not isinstance(leaf, str):
-        return Given(kind="number", value=leaf, type=computed)
-    if leaf == situation.arriving:
-        return Given(kind="element", value=leaf, type=situation.type_of(leaf))
-    return _in_memory(situation, leaf, candidate)
-
-
-def _greatest(situation: Situation, candidate: Candidate) -> Shape:
-    """Return the greatest size of each dimension of the box."""
-    domain = candidate.box.params()
-    sizes = (size.intersect_params(domain).floor().max_val() for size in candidate.sizes)
-    return tuple(size.to_python() for size in sizes)
-
-
-def _in_memory(situation: Situation, tensor: str, candidate: Candidate) -> InMemory:
+def in_memory(situation: Situation, tensor: str, candidate: Candidate) -> InMemory:
     """Return { T_local[base + coefficients] }. Raises NotPossibleError if it is not linear."""
     access = situation.accesses[tensor]
     if candidate.change is not None:
@@ -127,18 +78,26 @@ def _in_memory(situation: Situation, tensor: str, candidate: Candidate) -> InMem
     )
 
 
-def parts_of(steps: Sequence[Step]) -> list[InPart]:
-    """Return the parts that steps give to later ones, by their numbers."""
-    parts = {o.number: o for step in steps for o in step.operands if isinstance(o, InPart)}
-    return [parts[number] for number in sorted(parts)]
+def along(operand: Operand) -> tuple[int, ...]:
+    """Return the dimensions of the box along which an operand varies."""
+    if isinstance(operand, InPart):
+        return operand.along
+    if isinstance(operand, Given):
+        return ()
+    columns = enumerate(zip(*operand.coefficients, strict=True))
+    return tuple(k for k, column in columns if any(column))
 
 
-def described(operand: Operand, memory: Memory, rank: int) -> Description:
-    """Return an operand as simd.yaml has it, for memory as it is after extensions."""
+def described(operand: Operand, memory: Memory, dimensions: Sequence[int]) -> Description:
+    """Return an operand as simd.yaml has it, for memory as it is after extensions.
+
+    `dimensions` are those of the box that the instruction runs over.
+    """
     if isinstance(operand, Given):
         return {operand.kind: operand.value, "type": operand.type}
     if isinstance(operand, InPart):
-        strides = _strides(_unit(len(operand.shape)), operand.shape)
+        steps = dict(zip(operand.along, _steps(operand.shape), strict=True))
+        strides = [steps.get(k, 0) for k in dimensions]
         return {"part": operand.number, "type": operand.type, "strides": strides}
     shift = memory.shifts[operand.local]
     base = [b.add_constant_val(isl.Val(-s)) for b, s in zip(operand.base, shift, strict=True)]
@@ -146,7 +105,7 @@ def described(operand: Operand, memory: Memory, rank: int) -> Description:
         "local": operand.local,
         "type": operand.type,
         "base": [value_of(b.coalesce()) for b in base],
-        "strides": _strides(operand.coefficients, memory.shapes[operand.local]) or [0] * rank,
+        "strides": _strides(operand.coefficients, memory.shapes[operand.local], dimensions),
     }
 
 
@@ -169,14 +128,14 @@ def _at_origin(
     return constant.coalesce()
 
 
-def _unit(rank: int) -> Coefficients:
-    return tuple(tuple(int(j == k) for k in range(rank)) for j in range(rank))
-
-
-def _strides(coefficients: Coefficients, shape: Shape) -> list[int]:
+def _strides(
+    coefficients: Coefficients, shape: Shape, dimensions: Sequence[int]
+) -> list[int]:
     """Return how many elements of a local tensor each dimension of the box steps over."""
-    steps = [1]
-    for size in reversed(shape[1:]):
-        steps.insert(0, steps[0] * size)
-    columns = zip(*coefficients, strict=True)
-    return [sum(c * s for c, s in zip(column, steps, strict=True)) for column in columns]
+    rows = list(zip(coefficients, _steps(shape), strict=True))
+    return [sum(row[k] * step for row, step in rows) for k in dimensions]
+
+
+def _steps(shape: Shape) -> list[int]:
+    """Return how many elements each dimension of a tensor steps over."""
+    return [prod(shape[k + 1 :]) for k in range(len(shape))]

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stages.lair.grammar import parse_expression
-from stages.lair.operation import NoOperationError, Operation, operations_of
+from stages.lair.operation import LOOPED, Operation, operations_of
 from stages.pe.code import BYTES
 from stages.streams.tasks import FILLS, RUNS, STREAMS
 from stages.vector.candidate import Candidate, NotPossibleError, RankError
 from stages.vector.cost import Cost, configurations
 from stages.vector.memory import extended
-from stages.vector.operands import Step, parts_of, steps_of
 from stages.vector.situation import Situation
+from stages.vector.steps import Step, parts_of, steps_of
 from stages.vector.ways import Way, ways_of
 
 MOST_STEPS = 32
@@ -97,10 +97,7 @@ def _operations(situation: Situation, prefer: str | None) -> tuple[Operation, ..
 def _statement(situation: Situation) -> tuple[Operation, ...]:
     """Return the operations of a statement. Raises NotPossibleError."""
     task = situation.task
-    try:
-        found = operations_of(task["target"], task["op"], parse_expression(task["expression"]))
-    except NoOperationError as error:
-        raise NotPossibleError(str(error)) from error
+    found = operations_of(task["target"], task["op"], parse_expression(task["expression"]))
     if len(found) > MOST_STEPS:
         raise NotPossibleError(f"{len(found)} operations are more than {MOST_STEPS}")
     return found
@@ -115,16 +112,32 @@ def _option(cost: Cost, operations: Sequence[Operation], find: Way) -> Option:
         raise RankError(
             f"{situation.name} needs {rank} dimensions, a vector instruction has {most}"
         )
-    steps = steps_of(situation, operations, candidate)
-    _check_memory(situation, candidate, steps)
+    cycles, steps = _fewest(cost, operations, candidate)
+    vectors = sum(not step.looped for step in steps)
     return Option(
         way=candidate.way,
         why=candidate.why,
-        cycles=cost.vector(candidate, steps),
-        configurations=len(steps) * configurations(candidate) + situation.besides,
+        cycles=cycles,
+        configurations=vectors * configurations(candidate) + situation.besides,
         candidate=candidate,
         steps=steps,
     )
+
+
+def _fewest(
+    cost: Cost, operations: Sequence[Operation], candidate: Candidate
+) -> tuple[int, tuple[Step, ...]]:
+    """Return cycles and steps, what loops compute in place or not. Raises NotPossibleError."""
+    situation = cost.situation
+    found: list[tuple[int, tuple[Step, ...]]] = []
+    for in_place in (False, True) if any(o.name in LOOPED for o in operations) else (False,):
+        steps = steps_of(situation, operations, candidate, in_place=in_place)
+        _check_memory(situation, candidate, steps)
+        if not all(step.looped for step in steps):
+            found.append((cost.vector(candidate, steps), steps))
+    if not found:
+        raise NotPossibleError("all of it would be a loop")
+    return min(found, key=lambda option: option[0])
 
 
 def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[Step]) -> None:

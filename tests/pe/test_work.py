@@ -4,7 +4,7 @@ import islpy as isl
 import pytest
 
 from stages.pe.code import Block
-from stages.pe.instruction import base_text
+from stages.pe.operands import base_text
 from tests.stages.built import MV, build, function
 
 CONV = """lair C(): float16 x[9], float16 W[3] -> float16 y[7]

@@ -1,0 +1,113 @@
+"""A step that is a loop: a function that no vector instruction computes, for each element of a box.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, condition 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import islpy as isl
+
+from stages.pe.code import C_TYPES, FLOAT_CALLS, Block, literal, load, store, write_nest
+from stages.pe.model import Description
+from stages.pe.operands import Step, base_text
+from stages.pe.work import Spelling
+from stages.poly.ast import Instance, element_loops
+
+
+def call_loops(
+    block: Block,
+    step: Step,
+    sizes: Sequence[int | str],
+    context: isl.Set,
+    elements: Mapping[str, str],
+    spelling: Spelling,
+) -> None:
+    """Append the loops of a step; `sizes` are those of the whole box.
+
+    `elements` gives the C variable of each tensor whose element arrives.
+    """
+    dimensions = _merged(step, [_function(sizes[k]) for k in step.over])
+    names = [spelling.own(f"i{k}") for k in range(len(dimensions))]
+    around = block.nest("") if any("local" in operand for operand in step.operands) else block
+    arrays = _arrays(around, step, context, spelling)
+    indices = [_index([steps[k] for _, steps in dimensions], names) for k in range(2)]
+    to, source = (
+        _element(operand, array, index, elements)
+        for operand, array, index in zip(step.operands, arrays, indices, strict=True)
+    )
+    type_, from_type = (operand["type"] for operand in step.operands)
+    lines = [store(to, f"{FLOAT_CALLS[step.operation]}({load(source, from_type)})", type_)]
+    if step.counter != "NO_COUNTER":
+        lines.insert(0, f"COUNT_INSTANCES(pe, {step.counter}, 1);")
+
+    def instance(inner: Block, at: Instance) -> None:
+        inner.charge(scalar=1, address=len(set(arrays) - {""}))
+        inner.declare(dict(zip(names, at.arguments, strict=True)), lines)
+        inner.add(*lines)
+
+    box = _box([size for size, _ in dimensions])
+    write_nest(around, element_loops(box, context, names), instance)
+
+
+Dimension = tuple[isl.PwAff, tuple[int, ...]]
+"""The size of a dimension, and over how many elements of each operand it steps."""
+
+
+def _merged(step: Step, sizes: Sequence[isl.PwAff]) -> list[Dimension]:
+    """Return the dimensions of a step, one for those that are like one in all operands."""
+    strides = [tuple(o.get("strides", [0] * len(sizes))) for o in step.operands]
+    found: list[Dimension] = []
+    for size, *steps in zip(sizes, *strides, strict=True):
+        whole = size.max_val()
+        outer = found[-1] if found and size.is_cst() else None
+        if outer is not None and all(
+            o == s * whole.to_python() for o, s in zip(outer[1], steps, strict=True)
+        ):
+            found[-1] = (outer[0].scale_val(whole), tuple(steps))
+        else:
+            found.append((size, tuple(steps)))
+    return found
+
+
+def _box(sizes: Sequence[isl.PwAff]) -> isl.Set:
+    """Return [p] -> { [i] : 0 <= i < size(p) }."""
+    found, below = isl.Set("{ [] }"), isl.Map("{ [n] -> [i] : 0 <= i < n }")
+    for size in sizes:
+        found = found.flat_product(isl.Set.from_pw_aff(size).apply(below))
+    return found
+
+
+def _function(size: int | str) -> isl.PwAff:
+    return isl.PwAff(f"{{ [({size})] }}" if isinstance(size, int) else size)
+
+
+def _arrays(block: Block, step: Step, context: isl.Set, spelling: Spelling) -> list[str]:
+    """Return where the operands start in C, "" for values; what tensors hold gets a pointer."""
+    found: list[str] = []
+    for name, operand in zip(("to", "from"), step.operands, strict=True):
+        if found and operand == step.operands[0]:
+            found.append(found[0])
+        elif "local" in operand:
+            base = base_text(operand, block, context)
+            found.append(spelling.of(f"pointer {name}", name))
+            block.add(f"{C_TYPES[operand['type']]} *const {found[-1]} = {base};")
+        else:
+            found.append(f"my->{operand['field']}" if "part" in operand else "")
+    return found
+
+
+def _element(
+    operand: Description, array: str, index: str, elements: Mapping[str, str]
+) -> str:
+    """Return an element of an array in C, or a value."""
+    if "number" in operand:
+        return literal(operand["number"], operand["type"])
+    return elements[operand["element"]] if "element" in operand else f"{array}[{index}]"
+
+
+def _index(strides: Sequence[int], names: Sequence[str]) -> str:
+    """Return strides * names in C."""
+    terms = [n if s == 1 else f"{s} * {n}" for s, n in zip(strides, names, strict=True) if s]
+    return " + ".join(terms) or "0"
