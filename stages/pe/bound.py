@@ -11,6 +11,7 @@ import math
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import islpy as isl
 import numpy as np
@@ -22,7 +23,7 @@ from stages.fabric.grid import Grid, coordinates, members, read_grid
 from stages.fabric.ports import Points, external_points, points_of
 from stages.fabric.profile import Profile
 from stages.fabric.times import Times, times_of
-from stages.lair.layer import Layer
+from stages.lair.layer import Layer, Statement
 from stages.pe.earliest import (
     MOST_POINTS,
     NEVER,
@@ -217,8 +218,8 @@ def _leaving(outlet: _Outlet, here: Bools, pes: Places, profile: Profile) -> Int
 def _operations(needs: Needs, run: Run, grid: Grid) -> Ints:
     """Return the cycles, at least, that the instances of each PE of the grid take."""
     found = np.zeros(grid.size, dtype=np.int64)
-    statements = {each.name: each for each in run.layer.statements}
-    shares = math.lcm(*run.profile.lanes.values())
+    least = {each.name: _least(each, run) for each in run.layer.statements}
+    shares = math.lcm(*(cycles.denominator for cycles in least.values()))
     for role, described in run.layout["roles"].items():
         here = members(isl.Set(described["at"]), grid).reshape(-1)
         points = run.loops.points[role]
@@ -226,9 +227,11 @@ def _operations(needs: Needs, run: Run, grid: Grid) -> Ints:
         for number, name in enumerate(described["counters"]):
             task = run.tasks[name]
             if task["kind"] in STATEMENTS and task["statement"] in needs.counted:
-                statement = statements[task["statement"]]
-                type_ = run.layer.tensors[statement.target.tensor].type
-                least = least_cycles(statement, type_, run.profile)
-                cycles += points[:, number] * int(least * shares)
+                cycles += points[:, number] * int(least[task["statement"]] * shares)
         found[here] = -(-cycles // shares)
     return found
+
+
+def _least(statement: Statement, run: Run) -> Fraction:
+    type_ = run.layer.tensors[statement.target.tensor].type
+    return least_cycles(statement, type_, run.profile)

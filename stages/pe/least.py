@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import prod
 
 from stages.fabric.profile import Profile
-from stages.lair.expressions import expression_text
 from stages.lair.layer import Statement
-from stages.lair.tree import Binary, Call, Expr, Unary
+from stages.lair.tree import Access, Binary, Call, Expr, Unary, walk
+from stages.poly.integers import hermite, pivot_rows
 
 VECTOR_CALLS = ("max", "min", "relu", "abs")
 """Functions that vector instructions compute; others are scalar operations."""
@@ -16,30 +17,44 @@ VECTOR_CALLS = ("max", "min", "relu", "abs")
 def least_cycles(statement: Statement, type_: str, profile: Profile) -> Fraction:
     """Return the cycles of an instance whose result has that type.
 
-    Each operation takes a lane for a cycle, but for a product that is added to something, or a
-    copy; each call of another function takes the time of a scalar operation. What occurs twice is
-    computed once.
+    Each operation takes a lane for a cycle, but a product that is added to something none, and a
+    copy one; each call of another function takes the time of a scalar operation. What occurs twice
+    is computed once, and so is what is the same for several instances.
     """
-    operations, calls = _counted(statement.expr)
+    operations, calls = _counted(statement)
     if statement.op != "=":
         operations += 1 - _is_product(statement.expr, statement.op)
-    if not operations and not calls:
-        operations = 1
-    return Fraction(operations, profile.lanes[type_]) + calls * profile.scalar
+    lanes = profile.lanes[type_]
+    return max(Fraction(1, lanes), operations / lanes + calls * profile.scalar)
 
 
 def _is_product(expr: Expr, op: str) -> bool:
     return op in ("+", "-", "+=") and isinstance(expr, Binary) and expr.op == "*"
 
 
-def _counted(expr: Expr) -> tuple[int, int]:
-    """Return how many vector operations and how many calls of functions an expression takes."""
-    listed = _operations(expr).values()
-    return sum(vector for vector, _ in listed), sum(call for _, call in listed)
+def _counted(statement: Statement) -> tuple[Fraction, Fraction]:
+    """Return how many vector operations and how many calls of functions an instance takes."""
+    operations, calls = Fraction(0), Fraction(0)
+    for part, (vector, call) in _operations(statement.expr).items():
+        instances = most_alike(statement, part)
+        operations, calls = operations + vector / instances, calls + call / instances
+    return operations, calls
 
 
-def _operations(expr: Expr) -> dict[str, tuple[int, int]]:
-    """Return vector operations and calls of each part, by its text: equal ones are one."""
+def most_alike(statement: Statement, part: Expr) -> int:
+    """Return for how many instances, at most, a part of the expression has one value.
+
+    The iterators of which it has independent multiples, the longest ones, tell its values apart.
+    """
+    iterators = sorted(zip(statement.sizes, statement.iterators, strict=True), reverse=True)
+    rows = [row for access in walk(part) if isinstance(access, Access) for row in access.rows]
+    columns = [[dict(row.coefficients).get(name, 0) for row in rows] for _, name in iterators]
+    apart = pivot_rows(hermite(columns, len(rows))[0]) if rows else []
+    return prod(size for k, (size, _) in enumerate(iterators) if k not in apart)
+
+
+def _operations(expr: Expr) -> dict[Expr, tuple[Fraction, Fraction]]:
+    """Return vector operations and calls of each part; equal ones are one."""
     match expr:
         case Binary():
             parts: tuple[Expr, ...] = (expr.left, expr.right)
@@ -51,5 +66,5 @@ def _operations(expr: Expr) -> dict[str, tuple[int, int]]:
             own = (1, 0) if expr.function in VECTOR_CALLS else (0, 1)
         case _:
             return {}
-    found = {text: counts for part in parts for text, counts in _operations(part).items()}
-    return found | {expression_text(expr): own}
+    found = {each: counts for part in parts for each, counts in _operations(part).items()}
+    return found | {expr: (Fraction(own[0]), Fraction(own[1]))}

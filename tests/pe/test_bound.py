@@ -93,6 +93,13 @@ def test_operations_of_an_instance(statement, cycles):
     assert bound(lair, mapping) == {"cycles": 64 // 4 * cycles, "by": "operations"}
 
 
+def test_what_is_the_same_for_several_instances_is_computed_once():
+    lair = """lair n(): float16 x[8][16], float16 m[8] -> float16 y[8][16]
+    { all (i, j) in (8, 16) y[i][j] = x[i][j] / sqrt(m[i] + 1) }"""
+    mapping = 'target: "{ PE[1, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] }"\n'
+    assert bound(lair, mapping)["cycles"] == 8 * 16 // 4 + 8 + 8 // 4
+
+
 def test_a_sparse_stream_has_its_non_zeros_and_the_end_of_each_sequence():
     mapping = WEST.replace("index[i]] }", "index[i//3, i mod 3]] }").replace(
         '"}', '", sparse: true}') + "data: {density: 1}\n"
