@@ -22,7 +22,7 @@ from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import write_objects
 from stages.streams.collection import collecting_tasks
 from stages.streams.colours import shared_colours
-from stages.streams.cutting import Cutter
+from stages.streams.cutting import Cutter, most_together
 from stages.streams.leaders import leaders_of
 from stages.streams.leads import leads_of
 from stages.streams.leaving import summed_elements
@@ -184,7 +184,8 @@ class TaskGraph:
         names = [s.name for s in layer.statements if not self._reacting(s)]
         leaders = leaders_of(layer, names, self.waits, self.held, flows)
         flows = dataclasses.replace(flows, follows=leaders.follows)
-        waiting = max(len(self.departures), self.waiting.most)
+        chains = {n: typing.cast(isl.Set, streams.objects[f"{n}_chain"]) for n in self.departures}
+        waiting = max(most_together(chains), self.waiting.most)
         return Cutter(layer, streams.profile, flows, leaders, self.departures, waiting)
 
     def _portions(self, arrival: str) -> dict[str, object]:

@@ -1,8 +1,8 @@
 """Decide how each task gets its vector instruction, and why; or that it runs as a loop.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, conditions 1 to 4; Sec. 5.1, 5.3, 5.4
-Reads    layer.yaml, tasks.yaml, schedule.isl, allocations.isl, instances.isl, compressions.isl,
-         hulls.isl, sizes.isl
+Reads    layer.yaml, tasks.yaml, schedule.isl, routes.isl, allocations.isl, instances.isl,
+         compressions.isl, hulls.isl, sizes.isl
 Writes   simd.yaml    per task: by, why, others, sizes, guard, operation, operands
          memory.isl    local, to_local
 Assumes  boxes and sizes are found (approximate, enumerate).
@@ -17,6 +17,7 @@ import typing
 from stages.diagnose import UserError
 from stages.mapping.yaml_text import write_document
 from stages.poly.text import write_objects
+from stages.poly.together import together
 from stages.streams.tasks import STREAMS
 from stages.vector.candidate import RankError
 from stages.vector.choice import Choice, TooManyError, choose
@@ -34,6 +35,7 @@ READS = (
     "layer.yaml",
     "tasks.yaml",
     "schedule.isl",
+    "routes.isl",
     "allocations.isl",
     "instances.isl",
     "compressions.isl",
@@ -51,7 +53,9 @@ needed: those of them that a PE configures. outer: with nested, what the loops r
 tables: symbolic constants that an element looks up by an index, from its least value on.
 operation: d op a, b, c, as pe.h says; operands: d, a, b, c. Element [i] of a local tensor is at
 base + strides * i, base an index of it, strides in elements; first0, ... are the least instances.
-steps: several instructions, the last one gives the result; parts: what they give to each other."""
+steps: several instructions, the last one gives the result; parts: what they give to each other.
+over: the dimensions of the sizes that a step runs over, if not all; by: loops, for a function that
+no vector operation is."""
 MEMORY_HEADER = """Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
 local: { T_local[l] }, the shape of each local tensor on every PE.
 to_local: { [PE -> T[e]] -> T_local[l] }, where the elements of the tensors lie."""
@@ -99,8 +103,9 @@ def _options(situation: Situation, mapping: Mapping) -> Options:
 
 def _chosen(options: list[Options], files: Files, mapping: Mapping) -> list[Choice]:
     """Return the choices of tasks on the same PEs. UserError where configurations do not last."""
+    most, places = files.profile.live_configurations, together([o.situation.pes for o in options])
     try:
-        return choose(options, mapping.simd.prefer, files.profile.live_configurations)
+        return choose(options, mapping.simd.prefer, most, places)
     except TooManyError as error:
         if error.options.situation.task["kind"] in STREAMS:
             raise UserError(
@@ -112,7 +117,7 @@ def _chosen(options: list[Options], files: Files, mapping: Mapping) -> list[Choi
 def decision(choice: Choice, memory: Memory) -> Description:
     """Return what simd.yaml says of a task."""
     options, taken = choice.options, choice.taken
-    found: Description = {"by": taken.way, "why": taken.why}
+    found: Description = {"by": taken.way, "why": _why(choice)}
     if options.situation.runs:
         guard = options.situation.guard
         found = {"guard": None if guard is None else str(guard), **found}
@@ -122,6 +127,13 @@ def decision(choice: Choice, memory: Memory) -> Description:
     if taken.candidate is not None:
         found |= instruction(options.situation, taken.candidate, taken.steps, memory)
     return found
+
+
+def _why(choice: Choice) -> str:
+    """Return why an option is taken: loops perhaps since there is nothing left for better ones."""
+    if choice.taken.way == "loops" and choice.unaffordable:
+        return next(iter(choice.unaffordable.values()))
+    return choice.taken.why
 
 
 def _others(choice: Choice) -> dict[str, dict[str, int | str]]:

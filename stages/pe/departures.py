@@ -102,7 +102,7 @@ class Departures:
     def _send_sum(self, block: Block, name: str, task: str, then: str) -> None:
         """Append what sends this PE's part; if all has left, what waits for the end of that."""
         if task not in self.model.tasks:
-            flush(self.program, block, task, then)
+            flush(self.program, block, task, then, self.model.pes(f"{name}_chain"))
             return
         chain, first = (self.model.pes(f"{name}_{part}") for part in ("chain", "first"))
         send_sum(self.program, block, task, self.departures[name], chain, first, then)

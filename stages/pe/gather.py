@@ -116,7 +116,7 @@ class Gatherer:
         """Append what waits until all rows have left."""
         body.locals |= self._colours()
         body.block.add(f"my->{self.row} = 0;")
-        flush(self.program, body.block, f"end_{self.name}", self.end)
+        flush(self.program, body.block, f"end_{self.name}", self.end, self.chain)
 
     def _write_row(self) -> None:
         """Write the function that sends a row, and counts it."""

@@ -180,14 +180,14 @@ def add_sum(
         inner.add(f"stream_combine(pe, {transfer.vector}, out, in, {where}, {then});")
 
 
-def flush(program: Program, block: Block, name: str, then: str) -> None:
-    """Append what activates a task when all that was sent on `out` before has left.
+def flush(program: Program, block: Block, name: str, then: str, pes: isl.Set) -> None:
+    """Append what activates a task when all that was sent on `out` before has left from some PEs.
 
     That is an instruction without elements, which comes after the others of its colour.
     """
     vector = program.spelling.of(name)
     program.hold(f"struct vector {vector};")
-    program.main.block.add(
+    program.when(program.main.block, pes.intersect(program.pes)).add(
         f"configure(pe, &my->{vector}, NO_COUNTER, COPY, SIZES(0),",
         "          FLOAT32_FABRIC, FLOAT32_OPERAND(0), NO_OPERAND);",
     )

@@ -12,9 +12,8 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1; design, The machine
 
 from __future__ import annotations
 
-import itertools
 import typing
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import islpy as isl
@@ -22,6 +21,7 @@ import islpy as isl
 from stages.lair.layer import Layer, Statement
 from stages.lair.operation import LOOPED, operations_of
 from stages.poly.bind import PE_NAMES, bind_range
+from stages.poly.colouring import share
 from stages.poly.count import most_points
 from stages.poly.pieces import from_domain
 from stages.poly.portions import Cut, IndexBox, cuts_of
@@ -112,7 +112,7 @@ class Cutter:
         """
         self.layer, self.profile, self.flows, self.leaders = layer, profile, flows, leaders
         self.leaving = {d["tensor"] for d in departures.values() if "sparse" not in d}
-        self.free = profile.instruction_queue - 1 - len(leaders.boxes) - waiting
+        self.free = profile.instruction_queue - 1 - self._together(leaders.boxes) - waiting
         self.whole = {name: WHOLE if box else NO_BOX for name, box in leaders.boxes.items()}
 
     def cut(self) -> dict[str, Portions]:
@@ -124,7 +124,7 @@ class Cutter:
             if chosen is None or reason:
                 self.whole |= dict.fromkeys(group.arrivals, reason)
             else:
-                self.free -= (AHEAD - 1) * len(group.arrivals)
+                self.free -= (AHEAD - 1) * group.together
                 found |= dict.fromkeys(group.arrivals, chosen)
         return found
 
@@ -134,7 +134,7 @@ class Cutter:
             return "there is one element"
         if best.whole - best.cycles < best.whole / WORTH:
             return f"some {best.whole} cycles, {best.cycles} in portions"
-        if (AHEAD - 1) * len(group.arrivals) > self.free:
+        if (AHEAD - 1) * group.together > self.free:
             return f"a PE has {self.profile.instruction_queue} instructions under way at most"
         return ""
 
@@ -168,11 +168,9 @@ class Cutter:
             statements=statements,
         )
 
-    def _together(self, arrivals: Sequence[str]) -> int:
-        """Return how many arrivals a PE takes: one if no two go to one PE."""
-        pes = [self.flows.taken(name).range() for name in arrivals]
-        pairs = itertools.combinations(pes, 2)
-        return 1 if all(one.is_disjoint(other) for one, other in pairs) else len(arrivals)
+    def _together(self, arrivals: Iterable[str]) -> int:
+        """Return how many arrivals a PE takes, at most."""
+        return most_together({name: self.flows.taken(name).range() for name in arrivals})
 
     def _best(self, group: Group) -> Portions | None:
         """Return the cut of the fewest cycles, the largest portions first; None if none is."""
@@ -234,3 +232,7 @@ class Cutter:
         placed = isl.Map.from_union_map(from_domain(relation, name))
         return most_points(bind_range(placed, PE_NAMES))
 
+
+def most_together(pes: Mapping[str, isl.Set]) -> int:
+    """Return a bound on how many streams one PE takes part in, by the PEs of each."""
+    return len(share({name: isl.UnionSet.from_set(each) for name, each in pes.items()}))

@@ -6,7 +6,7 @@ need too many, those get them that save the most cycles for each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -34,26 +34,39 @@ class TooManyError(Exception):
         self.message, self.options = message, options
 
 
-def choose(tasks: Sequence[Options], prefer: str | None, most: int) -> list[Choice]:
-    """Return the choice of each task of one kind of PE, of which `most` configurations are live.
+def choose(
+    tasks: Sequence[Options],
+    prefer: str | None,
+    most: int,
+    places: Sequence[Collection[int]] | None = None,
+) -> list[Choice]:
+    """Return the choice of each task; on a PE `most` configurations are live.
 
+    `places` are the tasks that some PEs have together, by number; None if all have all of them.
     Raises TooManyError.
     """
-    return Chooser(tasks, prefer, most).choices()
+    everywhere = [range(len(tasks))]
+    return Chooser(tasks, prefer, most, everywhere if places is None else places).choices()
 
 
 class Chooser:
-    """The options of tasks that share the configurations of a PE."""
+    """The options of tasks that share the configurations of PEs."""
 
-    def __init__(self, tasks: Sequence[Options], prefer: str | None, most: int) -> None:
+    def __init__(
+        self,
+        tasks: Sequence[Options],
+        prefer: str | None,
+        most: int,
+        places: Sequence[Collection[int]],
+    ) -> None:
         """Rank the options of each task."""
-        self.tasks, self.prefer, self.most = tasks, prefer, most
+        self.tasks, self.prefer, self.most, self.places = tasks, prefer, most, places
         self.ranked = [self._ranked(options) for options in tasks]
         self.taken = [ranked[0] for ranked in self.ranked]
 
     def choices(self) -> list[Choice]:
         """Return the choices. Raises TooManyError."""
-        if self._free() < 0:
+        if any(self._free(k) < 0 for k in range(len(self.tasks))):
             self._share()
         return [
             Choice(options=options, taken=taken, unaffordable=self._unaffordable(k))
@@ -70,10 +83,9 @@ class Chooser:
         """Start from the fewest configurations, and take what saves most for each one more."""
         self.taken = [min(ranked, key=lambda o: o.configurations) for ranked in self.ranked]
         for k, options in enumerate(self.tasks):
-            if sum(taken.configurations for taken in self.taken[: k + 1]) > self.most:
-                before = sum(taken.configurations for taken in self.taken[:k])
-                text = self._reason(k, self.taken[k], max(0, self.most - before))
-                raise TooManyError(text, options)
+            free = self._free(k, range(k))
+            if self.taken[k].configurations > free:
+                raise TooManyError(self._reason(k, self.taken[k], max(0, free)), options)
         while steps := list(self._steps()):
             k, option = max(steps, key=lambda step: self._worth(*step))
             self.taken[k] = option
@@ -81,14 +93,20 @@ class Chooser:
             if ranked[0].way == self.prefer != self.taken[k].way:
                 raise TooManyError(self._unaffordable(k)[self.prefer], self.tasks[k])
 
-    def _free(self) -> int:
-        return self.most - sum(taken.configurations for taken in self.taken)
+    def _free(self, task: int, others: Collection[int] | None = None) -> int:
+        """Return how many configurations are free on each PE of a task, if others take theirs."""
+        counted = range(len(self.tasks)) if others is None else others
+        return self.most - max(
+            sum(self.taken[k].configurations for k in place if k in counted)
+            for place in self.places
+            if task in place
+        )
 
     def _steps(self) -> Iterator[tuple[int, Option]]:
         """Yield each better option for which there are configurations."""
         for k, (ranked, taken) in enumerate(zip(self.ranked, self.taken, strict=True)):
             for option in ranked[: ranked.index(taken)]:
-                if option.configurations - taken.configurations <= self._free():
+                if option.configurations - taken.configurations <= self._free(k):
                     yield k, option
 
     def _worth(self, task: int, option: Option) -> float:
@@ -100,7 +118,7 @@ class Chooser:
     def _unaffordable(self, task: int) -> dict[str, str]:
         """Return why the options that are better than the one taken will not do."""
         ranked, taken = self.ranked[task], self.taken[task]
-        free = self._free() + taken.configurations
+        free = self._free(task) + taken.configurations
         better = ranked[: ranked.index(taken)]
         return {option.way: self._reason(task, option, free) for option in better}
 

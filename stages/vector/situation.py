@@ -9,7 +9,7 @@ from functools import cached_property
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES, bind_domain
+from stages.poly.bind import PE_NAMES, bind_domain, bind_set, index_constants, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds
 from stages.poly.local import at_this_pe
 from stages.poly.pieces import maps_of, sets_of
@@ -35,6 +35,7 @@ class Files:
         self.compressed = inputs.objects("compressions.isl")
         self.hulls = inputs.objects("hulls.isl")
         self.sizes = inputs.objects("sizes.isl")
+        self.routes = inputs.objects("routes.isl")
         allocations = inputs.objects("allocations.isl")
         self.to_local = allocations["to_local"]
         self.local = {s.get_tuple_name(): s for s in sets_of(allocations["local"])}
@@ -107,6 +108,15 @@ class Situation:
     def known(self) -> isl.Set:
         """The symbolic constants with which the task is invoked."""
         return isl.Set.from_union_set(self.files.instances[f"{self.name}_known"])
+
+    @property
+    def pes(self) -> isl.Set | None:
+        """The PEs that have the instruction, [PE_X, PE_Y] -> { : PE }; None if all may."""
+        pes = project_names(self.known, index_constants(self.known))
+        if self.task["kind"] not in ("send", "lead"):
+            return pes if self.task["kind"] in (*RUNS, "receive", "initialise") else None
+        chain = isl.Set.from_union_set(self.files.routes[f"{self.task['departure']}_chain"])
+        return pes.union(bind_set(chain, PE_NAMES))
 
     @cached_property
     def elements(self) -> isl.Set:

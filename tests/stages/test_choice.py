@@ -2,8 +2,10 @@
 
 from types import SimpleNamespace
 
+import islpy as isl
 import pytest
 
+from stages.poly.together import together
 from stages.vector.choice import TooManyError, choose
 from stages.vector.options import Option, Options
 
@@ -22,6 +24,7 @@ def ways_of(tasks, most, prefer=None):
     return [choice.taken.way for choice in choose(tasks, prefer, most)]
 
 
+PES = ("[PE_X] -> { : PE_X = 1 }", "[PE_X] -> { : PE_X <= 0 }")
 STREAM = task("send_y", "send", exact=(0, 1), loops=(0, 1))
 LARGE = task("on_x", hull=(90, 1), enumerate=(50, 6), loops=(300, 0))
 SMALL = task("on_z", enumerate=(50, 3), loops=(70, 0))
@@ -49,6 +52,13 @@ def test_what_is_preferred_is_taken_whatever_it_costs():
 )
 def test_where_configurations_do_not_last_the_least_useful_give_way(most, expected):
     assert ways_of([STREAM, LARGE, SMALL], most) == expected
+
+
+def test_configurations_last_on_each_pe():
+    east, west = (task(name, hull=(9, 2), loops=(90, 0)) for name in ("on_x", "on_z"))
+    chosen = choose([STREAM, east, west], None, 3, together([None, *map(isl.Set, PES)]))
+    assert [choice.taken.way for choice in chosen] == ["exact", "hull", "hull"]
+    assert ways_of([STREAM, east, west], 3) == ["exact", "hull", "loops"]
 
 
 def test_what_gives_way_says_how_many_configurations_it_needs():
