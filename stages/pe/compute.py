@@ -5,7 +5,7 @@
 `waiting_S` counts the streams, and the statements, that statement S still needs, `unfinished` the
 statements and the departures of an invocation, and the streams that it keeps for later. Nothing of
 the next invocation is taken before `restart`, and nothing of what returns before the PE has done
-its own part: what waits for other PEs must not fill its queue of instructions (lair/waiting.py).
+its own part: what waits for other PEs must not fill its queue of instructions (streams/waiting.py).
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 3, 4.2
 """
