@@ -8,12 +8,12 @@ from __future__ import annotations
 import typing
 from dataclasses import dataclass
 
-from stages.lair.expressions import EXACT_FUNCTIONS, FUNCTIONS, expression_text
+from stages.lair.expressions import FUNCTIONS, expression_text
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 
 BINARY = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV"}
-LOOPED = frozenset(FUNCTIONS) - EXACT_FUNCTIONS
-"""Functions of one value that no vector operation computes: a loop does, one value at a time."""
+LOOPED = frozenset(FUNCTIONS) - {"relu", "abs", "max", "min"}
+"""Functions that no vector operation computes: a loop does, one value at a time."""
 
 SELECTING = ("MAX", "MIN")
 FUSED = {"+": ("FMA", "FMA"), "-": ("FMS", "FNMA")}
@@ -43,8 +43,8 @@ class Operation:
     """A vector operation and its sources: the names of tensors, numbers, or parts.
 
     The first one is the name of the target where an operation accumulates; COPY has one, those that
-    are FUSED have three; a function of LOOPED, as LAIR calls it, has one. `to` is the part that it
-    gives, None if that is the target.
+    are FUSED have three; a function of LOOPED, as LAIR calls it, has its arguments. `to` is the
+    part that it gives, None if that is the target.
     """
 
     name: str
@@ -116,7 +116,8 @@ def _operation(
             sources = [found.source(each, rounded=rounded) for each in expr.arguments]
             return CALL[expr.function], tuple(sources)
         case Call():
-            return expr.function, (found.source(expr.arguments[0], rounded=False),)
+            sources = [found.source(each, rounded=False) for each in expr.arguments]
+            return expr.function, tuple(sources)
         case Unary():
             return "MUL", (found.source(expr.operand, rounded=rounded), -1)
     raise AssertionError(f"{expr} is no expression of a specialised statement")

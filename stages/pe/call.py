@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.pe.code import C_TYPES, FLOAT_CALLS, Block, literal, load, store, write_nest
+from stages.pe.code import C_TYPES, Block, called, literal, load, store, write_nest
 from stages.pe.model import Description
 from stages.pe.operands import Step, base_text
 from stages.pe.work import Spelling
-from stages.poly.ast import Instance, element_loops
+from stages.poly.ast import Expression, Instance, element_loops
+
+POINTERS = ("to", "from", "from1", "from2")
+"""Names in C of where the operands of a step start."""
 
 
 def call_loops(
@@ -32,13 +35,11 @@ def call_loops(
     names = [spelling.own(f"i{k}") for k in range(len(dimensions))]
     around = block.nest("") if any("local" in operand for operand in step.operands) else block
     arrays = _arrays(around, step, context, spelling)
-    indices = [_index([steps[k] for _, steps in dimensions], names) for k in range(2)]
-    to, source = (
-        _element(operand, array, index, elements)
-        for operand, array, index in zip(step.operands, arrays, indices, strict=True)
+    to, *sources = (
+        _element(operand, array, _index([steps[k] for _, steps in dimensions], names), elements)
+        for k, (operand, array) in enumerate(zip(step.operands, arrays, strict=True))
     )
-    type_, from_type = (operand["type"] for operand in step.operands)
-    lines = [store(to, f"{FLOAT_CALLS[step.operation]}({load(source, from_type)})", type_)]
+    lines = [_stored(step, to, sources)]
     if step.counter != "NO_COUNTER":
         lines.insert(0, f"COUNT_INSTANCES(pe, {step.counter}, 1);")
 
@@ -49,6 +50,17 @@ def call_loops(
 
     box = _box([size for size, _ in dimensions])
     write_nest(around, element_loops(box, context, names), instance)
+
+
+def _stored(step: Step, to: str, sources: Sequence[str]) -> str:
+    """Return the statement that computes an element of a step in float32, or int32."""
+    type_, *types = (operand["type"] for operand in step.operands)
+    integral = type_.startswith("int")
+    values = [
+        Expression(text=s if integral else load(s, t), operations=0)
+        for s, t in zip(sources, types, strict=True)
+    ]
+    return store(to, called(step.operation, values, integral), type_)
 
 
 Dimension = tuple[isl.PwAff, tuple[int, ...]]
@@ -86,11 +98,12 @@ def _function(size: int | str) -> isl.PwAff:
 def _arrays(block: Block, step: Step, context: isl.Set, spelling: Spelling) -> list[str]:
     """Return where the operands start in C, "" for values; what tensors hold gets a pointer."""
     found: list[str] = []
-    for name, operand in zip(("to", "from"), step.operands, strict=True):
-        if found and operand == step.operands[0]:
-            found.append(found[0])
+    for at, operand in enumerate(step.operands):
+        known = step.operands.index(operand)
+        if known < at:
+            found.append(found[known])
         elif "local" in operand:
-            base = base_text(operand, block, context)
+            base, name = base_text(operand, block, context), POINTERS[at]
             found.append(spelling.of(f"pointer {name}", name))
             block.add(f"{C_TYPES[operand['type']]} *const {found[-1]} = {base};")
         else:

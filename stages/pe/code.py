@@ -222,7 +222,8 @@ def _value(expr: Expr, operands: Operands) -> Expression:
             return _negated(_value(expr.operand, operands), operands.integral)
         case Call():
             arguments = [_value(a, operands) for a in expr.arguments]
-            return _called(expr.function, arguments, operands.integral)
+            text = called(expr.function, arguments, operands.integral)
+            return Expression(text=text, operations=0)
         case Binary():
             left, right = (_value(e, operands) for e in (expr.left, expr.right))
             return _combined(expr.op, left, right, operands.integral)
@@ -246,19 +247,20 @@ def _negated(value: Expression, integral: bool) -> Expression:
     return Expression(text=f"-{held(value, '!')}", operations=0, infix="-")
 
 
-def _called(function: str, arguments: list[Expression], integral: bool) -> Expression:
+def called(function: str, arguments: Sequence[Expression], integral: bool) -> str:
+    """Return a function of LAIR as C: of float32 values, or of int32 ones."""
     texts = [a.text for a in arguments]
     if not integral:
-        return Expression(text=f"{FLOAT_CALLS[function]}({', '.join(texts)})", operations=0)
+        return f"{FLOAT_CALLS[function]}({', '.join(texts)})"
     if function in INTEGER_CALLS:
         text = INTEGER_CALLS[function].format(*(held(each, "!") for each in arguments))
-        return Expression(text=f"(int32_t)({text})", operations=0)
+        return f"(int32_t)({text})"
     if function == "relu":
         texts.append("0")
     if function == "abs":
         texts.append(_negated(arguments[0], True).text)
     name = "min" if function == "min" else "max"
-    return Expression(text=f"(int32_t){name}({', '.join(texts)})", operations=0)
+    return f"(int32_t){name}({', '.join(texts)})"
 
 
 WIDTH = 96

@@ -123,7 +123,8 @@ def _in_place(steps: Sequence[Step]) -> Iterator[Step]:
     """Yield the steps, those of loops on one operand where copies before or after allow that."""
     last = _last_uses(steps)
     for at, step in enumerate(steps):
-        to, source = step.operands[:2] if step.looped else (None, None)
+        single = step.looped and len(step.operands) == 2
+        to, source = step.operands if single else (None, None)
         ends = isinstance(source, InPart) and last[source.number] == at
         if to is None or source is None or isinstance(source, Given):
             yield step
