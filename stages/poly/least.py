@@ -1,10 +1,12 @@
-"""The least value of a relation at each point of its domain.
+"""The least or greatest value of a relation at each point of its domain.
 
-isl's lexmin loses points of some relations with integer divisions, as they were constructed, not
-of what is read from their text. So what it finds is compared.
+isl's lexmin and lexmax lose points of some relations with integer divisions, as they were
+constructed, not of what is read from their text. So what they find is proved.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import islpy as isl
 
@@ -12,11 +14,25 @@ import islpy as isl
 def least(relation: isl.Map) -> isl.Map:
     """Return { a -> b : b the lexicographically least with (a -> b) in the relation }.
 
-    Raises ArithmeticError where isl does not find all.
+    Raises ArithmeticError where isl does not find it.
     """
-    wanted = relation.domain()
+    return _proved(relation, isl.Map.lexmin, isl.Map.lex_le(relation.range().space))
+
+
+def greatest(relation: isl.Map) -> isl.Map:
+    """Return { a -> b : b the lexicographically greatest with (a -> b) in the relation }.
+
+    Raises ArithmeticError where isl does not find it.
+    """
+    return _proved(relation, isl.Map.lexmax, isl.Map.lex_ge(relation.range().space))
+
+
+def _proved(
+    relation: isl.Map, extreme: Callable[[isl.Map], isl.Map], beside: isl.Map
+) -> isl.Map:
+    """Return what `extreme` finds: in the relation, all of which is `beside` it."""
     for each in (relation, isl.Map(str(relation))):
-        found = each.lexmin()
-        if found.domain().is_equal(wanted):
+        found = extreme(each)
+        if found.is_subset(relation) and relation.is_subset(found.apply_range(beside)):
             return found
     raise ArithmeticError(f"isl loses points of {relation}")

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from stages.poly.cardinality import cardinality
+from stages.poly.least import greatest
 from stages.poly.pieces import maps_of
 
 
@@ -145,7 +146,7 @@ def _a_step_later(first: isl.Map, before: isl.Map, near: isl.Map) -> isl.Map:
 def previous(steps: isl.Set) -> isl.Map:
     """Return { [t] -> [t'] : t' is the last of the steps before t }; the first step has none."""
     before = isl.Map.lex_gt(steps.space).intersect_domain(steps).intersect_range(steps)
-    return before.lexmax().coalesce()
+    return greatest(before).coalesce()
 
 
 def total(parts: Iterable[Traffic]) -> Traffic:
