@@ -314,6 +314,10 @@ void send_end(struct pe *pe, int colour);
  * the first position follows the last. */
 void send_advance(struct pe *pe, int colour);
 
+/* The control wavelet that ends the copy of a stream for one PE. It turns the router that handed the
+ * copy over to its next position, and no PE takes it; the last one turns all that it passes. */
+void send_turn(struct pe *pe, int colour, int last);
+
 static inline void send_sparse(struct pe *pe, int colour, float16 value, int index)
 {
     send_wavelet(pe, colour, sparse_bits(value.bits, index));

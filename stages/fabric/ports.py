@@ -11,6 +11,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from stages.fabric.copies import copies_of, repeated
 from stages.fabric.elements import (
     DTYPES,
     Bools,
@@ -20,7 +21,7 @@ from stages.fabric.elements import (
     open_mesh,
     tensor_shape,
 )
-from stages.fabric.grid import SIDES, STEPS, Grid, coordinates, members
+from stages.fabric.grid import SIDES, STEPS, Grid, coordinates
 from stages.fabric.library import INLET, OUTLET
 from stages.fabric.sequences import Received, Sequences, take_sequences
 from stages.poly.bind import PE_NAMES, bind_set
@@ -28,8 +29,6 @@ from stages.poly.evaluate import evaluate_set
 
 Array = NDArray[Any]
 INDEX_LIMIT = 65536
-ADVANCE, TURN = 1, 2
-"""Bits of a control wavelet: `enum control` of engine.h."""
 Values = Mapping[str, Sequence[Array]]
 """By tensor, an array that comes in every invocation, or one for each of them."""
 
@@ -186,9 +185,9 @@ def _read_arrival(
         sent, control, keep = _sparse(values, inside, points.axes[-1])
     else:
         sent, control, keep = _payloads(values), np.zeros_like(inside), inside
-    if "copies" in arrival:
-        copies = _copies(isl.Set(arrival["copies"]), arrival["side"], points.nodes, grid)
-        sent, control, keep = _repeated(sent, control, keep, copies)
+    copies = copies_of(arrival, points.nodes, grid)
+    if copies is not None:
+        sent, control, keep = repeated(sent, control, keep, copies)
     inlets = np.zeros(rows, dtype=INLET)
     inlets["node"], inlets["side"], inlets["colour"] = (
         points.nodes, SIDES.index(arrival["side"]), colour,
@@ -196,35 +195,6 @@ def _read_arrival(
     inlets["count"] = keep.reshape(rows, -1).sum(axis=1)
     inlets["first"] = np.cumsum(inlets["count"]) - inlets["count"]
     return inlets, sent[keep], control[keep].astype(np.uint8)
-
-
-def _copies(takers: isl.Set, side: str, nodes: Ints, grid: Grid) -> Ints:
-    """Return how many { PE } each port of a side has on its row or column."""
-    here, across = members(takers, grid), side in ("N", "S")
-    lane = nodes % grid.width if across else nodes // grid.width
-    counts: Ints = here.sum(axis=0 if across else 1, dtype=np.int64)[lane]
-    return counts
-
-
-def _repeated(
-    sent: NDArray[np.uint32], control: Bools, keep: Bools, copies: Ints
-) -> tuple[NDArray[np.uint32], Bools, Bools]:
-    """Return payloads, control marks and what is sent, so many times in each invocation.
-
-    All are [port][invocation][copy, index...]. A control wavelet after each copy turns the router
-    that handed it over; after the last one, all that it passes, too.
-    """
-    shape = (*sent.shape[:2], int(copies.max(initial=0)))
-    number = np.arange(shape[2])[None, None, :, None]
-    most = copies[:, None, None, None]
-    turns = np.where(number == most - 1, ADVANCE | TURN, TURN).astype(np.uint32)
-    wanted = np.broadcast_to(number < most, (*shape, 1))
-
-    def whole(each: Array, last: Array) -> Array:
-        flat = np.broadcast_to(each.reshape(*shape[:2], 1, -1), (*shape, each[0, 0].size))
-        return np.concatenate([flat, np.broadcast_to(last, (*shape, 1))], axis=-1)
-
-    return whole(sent, turns), whole(control, wanted), whole(keep, wanted) & wanted
 
 
 def points_of(stream: Mapping[str, Any], shape: tuple[int, ...], grid: Grid) -> Points:

@@ -133,7 +133,12 @@ void send_end(struct pe *pe, int colour)
 
 void send_advance(struct pe *pe, int colour)
 {
-    issue_wavelet((struct node *)pe, colour, 1, 1);
+    issue_wavelet((struct node *)pe, colour, ADVANCE, 1);
+}
+
+void send_turn(struct pe *pe, int colour, int last)
+{
+    issue_wavelet((struct node *)pe, colour, last ? ADVANCE | TURN : TURN, 1);
 }
 
 /* ---- One element ----------------------------------------------------------------------------- */

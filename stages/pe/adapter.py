@@ -16,6 +16,7 @@ import islpy as isl
 
 from stages.pe.code import Block, total, write_nest
 from stages.pe.collector import Collector
+from stages.pe.copies import end_copy, send_copies
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
 from stages.pe.passing import pass_along, passing_pes
@@ -199,6 +200,8 @@ class AdapterWriter:
         body.block.add(f"send_end(pe, {self.program.colour(arrival['colour'])});")
         body.block.charge(scalar=1)
         odometer(self.program, body.block, name, arrival)
+        if arrival["colour"] in arrival.get("copies", []):
+            end_copy(self.program, body.block, name, arrival)
         body.block.add(f"block(pe, {self.program.listen(arrival['source'])});", "complete(pe);")
         self.program.add(body)
 
@@ -222,6 +225,8 @@ class AdapterWriter:
             name=self.spelling.of(f"heard_{name}"), comment=f"All of {name} is here: send it on."
         )
         unpack(self.program, body.block, f"hear_{name}")
+        if arrival["colour"] in arrival.get("copies", []):
+            then = send_copies(self.program, name, arrival, then)
         send(self.program, body.block, f"spread_{name}", arrival["colour"], then)
         self.program.add(body)
         block = self.program.when(begin.block, self.model.pes(f"{name}_adapters"))

@@ -15,6 +15,7 @@ import islpy as isl
 
 from stages.pe.model import Model
 from stages.poly.bind import PE_NAMES, bind_domain, index_constants
+from stages.streams.passing import position_names
 
 
 def if_copied(model: Model) -> Model:
@@ -22,13 +23,14 @@ def if_copied(model: Model) -> Model:
     routes, arrivals = dict(model.routes), model.graph["arrivals"]
     for stream in {a[end] for a in arrivals.values() for end in ("colour", "source")}:
         routes[stream] = routes.pop(f"{stream}_copied")
-        routes.pop(f"{stream}_then", None)
+        for position in position_names(stream)[1:]:
+            routes.pop(position, None)
         interval = routes.pop(f"{stream}_copied_filter", None)
         if interval is not None:
             routes[f"{stream}_filter"] = interval
     graph = {name: part for name, part in model.graph.items() if name not in ("passing", "copied")}
     graph["colours"] = model.graph["copied"]
-    graph["arrivals"] = {n: a | {"copies": False} for n, a in arrivals.items()}
+    graph["arrivals"] = {n: a | {"copies": []} for n, a in arrivals.items()}
     return replace(model, graph=graph, routes=routes, instances=_filtered(model, routes))
 
 

@@ -17,6 +17,7 @@ from stages.pe.program import Local, Program
 from stages.poly.order import at_places, on_side, relocated
 from stages.poly.pieces import from_domain, maps_of, named_set
 from stages.poly.side import turn
+from stages.streams.passing import position_names
 
 
 def layout_of(model: Model, programs: Sequence[Program]) -> Description:
@@ -41,13 +42,20 @@ def _colour(model: Model, number: int) -> Description:
         routes = routes.union(model.routes[name])
         filters = filters.union(model.routes.get(f"{name}_filter", isl.UnionMap("{ }")))
     described: Description = {"number": number, "routes": str(routes)}
-    if any(f"{name}_then" in model.routes for name in streams):
-        then = (model.routes.get(f"{name}_then", model.routes[name]) for name in streams)
-        positions = [routes, functools.reduce(isl.UnionMap.union, then)]
-        described = {"number": number, "positions": [str(each) for each in positions]}
+    turning = [_positions(model, name) for name in streams]
+    most = max(map(len, turning))
+    if most > 1:
+        each = ([routes[k % len(routes)] for routes in turning] for k in range(most))
+        positions = [str(functools.reduce(isl.UnionMap.union, routes)) for routes in each]
+        described = {"number": number, "positions": positions}
     if not filters.is_empty():
         described["filter"] = str(filters)
     return described
+
+
+def _positions(model: Model, stream: str) -> list[isl.UnionMap]:
+    """Return the routes of a stream in each of its positions."""
+    return [model.routes[name] for name in position_names(stream) if name in model.routes]
 
 
 def _first(model: Model, number: int) -> str:
@@ -132,13 +140,23 @@ def _arrival(model: Model, name: str, arrival: Description) -> Description:
         "sparse": arrival["sparse"],
         "order": str(at_places(source, ports).coalesce()),
         "outer": arrival["outer"],
-        **({"copies": str(_takers(model, name))} if arrival.get("copies") else {}),
+        **_copies(model, name, arrival),
     }
 
 
-def _takers(model: Model, name: str) -> isl.Set:
-    """Return the PEs that each get a stream of their own from the port."""
-    return isl.Set.from_union_set(model.routes[f"{name}_taken"].range()).coalesce()
+def _copies(model: Model, name: str, arrival: Description) -> Description:
+    """Return which PEs get a stream of their own from a port, and through which adapters.
+
+    Adapters keep all of a dense tensor, and send that on for each PE. Of a sparse one they take
+    as many streams as they send on.
+    """
+    copies, found = arrival.get("copies", []), {}
+    if arrival["colour"] in copies and (arrival["sparse"] or not arrival["spread"]):
+        takers = isl.Set.from_union_set(model.routes[f"{name}_taken"].range())
+        found["copies"] = str(takers.coalesce())
+    if arrival["spread"] and arrival["source"] in copies:
+        found["along"] = str(model.routes[f"{arrival['source']}_reach"].reverse())
+    return found
 
 
 def _outside(model: Model, kind: str) -> dict[str, Description]:

@@ -124,6 +124,12 @@ def send(program: Program, block: Block, task: str, colour: str, then: str) -> N
     transfer = Transfer(program, task)
     transfer.configure("COPY", "{fabric}, {memory}, NO_OPERAND", program.model.known(task))
     transfer.pack(block)
+    send_again(program, block, task, colour, then)
+
+
+def send_again(program: Program, block: Block, task: str, colour: str, then: str) -> None:
+    """Append the instruction that sends the elements of a task as they were sent before."""
+    transfer = Transfer(program, task)
     where = transfer.where(block)
     block.add(f"stream_send(pe, {transfer.vector}, {program.colour(colour)}, {where}, {then});")
 

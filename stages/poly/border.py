@@ -86,12 +86,11 @@ def border_chain(feeds: isl.Map, side: str, turned: isl.Map, way: str = "") -> B
         routes_of(turned, (sends, "ramp", right), (hears, left, "ramp")) for sends, hears in chain
     )
     place = isl.Map(BORDER).apply_range(turned.reverse())
-    port = isl.Map("{ [lane] -> [lane, -1] }").apply_range(turned.reverse())
     return BorderChain(
         even=even,
         odd=odd,
         out=_way_out(ends, way or side, left, right, turned),
-        reach=reach.apply_domain(port).apply_range(place),
+        reach=beside(reach, turned),
         starts=starts.apply(place),
         ends=ends.range().apply(place),
     )
@@ -126,6 +125,12 @@ def _way_out(ends: isl.Map, side: str, left: str, right: str, turned: isl.Map) -
         (at("e < m = p"), left, side),
         (at("e > m = p"), right, side),
     )
+
+
+def beside(feeds: isl.Map, turned: isl.Map) -> isl.Map:
+    """Return { port PE -> PE of the border } of { [lane of a port] -> [lane] }."""
+    port = isl.Map("{ [lane] -> [lane, -1] }").apply_range(turned.reverse())
+    return feeds.apply_domain(port).apply_range(isl.Map(BORDER).apply_range(turned.reverse()))
 
 
 def feeding(ports: isl.Map, places: isl.Map, turned: isl.Map) -> isl.Map:

@@ -1,14 +1,16 @@
-"""Routes by which each PE of a lane gets a sequence of its own, where routers do not copy.
+"""Routes by which each PE of a row gets a sequence of its own, where routers do not copy.
 
-Lanes and depths are as in flow.py. A router that its PE takes from has two positions: first it
-hands over what comes, then it lets it pass. The sequence comes once for each of them, the nearest
-one first; what follows it turns the router that handed it over to its second position, and what
-follows the last one turns them all back.
+Lanes and depths are as in flow.py. Routers have positions, which sequences turn. The sequence
+comes once for each PE, the nearest one first; what follows it turns the router that handed it over,
+so that it lets others pass from then on. What follows the last one turns all routers on its way:
+those that handed one over are as they were.
 
 Source   design, The machine
 """
 
 from __future__ import annotations
+
+import itertools
 
 import islpy as isl
 
@@ -16,14 +18,79 @@ from stages.poly.flow import Routes, routes_of
 from stages.poly.side import SIDES
 
 
-def copy_routes(takers: isl.Set, side: str, turned: isl.Map) -> tuple[Routes, Routes]:
-    """Return the two positions of the routes inwards from a side to { [lane, depth] }.
+def copy_routes(
+    takers: isl.Set, side: str, turned: isl.Map, *, spread: bool = False
+) -> tuple[Routes, Routes]:
+    """Return the two positions of the routes inwards to { [lane, depth] }.
 
-    Those that none takes from behind have the same route in both, and so have those between.
+    They come from the side or, if `spread`, from the ramp of the adapter at depth 0. Those that
+    none takes from behind have the same route in both, and so have those between.
     """
     before = isl.Map("{ [lane, depth] -> [lane, d] : 0 <= d < depth }")
     passing, far = takers.apply(before), SIDES[side].far
+    adapters = passing.intersect(isl.Set(f"{{ [lane, 0] : {int(spread)} = 1 }}"))
+    between = passing.subtract(takers).subtract(adapters)
     return (
-        routes_of(turned, (takers, side, "ramp"), (passing.subtract(takers), side, far)),
-        routes_of(turned, (takers.subtract(passing), side, "ramp"), (passing, side, far)),
+        routes_of(
+            turned, (takers, side, "ramp"), (between, side, far), (adapters, "ramp", far)
+        ),
+        routes_of(
+            turned,
+            (takers.subtract(passing), side, "ramp"),
+            (passing.subtract(adapters), side, far),
+            (adapters, "ramp", far),
+        ),
     )
+
+
+def border_copies(feeds: isl.Map, side: str, turned: isl.Map) -> tuple[Routes, ...]:
+    """Return the four positions of the routes from ports to { [lane of a port] -> [lane] }.
+
+    First comes the sequence of the adapter at the port, then those to the right of it, then those
+    to the left. After the last of the right ones, and of the left ones, all routers on the way are
+    turned. A port's router that sends them three ways is then turned once more.
+    """
+    along = [_along(feeds, side, turned, turning) for turning in (False, True)]
+    return tuple(
+        routes_of(
+            turned, *((ports, side, ways[k % len(ways)]) for ways, ports in _ports(feeds, side))
+        ).union(along[k % 2])
+        for k in range(4)
+    )
+
+
+def _ports(feeds: isl.Map, side: str) -> list[tuple[tuple[str, ...], isl.Set]]:
+    """Return the routers of ports by the ways that their sequences go in turn."""
+    names = SIDES[side]
+    going = {
+        to: _at(feeds, f"m = p and {which}")
+        for to, which in (("ramp", "l = p"), (names.right, "l > p"), (names.left, "l < p"))
+    }
+    found = []
+    for ways in itertools.chain.from_iterable(itertools.combinations(going, n) for n in (1, 2, 3)):
+        ports = _at(feeds, "m = p")
+        for to, there in going.items():
+            ports = ports.intersect(there) if to in ways else ports.subtract(there)
+        found.append((ways, ports))
+    return found
+
+
+def _along(feeds: isl.Map, side: str, turned: isl.Map, turning: bool) -> Routes:
+    """Return the routes beyond the ports: before, or after, routers have handed over theirs."""
+    names, result = SIDES[side], isl.UnionMap("{ }")
+    for source, to, taken, passed in (
+        (names.left, names.right, "p < l = m", "p < m < l"),
+        (names.right, names.left, "m = l < p", "l < m < p"),
+    ):
+        takes, passes = _at(feeds, taken), _at(feeds, passed)
+        if turning:
+            takes = takes.subtract(passes)
+        else:
+            passes = passes.subtract(takes)
+        result = result.union(routes_of(turned, (takes, source, "ramp"), (passes, source, to)))
+    return result
+
+
+def _at(feeds: isl.Map, condition: str) -> isl.Set:
+    """Return { [m, 0] : (p, l) in feeds and condition }."""
+    return feeds.wrap().apply(isl.Map(f"{{ [[p] -> [l]] -> [m, 0] : {condition} }}"))

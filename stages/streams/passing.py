@@ -21,7 +21,6 @@ import typing
 
 import islpy as isl
 
-from stages.diagnose import UserError
 from stages.poly.flow import Routes, parity
 from stages.poly.passing import Line
 from stages.poly.side import SIDES
@@ -37,17 +36,17 @@ def is_passed(side: str, mapping: Mapping) -> bool:
     return mapping.skew in (True, "y" if side in "NS" else "x")
 
 
-def check_spread(tensor: str, side: str, mapping: Mapping) -> None:
-    """Raise UserError where adapters on a side must pass on a tensor, but `skew` says not to."""
-    along, inwards = ("row", "column") if side in "NS" else ("column", "row")
-    passed = is_passed("W" if side in "NS" else "N", mapping) and is_passed(side, mapping)
-    if not passed:
-        raise UserError(
-            f"{tensor} arrives off the {inwards}s that need it, so that the adapters of the "
-            f"{SIDES[side].word} {along} pass it on, which skew does not let them",
-            mapping.span("skew"),
-            f"let {tensor} arrive at each {inwards} that needs it, or leave skew out",
-        )
+def is_passed_along(side: str, sparse: bool, mapping: Mapping) -> bool:
+    """Say whether adapters on a side pass on what they spread.
+
+    Not what is sparse, if their PEs get copies: of each, adapters need one themselves.
+    """
+    return is_passed(SIDES[side].left, mapping) and (not sparse or is_passed(side, mapping))
+
+
+def position_names(name: str) -> list[str]:
+    """Return the names in routes.isl of the positions that the routes of a stream may have."""
+    return [name, *(f"{name}_then{number}" for number in ("", 2, 3))]
 
 
 def line_routes(name: str, line: Line) -> dict[str, Routes]:

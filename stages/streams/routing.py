@@ -5,14 +5,15 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 
 from __future__ import annotations
 
+import functools
 import typing
 
 import islpy as isl
 
 from stages.lair.layer import Layer, writer_of
 from stages.poly.around import around_line, around_routes
-from stages.poly.border import border_chain, feeding
-from stages.poly.copies import copy_routes
+from stages.poly.border import beside, border_chain, feeding
+from stages.poly.copies import border_copies, copy_routes
 from stages.poly.flow import (
     Routes,
     chain_routes,
@@ -30,12 +31,13 @@ from stages.streams.collection import chain_objects, collection, named_along, po
 from stages.streams.elements import computed_elements, needed_elements
 from stages.streams.leaving import gathering, leaving, leaving_name
 from stages.streams.passing import (
-    check_spread,
     described,
     is_passed,
+    is_passed_along,
     line_colours,
     line_objects,
     line_routes,
+    position_names,
 )
 from stages.streams.returning import (
     after_returns,
@@ -110,14 +112,14 @@ class Streams:
         lanes = taken.range().apply(turned)
         adapters = self._is_spread(tensor, taken, flow)
         if adapters:
-            self._check_passed(tensor, side)
             self._spread(f"{name}_source", tensor, side, taken, flow)
             border = isl.Map("{ [lane, depth] -> [lane, 0] }")
             self.objects[f"{name}_adapters"] = lanes.apply(border).apply(turned.reverse())
         if tensor in self.returned and not adapters:
             self._turn(name, lanes, side, self._turning(tensor, side))
         else:
-            self._flow(name, lanes, side, spread=adapters)
+            passed = tensor in self.returned or is_passed(side, self.mapping)
+            self._flow(name, lanes, side, spread=adapters, passed=passed)
         self.objects[f"{name}_taken"] = taken
         if self.is_sparse(tensor):
             self._filter(name, taken, flow, adapters)
@@ -130,7 +132,7 @@ class Streams:
             "source": f"{name}_source" if adapters else name,
             "spread": adapters,
             "outer": outer_box(source),
-            **({"copies": True} if f"{name}_then" in self.objects else {}),
+            **self._copies(name),
             **({"returns": self.returned[tensor]} if tensor in self.returned else {}),
         }
 
@@ -155,11 +157,12 @@ class Streams:
         else:
             feeds = feeding(flow.chosen, taken, turned)
             copied = spread_routes(feeds, side, turned)
-            self._route(name, copied, lambda: border_line(feeds, side, turned), turned, None)
-
-    def _check_passed(self, tensor: str, side: str) -> None:
-        if tensor not in self.returned and not self.profile.multicast:
-            check_spread(tensor, side, self.mapping)
+            passed = is_passed_along(side, self.is_sparse(tensor), self.mapping)
+            if self.profile.multicast or passed:
+                self._route(name, copied, lambda: border_line(feeds, side, turned), turned, None)
+            else:
+                self._copy(name, border_copies(feeds, side, turned), copied)
+                self.objects[f"{name}_reach"] = beside(feeds, turned)
 
     def _turn(self, name: str, takers: isl.Set, side: str, first: int) -> None:
         """Route a stream inwards along its lanes from the PEs at depth `first`, which send it."""
@@ -181,17 +184,19 @@ class Streams:
         else:
             self._pass(name, line(), copied, turned, first)
 
-    def _flow(self, name: str, takers: isl.Set, side: str, *, spread: bool) -> None:
+    def _flow(
+        self, name: str, takers: isl.Set, side: str, *, spread: bool, passed: bool
+    ) -> None:
         """Route a stream inwards along its lanes to { [lane, depth] }."""
         turned, first = turn(side, self.grid), self._depth(side)
         copied = column_routes(takers, side, turned, spread=spread)
-        if self.profile.multicast or spread or is_passed(side, self.mapping):
+        if self.profile.multicast or passed:
             def line() -> Line:
                 return inward_line(takers, side, turned, first, spread=spread)
 
             self._route(name, copied, line, turned, first)
         else:
-            self._copy(name, copy_routes(takers, side, turned), copied)
+            self._copy(name, copy_routes(takers, side, turned, spread=spread), copied)
 
     def as_copied(self) -> dict[str, Routes]:
         """Return the routes of all colours if routers copied what PEs pass on."""
@@ -212,12 +217,16 @@ class Streams:
         self.objects |= line_objects(name, line)
         self.passing[name] = described(name, line, turned, first)
 
-    def _copy(self, name: str, positions: tuple[Routes, Routes], copied: Routes) -> None:
-        """Let each PE of a lane get a stream of its own."""
-        now, then = positions
-        self._add(name, now.union(then))
-        self.objects |= {name: now, f"{name}_then": then, f"{name}_copied": copied}
-        self.copied[name] = copied
+    def _copy(self, name: str, positions: tuple[Routes, ...], copied: Routes) -> None:
+        """Let each PE of a lane, or of a border, get a stream of its own."""
+        self._add(name, functools.reduce(isl.UnionMap.union, positions))
+        self.objects |= dict(zip(position_names(name), positions, strict=False))
+        self.objects[f"{name}_copied"] = self.copied[name] = copied
+
+    def _copies(self, name: str) -> dict[str, list[str]]:
+        """Return which colours of an arrival bring a copy for each PE that listens, if any."""
+        found = [each for each in (f"{name}_source", name) if f"{each}_then" in self.objects]
+        return {"copies": found} if found else {}
 
     def _filter(self, name: str, taken: isl.Map, flow: Arriving, adapters: bool) -> None:
         """Let routers drop what their PEs do not want, where an interval of the index tells it."""

@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 
 from stages.poly.border import border_chain
-from stages.poly.copies import copy_routes
+from stages.poly.copies import border_copies, copy_routes
 from stages.poly.flow import Routes, chain_routes
 from stages.poly.passing import Line, backwards, border_line, inward_line, turning_line
 from stages.poly.side import SIDES, Rectangle, turn
@@ -99,3 +99,16 @@ def test_what_turns_is_heard_first_by_the_pe_that_sends_it() -> None:
         "{ [PE[0, 1] -> ramp[]] -> S[]; [PE[0, 2] -> N[]] -> ramp[] }"
     ))
     assert line.nearest.is_equal(line.passing) and line.between.is_empty()
+
+
+def test_a_port_sends_copies_three_ways() -> None:
+    feeds = isl.Map("{ [2] -> [0]; [2] -> [2]; [2] -> [3]; [2] -> [4] }")
+    port = "[PE[2, 0] -> N[]] -> "
+    before = "[PE[0, 0] -> E[]] -> ramp[]; [PE[1, 0] -> E[]] -> W[]; [PE[3, 0] -> W[]] -> ramp[]"
+    last = "[PE[4, 0] -> W[]] -> ramp[]"
+    after = before.replace("3, 0] -> W[]] -> ramp", "3, 0] -> W[]] -> E")
+    assert [routes.is_equal(isl.UnionMap(f"{{ {port}{to}[]; {others}; {last} }}"))
+            for routes, to, others in zip(
+                border_copies(feeds, "N", NORTH), ("ramp", "E", "W", "ramp"),
+                (before, after, before, after), strict=True,
+            )] == [True] * 4

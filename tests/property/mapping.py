@@ -37,13 +37,15 @@ class RandomMapping:
         rng = self.rng
         content = {
             **self.algorithm.arguments,
-            "machine": rng.choices(MACHINES, (35, 15, 20, 10, 8, 12))[0],
+            "machine": (machine := rng.choices(MACHINES, (35, 15, 20, 10, 8, 12))[0]),
             "target": f"{{ PE[{self.target.width}, {self.target.height}] }}",
             "placement": self.placement.text,
             "tensors": self.tensors,
             "invocations": rng.choices((1, 2, 3), (60, 25, 15))[0],
-            "data": {"seed": rng.randrange(100), "density": rng.choices(*DENSITIES)[0]},
+            "data": {"seed": (seed := rng.randrange(100)), "density": rng.choices(*DENSITIES)[0]},
         }
+        if machine == "systolic":
+            content["skew"] = (True, False, "x", "y")[seed % 4]
         prefer = rng.choices(*PREFERENCES)[0]
         if prefer:
             content["simd"] = {"prefer": prefer}

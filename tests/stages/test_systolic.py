@@ -3,7 +3,6 @@
 import islpy as isl
 import pytest
 
-from stages.diagnose import UserError
 from tests.e2e.sanitized import run_sanitized, sanitizer
 from tests.stages.built import MV, build
 from tests.stages.test_graph_values import right
@@ -22,6 +21,7 @@ tensors:
   u: {{arrives: "{{ u[j] -> [PE[4, y] -> index[j]] : 0 <= y < 4 }}"{sparse}}}
 invocations: 3
 """
+MIDDLE = "{ x[i] -> [PE[1, -1] -> index[i]] }"
 SYSTOLIC = "machine: systolic\ninvocations: 2\n"
 
 
@@ -94,8 +94,7 @@ def test_what_returns_is_passed_on(sides, skew):
 
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 def test_what_multicast_is_worth_is_measured_with_the_programs_of_wse2(sparse):
-    arrives = "{ x[i] -> [PE[1, -1] -> index[i]] }"
-    mapping = f'{TARGET}  x: {{arrives: "{arrives}"{sparse}}}\n{LEAVES}'
+    mapping = f'{TARGET}  x: {{arrives: "{MIDDLE}"{sparse}}}\n{LEAVES}'
     copied = build(MV, mapping, "simulate").results()
     passed = build(MV, mapping + "machine: systolic\n", "simulate").results()
     assert "multicast" not in copied
@@ -128,19 +127,24 @@ def test_copies_that_come_from_opposite_sides_never_wait_for_each_other(sparse):
     assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
 
 
-@pytest.mark.parametrize("skew", ["false", "x", "y"])
-def test_adapters_that_may_not_pass_on_are_refused(skew):
-    arrives = "{ x[i] -> [PE[1, -1] -> index[i]] }"
-    mapping = f'{TARGET}  x: {{arrives: "{arrives}"}}\n{LEAVES}machine: systolic\nskew: {skew}\n'
-    with pytest.raises(UserError) as refused:
-        build(MV, mapping, "route")
-    lines = str(refused.value).splitlines()
-    assert lines[0].endswith(
-        "error: x arrives off the columns that need it, so that the adapters of the north row pass "
-        "it on, which skew does not let them"
-    )
-    assert lines[1].strip() == f"skew: {skew}"
-    assert lines[-1] == "hint: let x arrive at each column that needs it, or leave skew out"
+@pytest.mark.parametrize("sparse", ["", ", sparse: true"])
+@pytest.mark.parametrize(("case", "skew"), [
+    ("one in the middle", "false"), ("two that cross", "false"), ("two that cross", "x"),
+    ("one in the middle", "y"),
+])
+def test_adapters_get_and_send_a_copy_for_each_pe(case, skew, sparse):
+    machine = "machine: {profile: systolic, queue_depth: 1, instruction_queue: 1}\n"
+    x = MIDDLE if case == "one in the middle" else ARRIVALS[case]
+    mapping = f'{TARGET}  x: {{arrives: "{x}"{sparse}}}\n{LEAVES}{machine}invocations: 3\n'
+    built = build(MV, f"{mapping}skew: {skew}\n", "simulate")
+    assert built.results()["check"]["y"]["right"]
+    graph = built.yaml("tasks.yaml")
+    passed = {"false": [], "x": [] if sparse else ["_source"], "y": [""]}[skew]
+    streams = graph["arrivals"]
+    assert set(graph.get("passing", {})) == {n + part for n in streams for part in passed}
+    for name, arrival in streams.items():
+        both = {f"{name}_source", name}
+        assert set(arrival["copies"]) == both - {name + part for part in passed}
 
 
 @pytest.mark.long

@@ -1,0 +1,120 @@
+"""What external PEs send where each PE gets a stream of its own: so many copies, and their ends.
+
+A control wavelet after a copy turns the router that handed it over; after the last one on a way,
+all that it passes, too (stages/poly/copies.py). All that follows the same adapter ends with its
+last copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.elements import Bools, Ints
+from stages.fabric.grid import Grid, coordinates, members
+from stages.poly.bind import PE_NAMES, bind_domain
+from stages.poly.evaluate import evaluate_pw_aff
+from stages.poly.function import function_of
+
+ADVANCE, TURN = 1, 2
+"""Bits of a control wavelet: `enum control` of engine.h."""
+
+ABSENT, NOTHING = -1, 0
+"""What follows a copy that is not sent, and one that no control wavelet follows."""
+
+Array = NDArray[Any]
+
+
+def copies_of(arrival: Mapping[str, Any], nodes: Ints, grid: Grid) -> Ints | None:
+    """Return what follows each copy from the ports beside `nodes`: an array [port][copy][2].
+
+    These are the bits of up to two control wavelets. None if one stream is for all.
+    """
+    across = arrival["side"] in ("N", "S")
+    lanes = nodes % grid.width if across else nodes // grid.width
+    if "along" in arrival:
+        return _to_adapters(arrival, lanes, grid, across)
+    if "copies" not in arrival:
+        return None
+    counts = _on_lanes(arrival["copies"], grid, across)[lanes]
+    port = np.repeat(np.arange(len(nodes)), counts)
+    last = np.cumsum(counts)[counts > 0] - 1
+    ends = np.full((len(port), 2), (TURN, NOTHING))
+    ends[last, 0] |= ADVANCE
+    return _by_port(port, ends, len(nodes))
+
+
+def repeated(
+    sent: NDArray[np.uint32], control: Bools, keep: Bools, ends: Ints
+) -> tuple[NDArray[np.uint32], Bools, Bools]:
+    """Return payloads, control marks and what is sent, so many times in each invocation.
+
+    All are [port][invocation][copy, index...].
+    """
+    shape = (*sent.shape[:2], ends.shape[1])
+    follows = np.broadcast_to(ends[:, None], (*shape, 2))
+
+    def whole(each: Array, last: Array) -> Array:
+        flat = np.broadcast_to(each.reshape(*shape[:2], 1, -1), (*shape, each[0, 0].size))
+        return np.concatenate([flat, last], axis=-1)
+
+    payloads = np.maximum(follows, NOTHING).astype(np.uint32)
+    here, controls = follows[..., :1] != ABSENT, follows > NOTHING
+    return whole(sent, payloads), whole(control, controls), whole(keep, controls) & here
+
+
+def _to_adapters(arrival: Mapping[str, Any], lanes: Ints, grid: Grid, across: bool) -> Ints:
+    """Return what follows the copies for adapters: first that at the port, right ones, left ones.
+
+    The router of a port that sends them three ways is turned once more at the end.
+    """
+    lane, port = _adapters(arrival, lanes, grid, across)
+    away = lane - lanes[port]
+    group = np.select([away == 0, away > 0], [0, 1], 2)
+    order = np.lexsort((np.abs(away), group, port))
+    lane, port, group = lane[order], port[order], group[order]
+    last = np.append((np.diff(port) != 0) | (np.diff(group) != 0), True)
+    ends = np.zeros((len(lane), 2), dtype=np.int64)
+    ends[:, 0] = np.where(last & (group > 0), ADVANCE | TURN, TURN)
+    ways = np.bincount(port[last], minlength=len(lanes))
+    ends[np.append(np.diff(port) != 0, True) & (ways[port] == 3), 1] = TURN
+    each = np.ones_like(lane)
+    if "copies" in arrival:
+        each = _on_lanes(arrival["copies"], grid, across)[lane]
+    several = np.repeat(ends, each, axis=0)
+    several[np.delete(np.arange(len(several)), np.cumsum(each) - 1)] = NOTHING
+    return _by_port(np.repeat(port, each), several, len(lanes))
+
+
+def _adapters(
+    arrival: Mapping[str, Any], lanes: Ints, grid: Grid, across: bool
+) -> tuple[Ints, Ints]:
+    """Return the lanes of the adapters { adapter -> port }, and which of the ports each has."""
+    x, y = coordinates(np.arange(grid.size, dtype=np.int64), grid)
+    towards = function_of(bind_domain(isl.Map(arrival["along"]), PE_NAMES))
+    at = towards.get_pw_aff(0 if across else 1)
+    value, defined = evaluate_pw_aff(at, dict(zip(PE_NAMES, (x, y), strict=True)))
+    here = np.flatnonzero(defined)
+    lane = here % grid.width if across else here // grid.width
+    number = np.full(max(grid.width, grid.height), -1)
+    number[lanes] = np.arange(len(lanes))
+    return lane, number[value[here] - (grid.west if across else grid.north)]
+
+
+def _on_lanes(pes: str, grid: Grid, across: bool) -> Ints:
+    """Return how many { PE } there are on each column, or row."""
+    counts: Ints = members(isl.Set(pes), grid).sum(axis=0 if across else 1, dtype=np.int64)
+    return counts
+
+
+def _by_port(port: Ints, ends: Ints, ports: int) -> Ints:
+    """Return [port][copy][2] of the ends [copy][2] of copies, those of one port side by side."""
+    counts = np.bincount(port, minlength=ports)
+    within = np.arange(len(port)) - np.repeat(np.cumsum(counts) - counts, counts)
+    found = np.full((ports, int(counts.max(initial=0)), 2), ABSENT)
+    found[port, within] = ends
+    return found
