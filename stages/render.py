@@ -59,8 +59,8 @@ greatest index that a router hands to its PE.
 arrivals, departures: at which external PE, and in what order, a tensor enters and leaves; where it
 is sparse, outer is the box of outer indices, each of them a sequence with an end."""
 COPIES_HEADER = """
-positions: the routes of a colour before and after a router handed over a copy; copies: the PEs each
-of which gets one from the port, with a control wavelet that turns its router."""
+positions: the routes of a colour, which routers take in turn; copies: the PEs each of which gets a
+copy, with a control wavelet that turns its router; along: the adapters that do, and their ports."""
 TEMPLATES = Path(__file__).parent.parent / "templates"
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 

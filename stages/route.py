@@ -76,12 +76,13 @@ tasks of these adapters: clear (memory), gather (a departure's stream), send."""
 PASSING_HEADER = """
 N_line: PEs among which arrival N, or N_source along the border, is passed on; N_passing: those that
 send it on; of these N_between take nothing; N_nearest: those that hear it on the colour N_in.
-N_copied, N_copied_filter: its routes and its filter if routers copied. N_then: where PEs get copies
-of their own, the routes of routers that have handed over theirs."""
+N_copied, N_copied_filter: its routes and its filter if routers copied. N_then, N_then2, N_then3:
+where PEs get copies of their own, the further positions of its routers; N_reach: { port -> PE }."""
 PASSING_TASKS_HEADER = """
 passing: the streams that PEs pass on, since routers do not copy; enters: the colour on which each
 enters. colours: a PE hears the first if its place, parity, is even, else the second.
-copied: the colours if routers copied. An arrival by `copies` comes once for each PE of a lane."""
+copied: the colours if routers copied. copies: the colours of an arrival that bring it once for each
+PE of a lane, or of a border."""
 RETURN_TASKS_HEADER = """
 returns: a departure that does not leave, but comes back as the arrival of that name."""
 TURNS_TASKS_HEADER = """

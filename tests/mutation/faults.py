@@ -116,6 +116,13 @@ FAULTS = (
         "::test_adapters_pass_on_what_comes_from_several_ports[two that cross-]",
     ),
     Fault(
+        name="a router that sends copies three ways does not turn back to the first one",
+        file="stages/fabric/copies.py",
+        old="(ways[port] == 3), 1] = TURN",
+        new="(ways[port] == 3), 1] = NOTHING",
+        caught_by="tests/stages/test_systolic.py::test_adapters_get_and_send_a_copy_for_each_pe",
+    ),
+    Fault(
         name="neighbours in a chain of sums listen to the colour that they send on",
         file="stages/poly/flow.py",
         old="depth mod 2 = {1 - parity}",

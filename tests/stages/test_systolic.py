@@ -127,15 +127,13 @@ def test_copies_that_come_from_opposite_sides_never_wait_for_each_other(sparse):
     assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
 
 
-@pytest.mark.parametrize("sparse", ["", ", sparse: true"])
-@pytest.mark.parametrize(("case", "skew"), [
-    ("one in the middle", "false"), ("two that cross", "false"), ("two that cross", "x"),
-    ("one in the middle", "y"),
-])
-def test_adapters_get_and_send_a_copy_for_each_pe(case, skew, sparse):
+@pytest.mark.parametrize(("arrives", "skew", "sparse"), [
+    (MIDDLE, "false", ""), (MIDDLE, "false", ", sparse: true"), (MIDDLE, "y", ""),
+    (ARRIVALS["two that cross"], "x", ""), (ARRIVALS["two that cross"], "x", ", sparse: true"),
+], ids=["dense", "sparse", "dense y", "dense x", "sparse x"])
+def test_adapters_get_and_send_a_copy_for_each_pe(arrives, skew, sparse):
     machine = "machine: {profile: systolic, queue_depth: 1, instruction_queue: 1}\n"
-    x = MIDDLE if case == "one in the middle" else ARRIVALS[case]
-    mapping = f'{TARGET}  x: {{arrives: "{x}"{sparse}}}\n{LEAVES}{machine}invocations: 3\n'
+    mapping = f'{TARGET}  x: {{arrives: "{arrives}"{sparse}}}\n{LEAVES}{machine}invocations: 3\n'
     built = build(MV, f"{mapping}skew: {skew}\n", "simulate")
     assert built.results()["check"]["y"]["right"]
     graph = built.yaml("tasks.yaml")
