@@ -6,6 +6,8 @@ SHIPPED = "tests/e2e/test_shipped.py::test_a_shipped_layer_is_right"
 ONCE_WRONG = "tests/property/test_random_layers.py::test_a_layer_that_was_wrong_once_is_right"
 GATHERS = "tests/stages/test_gathers.py"
 SKEWING = "tests/spatial/test_skewing.py"
+SYSTOLIC = "tests/stages/test_systolic.py"
+VALUES = "tests/stages/test_graph_values.py"
 WAYS = "tests/stages/test_ways.py"
 AWKWARD = "tests/stages/test_awkward_layers.py::test_layer_is_right"
 
@@ -112,7 +114,7 @@ FAULTS = (
         file="stages/pe/passing.py",
         old='{"colours": [odd, even]}',
         new='{"colours": [even, odd]}',
-        caught_by="tests/stages/test_systolic.py"
+        caught_by=f"{SYSTOLIC}"
         "::test_adapters_pass_on_what_comes_from_several_ports[two that cross-]",
     ),
     Fault(
@@ -120,7 +122,7 @@ FAULTS = (
         file="stages/fabric/copies.py",
         old="(ways[port] == 3), 1] = TURN",
         new="(ways[port] == 3), 1] = NOTHING",
-        caught_by="tests/stages/test_systolic.py::test_adapters_get_and_send_a_copy_for_each_pe",
+        caught_by=f"{SYSTOLIC}::test_adapters_get_and_send_a_copy_for_each_pe",
     ),
     Fault(
         name="neighbours in a chain of sums listen to the colour that they send on",
@@ -255,48 +257,42 @@ FAULTS = (
         file="stages/streams/sharing.py",
         old="other is not statement and old is not None",
         new="False and old is not None",
-        caught_by="tests/stages/test_graph_values.py"
-        "::test_an_update_in_place_waits_for_those_who_read_what_was_before",
+        caught_by=f"{VALUES}::test_an_update_in_place_waits_for_those_who_read_what_was_before",
     ),
     Fault(
         name="statements wait for each other, as each writes where the other reads",
         file="stages/streams/sharing.py",
         old="if in_place and same and not _has_circle(layer, held | {new: old}):",
         new="if in_place and same:",
-        caught_by="tests/stages/test_graph_values.py"
-        "::test_tensors_that_swap_lie_in_one_place_but_for_one",
+        caught_by=f"{VALUES}::test_tensors_that_swap_lie_in_one_place_but_for_one",
     ),
     Fault(
         name="the first sample comes in every invocation",
         file="stages/fabric/ports.py",
         old="[_values(array, points) for array in arrays]",
         new="[_values(arrays[0], points) for _ in arrays]",
-        caught_by="tests/stages/test_graph_values.py"
-        "::test_what_arrives_differs_from_sample_to_sample",
+        caught_by=f"{VALUES}::test_what_arrives_differs_from_sample_to_sample",
     ),
     Fault(
         name="what is carried is copied after the next invocation has begun",
         file="stages/pe/streams.py",
         old='inner.add(*then, "restart(pe);")',
         new='inner.add("restart(pe);", *then)',
-        caught_by="tests/stages/test_graph_values.py::"
-        "test_what_is_not_updated_in_place_is_copied_at_the_end[change1]",
+        caught_by=f"{VALUES}::test_what_is_not_updated_in_place_is_copied_at_the_end[change1]",
     ),
     Fault(
         name="a chain of delays is carried from its beginning to its end",
         file="stages/lair/fix.py",
         old="for k in reversed(_to(n))",
         new="for k in _to(n)",
-        caught_by="tests/stages/test_graph_values.py"
-        "::test_a_delayed_internal_tensor_and_its_value_now",
+        caught_by=f"{VALUES}::test_a_delayed_internal_tensor_and_its_value_now",
     ),
     Fault(
         name="an invocation ends before all that it keeps for later has arrived",
         file="stages/pe/compute.py",
         old="return any(c.source == arrival[\"tensor\"] for c in self.model.layer.carries)",
         new="return False",
-        caught_by="tests/stages/test_graph_values.py"
-        "::test_a_delayed_arrival_that_comes_late",
+        caught_by=f"{VALUES}::test_a_delayed_arrival_that_comes_late",
     ),
     Fault(
         name="an adapter sends its own sums on, without those from farther along the border",
