@@ -2,6 +2,7 @@
 
 import pytest
 
+SAME = "affine_map<(i, j) -> (i, j)>"
 CASES = {
     "an operation that xDSL has not": ("""\
 %y = linalg.softmax dimension(1) ins(%x : tensor<3x4xf32>)""", """\
@@ -17,11 +18,108 @@ k.mlir:2:8: error: MLIR: Operation arith.maxf is not registered
          ^^^^^^^^^^
 hint: arith.maxf is called arith.maximumf now
 """),
+    "arithmetic that xDSL has not": ("""\
+%y = arith.remf %x, %x : tensor<3x4xf32>""", """\
+k.mlir:2:8: error: MLIR: Operation arith.remf is not registered
+    %y = arith.remf %x, %x : tensor<3x4xf32>
+         ^^^^^^^^^^
+hint: write it with other arithmetic
+"""),
     "no operation on volumes": ("""\
-%s = tensor.rank %x : tensor<3x4xf32>""", """\
+%i = arith.constant 0 : index
+  %c = arith.constant 1.0 : f32
+  %y = tensor.insert %c into %x[%i, %i] : tensor<3x4xf32>""", """\
+k.mlir:4:3: error: tensor.insert is no operation on volumes here
+    %y = tensor.insert %c into %x[%i, %i] : tensor<3x4xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: write it as linalg.generic, or as tensor.pad, extract_slice, insert_slice or concat
+"""),
+    "no arithmetic here": ("""\
+%y = math.sin %x : tensor<3x4xf32>""", """\
+k.mlir:2:3: error: math.sin is no arithmetic here
+    %y = math.sin %x : tensor<3x4xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: a body has arithmetic, comparisons, arith.select and abs, exp, log, max, min, sqrt, tanh
+"""),
+    "a comparison that is kept": ("""\
+%t = arith.cmpf olt, %x, %x : tensor<3x4xf32>
+  %y = tensor.cast %t : tensor<3x4xi1> to tensor<3x4xi1>""", """\
+k.mlir:3:3: error: i1 is no type of elements here
+    %y = tensor.cast %t : tensor<3x4xi1> to tensor<3x4xi1>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: compare where the result selects, or convert it: arith.uitofp, arith.extui
+"""),
+    "a comparison that there is not": ("""\
+%t = arith.cmpf lt, %x, %x : tensor<3x4xf32>""", """\
+k.mlir:2:21: error: MLIR: unknown predicate lt
+    %t = arith.cmpf lt, %x, %x : tensor<3x4xf32>
+                      ^
+"""),
+    "integers without signs": ("""\
+%a = arith.constant 3 : i32
+  %t = arith.cmpi ult, %a, %a : i32
+  %y = arith.select %t, %x, %x : tensor<3x4xf32>""", """\
+k.mlir:3:3: error: integers have signs here
+    %t = arith.cmpi ult, %a, %a : i32
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: compare them as signed ones: slt, sle, sgt, sge
 """),
     "a factor that is not known": ("""\
-%n = tensor.dim %x, %n : tensor<3x4xf32>""", """\
+%a = arith.constant 3 : i32
+  %n = arith.index_cast %a : i32 to index
+  %s = tensor.extract_slice %x[0, 0] [%n, %n] [1, 1] : tensor<3x4xf32> to tensor<?x?xf32>
+  %y = tensor.collapse_shape %s [[0, 1]] : tensor<?x?xf32> into tensor<?xf32>""", """\
+k.mlir:5:3: error: tensor.collapse_shape y multiplies by the unknown size s_1
+    %y = tensor.collapse_shape %s [[0, 1]] : tensor<?x?xf32> into tensor<?xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: inner sizes are numbers: fix it in kernel.yaml, `sizes: {n: 4}`
+"""),
+    "a collapsed size that does not fit": ("""\
+%y = tensor.expand_shape %x [[0], [1, 2]] output_shape [3, 3, 2] : tensor<3x4xf32> into\
+ tensor<3x3x2xf32>""", """\
+k.mlir:2:3: error: argument x and tensor.expand_shape y contradict each other: argument x on line\
+ 1: x_1 = 4; tensor.expand_shape y on line 2: y_1 = 3; tensor.expand_shape y on line 2: x_1 =\
+ (y_1*2)
+    %y = tensor.expand_shape %x [[0], [1, 2]] output_shape [3, 3, 2] : tensor<3x4xf32> into\
+ tensor<3x3x2xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\
+^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: x_1 is the size of x in dimension 1, counted from 0; sizes are at least 1
+"""),
+    "an index that is not affine": (f"""\
+%e = tensor.empty() : tensor<3x4xf32>
+  %y = linalg.generic {{indexing_maps = [{SAME}, {SAME}], iterator_types = ["parallel",\
+ "parallel"]}}
+    ins(%x : tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) {{
+  ^bb0(%u: f32, %v: f32):
+    %i = linalg.index 0 : index
+    %k = arith.muli %i, %i : index
+    %t = arith.cmpi slt, %k, %i : index
+    %r = arith.select %t, %u, %u : f32
+    linalg.yield %r : f32
+  }} -> tensor<3x4xf32>""", """\
+k.mlir:8:5: error: an index is not affine
+      %t = arith.cmpi slt, %k, %i : index
+      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: use affine.apply
+"""),
+    "a sum of some instances only": (f"""\
+%e = tensor.empty() : tensor<3xf32>
+  %y = linalg.generic {{indexing_maps = [{SAME}, affine_map<(i, j) -> (i)>], iterator_types =\
+ ["parallel", "reduction"]}}
+    ins(%x : tensor<3x4xf32>) outs(%e : tensor<3xf32>) {{
+  ^bb0(%u: f32, %v: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %t = arith.cmpi sle, %j, %i : index
+    %p = arith.addf %u, %v : f32
+    %r = arith.select %t, %p, %v : f32
+    linalg.yield %r : f32
+  }} -> tensor<3xf32>""", """\
+k.mlir:10:5: error: a reduction of some instances only
+      %r = arith.select %t, %p, %v : f32
+      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: select what is added to it: zero, or what changes nothing
 """),
     "syntax": ("""\
 %y = arith.addf %x, : tensor<3x4xf32>""", """\
@@ -93,7 +191,7 @@ hint: index a dimension of some operand by it alone, as pooling does by its wind
 k.mlir:7:5: error: math.sin has no place in a body
       %q = math.sin %u : f32
       ^^^^^^^^^^^^^^^^^^^^^^
-hint: a body has arithmetic and abs, exp, log, max, min, sqrt, tanh
+hint: a body has arithmetic, comparisons, arith.select and abs, exp, log, max, min, sqrt, tanh
 """),
     "a diagonal": ("""\
 %e = tensor.empty() : tensor<4x4xf32>

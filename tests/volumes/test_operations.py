@@ -136,6 +136,12 @@ PRODUCTS = {
                      "{ y[b, i, j] -> a[b, i, k]; y[b, i, j] -> b[b, k, j] }"),
     "matvec": ("3x4", "4", "3", "ik,k->i", "{ y[i] -> a[i, k]; y[i] -> b[k] }"),
     "dot": ("4", "4", "", "k,k->", "{ y[] -> a[k]; y[] -> b[k] }"),
+    "vecmat": ("4", "4x2", "2", "k,kj->j", "{ y[j] -> a[k]; y[j] -> b[k, j] }"),
+    "matmul_transpose_b": ("3x4", "2x4", "3x2", "ik,jk->ij",
+                           "{ y[i, j] -> a[i, k]; y[i, j] -> b[j, k] }"),
+    "batch_reduce_matmul": ("2x3x4", "2x4x2", "3x2", "bik,bkj->ij",
+                            "{ y[i, j] -> a[b, i, k]; y[i, j] -> b[b, k, j] }"),
+    "conv_1d": ("6", "3", "4", "", "{ y[i] -> a[k] : 0 <= k - i < 3; y[i] -> b[k] }"),
 }
 
 
@@ -154,7 +160,8 @@ def test_products_add_to_what_is_there(kernel, name):
     assert found.objects["y"].is_equal(implied.union(init.intersect_domain(volumes)))
     random = np.random.default_rng(3)
     a, b, z = (random.integers(-4, 5, [int(n) for n in s.split("x") if n]) for s in shapes)
-    assert np.array_equal(values(found, a=a, b=b, z=z)["y"], np.einsum(einsum, a, b) + z)
+    wanted = np.einsum(einsum, a, b) if einsum else np.correlate(a, b)
+    assert np.array_equal(values(found, a=a, b=b, z=z)["y"], wanted + z)
 
 
 def dims(name, shape):
@@ -245,6 +252,7 @@ CONVOLUTIONS = {
     "conv_2d_nhwc_fhwc": ("2x9x9x3", "4x3x2x3", "2x4x4x4", "nyxchw,fhwc->nyxf", (1, 2)),
     "conv_2d_ngchw_fgchw": ("2x2x3x9x9", "4x2x3x3x2", "2x2x4x4x4", "ngcyxhw,fgchw->ngfyx", (3, 4)),
     "conv_2d_ngchw_gfchw": ("2x2x3x9x9", "2x4x3x3x2", "2x2x4x4x4", "ngcyxhw,gfchw->ngfyx", (3, 4)),
+    "depthwise_conv_2d_nhwc_hwc": ("2x9x9x3", "3x2x3", "2x4x4x3", "nyxchw,hwc->nyxc", (1, 2)),
     "conv_2d_nhwgc_gfhwc": ("2x9x9x2x3", "2x4x3x2x3", "2x4x4x2x4", "nyxgchw,gfhwc->nyxgf", (1, 2)),
 }
 
@@ -270,6 +278,9 @@ ELEMENTWISE = {
     "linalg.add": np.add, "linalg.sub": np.subtract, "linalg.mul": np.multiply,
     "linalg.max": np.maximum, "linalg.min": np.minimum, "linalg.exp": np.exp,
     "linalg.sqrt": np.sqrt, "linalg.log": np.log, "linalg.copy": np.positive,
+    "linalg.div": np.divide, "linalg.abs": np.abs, "linalg.negf": np.negative,
+    "linalg.square": np.square, "linalg.tanh": np.tanh,
+    "linalg.map { arith.subf }": np.subtract,
     "arith.addf": np.add, "arith.divf": np.divide, "arith.minimumf": np.minimum,
     "arith.negf": np.negative, "math.exp": np.exp, "math.tanh": np.tanh, "math.absf": np.abs,
 }
@@ -283,7 +294,8 @@ def test_element_by_element(kernel, name):
     line = f"%y = {name} {', '.join(operands)} : tensor<3x4xf32>"
     if name.startswith("linalg"):
         line = f"""%e = tensor.empty() : tensor<3x4xf32>
-  %y = {name} ins({', '.join(operands)} : {kinds}) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>"""
+  %y = {name} ins({', '.join(operands)} : {kinds}) outs(%e : tensor<3x4xf32>)"""
+        line += "" if "map" in name else " -> tensor<3x4xf32>"
     found = built(kernel, function(
         "%x: tensor<3x4xf32>, %z: tensor<3x4xf32>", line, "%y", "tensor<3x4xf32>"
     ))

@@ -1,0 +1,117 @@
+"""Kernels that choose, by values and by indices, and in which elements have other shapes."""
+
+import numpy as np
+import pytest
+
+from stages import KERNEL, PIPELINE, TILES
+from stages.make.action import run_stage
+from stages.make.folders import open_folder, parts_of
+from tests.volumes.tiled import compared, opened
+
+CHOICES = """\
+#id = affine_map<(i, j) -> (i, j)>
+func.func @choices(%x: tensor<6x4xf32>, %t: tensor<9xf32>) -> tensor<24xf32> {
+  %e = tensor.empty() : tensor<6x4xf32>
+  %ten = arith.constant 10.0 : f32
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : tensor<6x4xf32>) outs(%e : tensor<6x4xf32>) {
+  ^bb0(%u: f32, %v: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %two = arith.constant 2 : index
+    %k = arith.addi %i, %j : index
+    %g = tensor.extract %t[%k] : tensor<9xf32>
+    %h = arith.index_cast %k : index to i32
+    %q = arith.sitofp %h : i32 to f32
+    %o = arith.mulf %q, %g : f32
+    %above = arith.cmpf ogt, %o, %u : f32
+    %r = arith.select %above, %ten, %u : f32
+    %here = arith.cmpi WHERE : index
+    %w = arith.select %here, %r, %u : f32
+    linalg.yield %w : f32
+  } -> tensor<6x4xf32>
+  %p = tensor.collapse_shape %z [[0, 1]] : tensor<6x4xf32> into tensor<24xf32>
+  return %p : tensor<24xf32>
+}
+"""
+SHAPES = """\
+func.func @shapes(%x: tensor<6x4xf32>, %w: tensor<24x5xf32>, %v: tensor<24xf32>)
+    -> tensor<5x2xf32> {
+  %a = tensor.collapse_shape %x [[0, 1]] : tensor<6x4xf32> into tensor<24xf32>
+  %b = arith.addf %a, %v : tensor<24xf32>
+  %d = tensor.expand_shape %b [[0, 1, 2]] output_shape [2, 2, 6] : tensor<24xf32>
+    into tensor<2x2x6xf32>
+  %g = arith.mulf %d, %d : tensor<2x2x6xf32>
+  %h = tensor.collapse_shape %g [[0], [1, 2]] : tensor<2x2x6xf32> into tensor<2x12xf32>
+  %q = tensor.expand_shape %w [[0, 1], [2]] output_shape [2, 12, 5] : tensor<24x5xf32>
+    into tensor<2x12x5xf32>
+  %e = tensor.empty() : tensor<5x2xf32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(o, b, j) -> (b, j)>, affine_map<(o, b, j) -> (b, j, o)>,
+                     affine_map<(o, b, j) -> (o, b)>],
+    iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%h, %q : tensor<2x12xf32>, tensor<2x12x5xf32>) outs(%e : tensor<5x2xf32>) {
+  ^bb0(%i: f32, %k: f32, %t: f32):
+    %p = arith.mulf %i, %k : f32
+    %r = arith.addf %t, %p : f32
+    linalg.yield %r : f32
+  } -> tensor<5x2xf32>
+  return %y : tensor<5x2xf32>
+}
+"""
+
+
+def given(path, text, kernel, **shapes):
+    """Write a kernel and its inputs; returns the folder and these."""
+    opened(path, text, kernel)
+    random = np.random.default_rng(4)
+    arrays = {n: random.integers(-9, 9, s).astype(np.float32) for n, s in shapes.items()}
+    (path / "inputs").mkdir()
+    for name, array in arrays.items():
+        np.save(path / "inputs" / f"{name}.npy", array)
+    return open_folder(path), arrays
+
+
+def choices(x, t, where):
+    """Return what CHOICES is for the instances `where`."""
+    k = np.add(*np.indices(x.shape))
+    chosen = np.where(k * t[k] > x, 10, x)
+    return np.where(where(*np.indices(x.shape)), chosen, x).reshape(-1)
+
+
+def test_rows_that_are_computed_in_their_own_way_are_a_part_and_run(tmp_path):
+    text = CHOICES.replace("WHERE", "slt, %i, %two")
+    folder, arrays = given(tmp_path, text, "facts: []\n", x=(6, 4), t=(9,))
+    for stage in (KERNEL + TILES)[:-1]:
+        run_stage(stage, folder)
+    for part in parts_of(folder):
+        for stage in PIPELINE:
+            run_stage(stage, part)
+    run_stage(TILES[-1], folder)
+    found = np.load(folder.build / "outputs/p.npy")
+    assert np.array_equal(found, choices(**arrays, where=lambda i, j: i < 2))
+    assert len(parts_of(folder)) == 2
+
+
+WHERE = {
+    "sle, %i, %j": lambda i, j: i <= j, "ne, %i, %two": lambda i, j: i != 2,
+    "uge, %i, %two": lambda i, j: i >= 2,
+}
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_masks(tmp_path, where):
+    text = CHOICES.replace("WHERE", where)
+    folder, arrays = given(tmp_path, text, "facts: []\n", x=(6, 4), t=(9,))
+    for found in compared(folder):
+        assert np.array_equal(found, choices(**arrays, where=WHERE[where]))
+
+
+@pytest.mark.parametrize("tiles", ["", "tiles: {y: [2, 1]}"])
+def test_other_shapes_of_the_same_elements(tmp_path, tiles):
+    shapes = {"x": (6, 4), "w": (24, 5), "v": (24,)}
+    folder, arrays = given(tmp_path, SHAPES, f"facts: []\n{tiles}\n", **shapes)
+    flat = (arrays["x"].reshape(-1) + arrays["v"]).reshape(2, 12) ** 2
+    wanted = np.einsum("bj,bjo->ob", flat, arrays["w"].reshape(2, 12, 5))
+    for found in compared(folder):
+        assert np.array_equal(found, wanted)
