@@ -17,6 +17,14 @@ def function_of(point: isl.Set) -> isl.PwMultiAff:
     return point.lexmin_pw_multi_aff()
 
 
+def function_in(relation: isl.Map) -> isl.PwMultiAff:
+    """Return the function that a relation is, as `function_of` does. Raises isl.Error for none."""
+    function = relation.as_pw_multi_aff()
+    if isl.Map.from_pw_multi_aff(function).is_equal(relation):
+        return function
+    return relation.lexmin_pw_multi_aff()
+
+
 def is_affine(function: isl.PwAff, context: isl.Set) -> bool:
     """Return whether [p] -> { [f(p)] } has one piece in the context, and no division."""
     simple = function.gist(context).coalesce()

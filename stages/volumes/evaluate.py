@@ -20,6 +20,7 @@ from stages.lair.tree import Expr
 from stages.poly.bind import PARAM
 from stages.poly.dependence import depends_on
 from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
+from stages.poly.function import function_of
 from stages.volumes.domains import domains_by_name
 from stages.volumes.operation import Operation, Program, Result
 
@@ -167,7 +168,7 @@ def elements(
     tuple_ = f"{by.get_tuple_name(IN) or ''}[{', '.join(names)}]"
     bound = by.reverse().bind_range(isl.MultiId(f"[{', '.join(names)}] -> {{ {tuple_} }}"))
     values = {**dict(zip(names, grid, strict=True)), **sizes}
-    function = bound.as_pw_multi_aff()
+    function = function_of(bound)
     where = [_at(function.get_at(k), values) for k in range(function.dim(OUT))]
     context = bound.params().drop_unused_params()
     return where, evaluate_set(context, _used(context, values))

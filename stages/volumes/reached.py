@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.function import function_in
 from stages.volumes.folding import in_type
 from stages.volumes.operation import Operation, Program
 
@@ -104,5 +105,5 @@ def affine_pieces(copy: isl.Map) -> list[isl.Map]:
     def add(where: isl.Set, by: isl.MultiAff) -> None:
         found.append(by.as_map().intersect_domain(where))
 
-    copy.as_pw_multi_aff().coalesce().foreach_piece(add)
+    function_in(copy).coalesce().foreach_piece(add)
     return found

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from stages.poly.function import function_in
 from stages.volumes.operation import Operation
 
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
@@ -78,7 +79,7 @@ def _count(operation: Operation) -> int:
 def _divs(operation: Operation) -> Iterator[isl.Aff]:
     """Yield the quotients in what is read, each as often as it occurs."""
     for read in operation.reads.values():
-        function = read.as_pw_multi_aff()
+        function = function_in(read)
         for k in range(function.dim(OUT)):
             for _, aff in function.get_at(k).get_pieces():
                 yield from (aff.get_div(n) for n in range(aff.dim(DIV)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.function import function_in
 from stages.volumes.cutting import Region
 from stages.volumes.matching import NoSliceError, Slice, affine, covered, match_slice
 from stages.volumes.operation import Operation
@@ -209,7 +210,7 @@ def _rows(computed: _Computed, access: isl.Map, elements: Slice) -> Rows:
     """
     inside = computed.slice.at().curry().intersect_domain(computed.instances.domain()).uncurry()
     found = inside.apply_range(access)
-    by = found.flatten_domain().as_pw_multi_aff()
+    by = function_in(found.flatten_domain())
     return tuple(
         _row(by.get_at(k), elements.offset.get_at(k), stride, found)
         for k, stride in enumerate(elements.stride)
