@@ -26,6 +26,7 @@ from stages.mlir.comparisons import (
 from stages.mlir.constants import constant, number_of
 from stages.mlir.draft import Draft, tuple_of
 from stages.mlir.positions import Loops, Positions
+from stages.mlir.reductions import reducing, reductions_of
 
 OPERATORS = {
     "arith.addf": "+", "arith.addi": "+", "arith.subf": "-", "arith.subi": "-",
@@ -51,7 +52,6 @@ ELEMENTWISE = frozenset({
     *OPERATORS, *FUNCTIONS, *COMPOSED, *TRUTHS, *WIDENING, *NARROWING, *CONVERSIONS, NEGATION,
     SELECT, CmpfOp.name, CmpiOp.name,
 })
-REDUCTIONS = {"+": "+=", "*": "*=", "max": "max=", "min": "min="}
 CAST = "cast it: arith.index_cast, then arith.sitofp"
 HINT = (
     "a body has arithmetic, comparisons, arith.select and "
@@ -146,16 +146,36 @@ class Body:
         if where is not None:
             one, none = (Number(value=k, span=self._span) for k in (1, 0))
             return self._chosen(where, (one, none), operation)
-        where = self._positions.where(operands[0]) if name == SELECT else None
-        if where is not None:
-            left, right = map(self._branch, operands[1:])
-            return self._chosen(where, (left, right), operation)
+        if name == SELECT:
+            return self._selected(operation)
         return self._computed(operation, [self.value(each) for each in operands])
+
+    def _selected(self, operation: Operation) -> Expr:
+        """Return one of two values; of two that reduce, a reduction of one of two values."""
+        truth, *rest = operation.operands
+        where = self._positions.where(truth)
+        left, right = map(self.value if where is None else self._branch, rest)
+        for label in self.growing:
+            found = reductions_of(left, right, label)
+            if found is not None:
+                operator, *values = found
+                return reducing(label, operator, self._either(truth, where, values, operation))
+        return self._either(truth, where, [left, right], operation)
+
+    def _either(
+        self, truth: SSAValue, where: str | None, values: Sequence[Expr], operation: Operation
+    ) -> Expr:
+        left, right = values
+        if where is not None:
+            return self._chosen(where, (left, right), operation)
+        for each in (left, right):
+            if isinstance(each, Number) and math.isinf(each.value):
+                hint = "select between numbers, and reduce that"
+                raise self._draft.error(operation, "a reduction of some values only", hint)
+        return selected(self.value(truth), left, right)
 
     def _computed(self, operation: Operation, operands: Sequence[Expr]) -> Expr:
         name, span = operation.name, self._draft.text.span(operation)
-        if name == SELECT:
-            return selected(operands[0], operands[1], operands[2])
         if isinstance(operation, CompareOp):
             return self._compared(operation, operands)
         if name in TRUTHS:
@@ -199,8 +219,8 @@ class Body:
     def _chosen(self, where: str, values: tuple[Expr, Expr], operation: Operation) -> Expr:
         """Return the element that is one value where indices say so, else the other."""
         if any(mentions(each, label) for each in values for label in self.growing):
-            hint = "select what is added to it: zero, or what changes nothing"
-            raise self._draft.error(operation, "a reduction of some instances only", hint)
+            hint = "select between the result's own element and that with a value added"
+            raise self._draft.error(operation, "what is reduced is selected", hint)
         element = self._positions.chosen(where, values, self.elements, operation)
         return self._element(element.partition("[")[0], element)
 
@@ -251,21 +271,6 @@ def check_defined(draft: Draft, operation: Operation, value: SSAValue) -> None:
         hint = "linalg.fill gives them values"
         name = draft.volume(value)
         raise draft.error(operation, f"the elements of {name} are read and have no values", hint)
-
-
-def reduction_of(expr: Expr, label: str) -> tuple[str, Expr] | None:
-    """Return operator and value of `label operator value`, if the expression is that; else None."""
-    match expr:
-        case Binary(op="+" | "*" as op, left=left, right=right):
-            pair = (left, right)
-        case Call(function="max" | "min" as op, arguments=(left, right)):
-            pair = (left, right)
-        case _:
-            return None
-    for own, other in (pair, pair[::-1]):
-        if isinstance(own, Reference) and own.name == label and not mentions(other, label):
-            return REDUCTIONS[op], other
-    return None
 
 
 def shown(expr: Expr) -> str:

@@ -16,11 +16,12 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from stages.lair.tree import Expr, mentions
 from stages.mlir.affine import linear, text_of
-from stages.mlir.body import Body, check_defined, element_type, reduction_of, shown
+from stages.mlir.body import Body, check_defined, element_type, shown
 from stages.mlir.comparisons import TRUTH
 from stages.mlir.draft import Draft, Entry, dimensions, tuple_of
 from stages.mlir.payload import MapOp, ReduceOp
 from stages.mlir.positions import Loops
+from stages.mlir.reductions import reduction_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +250,8 @@ def _result(
     if found is None:
         hint = "yield the result's own element and another value, with + * max or min"
         raise draft.error(operation, "some loops are reduced, and the body reduces nothing", hint)
-    init, entry = structure.operands[position], {"operator": found[0], "value": shown(found[1])}
+    init = structure.operands[position]
+    entry = {"operator": f"{found[0]}=", "value": shown(found[1])}
     if isinstance(init.owner, EmptyOp):
         return entry
     return entry | {"init": draft.volume(init)}

@@ -60,6 +60,25 @@ func.func @shapes(%x: tensor<6x4xf32>, %w: tensor<24x5xf32>, %v: tensor<24xf32>)
 }
 """
 
+SOME = """\
+func.func @some(%x: tensor<6x4xf32>, %b: tensor<4xf32>) -> tensor<6xf32> {
+  %e = tensor.empty() : tensor<6xf32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>,
+                     affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+    ins(%x, %b : tensor<6x4xf32>, tensor<4xf32>) outs(%e : tensor<6xf32>) {
+  ^bb0(%u: f32, %w: f32, %s: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %here = COMPARE
+    %p = REDUCE %s, %u : f32
+    %r = arith.select %here, %p, %s : f32
+    linalg.yield %r : f32
+  } -> tensor<6xf32>
+  return %y : tensor<6xf32>
+}
+"""
+
 
 def given(path, text, kernel, **shapes):
     """Write a kernel and its inputs; returns the folder and these."""
@@ -115,3 +134,16 @@ def test_other_shapes_of_the_same_elements(tmp_path, tiles):
     wanted = np.einsum("bj,bjo->ob", flat, arrays["w"].reshape(2, 12, 5))
     for found in compared(folder):
         assert np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(("compare", "add", "wanted"), [
+    ("arith.cmpi sle, %j, %i : index", "arith.addf", lambda x, b: np.tril(x).sum(1)),
+    ("arith.cmpf uge, %w, %u : f32", "arith.addf", lambda x, b: (x * (b >= x)).sum(1)),
+    ("arith.cmpi ne, %j, %i : index", "arith.maximumf",
+     lambda x, b: np.where(np.eye(6, 4), -np.inf, x).max(1)),
+])
+def test_reductions_of_some_instances(tmp_path, compare, add, wanted):
+    text = SOME.replace("COMPARE", compare).replace("REDUCE", add)
+    folder, arrays = given(tmp_path, text, "facts: []\n", x=(6, 4), b=(4,))
+    for found in compared(folder):
+        assert np.array_equal(found, wanted(**arrays))

@@ -103,7 +103,24 @@ k.mlir:8:5: error: an index is not affine
       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: use affine.apply
 """),
-    "a sum of some instances only": (f"""\
+    "a maximum of some values": (f"""\
+%e = tensor.empty() : tensor<3xf32>
+  %y = linalg.generic {{indexing_maps = [{SAME}, affine_map<(i, j) -> (i)>], iterator_types =\
+ ["parallel", "reduction"]}}
+    ins(%x : tensor<3x4xf32>) outs(%e : tensor<3xf32>) {{
+  ^bb0(%u: f32, %v: f32):
+    %z = arith.constant 2.0 : f32
+    %t = arith.cmpf olt, %u, %z : f32
+    %p = arith.maximumf %u, %v : f32
+    %r = arith.select %t, %p, %v : f32
+    linalg.yield %r : f32
+  }} -> tensor<3xf32>""", """\
+k.mlir:9:5: error: a reduction of some values only
+      %r = arith.select %t, %p, %v : f32
+      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: select between numbers, and reduce that
+"""),
+    "a sum that is something else for some instances": (f"""\
 %e = tensor.empty() : tensor<3xf32>
   %y = linalg.generic {{indexing_maps = [{SAME}, affine_map<(i, j) -> (i)>], iterator_types =\
  ["parallel", "reduction"]}}
@@ -113,13 +130,13 @@ hint: use affine.apply
     %j = linalg.index 1 : index
     %t = arith.cmpi sle, %j, %i : index
     %p = arith.addf %u, %v : f32
-    %r = arith.select %t, %p, %v : f32
+    %r = arith.select %t, %p, %u : f32
     linalg.yield %r : f32
   }} -> tensor<3xf32>""", """\
-k.mlir:10:5: error: a reduction of some instances only
-      %r = arith.select %t, %p, %v : f32
+k.mlir:10:5: error: what is reduced is selected
+      %r = arith.select %t, %p, %u : f32
       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: select what is added to it: zero, or what changes nothing
+hint: select between the result's own element and that with a value added
 """),
     "syntax": ("""\
 %y = arith.addf %x, : tensor<3x4xf32>""", """\

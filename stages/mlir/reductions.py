@@ -1,0 +1,57 @@
+"""What a body does to the element that it reduces: `own operator value`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from stages.lair.tree import Binary, Call, Expr, Number, Reference, mentions
+
+NEUTRAL: Mapping[str, float] = {"+": 0, "*": 1, "max": -math.inf, "min": math.inf}
+"""The operators of reductions, and what leaves an element as it is."""
+
+
+def reduction_of(expr: Expr, label: str) -> tuple[str, Expr] | None:
+    """Return operator and value of `label operator value`, if the expression is that; else None."""
+    match expr:
+        case Binary(op="+" | "*" as op, left=left, right=right):
+            pair = (left, right)
+        case Call(function="max" | "min" as op, arguments=(left, right)):
+            pair = (left, right)
+        case _:
+            return None
+    for own, other in (pair, pair[::-1]):
+        if isinstance(own, Reference) and own.name == label and not mentions(other, label):
+            return op, other
+    return None
+
+
+def reductions_of(
+    left: Expr, right: Expr, label: str
+) -> tuple[str, Expr, Expr] | None:
+    """Return operator and values of two expressions that reduce in one way, else None.
+
+    One of them may be the element alone, which the neutral value leaves as it is.
+    """
+    found = [reduction_of(each, label) for each in (left, right)]
+    operators = {each[0] for each in found if each is not None}
+    if len(operators) != 1:
+        return None
+    (operator,) = operators
+    values: list[Expr] = []
+    for expr, each in zip((left, right), found, strict=True):
+        if each is not None:
+            values.append(each[1])
+        elif isinstance(expr, Reference) and expr.name == label:
+            values.append(Number(value=NEUTRAL[operator], span=expr.span))
+        else:
+            return None
+    return operator, values[0], values[1]
+
+
+def reducing(label: str, operator: str, value: Expr) -> Expr:
+    """Return `label operator value`."""
+    own = Reference(name=label, indices=(), span=value.span)
+    if operator in ("max", "min"):
+        return Call(function=operator, arguments=(own, value), span=value.span)
+    return Binary(op=operator, left=own, right=value, span=value.span)
