@@ -27,7 +27,11 @@ WRITES = ("build/parts/*/*.lair", "build/parts/*/layer.yaml", "build/parts/*/inp
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
-    """Return the files of every tile. Raises UserErrors for inputs of the kernel that are none."""
+    """Return the files of every tile.
+
+    Raises UserError for a machine that is none, UserErrors for inputs of the kernel that are none.
+    """
+    inputs.profile()
     program = read_program(inputs.yaml("operations.yaml"))
     volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
     values = kernel_values(program, volumes, inputs.kernel(), inputs.arrays())

@@ -39,7 +39,8 @@ class LayerFolder:
     `build` is the folder of what it builds, and `home` holds the state of doit: the workspace, or
     the layer folder itself outside of one; `stages` build it, and `analyses` run only if they are
     asked for. A network folder is one too, and has `parts` by their names: it calls the `lair.isl`
-    of its part a `a/lair.isl`. So is a kernel folder, which has a `.mlir` instead of a layer.yaml.
+    of its part a `a/lair.isl`. So is a kernel folder, which has a `.mlir` instead of a layer.yaml;
+    its parts are `asked_in` its kernel.yaml.
     """
 
     name: str
@@ -51,6 +52,7 @@ class LayerFolder:
     analyses: tuple[str, ...] = ANALYSES
     crossings: tuple[Crossing, ...] = ()
     parts: tuple[tuple[str, LayerFolder], ...] = ()
+    asked_in: Path | None = None
 
 
 def open_folder(path: Path | str) -> LayerFolder:

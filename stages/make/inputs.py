@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stages import ANALYSES, PIPELINE
-from stages.diagnose import Source, UserError, source_of
+from stages.diagnose import Source, Span, UserError, UserErrors, source_of
 from stages.make.declare import declaration
 from stages.make.folders import (
     KERNEL,
@@ -169,19 +169,35 @@ class Inputs:
     def profile(self) -> Profile:
         """Return the figures of the layer's machine: a profile by name, or a file of the folder.
 
-        Raises UserError where layer.yaml names none that is known, or figures that are none.
+        So it is with a kernel's. Raises UserError where layer.yaml, or kernel.yaml, names none that
+        is known, or figures that are none.
         """
         from stages.fabric.profile import ProfileError, load_profile
 
-        given = self.mapping().machine
+        asking = self._asking()
+        given = asking.machine
         figures = {"profile": given} if isinstance(given, str) else dict(given)
-        name = self._profile_name(str(figures.pop("profile")))
+        name = self._profile_name(str(figures.pop("profile")), asking.span("machine"))
         try:
             return load_profile(name, figures)
         except ProfileError as error:
             said = error.message.replace(name, shown_path(Path(name)) if "/" in name else name)
-            span = self.mapping().key_span("machine", error.figure or "")
+            span = asking.key_span("machine", error.figure or "")
             raise UserError(said, span, error.hint) from error
+
+    def as_asked(self, error: UserError | UserErrors) -> UserError | UserErrors:
+        """Return an error as one of what a user wrote, where a stage wrote the layer for them."""
+        from stages.make.asked import as_asked
+
+        file = self._folder.asked_in
+        if file is None or not file.is_file():
+            return error
+        source = source_of(shown_path(file), file.read_bytes())
+        return as_asked(error, self._folder.path.name, source)
+
+    def _asking(self) -> LayerMapping | Kernel:
+        """Return what names the machine."""
+        return self.kernel() if KERNEL in self._declared else self.mapping()
 
     def array(self, name: str) -> np.ndarray:
         """Return the array of a `.npy` file. Raises UserError where it is none."""
@@ -230,14 +246,15 @@ class Inputs:
             hint=f"name the one to build in {LAYER}: `lair: NAME.lair`" if names else None,
         )
 
-    def _profile_name(self, given: str) -> str:
+    def _profile_name(self, given: str, span: Span) -> str:
         """Return a profile's name, or the path of the file it names, which counts as read."""
         name = self._below + given
         path = further_file(self._folder, name)
         if not given.endswith(".yaml"):
             return given
         if not path.is_file():
-            span, hint = self.mapping().span("machine"), "a path starts from the layer folder"
+            kind = "kernel" if KERNEL in self._declared else "layer"
+            hint = f"a path starts from the {kind} folder"
             raise UserError(f"{given} does not exist", span, hint)
         source_of(shown_path(path), self._read(name, path, self.further))
         return str(path)

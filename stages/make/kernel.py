@@ -53,7 +53,7 @@ def _part(kernel: LayerFolder, name: str) -> LayerFolder:
     path = kernel.build / "parts" / name
     return LayerFolder(
         name=f"{kernel.name}/{name}", path=path, build=path / "build", cache=kernel.cache / name,
-        home=kernel.home, analyses=(),
+        home=kernel.home, analyses=(), asked_in=kernel.path / KERNEL,
     )
 
 

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 
 from stages import KERNEL
-from stages.diagnose import UserError
+from stages.diagnose import UserError, UserErrors
 from stages.make.declare import declaration
 from stages.make.folders import is_pattern
 from stages.make.inputs import Inputs
@@ -22,7 +22,10 @@ def perform(name: str, inputs: Inputs) -> dict[str, bytes]:
 
     Raises UserError or UserErrors where the layer folder is wrong.
     """
-    outputs = _bounded(name, inputs)
+    try:
+        outputs = _bounded(name, inputs)
+    except (UserError, UserErrors) as error:
+        raise inputs.as_asked(error) from error
     contents = {n: c.encode() if isinstance(c, str) else bytes(c) for n, c in outputs.items()}
     check_names(name, declaration(name).writes, contents)
     return contents

@@ -1,17 +1,22 @@
 """Algorithm 2 of Friebel et al.: optimistic tiling, slices matched as functions of the tile."""
 
+from pathlib import Path
+
 import islpy as isl
 import numpy as np
 import pytest
 import yaml
 
-from stages import KERNEL
+from stages import KERNEL, PIPELINE
+from stages.diagnose import UserError
+from stages.make.action import run_stage
 from stages.make.folders import file_of
 from stages.volumes.cutting import regions
 from stages.volumes.matching import NoSliceError, match_slice
 from tests.volumes.graphs import random_graph
 from tests.volumes.tiled import compared, opened
 
+WSE2 = Path(__file__).resolve().parents[2] / "stages/fabric/profiles/wse2.yaml"
 SLICES = [
     ("{ [q] -> v[4q] : 0 <= q < 3 }", "[(4q)]", (1,), (1,)),
     ("{ [q] -> v[e] : 4q <= e < 4q + 6 and 0 <= q < 3 }", "[(4q)]", (1,), (6,)),
@@ -183,12 +188,35 @@ def test_too_many_tiles_are_refused(kernel):
     )
 
 
-def test_a_machine_of_ones_own_is_found_from_the_parts(tmp_path):
-    text = "tiles: {c: [4, 6]}\nmachine: {profile: mine.yaml, lanes: 8}\n"
+def test_a_machine_that_is_none_is_an_error_in_kernel_yaml(kernel):
+    kernel.write(MATMUL, "tiles: {c: [4, 6]}\nmachine: wse9\n").build(*KERNEL, "partition", "tile")
+    assert kernel.error("emit") == (
+        "kernel.yaml:2:10: error: unknown profile wse9\n"
+        "  machine: wse9\n"
+        "           ^^^^\n"
+        "hint: did you mean wse3?\n"
+    )
+
+
+def test_a_machine_of_ones_own_is_found_and_what_does_not_fit_is_an_error_in_kernel_yaml(tmp_path):
+    text = "tiles: {c: [4, 6]}\nmachine: {profile: mine.yaml, memory: 2600}\n"
     folder = opened(tmp_path / "k", MATMUL, text)
+    (folder.path / "mine.yaml").write_bytes(WSE2.read_bytes())
     compared(folder)
     layer = yaml.safe_load((folder.path / "build/parts/c_0/layer.yaml").read_text("utf-8"))
-    assert layer["machine"] == {"profile": "../../../mine.yaml", "lanes": 8}
+    assert layer["machine"] == {"profile": "../../../mine.yaml", "memory": 2600}
+    ((_, part),) = folder.parts
+    with pytest.raises(UserError) as caught:
+        for stage in PIPELINE:
+            run_stage(stage, part)
+    assert str(caught.value).replace(f"{folder.path}/", "") == (
+        "kernel.yaml:1:1: error: part c_0: a PE of role compute needs 2660 bytes, mine has 2600\n"
+        "  tiles: {c: [4, 6]}\n"
+        "  ^^^^^\n"
+        "hint: code 2560, a_local 48, b_local 48, c_local 4; spread the layer over more PEs: in "
+        "build/parts/c_0/layer.yaml:4, which follows from this: take smaller tiles, or another "
+        "machine\n"
+    )
 
 
 def test_tiles_of_too_few_dimensions_are_refused(kernel):
