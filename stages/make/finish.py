@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stages.make.declare import declaration
-from stages.make.folders import STATE, LayerFolder, file_of, further_file, parts_of
+from stages.make.folders import STATE, LayerFolder, file_of, folders_of, further_file
 from stages.make.memo import memo_of
 from stages.make.reporter import StageReporter
 from stages.make.session import session
@@ -56,7 +56,7 @@ def _is_new(name: str) -> bool:
 
 
 def _tasks(folder: LayerFolder) -> list[str]:
-    folders = (*parts_of(folder), folder)
+    folders = folders_of(folder)
     return [f"{inside.name}:{stage}" for inside in folders for stage in inside.stages]
 
 
@@ -67,7 +67,7 @@ def _settle(names: set[str]) -> None:
         return
     for name in sorted(names - known.clean):
         folder = known.folders[name]
-        inside = [(f, stage) for f in (*parts_of(folder), folder) for stage in f.stages]
+        inside = [(f, stage) for f in folders_of(folder) for stage in f.stages]
         paths = {
             str(further_file(f, name))
             for f, stage in inside

@@ -124,6 +124,13 @@ def parts_of(folder: LayerFolder) -> list[LayerFolder]:
     return [part for _, part in folder.parts]
 
 
+def folders_of(folder: LayerFolder) -> list[LayerFolder]:
+    """Return a folder and its parts: these before a network, but after the kernel they are of."""
+    parts = parts_of(folder)
+    is_kernel = any(part.asked_in is not None for part in parts)
+    return [folder, *parts] if is_kernel else [*parts, folder]
+
+
 def find_workspace(folder: Path) -> Path | None:
     """Return the nearest ancestor that holds `folder` below its `projects/`; None outside."""
     for ancestor in folder.parents:

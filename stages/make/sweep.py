@@ -17,7 +17,15 @@ from typing import Any
 
 from stages.make.declare import STAGES
 from stages.make.files import load_data, remove_left_overs, save_data
-from stages.make.folders import NETWORK, NOT_LAYERS, STATE, LayerFolder, mark_of, parts_of
+from stages.make.folders import (
+    NETWORK,
+    NOT_LAYERS,
+    STATE,
+    LayerFolder,
+    folders_of,
+    mark_of,
+    parts_of,
+)
 from stages.make.key import compiler
 from stages.make.memo import FINE, SECOND, is_fresh
 from stages.make.session import session
@@ -60,7 +68,7 @@ class Sweep:
         signature = _signature(places, further)
         _wait_for(signature)
         now = time.time_ns()
-        tasks = [(stage, f) for f in (*parts_of(folder), folder) for stage in f.stages]
+        tasks = [(stage, f) for f in folders_of(folder) for stage in f.stages]
         if any(is_fresh(changed, now) for changed in _changes(signature)):
             return
         if all(check(*task) for task in tasks) and signature == _signature(places, further):

@@ -19,6 +19,7 @@ from stages.make.folders import (
     LayerFolder,
     every_stage,
     file_of,
+    folders_of,
     is_pattern,
     names_of,
     open_folder,
@@ -93,7 +94,7 @@ def _tasks_of_unit(unit: Unit, default: str | None) -> Iterator[Task]:
         known.default += asked
     folder = unit.open()
     known.selected |= asked
-    known.folders |= {f.name: f for f in (*parts_of(folder), folder)}
+    known.folders |= {f.name: f for f in folders_of(folder)}
     if clean:
         known.clean.add(unit.name)
         yield _group(folder)

@@ -15,6 +15,7 @@ from stages.make.declare import declaration
 from stages.make.folders import (
     LayerFolder,
     every_stage,
+    folders_of,
     lone_folder,
     open_folder,
     parts_of,
@@ -71,9 +72,9 @@ def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:
     below = [n for n in names if n.startswith((f"{unit.name}:", f"{unit.name}/"))]
     if len(unit.places) > 1 or any(":" in name for name in globs):
         folder = unit.open()
-        layers = [f.name for f in (*parts_of(folder), folder)]
+        layers = [f.name for f in folders_of(folder)]
         whole |= {f for f in layers for n in names if fnmatch.fnmatchcase(f, n)}
-        tasks = [f"{f.name}:{s}" for f in (*parts_of(folder), folder) for s in every_stage(f)]
+        tasks = [f"{f.name}:{s}" for f in folders_of(folder) for s in every_stage(f)]
         below += [n for n in globs if fnmatch.filter(tasks, n)]
     return whole, bool(below)
 
@@ -98,7 +99,7 @@ def _task_of(path: str, units: Sequence[Unit]) -> str | None:
     for unit in units:
         if any(_is_in(path, place) for places in unit.places for place in places):
             folder = unit.open()
-            for inside in (*parts_of(folder), folder):
+            for inside in folders_of(folder):
                 if path == str(inside.path):
                     return inside.name
                 for stage in every_stage(inside):

@@ -53,9 +53,10 @@ class Draft:
     def new_name(self, wish: str) -> str:
         """Return a name for isl and LAIR that nothing else has, as close to a wish as may be."""
         plain = re.sub(r"\W", "_", wish)
-        plain = plain if re.match(r"[A-Za-z_]", plain) else f"v{plain}"
-        name, number = plain, 1
+        plain = plain if re.match(r"[A-Za-z]|_[^_A-Z]", plain) else f"v{plain}"
         start = Span(source=self.text.source, start=0, end=0)
+        plain = f"{plain}_" if any(check_name(plain, start)) else plain
+        name, number = plain, 1
         while name in self._taken or any(check_name(name, start)):
             number += 1
             name = f"{plain}_{number}"

@@ -103,6 +103,8 @@ def test_in_its_folder_a_kernel_is_meant_and_not_its_tiles(space):
     space.write("projects/mm/kernel.yaml", "tiles: {c: [4, 6, 6]}\n")
     assert "mm:tile" in space.build("mm:tile")
     assert space.run("show", "tile", cwd="projects/mm").out.startswith("tile: Tile the parts")
+    listed = [line for line in space.run("graph", "mm").out.splitlines() if line[0] != " "]
+    assert listed == ["mm", "mm/c_0_p0_t0", "mm/c_0_p0_t1", "mm/c_0"]
 
 
 def test_what_is_wrong_in_kernel_yaml_is_said_by_the_stage_that_was_asked_for(space):

@@ -121,13 +121,20 @@ def test_numbers_that_lair_has_not_are_refused(tmp_path):
         compared(folder)
 
 
-@pytest.mark.parametrize("names", [("y_0", "y_term1"), ("y_0_term0", "y_1"), ("d0", "make_y")])
-def test_inputs_called_like_parts_are_themselves(tmp_path, names):
+@pytest.mark.parametrize(("names", "own", "asked"), [
+    ("y_0 y_term1", "y_0 y_term1", "facts: []"),
+    ("y_0_term0 y_1", "y_0_term0 y_1", "facts: []"),
+    ("d0 make_y", "d0 make_y", "facts: []"),
+    ("y_partial0 y_sum1", "y_partial0 y_sum1", "tiles: {y: [6, 1]}"),
+    ("max _Foo", "max_ v_Foo", "tiles: {y: [2, 2]}"),
+])
+def test_inputs_called_like_what_the_compiler_names_are_themselves(tmp_path, names, own, asked):
     words = {"TYPE": "f32", "EDGE": "2.0", "OTHER": "f", "EACH": "arith.mulf", "SUM": "arith.addf"}
-    text = filled(filled(TAPS, **words), **{"%x": f"%{names[0]}", "%w": f"%{names[1]}"})
+    first, second = names.split()
+    text = filled(filled(TAPS, **words), **{"%x": f"%{first}", "%w": f"%{second}"})
     x, w = np.arange(6, dtype=np.float32) % 4, np.array([1, -2, 2], np.float32)
-    folder = opened(tmp_path, text, "facts: []\n")
-    folder = given_inputs(folder, **dict(zip(names, (x, w), strict=True)))
+    folder = opened(tmp_path, text, f"{asked}\n")
+    folder = given_inputs(folder, **dict(zip(own.split(), (x, w), strict=True)))
     for found in compared(folder):
         assert np.array_equal(found, taps(x, w, 2, np.multiply, sum))
 

@@ -25,9 +25,9 @@ from stages.make.commands.inert import free_our_names
 from stages.make.folders import (
     LayerFolder,
     find_layers,
+    folders_of,
     is_buildable,
     open_folder,
-    parts_of,
     user_folder,
 )
 from stages.make.pipe import open_streams, printing
@@ -90,7 +90,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         """Return every layer, network and kernel of this dodo file; parts before networks."""
         here = Path.cwd()
         found = [open_folder(here)] if is_buildable(here) else find_layers(here)
-        return [layer for folder in found for layer in (*parts_of(folder), folder)]
+        return [layer for folder in found for layer in folders_of(folder)]
 
     def select(self, words: Sequence[str]) -> tuple[list[LayerFolder], list[str]]:
         """Return the layers that words name, else all, and the words that name no layer.
@@ -113,7 +113,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
     def select_parts(self, words: Sequence[str]) -> tuple[dict[str, LayerFolder], list[str]]:
         """Return what `select` does, the layers by name and with the parts of each."""
         layers, rest = self.select(words)
-        return {each.name: each for layer in layers for each in (*parts_of(layer), layer)}, rest
+        return {each.name: each for layer in layers for each in folders_of(layer)}, rest
 
     def select_one(self, words: Sequence[str]) -> tuple[LayerFolder, list[str]]:
         """Return the one layer that is meant, and the other words; InvalidCommand if none is.

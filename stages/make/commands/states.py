@@ -22,6 +22,7 @@ from stages.make.folders import (
     LayerFolder,
     file_of,
     files_in,
+    folders_of,
     is_buildable,
     lone_folder,
     mark_of,
@@ -114,7 +115,7 @@ def state_at(folder: LayerFolder, revision: str) -> State:
     with tempfile.TemporaryDirectory() as temporary:
         copy = Copy(top=top, commit=commit, place=Path(temporary).resolve())
         whole = _extract(copy, network_of(folder))
-        old = next((f for f in (*parts_of(whole), whole) if f.name == folder.name), whole)
+        old = next((f for f in folders_of(whole) if f.name == folder.name), whole)
         former = None if _is_there(old) else _former_place(copy, folder)
         if former is not None:
             whole = old = _extract(copy, lone_folder(former))
@@ -223,7 +224,7 @@ def _complete(
 
     Committed texts may be older than the stages that read them, so that these may fail anyhow.
     """
-    tasks = tasks_of_folders((*parts_of(whole), whole))
+    tasks = tasks_of_folders(folders_of(whole))
     for task in needed(orders(tasks), [f"{folder.name}:{stage}" for stage in folder.stages]):
         owner, stage = tasks[task]
         names = files_written(owner, stage)

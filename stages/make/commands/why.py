@@ -11,7 +11,7 @@ from stages.make.commands.causes import CODE, Event, History, sources_of
 from stages.make.commands.colour import paint
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.commands.pipeline import tasks_of_folders
-from stages.make.folders import LayerFolder, parts_of
+from stages.make.folders import LayerFolder, folders_of
 from stages.make.log import Build
 from stages.make.network import network_of
 
@@ -38,14 +38,14 @@ class Why(LayerCommand):
     def act(self, options: Options, words: list[str]) -> int:
         """Print what happened to the tasks that are meant, layer by layer."""
         layers, stages = self.select(words)
-        named = {each.name: each for layer in layers for each in (*parts_of(layer), layer)}
+        named = {each.name: each for layer in layers for each in folders_of(layer)}
         known = tasks_of_folders(named.values(), analyses=True)
         wanted = [task for task in known if _stage(task) in stages or not stages]
         unknown = [word for word in stages if word not in map(_stage, wanted)]
         if unknown or not wanted:
             raise self.refuse(f"{unknown[0]} is no layer and no stage" if unknown else "no layer")
         whole = {each.name: each for layer in layers for each in [network_of(layer)]}
-        folders = [each for layer in whole.values() for each in (*parts_of(layer), layer)]
+        folders = [each for layer in whole.values() for each in folders_of(layer)]
         tasks = tasks_of_folders(folders, analyses=True)
         history = History(folders[0].home, tasks)
         found = list(_explained(history, tasks, wanted, is_all=not words, is_chain=bool(stages)))
