@@ -1,9 +1,16 @@
-"""What every test shares: the same examples in every run, and which process runs it."""
+"""What every test shares: the same examples in every run, which process runs it, and how it
+compiles programs.
+"""
 
 import hypothesis
 import pytest
 
+from stages.fabric import compiler
+
 pytest_plugins = ["tests.property.tally"]
+
+OPTIMISED, QUICK = compiler.PROGRAMS, ["-O0"]
+"""Most programs of tests run for a moment: compiling them takes longer than all else of it."""
 
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("same")
@@ -14,3 +21,10 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if not any(map(item.get_closest_marker, ("alone", "xdist_group"))):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Compile programs as users do only in tests that are `optimised`, or long."""
+    marked = any(map(item.get_closest_marker, ("optimised", "long")))
+    compiler.PROGRAMS = OPTIMISED if marked else QUICK

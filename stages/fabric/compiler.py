@@ -16,7 +16,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-strict-aliasing"]
-FLAGS += ["-O2", "-fPIC"]
+FLAGS += ["-fPIC"]
+ENGINE, PROGRAMS = ["-O2"], ["-O1"]
+"""How the engine and the programs are optimised: compiling a program takes longer than it runs."""
 
 
 class CompilerError(Exception):
@@ -57,9 +59,9 @@ def build_library(programs: Sequence[Path], out_dir: Path, cache: Path | None = 
     library = out_dir / "fabric.so"
     library.unlink(missing_ok=True)
     command = [*c_compiler(), *FLAGS]
-    engine = engine_sources() if cache is None else _compiled_engine(command, cache)
+    engine = _compiled_engine([*command, *ENGINE], out_dir if cache is None else cache)
     sources = map(str, [*engine, *programs])
-    _run([*command, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])
+    _run([*command, *PROGRAMS, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])
     return library
 
 

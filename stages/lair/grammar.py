@@ -6,7 +6,7 @@ Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1; the grammar is lair.lark
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,12 @@ _WORDS = {
 }
 
 
+@lru_cache
 def parse_lair(source: Source) -> tree.File:
-    """Return the tree of a LAIR file; UserErrors with one syntax error if it is not LAIR."""
+    """Return the tree of a LAIR file, for which several stages ask.
+
+    Raises UserErrors with one syntax error if it is not LAIR.
+    """
     file: tree.File = _parse(source, "file")
     return file
 

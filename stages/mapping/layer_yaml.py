@@ -6,6 +6,7 @@ Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.2; design, A layer folder
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -215,8 +216,12 @@ def schema() -> dict[str, Any]:
     return Mapping.model_json_schema()
 
 
+@lru_cache
 def read_mapping(source: Source) -> Mapping:
-    """Return the mapping in a layer.yaml; UserErrors with everything that is wrong in it."""
+    """Return the mapping in a layer.yaml, which most stages of a layer ask for.
+
+    Raises UserErrors with everything that is wrong in it.
+    """
     document = read_document(source)
     try:
         mapping = Mapping.model_validate(_with_isl(document.value, (), document, source))

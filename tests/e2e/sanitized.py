@@ -13,7 +13,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-from stages.fabric import library
+from stages.fabric import compiler, library
 from stages.make.action import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +52,10 @@ def run_sanitized(*command):
 
 
 def watch_leaks():
-    """Let the leak sanitizer see what is allocated while the engine runs, and only that."""
+    """Let the leak sanitizer see what is allocated while the engine runs, and only that.
+
+    The engine is optimised as little as programs are: with the sanitizers that takes seconds.
+    """
     opened = library.opened
 
     @contextmanager
@@ -63,6 +66,7 @@ def watch_leaks():
 
     RUNTIME.__lsan_disable()
     library.opened = watched
+    compiler.ENGINE = compiler.PROGRAMS
 
 
 def seen(run):

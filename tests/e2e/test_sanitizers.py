@@ -6,6 +6,7 @@ from tests.e2e.sanitized import ROOT, run_sanitized, sanitizer
 
 pytestmark = [
     pytest.mark.skipif(sanitizer() is None, reason="the C compiler has no sanitizers"),
+    pytest.mark.optimised,
     pytest.mark.xdist_group("shipped"),
 ]
 RUN = "run_fabric(library"

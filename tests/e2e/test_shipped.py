@@ -7,7 +7,7 @@ import pytest
 from tests.e2e.conftest import SHIPPED
 from tests.property.invariants import check_invariants
 
-pytestmark = pytest.mark.xdist_group("shipped")
+pytestmark = [pytest.mark.optimised, pytest.mark.xdist_group("shipped")]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
