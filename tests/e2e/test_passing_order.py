@@ -69,7 +69,7 @@ def test_an_element_is_passed_to_the_pe_that_uses_it_next(projects, name):
     tensor, (dx, dy) = PASSED[name]
     assert ways(objects["routes"], tensor) == {(dx, dy)}
     for statement, described in skew.items():
-        assert described["tensors"][tensor]["passes"] == [dx, dy]
+        assert described["tensors"][tensor]["passes"] == [[dx, dy]]
         first = uses(objects, statement, tensor)
         same = isl.Map.identity(first.domain().unwrap().domain().get_space().map_from_set())
         following = same.product(isl.Map(f"{{ PE[x, y] -> PE[x + {dx}, y + {dy}] }}"))
