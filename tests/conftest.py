@@ -2,15 +2,21 @@
 compiles programs.
 """
 
+from pathlib import Path
+
 import hypothesis
 import pytest
 
 from stages.fabric import compiler
+from stages.make.folders import STATE
+from stages.make.inputs import Inputs
 
 pytest_plugins = ["tests.property.tally"]
 
 OPTIMISED, QUICK = compiler.PROGRAMS, ["-O0"]
 """Most programs of tests run for a moment: compiling them takes longer than all else of it."""
+Inputs.scratch = Path(__file__).resolve().parents[1] / STATE
+"""Where workspaces of this process, and of the next one, find the engine compiled."""
 
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("same")
