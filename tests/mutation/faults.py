@@ -185,8 +185,8 @@ FAULTS = (
     Fault(
         name="the strides of a vector instruction forget an extent",
         file="stages/vector/operands.py",
-        old="reversed(shape[1:])",
-        new="reversed(shape[:-1])",
+        old="prod(shape[k + 1 :])",
+        new="prod(shape[k:-1])",
         caught_by=f"{SHIPPED}[fc]",
     ),
     Fault(
@@ -297,8 +297,8 @@ FAULTS = (
     Fault(
         name="an adapter sends its own sums on, without those from farther along the border",
         file="stages/pe/collector.py",
-        old='described, chain, first, "complete")',
-        new='described, chain, chain, "complete")',
+        old='described, chain, first, self.then)',
+        new='described, chain, chain, self.then)',
         caught_by="tests/stages/test_collection.py::test_sums_that_must_turn_are_right"
         "[a sum over rows and columns]",
     ),
@@ -391,8 +391,8 @@ FAULTS = (
     Fault(
         name="what is added up is rounded before",
         file="stages/lair/operation.py",
-        old="first = self.source(left, rounded=False)",
-        new="first = self.source(left, rounded=True)",
+        old="[found.source(each, rounded=False) for each in (left, right)]",
+        new="[found.source(each, rounded=True) for each in (left, right)]",
         caught_by="tests/stages/test_operation.py::"
         "test_what_is_only_selected_from_may_be_rounded",
     ),
