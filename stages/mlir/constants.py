@@ -22,9 +22,10 @@ def constant(draft: Draft, operation: Operation) -> None:
     if isinstance(value, DenseIntOrFPElementsAttr):
         values = [number_of(each) for each in value.get_attrs()]
         found = values[0] if value.is_splat() else values
-    else:
-        assert isinstance(value, FloatAttr | IntegerAttr)
+    elif isinstance(value, FloatAttr | IntegerAttr):
         found = number_of(value)
+    else:
+        raise draft.error(operation, f"{value} has no values here", "give them: dense<...>")
     draft.define(operation.result, {"kind": "constant", "constant": found}, operation,
                  operation.name)
 

@@ -99,16 +99,20 @@ class Positions:
         """Return a new volume with an element for each instance, of the type of a result."""
         (result,) = operation.results
         wish = self._draft.text.names.get(id(result), operation.name.partition(".")[2])
-        type_ = self._draft.type_of(result.type, operation)
-        return self._draft.new_volume(wish, type_, self._loops.sizes)
+        return self._draft.new_volume(wish, self._type(operation), self._loops.sizes)
+
+    def _type(self, operation: Operation) -> str:
+        """Return the type of a result; of a truth, that of what it helps to compute."""
+        is_truth = isinstance(operation, CompareOp) or operation.name in JOINED
+        result = (self._owner if is_truth else operation).results[0]
+        return self._draft.type_of(result.type, operation)
 
     def _own(self, value: Expr, elements: Mapping[str, str], operation: Operation) -> str:
         """Return the element that a value is, that of a new volume where it is computed."""
         if isinstance(value, Reference):
             return elements[value.name]
         if isinstance(value, Number):
-            type_ = self._draft.type_of(operation.results[0].type, operation)
-            name = self._draft.new_volume("constant", type_, [])
+            name = self._draft.new_volume("constant", self._type(operation), [])
             entry = {"kind": "constant", "constant": value.value}
             self._draft.add(name, entry, self._owner, operation.name)
             return f"{name}[]"

@@ -12,7 +12,7 @@ from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.ops import BroadcastOp
 from xdsl.dialects.tensor import EmptyOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from stages.lair.tree import Expr, mentions
 from stages.mlir.affine import linear, text_of
@@ -169,10 +169,15 @@ def _labels(structure: Structure, body: Body, dims: Sequence[str]) -> list[str]:
     triples = zip(structure.block.args, structure.operands, structure.maps, strict=True)
     for k, (argument, value, by) in enumerate(triples):
         label = body.operand(argument, value, [text_of(each, dims) for each in by.results])
-        if k >= len(structure.inputs) and len(by.results) < structure.loops:
+        if k >= len(structure.inputs) and len(_loops_of(by)) < structure.loops:
             body.growing.add(label)
         found.append(label)
     return found
+
+
+def _loops_of(by: AffineMap) -> set[int]:
+    """Return the loops that are indices of a result: the others are reduced."""
+    return {row.position for row in by.results if isinstance(row, AffineDimExpr)}
 
 
 def _check_read(
@@ -240,11 +245,15 @@ def _result(
     Raises UserError where some loops are reduced but values are not.
     """
     operation, by = structure.operation, structure.maps[position]
-    positions = [row.position for row in by.results if isinstance(row, AffineDimExpr)]
-    if len(set(positions)) != len(by.results):
-        hint = "index a result by different loops, one for each dimension"
+    kept = _loops_of(by)
+    zeros = [k for k, row in enumerate(by.results) if row == AffineConstantExpr(0)]
+    if len(kept) + len(zeros) != len(by.results):
+        hint = "index a result by different loops, one for each dimension, or by 0"
         raise draft.error(operation, f"elements of a result are not instances: {by}", hint)
-    if len(positions) == structure.loops:
+    sizes = draft.sizes(structure.operands[position])
+    for k in zeros:
+        draft.claim(operation, draft.volume(operation.results[0]), f"{sizes[k]} = 1")
+    if len(kept) == structure.loops:
         return {"operator": "=", "value": shown(value)}
     found = reduction_of(value, label)
     if found is None:

@@ -6,8 +6,9 @@ xDSL's own messages are kept, with our places.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects import affine, builtin, func, math, tensor
@@ -16,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span as XdslSpan
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from stages.diagnose import Source, Span, UserError
 from stages.mlir.comparisons import ARITH
@@ -25,6 +27,7 @@ DIALECTS = (
     affine.Affine, ARITH, builtin.Builtin, func.Func, LINALG, math.Math,
     tensor.Tensor,
 )
+T = TypeVar("T")
 UNKNOWN = re.compile(r"Operation (\S+) is not registered")
 MISSING = re.compile(r"not defined: \[(%[^],]+)")
 OLD_NAMES = {"maxf": "maximumf", "minf": "minimumf"}
@@ -67,6 +70,15 @@ class _Parser(Parser):
         end = start + len(self._source.text[start : self.pos].rstrip())
         self.spans[id(operation)] = Span(source=self._source, start=start, end=end)
         return operation
+
+    def parse_comma_separated_list(
+        self, delimiter: Parser.Delimiter, parse: Callable[[], T], context_msg: str = ""
+    ) -> list[T]:
+        """Return a list; types of several results may stand in parentheses, as MLIR prints them."""
+        is_open = self._current_token.kind is MLIRTokenKind.L_PAREN
+        if delimiter is self.Delimiter.NONE and parse == self.parse_attribute and is_open:
+            delimiter = self.Delimiter.PAREN
+        return super().parse_comma_separated_list(delimiter, parse, context_msg)
 
     def _register_ssa_definition(
         self, name: str, values: Sequence[SSAValue], span: XdslSpan[str]

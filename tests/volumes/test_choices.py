@@ -136,6 +136,38 @@ def test_other_shapes_of_the_same_elements(tmp_path, tiles):
         assert np.array_equal(found, wanted)
 
 
+CENTRED = """\
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i, 0)>
+func.func @centred(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<6x1xf32>
+  %f = linalg.fill ins(%low : f32) outs(%e : tensor<6x1xf32>) -> tensor<6x1xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+    ins(%x : tensor<6x4xf32>) outs(%f : tensor<6x1xf32>) {
+  ^bb0(%u: f32, %s: f32):
+    %r = arith.maximumf %u, %s : f32
+    linalg.yield %r : f32
+  } -> tensor<6x1xf32>
+  %g = tensor.empty() : tensor<6x4xf32>
+  %y = linalg.generic {indexing_maps = [#all, #row, #all],
+                       iterator_types = ["parallel", "parallel"]}
+    ins(%x, %m : tensor<6x4xf32>, tensor<6x1xf32>) outs(%g : tensor<6x4xf32>) {
+  ^bb0(%u: f32, %s: f32, %o: f32):
+    %r = arith.subf %u, %s : f32
+    linalg.yield %r : f32
+  } -> tensor<6x4xf32>
+  return %y : tensor<6x4xf32>
+}
+"""
+
+
+def test_a_reduced_dimension_that_stays_has_one_element(tmp_path):
+    folder, arrays = given(tmp_path, CENTRED, "facts: []\n", x=(6, 4))
+    for found in compared(folder):
+        assert np.array_equal(found, arrays["x"] - arrays["x"].max(1, keepdims=True))
+
+
 @pytest.mark.parametrize(("compare", "add", "wanted"), [
     ("arith.cmpi sle, %j, %i : index", "arith.addf", lambda x, b: np.tril(x).sum(1)),
     ("arith.cmpf uge, %w, %u : f32", "arith.addf", lambda x, b: (x * (b >= x)).sum(1)),

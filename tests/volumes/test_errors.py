@@ -150,6 +150,13 @@ k.mlir:2:23: error: MLIR: values used but not defined: [%z]
     %y = arith.addf %x, %z : tensor<3x4xf32>
                         ^^
 """),
+    "values that are elsewhere": ("""\
+%y = arith.constant dense_resource<w> : tensor<4xf32>""", """\
+k.mlir:2:3: error: dense_resource<w> : tensor<4xf32> has no values here
+    %y = arith.constant dense_resource<w> : tensor<4xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: give them: dense<...>
+"""),
     "a type": ("""\
 %y = arith.constant dense<0> : tensor<4xi8>""", """\
 k.mlir:2:3: error: i8 is no type of elements here
@@ -223,7 +230,7 @@ hint: a body has arithmetic, comparisons, arith.select and abs, exp, log, max, m
 k.mlir:3:3: error: elements of a result are not instances: (d0, d1) -> (d1, d1)
     %y = linalg.generic {
     ^^^^^^^^^^^^^^^^^^^^^
-hint: index a result by different loops, one for each dimension
+hint: index a result by different loops, one for each dimension, or by 0
 """),
     "a boundary": ("""\
 %c = arith.constant 0.0 : f32

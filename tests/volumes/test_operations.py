@@ -186,7 +186,10 @@ def test_max_pooling_needs_no_element_of_its_window(kernel):
     assert np.array_equal(values(found, x=x)["y"], wanted)
 
 
-def test_an_operation_with_two_results(kernel):
+@pytest.mark.parametrize("types", [
+    "tensor<3xf32>, tensor<4xf32>", "(tensor<3xf32>, tensor<4xf32>)",
+])
+def test_an_operation_with_two_results(kernel, types):
     maps = "affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>, affine_map<(i, k) -> (k)>"
     found = built(kernel, f"""func.func @f(%x: tensor<3x4xf32>) -> (tensor<3xf32>, tensor<4xf32>) {{
   %e = tensor.empty() : tensor<3xf32>
@@ -198,7 +201,7 @@ def test_an_operation_with_two_results(kernel):
     %p = arith.addf %v, %u : f32
     %q = arith.maximumf %u, %w : f32
     linalg.yield %p, %q : f32, f32
-  }} -> tensor<3xf32>, tensor<4xf32>
+  }} -> {types}
   return %r, %c : tensor<3xf32>, tensor<4xf32>
 }}
 """, "compose")
