@@ -80,7 +80,9 @@ def partition(
             done.operations.append(operation)
             done.types[operation.name] = program.types[operation.name]
         elif operation.kind == "compute" or output in operation.volumes:
-            computed = as_computation(operation, volumes)
+            computed = split_loops(
+                as_computation(operation, volumes), lambda read: ends(read, program, {})
+            )
             for result in computed.results:
                 cut = facts if result.volume == output else ()
                 _split(computed, result, program, volumes[result.volume], cut, done)
@@ -292,7 +294,7 @@ def _one(label: str, term: Term, operation: Operation) -> Operation:
         for name, read in term.reads.items()
     }
     result = Result(volume=label, writes=writes, operator=term.operator, value=term.value)
-    return split_loops(Operation(
+    return Operation(
         name=label, kind="compute", source=operation.source, line=operation.line,
         loops=instances.coalesce(), reads=reads, results=(result,),
-    ))
+    )

@@ -6,7 +6,7 @@ of two loops, d = 4a + b with 0 <= b < 4, read x[a, b].
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import islpy as isl
@@ -17,26 +17,34 @@ from stages.volumes.operation import Operation
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 
 
-def split_loops(operation: Operation) -> Operation:
+def split_loops(operation: Operation, ends: Callable[[isl.Map], Iterable[isl.Map]]) -> Operation:
     """Return a computation with more loops, and fewer quotients in what they read, if there are.
 
-    Ensures the same values in the same elements: instances are renamed one to one.
+    `ends` gives what a read reads in the end, through copies.
+    Ensures the same values in the same elements: instances are renamed one to one, and their set is
+    a box from zero as before.
     """
-    found = operation
-    while True:
-        smallest = min(_quotients(found), default=None)
-        if smallest is None:
-            return found
-        by, dim = smallest
-        better = _split(found, dim, by)
-        if _count(better) >= _count(found):
-            return found
-        found = better
+    found, count = operation, _count(operation, ends)
+    while count:
+        better = next(
+            ((other, left) for by, dim in sorted(set(_quotients(found, ends)))
+             if (other := _split(found, dim, by)) and (left := _count(other, ends)) < count),
+            None,
+        )
+        if better is None:
+            break
+        found, count = better
+    return found
 
 
-def _split(operation: Operation, dim: int, by: int) -> Operation:
-    """Return an operation with two loops, a and b, for d = by a + b with 0 <= b < by."""
+def _split(operation: Operation, dim: int, by: int) -> Operation | None:
+    """Return an operation with two loops, a and b, for d = by a + b with 0 <= b < by.
+
+    None where the size of d is no multiple of `by`.
+    """
     assert operation.loops is not None
+    if (operation.loops.dim_max_val(dim).to_python() + 1) % by:
+        return None
     count = operation.loops.dim(SET)
     names = [f"d{k}" for k in range(count)]
     new = [*names[:dim], "a", "b", *names[dim + 1:]]
@@ -59,9 +67,11 @@ def _plain(loops: isl.Set) -> isl.Set:
     return loops.coalesce().detect_equalities().remove_redundancies().coalesce()
 
 
-def _quotients(operation: Operation) -> Iterator[tuple[int, int]]:
+def _quotients(
+    operation: Operation, ends: Callable[[isl.Map], Iterable[isl.Map]]
+) -> Iterator[tuple[int, int]]:
     """Yield divisor and loop of every quotient of a single loop in what is read."""
-    for div in _divs(operation):
+    for div in _divs(operation, ends):
         loops, nested = (_used(div, kind) for kind in (IN, DIV))
         if len(loops) == 1 and not nested:
             yield div.get_denominator_val().to_python(), loops[0]
@@ -72,14 +82,18 @@ def _used(div: isl.Aff, kind: isl.dim_type) -> list[int]:
     return [k for k in range(div.dim(kind)) if not div.get_coefficient_val(kind, k).is_zero()]
 
 
-def _count(operation: Operation) -> int:
-    return sum(1 for _ in _divs(operation))
+def _count(operation: Operation, ends: Callable[[isl.Map], Iterable[isl.Map]]) -> int:
+    return sum(1 for _ in _divs(operation, ends))
 
 
-def _divs(operation: Operation) -> Iterator[isl.Aff]:
+def _divs(
+    operation: Operation, ends: Callable[[isl.Map], Iterable[isl.Map]]
+) -> Iterator[isl.Aff]:
     """Yield the quotients in what is read, each as often as it occurs."""
+    assert operation.loops is not None
     for read in operation.reads.values():
-        function = function_in(read)
-        for k in range(function.dim(OUT)):
-            for _, aff in function.get_at(k).get_pieces():
-                yield from (aff.get_div(n) for n in range(aff.dim(DIV)))
+        for end in ends(read.intersect_domain(operation.loops)):
+            function = function_in(end)
+            for k in range(function.dim(OUT)):
+                for _, aff in function.get_at(k).get_pieces():
+                    yield from (aff.get_div(n) for n in range(aff.dim(DIV)))

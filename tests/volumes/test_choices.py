@@ -179,3 +179,32 @@ def test_reductions_of_some_instances(tmp_path, compare, add, wanted):
     folder, arrays = given(tmp_path, text, "facts: []\n", x=(6, 4), b=(4,))
     for found in compared(folder):
         assert np.array_equal(found, wanted(**arrays))
+
+
+FLAT = """\
+func.func @flat(%x: tensor<6x5xf32>, %w: tensor<30x3xf32>) -> tensor<1x3xf32> {
+  %c = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[1, 0] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %c : f32
+  } : tensor<6x5xf32> to tensor<7x5xf32>
+  %a = tensor.extract_slice %p[0, 0] [6, 5] [1, 1] : tensor<7x5xf32> to tensor<6x5xf32>
+  %d = arith.addf %a, %x : tensor<6x5xf32>
+  %f = tensor.collapse_shape %d [[0, 1]] : tensor<6x5xf32> into tensor<30xf32>
+  %g = tensor.expand_shape %f [[0, 1]] output_shape [1, 30] : tensor<30xf32> into tensor<1x30xf32>
+  %e = tensor.empty() : tensor<1x3xf32>
+  %y = linalg.matmul ins(%g, %w : tensor<1x30xf32>, tensor<30x3xf32>)
+    outs(%e : tensor<1x3xf32>) -> tensor<1x3xf32>
+  return %y : tensor<1x3xf32>
+}
+"""
+
+
+def test_parts_of_what_is_collapsed_are_summed_as_they_were(tmp_path):
+    """The first row has no row before it; the sum over all has two terms, not one for each row."""
+    folder, arrays = given(tmp_path, FLAT, "facts: []\n", x=(6, 5), w=(30, 3))
+    x = arrays["x"] + np.pad(arrays["x"], ((1, 0), (0, 0)))[:6]
+    for found in compared(folder):
+        assert np.array_equal(found, x.reshape(1, 30) @ arrays["w"])
+    (lair,) = (folder.path / "build/parts").glob("*/flat.lair")
+    assert lair.read_text().count("+=") == 2
