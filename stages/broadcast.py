@@ -36,7 +36,8 @@ HEADER = """Which PEs use an element at one time: spaces of differences [t..., x
 time: { statement[iterators] -> [t...] }, the clock of all PEs, which start together.
 placement: { statement[] -> [t..., x, y] }, between instances at one time;
 reuse, broadcast: { [statement[] -> tensor[]] -> [t..., x, y] }, between instances that use one
-element, and between those of them at one time (Meister, Sec. II.A, eq. (1));
+element, and between those of them at one time (Meister, Sec. II.A, eq. (1)); PEs differ along the
+dimensions only along which layer.yaml lets them pass on, all if none;
 dimensions: { [statement[] -> tensor[]] -> [reuse, placement, broadcast] }."""
 OUT = isl.dim_type.out
 
@@ -59,16 +60,19 @@ def broadcasts(space: Space) -> dict[str, isl.UnionMap]:
     """Return time, placement, reuse, broadcast and dimensions."""
     names = ("time", "placement", "reuse", "broadcast", "dimensions")
     found = dict.fromkeys(names, isl.UnionMap("{ }"))
-    pes = [each.name for each in coordinates(space.topology)]
+    grid, chosen = coordinates(space.topology), space.topology.spatial or (0, 1)
+    pes = [each.name for each in grid]
     for name in space.clocks:
         times, points = space.times(name), space.points(name)
         count = times.dim(OUT)
-        among = placement_space(points, count)
+        other = (count + k for k, each in enumerate(grid) if each.axis not in chosen)
+        alike = [*range(count), *other]
+        among = placement_space(points, alike)
         found["time"] = found["time"].union(isl.UnionMap.from_map(times))
         found["placement"] = _with(found["placement"], f"{name}[]", with_names(among, pes))
         for access in space.used(name):
             key = f"[{name}[] -> {access.get_tuple_name(OUT)}[]]"
-            spaces = reuse_space(points, access), broadcast_space(points, access, count)
+            spaces = reuse_space(points, access), broadcast_space(points, access, alike)
             found["reuse"] = _with(found["reuse"], key, with_names(spaces[0], pes))
             found["broadcast"] = _with(found["broadcast"], key, with_names(spaces[1], pes))
             sizes = ", ".join(str(dimension(s)) for s in (spaces[0], among, spaces[1]))

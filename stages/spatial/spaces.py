@@ -37,15 +37,18 @@ def extent_space(points: isl.Map) -> isl.BasicSet:
     return hull(isl.Map.from_domain_and_range(every, every).deltas())
 
 
-def placement_space(points: isl.Map, times: int) -> isl.BasicSet:
-    """Return the space P of { z' - z : z and z' have one time }, the first `times` coordinates."""
+def placement_space(points: isl.Map, alike: Iterable[int]) -> isl.BasicSet:
+    """Return the space P of { z' - z : z and z' have one time }.
+
+    Times are the coordinates `alike`, and PEs that are not along the chosen dimensions of the grid.
+    """
     every = points.range()
-    return hull(_at_one_time(isl.Map.from_domain_and_range(every, every), times).deltas())
+    return hull(_equal(isl.Map.from_domain_and_range(every, every), alike).deltas())
 
 
-def broadcast_space(points: isl.Map, access: isl.Map, times: int) -> isl.BasicSet:
-    """Return the space B of { z' - z : z and z' use one element at one time }."""
-    return hull(_at_one_time(_sharing(points, access), times).deltas())
+def broadcast_space(points: isl.Map, access: isl.Map, alike: Iterable[int]) -> isl.BasicSet:
+    """Return the space B of { z' - z : z and z' use one element at one time }, times as above."""
+    return hull(_equal(_sharing(points, access), alike).deltas())
 
 
 def apart(points: isl.Map, access: isl.Map) -> isl.Set:
@@ -86,7 +89,7 @@ def _sharing(points: isl.Map, access: isl.Map) -> isl.Map:
     return used.apply_range(used.reverse())
 
 
-def _at_one_time(pairs: isl.Map, times: int) -> isl.Map:
-    for k in range(times):
+def _equal(pairs: isl.Map, coordinates: Iterable[int]) -> isl.Map:
+    for k in coordinates:
         pairs = pairs.equate(IN, k, OUT, k)
     return pairs

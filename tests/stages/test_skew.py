@@ -54,6 +54,20 @@ def test_broadcast_spaces_of_a_layer():
     )
 
 
+@pytest.mark.parametrize(
+    ("along", "placement", "x", "y"),
+    [
+        ("x", "[0, 0, x, 0]", "[0, 0, 0, 0]", "[0, 0, x, 0]"),
+        ("y", "[0, 0, 0, y]", "[0, 0, 0, y]", "[0, 0, 0, 0]"),
+    ],
+)
+def test_broadcast_spaces_along_one_dimension_of_the_grid(along, placement, x, y):
+    found = read_objects(texts(MV, f"{MAPPING}skew: {along}\n", "broadcast")["broadcasts.isl"])
+    assert found["placement"].is_equal(isl.UnionMap(f"{{ mv[] -> {placement} }}"))
+    expected = f"{{ [mv[] -> W[]] -> [0, 0, 0, 0]; [mv[] -> x[]] -> {x}; [mv[] -> y[]] -> {y} }}"
+    assert found["broadcast"].is_equal(isl.UnionMap(expected))
+
+
 def test_what_arrives_passes_away_from_its_ports_and_what_leaves_towards_them():
     assert skewing(MV, MAPPING) == {
         "mv": {
