@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.least import greatest
 from stages.poly.order import taken_by
 from stages.poly.quota import TooManyOperations, limited
 
@@ -143,7 +144,7 @@ def _departure(
 def _latest(needed: isl.Map) -> isl.Map | None:
     """Return { [[PE' -> index'] -> PE] -> index }, the last index; None where isl needs long."""
     with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
-        return needed.uncurry().lexmax()
+        return greatest(needed.uncurry())
     return None
 
 

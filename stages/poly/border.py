@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.flow import Routes, routes_of
+from stages.poly.least import greatest, least
 from stages.poly.side import SIDES
 
 BORDER = "{ [lane] -> [lane, 0] }"
@@ -64,7 +65,7 @@ def classes(feeds: isl.Map, most: int) -> list[isl.Map] | None:
 def _is_fed_more(ports: isl.Map, most: int) -> bool:
     """Say whether { [lane] -> [p] } gives some lane more than `most` ports."""
     for _ in range(most):
-        ports = ports.subtract(ports.lexmin())
+        ports = ports.subtract(least(ports))
     return not ports.is_empty()
 
 
@@ -75,12 +76,12 @@ def border_chain(feeds: isl.Map, side: str, turned: isl.Map, way: str = "") -> B
     the port they go to the side, or another `way`.
     """
     left, right = SIDES[side].left, SIDES[side].right
-    if feeds.lexmin().wrap().is_subset(isl.Set("{ [[p] -> [l]] : p <= l }")):
+    if least(feeds).wrap().is_subset(isl.Set("{ [[p] -> [l]] : p <= l }")):
         back = isl.Map("{ [l] -> [-l] }")
         feeds = feeds.apply_domain(back).apply_range(back)
         turned = turned.apply_range(isl.Map("{ [l, d] -> [-l, d] }"))
         left, right = right, left
-    reach, starts, ends = stretches(feeds), feeds.lexmin().range(), feeds.lexmax()
+    reach, starts, ends = stretches(feeds), least(feeds).range(), greatest(feeds)
     chain = [_links(reach.range(), starts, ends.range(), parity) for parity in (0, 1)]
     even, odd = (
         routes_of(turned, (sends, "ramp", right), (hears, left, "ramp")) for sends, hears in chain

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import bind_range
+from stages.poly.least import least
 from stages.poly.order import at_pe, at_places
 
 SET, OUT = isl.dim_type.set, isl.dim_type.out
@@ -102,7 +103,7 @@ def _stops(space: isl.Space, box: Sequence[Sequence[int]], depth: int, some: isl
 
 def _next_stop(stops: isl.Set) -> isl.Map:
     """Return { step[k] -> step[s] }, the first stop that is not before a step."""
-    return isl.Map.lex_le(stops.get_space()).intersect_range(stops).lexmin()
+    return least(isl.Map.lex_le(stops.get_space()).intersect_range(stops))
 
 
 def _within_pe(like: isl.Map, change: isl.Map) -> isl.Map:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.poly.bind import PE_NAMES, bind_domain, index_names
+from stages.poly.least import greatest, least
 from stages.poly.side import Rectangle, ports, turn
 
 
@@ -87,7 +88,7 @@ def index_filter(arriving: isl.Map, wanted: isl.Map) -> isl.Map | None:
         return None
     outer = some.dim(isl.dim_type.out) - 1
     inner = some.project_out(isl.dim_type.out, 0, outer).reset_tuple_id(isl.dim_type.out)
-    interval = inner.lexmin().flat_range_product(inner.lexmax())
+    interval = least(inner).flat_range_product(greatest(inner))
     passing = everything.intersect(_between(interval, some))
     return interval if passing.is_subset(some) else None
 

@@ -13,6 +13,7 @@ import islpy as isl
 
 from stages.poly.bind import PE_NAMES, bind_range, index_names
 from stages.poly.count import most_points
+from stages.poly.least import greatest
 
 SET = isl.dim_type.set
 MOST = 256
@@ -124,7 +125,7 @@ def last_in(steps: isl.Map, writes: isl.Map) -> isl.Map:
 
     `steps` is { S[i] -> [PE -> portion[p]] }, `writes` { S[i] -> t[e] }.
     """
-    return writes.reverse().apply_range(steps).uncurry().lexmax().curry()
+    return greatest(writes.reverse().apply_range(steps).uncurry()).curry()
 
 
 def most_in_step(steps: isl.Map) -> int:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from stages.poly.cardinality import cardinality
-from stages.poly.least import previous
+from stages.poly.least import greatest
 from stages.poly.pieces import maps_of
 
 
@@ -141,6 +141,12 @@ def _of_tensor(
 def _a_step_later(first: isl.Map, before: isl.Map, near: isl.Map) -> isl.Map:
     """Return { [p -> s] -> e : [q -> previous(s)] -> e in first, q near p }."""
     return first.apply_domain(near.reverse().product(before.reverse()))
+
+
+def previous(steps: isl.Set) -> isl.Map:
+    """Return { [t] -> [t'] : t' is the last of the steps before t }; the first step has none."""
+    before = isl.Map.lex_gt(steps.space).intersect_domain(steps).intersect_range(steps)
+    return greatest(before).coalesce()
 
 
 def total(parts: Iterable[Traffic]) -> Traffic:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.border import classes, feeding
+from stages.poly.least import least
 from stages.poly.order import behind_ports, heard, on_side
 from stages.poly.pieces import from_domain
 from stages.poly.side import SIDES, Rectangle, bounding_rectangle
@@ -88,7 +89,7 @@ def split(ports: isl.Map, needed: isl.Map, turned: isl.Map) -> list[isl.Map] | N
     """
     if classes(feeding(ports, needed, turned), 1) is not None:
         return [ports]
-    chosen = ports.apply_range(turned).lexmin().intersect_domain(needed.domain())
+    chosen = least(ports.apply_range(turned)).intersect_domain(needed.domain())
     chosen = chosen.apply_range(turned.reverse())
     streams = classes(feeding(chosen, needed, turned), MOST_PARTS)
     if streams is None:

@@ -15,6 +15,7 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.poly.border import BorderChain, classes
 from stages.poly.flow import parity
+from stages.poly.least import least
 from stages.poly.side import Rectangle, turn
 from stages.streams.leaving import leaving_name
 
@@ -45,7 +46,7 @@ def lane_order(
     """
     lanes = _lane_of(computed, side, target)
     port = _lane_of(ports.range_factor_domain(), side, target)
-    first = port.range_product(ports.range_factor_range()).lexmin()
+    first = least(port.range_product(ports.range_factor_range()))
     index = first.apply_range(_port_after_port(first, port))
     adapter = isl.Map("{ [lane] -> [lane, -1] }").apply_range(turn(side, core).reverse())
     return lanes.apply_range(adapter).range_product(index).coalesce()

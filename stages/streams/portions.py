@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from stages.poly.least import greatest
 from stages.poly.order import at_places, taken_by
 from stages.poly.pieces import from_domain, maps_of, to_range
 from stages.poly.portions import first_of, in_portions, last_in, most_in_step, portions
@@ -82,7 +83,7 @@ class Flows:
             defined = last_in(self.steps(other, cuts), writes)
             needs = _map(to_range(reads, writes.get_tuple_name(isl.dim_type.out)))
             found = found.union(taken_by(needs.apply_range(defined), placed))
-        return found.lexmax()
+        return greatest(found)
 
     def indices(self, statement: str, name: str) -> isl.Map:
         """Return { S[i] -> [PE -> index] } of the elements of an arrival that instances read."""

@@ -15,6 +15,7 @@ from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.bounds import constant_size, exact_bounds
 from stages.poly.compression import compress
 from stages.poly.leading import Lead, is_in_order, lead_of, stops_of
+from stages.poly.least import greatest
 from stages.poly.order import taken_by
 from stages.poly.pieces import from_domain
 from stages.streams.leading import Leading, Room
@@ -46,7 +47,7 @@ def rows_after(leading: Leading, stops: isl.Set, outer: int) -> Lead:
     own = isl.Map.from_union_map(from_domain(computed, leading.departure["tensor"]))
     lead = lead_of(taken_by(leading.order, own), leading.last, stops, leading.pes)
     late = _rows(lead.rest, outer)
-    after = _rows_of(lead.after, outer).lexmax().subtract_domain(late)
+    after = greatest(_rows_of(lead.after, outer)).subtract_domain(late)
     return Lead(at=_rows_of(lead.at, outer), after=after)
 
 
