@@ -219,17 +219,27 @@ def _operations(needs: Needs, run: Run, grid: Grid) -> Ints:
     """Return the cycles, at least, that the instances of each PE of the grid take."""
     found = np.zeros(grid.size, dtype=np.int64)
     least = {each.name: _least(each, run) for each in run.layer.statements}
-    shares = math.lcm(*(cycles.denominator for cycles in least.values()))
+    shares = math.lcm(*(cycles.denominator for cycles in least.values())) * run.invocations
     for role, described in run.layout["roles"].items():
         here = members(isl.Set(described["at"]), grid).reshape(-1)
         points = run.loops.points[role]
         cycles = np.zeros(len(points), dtype=np.int64)
         for number, name in enumerate(described["counters"]):
             task = run.tasks[name]
-            if task["kind"] in STATEMENTS and task["statement"] in needs.counted:
-                cycles += points[:, number] * int(least[task["statement"]] * shares)
+            if task["kind"] in STATEMENTS:
+                each = least[task["statement"]] * _share(needs, task, run.invocations)
+                cycles += points[:, number] * int(each * shares)
         found[here] = -(-cycles // shares)
     return found
+
+
+def _share(needs: Needs, task: Description, invocations: int) -> Fraction:
+    """Return in which part of the invocations all instances of a task matter.
+
+    How many elements a task reacts to may differ between invocations: then in all, or in none.
+    """
+    share = Fraction(needs.counted.get(task["statement"], 0), invocations)
+    return share if share == 1 or task["kind"] == "compute" else Fraction(0)
 
 
 def _least(statement: Statement, run: Run) -> Fraction:

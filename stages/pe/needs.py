@@ -15,6 +15,7 @@ import islpy as isl
 from stages.poly.least import greatest
 from stages.poly.order import taken_by
 from stages.poly.quota import TooManyOperations, limited
+from stages.poly.text import Objects
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -56,15 +57,16 @@ class Needs:
 
     Only instances count that matter to something that leaves; all where nothing does. `taken` is
     { PE -> [PE' -> index] }, by arrival: what they read on PE of that which enters from PE'.
-    `counted` are the statements of which they are all instances; `waits` says that none of these
-    can run before something arrives on its PE. `pes` { PE[x, y] } have instances.
+    `counted` are the statements of which they are all instances, and in how many invocations they
+    are, those that only later invocations need included; `waits` says that none of those that this
+    one needs can run before something arrives on its PE. `pes` { PE[x, y] } have instances.
     """
 
     arrivals: Mapping[str, Description]
     taken: Mapping[str, isl.Map]
     departures: tuple[Departure, ...]
     pes: isl.Set
-    counted: frozenset[str]
+    counted: Mapping[str, int]
     waits: bool
 
 
@@ -94,7 +96,7 @@ def read_needs(inputs: Inputs) -> Needs:
         }),
         departures=departures,
         pes=isl.Set.from_union_set(placement.range()),
-        counted=frozenset(each.get_tuple_name() for each in counted),
+        counted=_counted(lair, later, leaving, inputs.mapping().invocations),
         waits=all(isl.UnionSet.from_set(each).is_subset(fed) for each in counted),
     )
 
@@ -183,6 +185,29 @@ def _fed(later: isl.UnionMap, entering: Mapping[str, isl.UnionMap]) -> isl.Union
     for each in entering.values():
         fed = fed.union(isl.UnionMap.from_domain(each.domain()))
     return _through(later.reverse(), fed).domain()
+
+
+def _counted(
+    lair: Objects, later: isl.UnionMap, leaving: isl.UnionSet, invocations: int
+) -> dict[str, int]:
+    """Return, by statement, in how many invocations all of its instances matter.
+
+    From the last one backwards: `leaving` are those that matter to what leaves, the others define
+    what the next invocation reads.
+    """
+    found: dict[str, int] = {}
+    carried, wanted = lair.get("carried", isl.UnionMap("{ }")), isl.UnionSet("{ }")
+    for left in range(invocations, 0, -1):
+        defining = lair["writes"].intersect_range(wanted)
+        here = leaving.union(_through(later, defining).domain())
+        before = wanted.union(here.apply(lair["reads"])).apply(carried)
+        times = left if before.is_equal(wanted) else 1
+        for each in _whole(lair["instances"], here):
+            found[each.get_tuple_name()] = found.get(each.get_tuple_name(), 0) + times
+        if times == left:
+            return found
+        wanted = before
+    return found
 
 
 def _whole(instances: isl.UnionSet, these: isl.UnionSet) -> list[isl.Set]:

@@ -31,6 +31,18 @@ def test_operations_of_all_invocations_are_done():
     assert bound(MV, ONE + "invocations: 3\n") == {"cycles": 3 * 12, "by": "operations"}
 
 
+def test_what_a_later_invocation_reads_is_computed_in_all_but_the_last():
+    lair = """lair n(): float16 W[64] -> float16 y[1], float16 V[64]
+    { all (i, j) in (1, 64) y[i] += W[j]
+      all (j) in (64) V[j] = W[j] + W[j] }"""
+    mapping = (
+        'target: "{ PE[1, 1] }"\nplacement: "{ n_y[i, j] -> PE[0, 0]; n_V[j] -> PE[0, 0] }"\n'
+        'invocations: 3\ntensors:\n  W: {next: V}\n'
+        '  y: {leaves: "{ y[i] -> [PE[1, 0] -> index[i]] }"}\n'
+    )
+    assert bound(lair, mapping) == {"cycles": (3 + 2) * 64 // 4 + 1, "by": "operations"}
+
+
 COPY = "lair n(): float16 x[9], float16 W[9] -> float16 y[9] {{ all (i) in (9) y[i] {} }}"
 WEST = (
     'target: "{ PE[3, 1] }"\nplacement: "{ n[i] -> PE[0, 0] }"\ntensors:\n'
