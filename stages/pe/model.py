@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from stages.poly.ast import Expression, c_condition, c_expression
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.local import Shape, at_this_pe, shape_of
 from stages.poly.pieces import from_domain, maps_of, sets_of
+from stages.poly.quota import TooManyOperations, limited
 from stages.poly.side import Rectangle, bounding_rectangle
 from stages.poly.text import Objects
 from stages.streams.elements import Lair
@@ -22,6 +24,9 @@ from stages.streams.returning import after_returns, layer_after_returns, returne
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
+
+MOST_OPERATIONS = 500_000
+"""How much isl may work to find one convex piece."""
 
 Description = dict[str, typing.Any]
 
@@ -134,7 +139,7 @@ class Work:
         time = isl.Map.from_union_map(from_domain(self.schedule, self.tasks[task]["statement"]))
         if not time.is_injective():
             time = time.flat_range_product(lexicographic)
-        return time.intersect_domain(instances)
+        return _convex(time.intersect_domain(instances))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +168,15 @@ class Model(Work):
         if pes.is_empty():
             return isl.Set("[PE_X, PE_Y] -> { : false }")
         return bind_set(isl.Set.from_union_set(pes), PE_NAMES)
+
+
+def _convex(time: isl.Map) -> isl.Map:
+    """Return { S[i] -> [time] } as one convex piece, if it is one: it takes no branch then."""
+    if time.n_basic_map() > 1:
+        with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+            hull = isl.Map.from_basic_map(time.polyhedral_hull())
+            return hull if hull.is_equal(time) else time
+    return time
 
 
 def read_model(inputs: Inputs) -> Model:

@@ -257,3 +257,19 @@ def test_programs_do_not_grow_with_the_grid():
         return build(lair, mapping, "render").program("simd/pe_compute.c")
 
     assert text(4).count("\n") == text(64).count("\n")
+
+
+SIDES = """lair n(): float16 x[8][8] -> float16 y[8][8]
+{ all (i, j) in (8, 8) y[i][j] = exp(x[i][j]) }"""
+FROM_BOTH = """target: "{ PE[1, 2] }"
+placement: "{ n[i, j] -> PE[0, i//4] }"
+simd: {prefer: loops}
+tensors:
+  x: {arrives: "{ x[i, j] -> [PE[0, (i//4 = 0 ? -1 : 2)] -> index[i mod 4, j]] }"}
+"""
+
+
+def test_loops_of_pes_that_differ_in_an_offset_have_no_branch():
+    lines = function(build(SIDES, FROM_BOTH, "render").program("loops/pe_compute.c"), "compute_n")
+    assert not any("if (" in line for line in lines)
+    assert any("const int i = 4 * PE_Y + t0;" in line for line in lines)
