@@ -1,7 +1,7 @@
 """Accumulate the expression of a statement over its instances.
 
 Values of a float statement are float64, every call and quotient a float32 among them; those of an
-integer statement are int64 (design, Arithmetic).
+integer statement are int64, wrapped to the widest type of its tensors (design, Arithmetic).
 """
 
 from __future__ import annotations
@@ -106,29 +106,34 @@ def _sum_of_products(statement: Statement, arrays: Mapping[str, Array]) -> Array
     return np.asarray(np.einsum(factors[0], axes, factors[1], axes, out))
 
 
-def value(expr: Expr, read: Read) -> Array:
-    """Return the value of an expression over a block; it broadcasts to the block."""
+def value(expr: Expr, read: Read, whole: str = "int32") -> Array:
+    """Return the value of an expression over a block; it broadcasts to the block.
+
+    Integers are wrapped to the type `whole` by every operation.
+    """
     match expr:
         case Number():
             return np.asarray(expr.value)
         case Access():
             return read(expr)
         case Unary():
-            return _wrapped(np.negative(value(expr.operand, read)))
+            return _wrapped(np.negative(value(expr.operand, read, whole)), whole)
         case Binary(op="/"):
-            return quotient(value(expr.left, read), value(expr.right, read))
+            return quotient(value(expr.left, read, whole), value(expr.right, read, whole))
         case Binary():
-            return _wrapped(_OPERATORS[expr.op](value(expr.left, read), value(expr.right, read)))
+            left, right = value(expr.left, read, whole), value(expr.right, read, whole)
+            return _wrapped(_OPERATORS[expr.op](left, right), whole)
         case Call():
-            return apply(expr.function, *(value(argument, read) for argument in expr.arguments))
+            arguments = (value(argument, read, whole) for argument in expr.arguments)
+            return _wrapped(apply(expr.function, *arguments), whole)
         case Reference():
             raise AssertionError("a layer's expressions hold accesses only")
 
 
-def _wrapped(values: Array) -> Array:
-    """Return integers as every operation of a program leaves them: wrapped to int32."""
+def _wrapped(values: Array, whole: str) -> Array:
+    """Return integers as every operation of a program leaves them."""
     if np.issubdtype(values.dtype, np.integer):
-        return np.asarray(values.astype(np.int32).astype(np.int64))
+        return np.asarray(values.astype(whole).astype(np.int64))
     return values
 
 

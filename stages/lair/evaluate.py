@@ -6,10 +6,12 @@ and quotient is a float32. Integers wrap (design, Arithmetic).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from stages.lair.accumulate import accumulate, value
-from stages.lair.layer import Layer, Statement
+from stages.lair.layer import Layer, Statement, integers_of
 from stages.lair.strided import Array
 from stages.lair.unroll import Arrays, Samples, unroll
 
@@ -24,8 +26,9 @@ def evaluate_all(layer: Layer, samples: Samples) -> list[Arrays]:
     """Return all tensors, inputs included, in each invocation."""
 
     def defined(statement: Statement, tensors: Arrays) -> Array:
-        type_ = layer.tensors[statement.target.tensor].type
-        return accumulate(statement, layer, tensors, value).astype(type_)
+        types = [layer.tensors[a.tensor].type for a in (statement.target, *statement.reads)]
+        meaning = partial(value, whole=integers_of(types))
+        return accumulate(statement, layer, tensors, meaning).astype(types[0])
 
     with np.errstate(all="ignore"):
         return unroll(layer, samples, defined)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.arith import ConstantOp, IndexCastOp
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, TensorType
@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from stages.lair.expressions import expression_text
 from stages.lair.grammar import parse_expression
+from stages.lair.layer import is_integer
 from stages.lair.tree import Binary, Call, Expr, Number, Reference, Unary, mentions, replaced
 from stages.mlir.comparisons import (
     TRUTH,
@@ -76,6 +77,20 @@ class Body:
         self._values: dict[int, Expr] = {}
         self._read: dict[str, str] = {}
         self._positions = Positions(draft, owner, loops, _loop_indices(owner))
+        self._arithmetic: list[Operation] = []
+
+    def check_types(self, results: Iterable[str]) -> None:
+        """Raise UserError for operations on integers of another type than those of the results.
+
+        A statement of LAIR computes in one type of integers, to which every operation wraps.
+        """
+        for operation in self._arithmetic:
+            own = self._draft.type_of(operation.results[0].type, operation)
+            for other in results:
+                if is_integer(own) and own != other:
+                    message = f"{operation.name} gives {own} within a body that gives {other}"
+                    hint = f"give the {own} in an operation of its own"
+                    raise self._draft.error(operation, message, hint)
 
     def operand(self, argument: SSAValue, value: SSAValue, at: Sequence[str]) -> str:
         """Say which element of a value an argument of the block is, and return its label.
@@ -182,6 +197,8 @@ class Body:
             if element_type(operation.results[0]) != TRUTH:
                 raise self._draft.error(operation, f"{name} of numbers has no place here", HINT)
             return combined(name, operands[0], operands[1])
+        if name in OPERATORS or name in FUNCTIONS:
+            self._arithmetic.append(operation)
         if name in OPERATORS:
             return Binary(op=OPERATORS[name], left=operands[0], right=operands[1], span=span)
         if name in FUNCTIONS:

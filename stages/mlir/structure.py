@@ -147,6 +147,7 @@ def add(draft: Draft, structure: Structure) -> None:
     last = structure.block.last_op
     assert last is not None
     values = [body.value(operand) for operand in last.operands]
+    body.check_types([draft.types[name] for name in names])
     instance, instances = loops.instances(names[0])
     results = {}
     for k, (name, found) in enumerate(zip(names, values, strict=True)):
@@ -267,12 +268,11 @@ def _result(
 
 
 def _finish(draft: Draft, operation: Operation, entry: Entry) -> None:
-    """Add a computation by its results; one that only moves elements is a copy."""
+    """Add a computation by its results; one that only moves elements of a type is a copy."""
     name, result = next(iter(entry["results"].items()))
-    moves = len(entry["results"]) == 1 and result["operator"] == "=" and result["value"] in (
-        entry["reads"]
-    )
-    if moves:
+    read = entry["reads"].get(result["value"], "").partition(" -> ")[2].partition("[")[0]
+    moves = len(entry["results"]) == 1 and result["operator"] == "=" and read
+    if moves and draft.types[name] == draft.types[read]:
         draft.add(name, {"kind": "copy", "copies": [_moved(entry, result)]},
                   operation, operation.name)
         return

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
+from stages.lair.layer import is_integer
 from stages.pe.code import C_TYPES, Block, called, literal, load, store, write_nest
 from stages.pe.model import Description
 from stages.pe.operands import Step, base_text
@@ -53,9 +54,9 @@ def call_loops(
 
 
 def _stored(step: Step, to: str, sources: Sequence[str]) -> str:
-    """Return the statement that computes an element of a step in float32, or int32."""
+    """Return the statement that computes an element of a step in float32, or in integers."""
     type_, *types = (operand["type"] for operand in step.operands)
-    integral = type_.startswith("int")
+    integral = type_ if is_integer(type_) else None
     values = [
         Expression(text=s if integral else load(s, t), operations=0)
         for s, t in zip(sources, types, strict=True)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from stages.lair.layer import integers_of, is_integer
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 from stages.poly.ast import Branch, Expression, Instance, Loop, Nest, held
 
@@ -182,13 +183,14 @@ class Operands:
     types: Mapping[str, str]
 
     @property
-    def integral(self) -> bool:
-        """Say whether the statement is computed in int32, wrapping around."""
-        return all(t.startswith("int") for t in self.types.values())
+    def integral(self) -> str | None:
+        """The type in which the statement is computed, wrapping around; None for floats."""
+        whole = all(map(is_integer, self.types.values()))
+        return integers_of(self.types.values()) if whole else None
 
 
 def value_of(expr: Expr, operands: Operands) -> str:
-    """Return an expression as C: in float32, or in int32 where all tensors are integers."""
+    """Return an expression as C: in float32, or in the widest type where all are integers."""
     return _value(expr, operands).text
 
 
@@ -213,7 +215,7 @@ def operations_of(expr: Expr) -> int:
 def _value(expr: Expr, operands: Operands) -> Expression:
     match expr:
         case Number():
-            text = literal(expr.value, "int32" if operands.integral else "float32")
+            text = literal(expr.value, operands.integral or "float32")
             return Expression(text=text, operations=0, infix="-" if text[0] == "-" else None)
         case Access():
             text, type_ = operands.text[expr.tensor], operands.types[expr.tensor]
@@ -230,37 +232,39 @@ def _value(expr: Expr, operands: Operands) -> Expression:
     raise AssertionError(f"{expr} is no expression of a specialised statement")
 
 
-def _combined(op: str, left: Expression, right: Expression, integral: bool) -> Expression:
+def _combined(op: str, left: Expression, right: Expression, integral: str | None) -> Expression:
     if op in ("max", "min"):
-        name = f"(int32_t){op}" if integral else FLOAT_CALLS[op]
+        name = f"({C_TYPES[integral]}){op}" if integral else FLOAT_CALLS[op]
         return Expression(text=f"{name}({left.text}, {right.text})", operations=0)
     if integral:
-        text = f"(int32_t)((uint32_t){held(left, '!')} {op} (uint32_t){held(right, '!')})"
+        type_ = C_TYPES[integral]
+        text = f"({type_})((uint32_t){held(left, '!')} {op} (uint32_t){held(right, '!')})"
         return Expression(text=text, operations=0)
     text = f"{held(left, op, first=True)} {op} {held(right, op)}"
     return Expression(text=text, operations=0, infix=op)
 
 
-def _negated(value: Expression, integral: bool) -> Expression:
+def _negated(value: Expression, integral: str | None) -> Expression:
     if integral:
-        return Expression(text=f"(int32_t)(0u - (uint32_t){held(value, '!')})", operations=0)
+        text = f"({C_TYPES[integral]})(0u - (uint32_t){held(value, '!')})"
+        return Expression(text=text, operations=0)
     return Expression(text=f"-{held(value, '!')}", operations=0, infix="-")
 
 
-def called(function: str, arguments: Sequence[Expression], integral: bool) -> str:
-    """Return a function of LAIR as C: of float32 values, or of int32 ones."""
+def called(function: str, arguments: Sequence[Expression], integral: str | None) -> str:
+    """Return a function of LAIR as C: of float32 values, or of a type of integers."""
     texts = [a.text for a in arguments]
     if not integral:
         return f"{FLOAT_CALLS[function]}({', '.join(texts)})"
     if function in INTEGER_CALLS:
         text = INTEGER_CALLS[function].format(*(held(each, "!") for each in arguments))
-        return f"(int32_t)({text})"
+        return f"({C_TYPES[integral]})({text})"
     if function == "relu":
         texts.append("0")
     if function == "abs":
-        texts.append(_negated(arguments[0], True).text)
+        texts.append(_negated(arguments[0], integral).text)
     name = "min" if function == "min" else "max"
-    return f"(int32_t){name}({', '.join(texts)})"
+    return f"({C_TYPES[integral]}){name}({', '.join(texts)})"
 
 
 WIDTH = 96

@@ -12,6 +12,7 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from stages.lair.layer import integers_of, is_integer
 from stages.lair.operation import LOOPED, Leaf, Operation, Part
 from stages.poly.local import Shape
 from stages.streams.tasks import FILLS
@@ -72,14 +73,16 @@ class _Builder:
         self.situation, self.candidate = situation, candidate
         self.target: str = situation.task["target"]
         self.type = situation.type_of(self.target)
-        self.computed = "int32" if self.type.startswith("int") else "float32"
+        types = [self.type, *map(situation.type_of, situation.accesses)]
+        self.computed = integers_of(types) if is_integer(self.type) else "float32"
         self.sizes = _greatest(candidate)
         self.parts: dict[int, InPart] = {}
 
     def steps(self, operation: Operation, every: tuple[int, ...]) -> Iterator[Step]:
-        """Yield the steps of an operation. Whatever is no tensor is computed in float32, or int32.
+        """Yield the steps of an operation.
 
-        A loop computes no value of the target twice: what is the same for several is copied.
+        Whatever is no tensor is computed in float32, or in the widest type of the integers. A loop
+        computes no value of the target twice: what is the same for several is copied.
         """
         name, sources = operation.name, tuple(self.operand(leaf) for leaf in operation.sources)
         own = tuple(sorted({k for source in sources for k in along(source)}))

@@ -14,7 +14,7 @@ import numpy as np
 
 from stages.lair.accumulate import value
 from stages.lair.grammar import parse_expression
-from stages.lair.layer import is_integer
+from stages.lair.layer import integers_of, is_integer
 from stages.lair.strided import Array, blocks
 from stages.lair.tree import Expr
 from stages.poly.bind import PARAM
@@ -102,19 +102,20 @@ def _reduced(
     box = extents(operation.loops, sizes)
     inner = _unused(result.writes)
     expression = parse_expression(result.value)
+    whole = integers_of(types[name] for name in (*operation.volumes, *operation.operands))
     for block in blocks(box, inner, BLOCK):
         grid = _grid(block)
         read = {
             label: _gathered(by, found, grid, sizes).astype(wide)
             for label, by in operation.reads.items()
         }
-        worth = np.broadcast_to(_worth(expression, read), tuple(map(len, block)))
+        worth = np.broadcast_to(_worth(expression, read, whole), tuple(map(len, block)))
         _put(result, array, worth, inner, grid, sizes)
     return array.astype(type_)
 
 
-def _worth(expression: Expr, read: Mapping[str, Array]) -> Array:
-    return value(expression, lambda access: read[access.tensor])
+def _worth(expression: Expr, read: Mapping[str, Array], whole: str) -> Array:
+    return value(expression, lambda access: read[access.tensor], whole)
 
 
 def _gathered(

@@ -22,8 +22,11 @@ NEUTRAL: Mapping[str, float] = {"+=": 0, "*=": 1, "max=": -math.inf, "min=": mat
 """What the operator of a reduction leaves as it is."""
 
 
-def fold(expr: Expr, known: Mapping[str, float]) -> Expr:
-    """Return an expression with values in place of the operands that are known."""
+def fold(expr: Expr, known: Mapping[str, float], whole: str) -> Expr:
+    """Return an expression with values in place of the operands that are known.
+
+    Operations on integers wrap to the type `whole`.
+    """
     match expr:
         case Access():
             found = known.get(expr.tensor)
@@ -31,16 +34,16 @@ def fold(expr: Expr, known: Mapping[str, float]) -> Expr:
         case Reference() | Number():
             return expr
         case Unary():
-            return _known(replace(expr, operand=fold(expr.operand, known)))
+            return _known(replace(expr, operand=fold(expr.operand, known, whole)), whole)
         case Call():
-            arguments = tuple(fold(each, known) for each in expr.arguments)
-            return _extreme(_known(replace(expr, arguments=arguments)))
+            arguments = tuple(fold(each, known, whole) for each in expr.arguments)
+            return _extreme(_known(replace(expr, arguments=arguments), whole))
         case Binary():
-            left, right = fold(expr.left, known), fold(expr.right, known)
-            return _simple(_known(replace(expr, left=left, right=right)))
+            left, right = (fold(each, known, whole) for each in (expr.left, expr.right))
+            return _simple(_known(replace(expr, left=left, right=right), whole))
 
 
-def _known(expr: Unary | Call | Binary) -> Expr:
+def _known(expr: Unary | Call | Binary, whole: str) -> Expr:
     """Return the number that an expression of numbers is; another one as it is."""
     match expr:
         case Unary():
@@ -51,7 +54,7 @@ def _known(expr: Unary | Call | Binary) -> Expr:
             parts = (expr.left, expr.right)
     if not all(isinstance(part, Number) for part in parts):
         return expr
-    return Number(value=evaluate(expr, _no_read).item(), span=expr.span)
+    return Number(value=evaluate(expr, _no_read, whole).item(), span=expr.span)
 
 
 def _no_read(access: Access) -> Array:

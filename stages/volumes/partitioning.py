@@ -20,7 +20,7 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.lair.expressions import expression_text
 from stages.lair.grammar import parse_expression
-from stages.lair.layer import is_integer
+from stages.lair.layer import integers_of, is_integer
 from stages.lair.tree import Number
 from stages.poly.cardinality import cardinality
 from stages.poly.dependence import depends_on
@@ -130,7 +130,8 @@ def _split(
     done.parts[result.volume] = {n: box.set_tuple_name(n) for n, box in named.items()}
     for name, box in named.items():
         done.types[name] = program.types[result.volume]
-        terms = [t for v in found for t in _terms(operation, result, v, box)]
+        whole = integers_of([done.types[name]])
+        terms = [t for v in found for t in _terms(operation, result, v, box, whole)]
         terms += [t for each in inits for t in _start(each, box, done.constants)]
         _compute(operation, result, name, box, _kept(result, terms), done)
 
@@ -209,11 +210,14 @@ def _numbered(result: Result, instances: isl.Set, number: int) -> isl.Set:
 
 
 def _terms(
-    operation: Operation, result: Result, variant: Variant, box: isl.Set
+    operation: Operation, result: Result, variant: Variant, box: isl.Set, whole: str
 ) -> Iterator[Term]:
-    """Yield what a way to get operands adds to a part, by boxes of reduction indices."""
+    """Yield what a way to get operands adds to a part, by boxes of reduction indices.
+
+    Operations on integers wrap to the type `whole`.
+    """
     instances = result.writes.intersect_range(box).domain().intersect(variant.instances)
-    expr = fold(parse_expression(result.value), variant.known)
+    expr = fold(parse_expression(result.value), variant.known, whole)
     for each in rectangles(instances):
         number = None
         if isinstance(expr, Number):
@@ -272,8 +276,8 @@ def _compute(
             done.terms[label] = f"{result.volume}_term{n}"
         done.operations.append(_one(label, term, operation))
     if not single:
-        total = in_type(total, type_) if is_integer(type_) else total
-        values = [*labels, *([repr(total)] if known else [])]
+        rest = [repr(in_type(total, type_) if is_integer(type_) else total)] if known else []
+        values = [*labels, *rest]
         sign = SIGNS[result.operator]
         text = functools.reduce(sign.format, values)
         same = isl.Map.identity(box.space.map_from_set())

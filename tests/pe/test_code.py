@@ -73,6 +73,9 @@ def test_expressions_of_floats(expr, text):
 )
 def test_expressions_of_integers_wrap_around(expr, text):
     assert value_of(parse_expression(expr), INTEGERS) == text
+    narrow = Operands(text=TEXT, types=dict.fromkeys(TEXT, "int16"))
+    narrowed = text.replace("(int32_t)", "(int16_t)")
+    assert value_of(parse_expression(expr), narrow) == narrowed
 
 
 @pytest.mark.parametrize(

@@ -272,9 +272,14 @@ def test_sums_rounded_at_every_step_are_within_the_magnitude(seed: int) -> None:
     assert (error <= magnitude(layer, inputs)["y"]).all()
 
 
-def test_integers_wrap_at_every_operation_as_in_the_programs() -> None:
-    text = """lair a(): int32 x[2], int32 b[2] -> int32 y[2]
-      { all (i) in (2) y[i] = max(x[i] + b[i], 0) }"""
+@pytest.mark.parametrize(("types", "wanted"), [
+    (("int32", "int32"), [0, 7]), (("int16", "int16"), [0, 7]), (("int16", "int32"), [2**15 + 4, 7])
+])
+def test_integers_wrap_at_every_operation_to_the_widest_type(types, wanted) -> None:
+    text = """lair a(): {0} x[2], {0} b[2] -> {1} y[2]
+      {{ all (i) in (2) y[i] = max(x[i] + b[i], 0) }}""".format(*types)
     layer = specialise(parse_lair(Source(path="a.lair", text=text)), None, {}, {})
-    inputs = {"x": np.array([2**31 - 1, 3], "i4"), "b": np.array([5, 4], "i4")}
-    assert evaluate(layer, inputs)["y"].tolist() == [0, 7]
+    inputs = {
+        "x": np.array([np.iinfo(types[0]).max, 3], types[0]), "b": np.array([5, 4], types[0])
+    }
+    assert evaluate(layer, inputs)["y"].tolist() == wanted

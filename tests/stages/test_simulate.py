@@ -209,21 +209,23 @@ def test_adapters_of_any_side_spread_any_order(side, order, sparse):
 
 
 OPERATORS = {
-    "+=": ("float16", "W[i][j] * x[j]"),
-    "*=": ("float32", "W[i][j]"),
-    "max=": ("int16", "W[i][j] - x[j]"),
-    "min=": ("int32", "W[i][j] * x[j]"),
+    "+=": ("float16", "W[i][j] * x[j]", "integers"),
+    "*=": ("float32", "W[i][j]", "integers"),
+    "max=": ("int16", "W[i][j] * 32000 - x[j] * 2000", "reals"),
+    "min=": ("int32", "W[i][j] * x[j]", "integers"),
 }
+"""Type, expression and data; those of int16 wrap before they are compared."""
 
 
 @pytest.mark.parametrize("op", OPERATORS)
 def test_parts_of_any_sum_are_combined_on_their_way_out(op):
-    type_, expression = OPERATORS[op]
+    type_, expression, kind = OPERATORS[op]
     lair = (f"lair mv(): {type_} W[8][6], {type_} x[6] -> {type_} y[8]\n"
             f"{{ all (i, j) in (8, 6) y[i] {op} {expression} }}")
     mapping = (
         'target: "{ PE[3, 2] }"\nplacement: "{ mv[i, j] -> PE[j//2, i//4] }"\ntensors:\n'
         '  y: {leaves: "{ y[i] -> [PE[3, i//4] -> index[i mod 4]] }"}\n'
+        f"data: {{kind: {kind}}}\n"
     )
     assert build(lair, mapping, "simulate").results()["check"]["y"]["right"]
 

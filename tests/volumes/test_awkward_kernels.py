@@ -60,6 +60,26 @@ func.func @make_y(%NAME: tensor<4xTYPE>) -> tensor<4xTYPE> {
   return %y : tensor<4xTYPE>
 }
 """
+WIDE = """\
+func.func @wide(%x: tensor<4xi16>) -> tensor<4xi16> {
+  %init = tensor.empty() : tensor<4xi16>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+    iterator_types = ["parallel"]} ins(%x : tensor<4xi16>) outs(%init : tensor<4xi16>) {
+  ^bb0(%u: i16, %v: i16):
+    %1 = arith.extsi %u : i16 to i32
+    %2 = arith.muli %1, %1 : i32
+    %3 = arith.trunci %2 : i32 to i16
+    linalg.yield %3 : i16
+  } -> tensor<4xi16>
+  return %y : tensor<4xi16>
+}
+"""
+WIDER = """\
+error: arith.muli gives int32 within a body that gives int16
+      %2 = arith.muli %1, %1 : i32
+      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: give the int32 in an operation of its own
+"""
 INPUT = "func.func @same(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n"
 
 
@@ -101,6 +121,24 @@ def test_constants_of_integers_are_integers_and_wrap(tmp_path, edge):
                    sum)
         for found in compared(folder):
             assert np.array_equal(found, own.astype(np.int32))
+
+
+@pytest.mark.parametrize("other", ["r", "f"])
+def test_integers_of_16_bits_wrap_before_they_are_compared(tmp_path, other):
+    words = {"TYPE": "i16", "EDGE": "300", "EACH": "arith.muli", "SUM": "arith.maxsi"}
+    x, w = np.array([0, 190, -182, 181, 30000, 3], np.int16), np.array([182, -300, 181], np.int16)
+    folder = opened(tmp_path, filled(TAPS, OTHER=other, **words), "tiles: {y: [2, 2]}\n")
+    folder = given_inputs(folder, x=x, w=w)
+    with np.errstate(over="ignore"):
+        own = taps(x, w, 300, lambda r, f: r * (r if other == "r" else f), max)
+    for found in compared(folder):
+        assert np.array_equal(found, own)
+
+
+def test_integers_wider_than_the_result_are_refused(tmp_path):
+    with pytest.raises(UserError) as caught:
+        compared(opened(tmp_path, WIDE, "facts: []\n"))
+    assert str(caught.value).partition(": ")[2] == WIDER
 
 
 def test_taps_beyond_an_infinite_edge_count_nothing(tmp_path):

@@ -316,4 +316,4 @@ def test_a_tensor_is_rounded_to_another_type(kernel):
         "tensor<4xf16>",
     ))
     assert values(found, x=np.full(4, 0.1))["y"].tolist() == [np.float16(0.1)] * 4
-    assert found.program.operations[-1].kind == "copy"
+    assert found.program.operations[-1].kind == "compute"
