@@ -180,7 +180,7 @@ def test_scalar_operations_of_an_instance_and_a_multiply_add_is_one(op, expressi
         ("float16", "*element = f16(f32(*element)"
                     " + f32(my->a_local[i][j]) * f32(my->b_local[j]));"),
         ("float32", "*element = *element + my->a_local[i][j] * my->b_local[j];"),
-        ("int16", "*element = (int32_t)((uint32_t)*element + (uint32_t)(int32_t)("
+        ("int16", "*element = (int16_t)((uint32_t)*element + (uint32_t)(int16_t)("
                   "(uint32_t)my->a_local[i][j] * (uint32_t)my->b_local[j]));"),
     ],
 )

@@ -135,7 +135,7 @@ def test_numbers_have_the_type_in_which_the_statement_is_computed():
     lair = "lair n(): {0} a[4] -> {0} y[4] {{ all (i) in (4) y[i] = a[i] + 2 }}"
     types = ("float16", "float32", "int16", "int32")
     found = [decision(lair.format(t), one_pe(1))["operands"][2] for t in types]
-    assert [each["type"] for each in found] == ["float32", "float32", "int32", "int32"]
+    assert [each["type"] for each in found] == ["float32", "float32", "int16", "int32"]
 
 
 def test_condition_a_guard_holds_where_there_are_instances():
