@@ -102,5 +102,7 @@ def _too_many(volume: str, kernel: Kernel) -> UserError:
 
 def _no_slice(part: str, volume: str, error: NoSliceError, kernel: Kernel) -> UserError:
     span = kernel.span("tiles", volume) if volume in kernel.tiles else None
-    hint = f"take larger tiles, for slices of a fixed size at an affine offset: {error.map}"
+    hint = f"a slice has a fixed size, and an offset that is affine in the tile: {error.map}"
+    if volume in kernel.tiles:
+        hint = f"larger tiles may do; {hint}"
     return UserError(f"what a tile of {part} needs is no slice", span, hint)

@@ -65,14 +65,26 @@ def _crossing(tensor: str, source: LayerFolder, output: str) -> Crossing:
     )
 
 
-def names_of_parts(kernel: LayerFolder, is_old: bool) -> list[str]:
-    """Return the names that files of parts have in the kernel, which stages wrote for these.
+def old_names(kernel: LayerFolder) -> list[str]:
+    """Return the files that stages wrote for parts which the kernel no longer has.
 
-    Of old ones, those of parts that the kernel no longer has, without what somebody edited.
+    They go by the names that they have in the kernel. What somebody edited is not among them.
     """
-    there = set(files_in(kernel.build / "parts")) - (set(dict(kernel.parts)) if is_old else set())
-    names = [name for part in sorted(there) for name in _names_of_part(kernel, part)]
-    return [n for n in names if _is_written(kernel, file_of(kernel, n))] if is_old else names
+    old = set(files_in(kernel.build / "parts")) - set(dict(kernel.parts))
+    names = [name for part in sorted(old) for name in _names_of_part(kernel, part)]
+    return [name for name in names if _is_written(kernel, file_of(kernel, name))]
+
+
+def names_of_parts(kernel: LayerFolder) -> list[str]:
+    """Return the files in `build/` that stages wrote for parts, whether these are there or not."""
+    from stages import TILES
+    from stages.make.declare import declaration
+
+    there = sorted(files_in(kernel.build / "parts"))
+    patterns = [pattern for stage in TILES for pattern in declaration(stage).writes]
+    names = [name for part in there for name in _names_of_part(kernel, part)]
+    names += [name for pattern in patterns for name in names_of(kernel, pattern)]
+    return [name for name in names if name.startswith("build/")]
 
 
 def _names_of_part(kernel: LayerFolder, name: str) -> Iterator[str]:

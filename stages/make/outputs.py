@@ -51,9 +51,9 @@ def stale_names(
     patterns = [name for name in declared if is_pattern(name)]
     found = [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]
     if any(pattern.startswith("build/parts/") for pattern in patterns):
-        from stages.make.kernel import names_of_parts
+        from stages.make.kernel import old_names
 
-        found += names_of_parts(folder, is_old=True)
+        found += old_names(folder)
     return found
 
 

@@ -199,7 +199,7 @@ def remove_parts(folder: LayerFolder, dryrun: bool) -> None:
     """Remove what stages wrote to `build/` for the parts of a kernel, old ones included."""
     from stages.make.kernel import names_of_parts
 
-    _remove(folder, names_of_parts(folder, is_old=False), dryrun)
+    _remove(folder, names_of_parts(folder), dryrun)
 
 
 def _remove(folder: LayerFolder, names: Iterable[str], dryrun: bool) -> None:
