@@ -1,7 +1,7 @@
 """Build the task graph: what moves, what reacts, what computes; and route the colours.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
-Reads    layer.yaml, *.lair, lair.isl, adapted.isl
+Reads    layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl, adapted.isl
 Writes   tasks.yaml    tensors, arrivals, departures, tasks, colours
          routes.isl    { [PE[x, y] -> from[]] -> to[] } per colour, and the PEs that take part
 Assumes  data flows along rows or columns, or is spread on a peeled border (adapt).
@@ -35,7 +35,7 @@ from stages.streams.waiting import waiting_of
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
 
-READS = ("layer.yaml", "*.lair", "lair.isl", "adapted.isl")
+READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl", "adapted.isl")
 WRITES = ("tasks.yaml", "routes.isl")
 HEADER = """Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }.
 N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it;
@@ -80,7 +80,8 @@ N_copied, N_copied_filter: its routes and its filter if routers copied. N_then, 
 where PEs get copies of their own, the further positions of its routers; N_reach: { port -> PE }."""
 PASSING_TASKS_HEADER = """
 passing: the streams that PEs pass on, since routers do not copy; enters: the colour on which each
-enters. colours: a PE hears the first if its place, parity, is even, else the second.
+enters. colours: a PE hears the first if its place, parity, is even, else the second. order: times
+of the skewed schedule, in whose order PEs use what those before them pass on; otherwise: why not.
 copied: the colours if routers copied. copies: the colours of an arrival that bring it once for each
 PE of a lane, or of a border."""
 RETURN_TASKS_HEADER = """

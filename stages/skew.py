@@ -18,7 +18,6 @@ import islpy as isl
 
 from stages.mapping.texts import parse_target
 from stages.mapping.yaml_text import write_document
-from stages.pe.code import BYTES
 from stages.poly.pieces import union_of
 from stages.poly.text import write_objects
 from stages.spatial.around import edges
@@ -26,8 +25,9 @@ from stages.spatial.clock import with_names
 from stages.spatial.description import description
 from stages.spatial.links import note_on
 from stages.spatial.paying import Lags, lags_of
+from stages.spatial.reading import read_groups
 from stages.spatial.skewing import Group, later
-from stages.spatial.statements import Machine, Space, given_by, groups_of, space_of, wishes_of
+from stages.spatial.statements import Space
 from stages.spatial.topology import topology_of
 
 if typing.TYPE_CHECKING:
@@ -55,18 +55,11 @@ OUT = isl.dim_type.out
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return skewed.isl and skew.yaml."""
-    placement = inputs.objects("placement.isl")["placement"]
-    mapping, given = inputs.mapping(), given_by(inputs.mapping())
-    lair, schedule = inputs.objects("lair.isl"), inputs.objects("schedule.isl")["schedule"]
+    mapping = inputs.mapping()
     network = topology_of(mapping, parse_target(mapping.target))
-    space = space_of(lair, placement, schedule, given, network)
-    machine = Machine(
-        memory=inputs.profile().memory,
-        sizes={name: BYTES[tensor.type] for name, tensor in inputs.lair().tensors.items()},
-        wishes=wishes_of(mapping, placement),
-    )
+    space, groups = read_groups(inputs, network)
     found: dict[str, typing.Any] = {}
-    for group in groups_of(space, machine):
+    for group in groups:
         found |= skewed(space, group, *lags_of(space, group))
     before = union_of(space.times(name) for name in found)
     after = union_of(times for times, _ in found.values())

@@ -14,6 +14,7 @@ import islpy as isl
 
 from stages.poly.border import border_chain
 from stages.poly.flow import Routes, chain_routes, routes_of
+from stages.poly.pieces import maps_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,15 @@ class Line:
     nearest: isl.Set
     passing: isl.Set
     between: isl.Set
+
+    def way(self) -> str:
+        """Return the side to which its PEs send; some do."""
+        routes = self.even.union(self.odd)
+        return next(
+            r.get_tuple_name(isl.dim_type.out)
+            for r in maps_of(routes)
+            if r.domain().unwrap().get_tuple_name(isl.dim_type.out) == "ramp"
+        )
 
 
 def inward_line(takers: isl.Set, side: str, turned: isl.Map, first: int, *, spread: bool) -> Line:

@@ -79,10 +79,18 @@ def _fate(
             if way
         ],
     }
+    why = why_broadcast(statement, reference, wanted, lag)
+    return found | ({"why": why} if why else {})
+
+
+def why_broadcast(
+    statement: Timed, reference: Reference, wanted: Factors, lag: Factors
+) -> str | None:
+    """Return why a tensor is broadcast along the grid with a lag; None if it is not."""
     why = reason(statement, reference, lag)
     if why and reason(statement, reference, wanted) is None:
-        why = "a lag that helps makes more accesses remote than it saves"
-    return found | ({"why": why} if why else {})
+        return "a lag that helps makes more accesses remote than it saves"
+    return why
 
 
 def _moved(statement: Timed, lag: Factors) -> isl.Map:

@@ -30,6 +30,7 @@ from stages.streams.arriving import Arriving, arriving, part_names, ports_of
 from stages.streams.collection import chain_objects, collection, named_along, ports_apart
 from stages.streams.elements import computed_elements, needed_elements
 from stages.streams.leaving import gathering, leaving, leaving_name
+from stages.streams.ordering import Ordering
 from stages.streams.passing import (
     described,
     is_passed,
@@ -48,7 +49,6 @@ from stages.streams.returning import (
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
-    from stages.mapping.layer_yaml import Mapping
 
 COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 
@@ -61,7 +61,7 @@ class Streams:
 
     def __init__(self, inputs: Inputs) -> None:
         """Find the streams and route them."""
-        self.mapping: Mapping = inputs.mapping()
+        self.inputs, self.mapping = inputs, inputs.mapping()
         adapted = inputs.objects("adapted.isl")
         self.adapted = {name: obj for name, obj in adapted.items()}
         self.lair = lair = after_returns(inputs.objects("lair.isl"), adapted)
@@ -76,6 +76,7 @@ class Streams:
         self.colours: dict[str, Routes] = {}
         self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}
         self.passing: dict[str, dict[str, object]] = {}
+        self.ways: dict[str, str] = {}
         self.copied: dict[str, Routes] = {}
         self.arrivals = {n: a for t in self.layer.inputs for n, a in self._arrivals(t.name)}
         self.collections: dict[str, dict[str, object]] = {}
@@ -83,6 +84,19 @@ class Streams:
         self.departures = {n: d for t in leaving for n, d in self._departures(t.name)}
         for back in self.returned:
             self.arrivals |= self._arrivals(back)
+
+    @functools.cached_property
+    def ordering(self) -> Ordering:
+        """The skewed schedule, in whose order PEs pass on."""
+        return Ordering(self.inputs, self.adapted["placement"])
+
+    def _order(self, name: str, tensor: str, taken: isl.Map, *, lanes: bool) -> None:
+        """Say of a stream that is passed on in which order of the skewed schedule that is."""
+        way = self.ways.get(name)
+        if way is not None:
+            source = self.returned.get(tensor, tensor)
+            taken = taken.set_tuple_name(isl.dim_type.in_, source)
+            self.passing[name] |= self.ordering.of(source, taken, way, lanes=lanes)
 
     def _arrivals(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
         """Route one tensor's arrivals, one a side; yield their names and descriptions."""
@@ -121,6 +135,8 @@ class Streams:
             passed = tensor in self.returned or is_passed(side, self.mapping)
             self._flow(name, lanes, side, spread=adapters, passed=passed)
         self.objects[f"{name}_taken"] = taken
+        self._order(name, tensor, taken, lanes=True)
+        self._order(f"{name}_source", tensor, taken, lanes=False)
         if self.is_sparse(tensor):
             self._filter(name, taken, flow, adapters)
         self.objects[f"{name}_ports"] = ports_of(flow, taken, turned, adapters)
@@ -216,6 +232,8 @@ class Streams:
         self.objects[f"{name}_copied"] = self.copied[name] = copied
         self.objects |= line_objects(name, line)
         self.passing[name] = described(name, line, turned, first)
+        if not line.passing.is_empty():
+            self.ways[name] = line.way()
 
     def _copy(self, name: str, positions: tuple[Routes, ...], copied: Routes) -> None:
         """Let each PE of a lane, or of a border, get a stream of its own."""

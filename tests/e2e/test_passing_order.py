@@ -39,7 +39,9 @@ def routed(projects, name):
     cache = open_folder(folder).cache
     objects = {n: read_objects((cache / f"{n}.isl").read_text(encoding="utf-8"))
                for n in ("lair", "placement", "routes", "skewed")}
-    return objects, yaml.safe_load((cache / "skew.yaml").read_text(encoding="utf-8"))
+    skew, graph = (yaml.safe_load((cache / f"{n}.yaml").read_text(encoding="utf-8"))
+                   for n in ("skew", "tasks"))
+    return objects, skew, graph["passing"]
 
 
 def ways(routes, tensor):
@@ -63,10 +65,20 @@ def uses(objects, statement, tensor):
     return used.apply_range(place.range_product(time)).uncurry().lexmin()
 
 
+def lagging(lag):
+    """Return [t0 + F0 p, ...] as tasks.yaml has it."""
+    signs = {0: "", 1: " + ", -1: " - "}
+    rows = [f"t{k}" + "".join(signs[f] + n if f else "" for f, n in zip(row, "xy", strict=True))
+            for k, row in enumerate(lag)]
+    return f"[{', '.join(rows)}]"
+
+
 @pytest.mark.parametrize("name", PASSED)
 def test_an_element_is_passed_to_the_pe_that_uses_it_next(projects, name):
-    objects, skew = routed(projects, name)
+    objects, skew, passing = routed(projects, name)
     tensor, (dx, dy) = PASSED[name]
+    assert passing[tensor]["order"] == {each: lagging(skew[each]["lag"]) for each in skew}
+    assert "otherwise" not in passing[tensor]
     assert ways(objects["routes"], tensor) == {(dx, dy)}
     for statement, described in skew.items():
         assert described["tensors"][tensor]["passes"] == [[dx, dy]]

@@ -31,6 +31,20 @@ def test_streams_that_are_passed_on_in_opposite_directions_never_wait_in_a_circl
     assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
 
 
+def test_a_line_against_the_lags_of_its_pes_says_so():
+    lair = """lair both<T=float16>(M=8, N=8): T W[M][N], T r[M], T d[M] -> T z[M][N]
+    { all (i, j) in (M, N) z[i][j] = W[i][j] * r[i] * d[i] }"""
+    ports = "-> [PE[{}, i//4] -> index[i mod 4]] }}"
+    mapping = (
+        'target: "{ PE[4, 2] }"\nplacement: "{ both[i, j] -> PE[j//2, i//4] }"\nmachine: systolic\n'
+        f'tensors:\n  r: {{arrives: "{{ r[i] {ports.format(-1)}"}}\n'
+        f'  d: {{arrives: "{{ d[i] {ports.format(4)}"}}\n'
+    )
+    passing = build(lair, mapping, "route").yaml("tasks.yaml")["passing"]
+    assert passing["d"]["order"] == {"both": "[t0 - x, t1]"}
+    assert passing["r"]["otherwise"] == {"both": "PEs lag the other way"}
+
+
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 @pytest.mark.parametrize("case", ARRIVALS)
 def test_adapters_pass_on_what_comes_from_several_ports(case, sparse):
