@@ -83,6 +83,8 @@ def accessed_elements(inputs: Inputs) -> isl.UnionMap:
     for name in {stream["tensor"] for stream in tasks["departures"].values()}:
         result = result.union(summed_elements(name, tasks["departures"], adapted, routes))
     for name, stream in tasks.get("collections", {}).items():
+        if stream["by"] == "gather":
+            continue
         result = result.union(collected(stream, name, adapted, routes))
     return result.reverse().coalesce()
 

@@ -20,7 +20,7 @@ from stages.lair.layer import Carry, Statement, Tensor, writer_of
 from stages.mapping.yaml_text import write_document
 from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import write_objects
-from stages.streams.collection import collecting_tasks
+from stages.streams.collection import collecting_tasks, passed_on
 from stages.streams.colours import shared_colours
 from stages.streams.cutting import Cutter, most_together
 from stages.streams.leaders import leaders_of
@@ -72,7 +72,9 @@ N_adapters: PEs that collect departure N. N_chain, N_first, N_last: those that s
 N_even, N_odd: from one to the next; N_out: from the last to the port; N_reach: { port -> PE }."""
 COLLECT_TASKS_HEADER = """
 collections: from adapter to adapter, sums of a departure flow on to a port; out: the last colour.
-tasks of these adapters: clear (memory), gather (a departure's stream), send."""
+tasks of these adapters: clear (memory), gather (a departure's stream), send. Those of a collection
+by `gather` have none: they pass on `before` elements from farther off, `own` ones of the lane, and
+`after` ones from farther off."""
 PASSING_HEADER = """
 N_line: PEs among which arrival N, or N_source along the border, is passed on; N_passing: those that
 send it on; of these N_between take nothing; N_nearest: those that hear it on the colour N_in.
@@ -271,10 +273,11 @@ class TaskGraph:
                 described = {"kind": "compute", **running(statement), **self._steps(statement)}
                 yield f"compute_{statement.name}", described
         for name, departure in self.departures.items():
-            if "collected" in departure:
+            if "collected" in departure and name not in passed_on(self.streams.collections):
                 initial = self._initial(str(departure["tensor"]))
                 yield from collecting_tasks(name, departure, initial)
-        for name, departure in (self.departures | self.streams.collections).items():
+        summed = {n: c for n, c in self.streams.collections.items() if c["by"] != "gather"}
+        for name, departure in (self.departures | summed).items():
             yield f"send_{name}", {"kind": "send", "departure": name}
             if "sparse" in departure:
                 yield f"pack_{name}", {"kind": "pack", "departure": name}

@@ -15,10 +15,11 @@ import typing
 import islpy as isl
 
 from stages.pe.code import Block, total, write_nest
-from stages.pe.collector import Collector
+from stages.pe.collector import Collector, lane_colour
 from stages.pe.copies import end_copy, send_copies
 from stages.pe.function import Body
 from stages.pe.model import Description, Model
+from stages.pe.onward import Onward
 from stages.pe.passing import pass_along, passing_pes
 from stages.pe.program import Program
 from stages.pe.streams import (
@@ -135,7 +136,7 @@ class AdapterWriter:
                 away = self._away(name)
                 self._spread(begin.get(away, restart), name, arrival, self.turns.then(away))
         for name, collections in self.collected.items():
-            collector = Collector(self.program, name, collections, self.turns.then(name))
+            collector = self._collector(name, collections)
             collector.write()
             collector.restart(begin.get(name, restart).block)
         for name, body in begin.items():
@@ -150,6 +151,13 @@ class AdapterWriter:
                 give_room(self.program, name, arrival, arrival["source"], known)
         self.program.main.block.add("restart(pe);")
         self.program.add(self.program.main)
+
+    def _collector(self, name: str, collections: list[str]) -> Collector | Onward:
+        """Return what writes how adapters collect a departure: they sum it, or pass it on."""
+        then, first = self.turns.then(name), collections[0]
+        if self.model.graph["collections"][first]["by"] == "gather":
+            return Onward(self.program, first, lane_colour(self.model, name), then)
+        return Collector(self.program, name, collections, then)
 
     def _parts(self) -> dict[str, list[str]]:
         """Return, by departure, the adapters that collect it, and that spread what comes back."""

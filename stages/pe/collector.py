@@ -15,11 +15,24 @@ import islpy as isl
 
 from stages.pe.code import Block
 from stages.pe.function import Body
+from stages.pe.model import Model
 from stages.pe.program import Program
 from stages.pe.run import run_task
 from stages.pe.sequences import send_sequences
 from stages.pe.streams import alternating, receive, send_sum, unpack
 from stages.streams.leaving import leaving_name
+
+
+def lane_colour(model: Model, departure: str) -> str:
+    """Return the colour of a departure that goes to the ramps of adapters."""
+    adapters = isl.Set.from_union_set(model.routes[f"{departure}_adapters"])
+
+    def arrives(colour: str) -> bool:
+        routers = model.routes[colour].domain().unwrap().domain()
+        return not routers.is_disjoint(isl.UnionSet.from_set(adapters))
+
+    (colour,) = filter(arrives, model.graph["departures"][departure]["colours"])
+    return str(colour)
 
 
 class Collector:
@@ -65,18 +78,11 @@ class Collector:
         """Append what starts an invocation."""
         block = self.program.when(block, self.pes)
         block.add(f"{self.spelling.of(f'clear_{self.departure}')}(pe);")
-        colours = self.model.graph["departures"][self.departure]["colours"]
-        (colour,) = (c for c in colours if self._arrives_on(c))
+        colour = lane_colour(self.model, self.departure)
         taking = self.program.when(block, self.gathering)
         receive(self.program, taking, f"gather_{self.departure}", colour, self.gathered)
         if taking is not block:
             block.nest("else").add(f"activate(pe, {self.gathered});")
-
-    def _arrives_on(self, colour: str) -> bool:
-        """Say whether a colour goes to the ramps of adapters."""
-        adapters = isl.Set.from_union_set(self.model.routes[f"{self.departure}_adapters"])
-        routers = self.model.routes[colour].domain().unwrap().domain()
-        return not routers.is_disjoint(isl.UnionSet.from_set(adapters))
 
     def _send(self, name: str) -> None:
         """Write the task that adds this adapter's sums to those on their way to a port."""

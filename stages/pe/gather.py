@@ -23,7 +23,7 @@ from stages.pe.program import Program
 from stages.pe.streams import Transfer, alternating, flush
 from stages.poly.ast import held
 from stages.poly.bind import index_names
-from stages.streams.waiting import instructions_of
+from stages.streams.leaving import instructions_of
 
 
 class Gatherer:

@@ -23,7 +23,8 @@ BORDER = "{ [lane] -> [lane, 0] }"
 class BorderChain:
     """A reduction along a border: a colour each by the parity of the sender, one to the port.
 
-    `reach` is { port PE -> adapter PE }; `starts` and `ends` are the first and the last adapters.
+    `reach` is { port PE -> adapter PE }; `starts` and `ends` are the first and the last adapters,
+    and `line` is { PE -> [depth from the border, depth from its end towards which sums flow] }.
     """
 
     even: Routes
@@ -32,6 +33,7 @@ class BorderChain:
     reach: isl.Map
     starts: isl.Set
     ends: isl.Set
+    line: isl.Map
 
 
 def stretches(feeds: isl.Map) -> isl.Map:
@@ -94,6 +96,7 @@ def border_chain(feeds: isl.Map, side: str, turned: isl.Map, way: str = "") -> B
         reach=beside(reach, turned),
         starts=starts.apply(place),
         ends=ends.range().apply(place),
+        line=turned.apply_range(isl.Map("{ [lane, depth] -> [depth, -lane] }")),
     )
 
 

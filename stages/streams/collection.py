@@ -15,9 +15,10 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.poly.border import BorderChain, classes
 from stages.poly.flow import parity
+from stages.poly.gather import find_gather
 from stages.poly.least import least
 from stages.poly.side import Rectangle, turn
-from stages.streams.leaving import leaving_name
+from stages.streams.leaving import gathered, leaving_name
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile
@@ -106,6 +107,23 @@ def collection(departure: str, name: str, turned: isl.Map) -> dict[str, object]:
         "out": f"{name}_out",
         "parity": parity(turned.apply_range(isl.Map("{ [lane, depth] -> [depth, lane] }"))),
     }
+
+
+def in_turn(
+    order: isl.Map, lanes: isl.Map, chain: BorderChain
+) -> dict[str, object]:
+    """Return what tasks.yaml says of a collection of which adapters pass on elements in turn.
+
+    Empty if they must add them up. `order` is { t[e] -> [PE -> index] } of all that a port gets,
+    at its adapters, `lanes` { t[e] -> PE } the adapters of the rows or columns that sum it.
+    """
+    found = find_gather(order, lanes, chain.line, chain.reach.range())
+    return {} if found is None or found.rows else gathered(found)
+
+
+def passed_on(collections: typing.Mapping[str, typing.Mapping[str, object]]) -> set[str]:
+    """Return the departures that adapters pass on in turn, and add nothing to."""
+    return {str(c["departure"]) for c in collections.values() if c["by"] == "gather"}
 
 
 def named_along(departure: str, parts: list[isl.Map]) -> list[tuple[str, isl.Map]]:

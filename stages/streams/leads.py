@@ -16,8 +16,9 @@ may be full without harm
   these: it is on its way from the deepest one to the port, and there nothing waits for a task.
   So it is where PEs pass portions on, but not where copies come for one PE after another.
 
-Else all sends of a PE together leave room in its queue. What returns does not leave early, and
-where something returns, only what waits for the port does, or for adapters that wait for no other.
+Else all sends of a PE together leave room in its queue, and where adapters let lanes pass in turn.
+What returns does not leave early, nor what waits for other departures; and where something returns,
+only what waits for the port does, or for adapters that wait for no other.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 """
@@ -35,6 +36,7 @@ from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.compression import compress, keeps_order
 from stages.poly.count import count
 from stages.poly.leading import Lead, is_in_order, lead_of, stops_of
+from stages.streams.collection import passed_on
 from stages.streams.leading import Description, Leading, Room, Steps, steps_of
 from stages.streams.portions import Flows
 from stages.streams.rows import choose_rows
@@ -57,6 +59,7 @@ def leads_of(
     departures = graph["departures"]
     dense = [name for name, departure in departures.items() if "sparse" not in departure]
     returns = any("returns" in departure for departure in departures.values())
+    in_turn = passed_on(graph.get("collections", {}))
     copies = any("copies" in arrival for arrival in graph["arrivals"].values())
     for name in dense:
         steps = steps_of(writers[departures[name]["tensor"]], graph)
@@ -67,14 +70,15 @@ def leads_of(
         leading = Leading(
             flows=flows, departure=departures[name], chain=chain, steps=steps, type=type_
         )
+        in_step = set(steps.cuts) == set(_taking_tasks(graph)) and not copies
         room = Room(
             sends=free_instructions(graph, profile) // len(dense),
-            alone=chain.is_equal(first),
-            in_step=set(steps.cuts) == set(_taking_tasks(graph)) and not copies,
+            alone=chain.is_equal(first) and name not in in_turn,
+            in_step=in_step and name not in in_turn,
         )
         chosen = None
         by_turns = "returns" in departures[name] or "waits" in departures[name]
-        waits = returns and (by_turns or not room.alone)
+        waits = by_turns or (returns and not room.alone)
         if not leading.is_mixed and not waits:
             gathered = departures[name]["by"] == "gather"
             chosen = choose_rows(leading, room) if gathered else _choose(leading, room, profile)

@@ -9,7 +9,7 @@ import typing
 
 import islpy as isl
 
-from stages.poly.gather import find_gather
+from stages.poly.gather import Gather, find_gather
 from stages.poly.order import at_places, behind_ports
 from stages.poly.pieces import from_domain
 from stages.poly.side import bounding_rectangle, turn
@@ -60,8 +60,19 @@ def gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Objects) -> dic
     if lanes.apply(deeper).is_disjoint(lanes):
         return {}
     found = find_gather(order, sums, turned, chain)
-    if found is None:
-        return {}
+    return {} if found is None else gathered(found)
+
+
+def gathered(found: Gather) -> dict[str, object]:
+    """Return what tasks.yaml says of a gather."""
     rows = {"first": list(map(str, found.first)), "rows": list(map(str, found.rows))}
     parts = {"before": found.before, "own": found.own, "after": found.after}
     return {"by": "gather", **rows, **{part: str(count) for part, count in parts.items()}}
+
+
+def instructions_of(departure: Departure) -> int:
+    """Return how many instructions send a departure at once: those of a gather pass others on."""
+    if departure["by"] != "gather":
+        return 1
+    parts = (isl.PwAff(str(departure[part])) for part in ("before", "after"))
+    return 1 + sum(bool(part.max_val().is_pos()) for part in parts)

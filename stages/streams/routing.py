@@ -12,7 +12,7 @@ import islpy as isl
 
 from stages.lair.layer import Layer, writer_of
 from stages.poly.around import around_line, around_routes
-from stages.poly.border import beside, border_chain, feeding
+from stages.poly.border import BorderChain, beside, border_chain, feeding
 from stages.poly.copies import border_copies, copy_routes
 from stages.poly.flow import (
     Routes,
@@ -22,14 +22,20 @@ from stages.poly.flow import (
     spread_routes,
     turning_routes,
 )
-from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
+from stages.poly.order import at_places, index_filter, on_side, outer_box, relocated, taken_by
 from stages.poly.passing import Line, border_line, inward_line, turning_line
 from stages.poly.pieces import from_domain
 from stages.poly.side import SIDES, bounding_rectangle, turn
 from stages.streams.arriving import Arriving, arriving, part_names, ports_of
-from stages.streams.collection import chain_objects, collection, named_along, ports_apart
+from stages.streams.collection import (
+    chain_objects,
+    collection,
+    in_turn,
+    named_along,
+    ports_apart,
+)
 from stages.streams.elements import computed_elements, needed_elements
-from stages.streams.leaving import gathering, leaving, leaving_name
+from stages.streams.leaving import gathering, instructions_of, leaving, leaving_name
 from stages.streams.ordering import Ordering
 from stages.streams.passing import (
     described,
@@ -50,6 +56,7 @@ from stages.streams.returning import (
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
 
+NONE = isl.UnionMap("{ }")
 COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 
 
@@ -155,20 +162,20 @@ class Streams:
     def _is_spread(self, tensor: str, taken: isl.Map, flow: Arriving) -> bool:
         """Say whether adapters spread what PEs take; what goes around always needs them."""
         if tensor in self.returned:
-            return "collected" in self.departures[away_name(tensor)]
+            return not from_domain(self.adapted.get("collected", NONE), tensor).is_empty()
         return not taken.is_subset(flow.straight)
 
     def _spread(self, name: str, tensor: str, side: str, taken: isl.Map, flow: Arriving) -> None:
-        """Route a stream along the border: from its ports, or from where it was collected.
+        """Route a stream along the border: from its ports, or if it returns, from where it is.
 
-        In the latter case one adapter has all of it: the last of its collection.
+        One PE sends all of it: the last of its departure, or of what collects that.
         """
         turned = turn(side, self.grid)
         if tensor in self.returned:
-            along = next(n for n, c in self.collections.items() if c["out"] == name)
-            last = typing.cast(isl.Set, self.objects[f"{along}_last"])
-            leaves = str(self.collections[along]["side"])
-            way = (last, taken.range(), leaves, side, self.grid)
+            streams = self.departures | self.collections
+            away, found = next((n, s) for n, s in streams.items() if s.get("out") == name)
+            last = typing.cast(isl.Set, self.objects[f"{away}_last"])
+            way = (last, taken.range(), str(found["side"]), side, self.grid)
             self._route(name, around_routes(*way), lambda: around_line(*way), turned, None)
         else:
             feeds = feeding(flow.chosen, taken, turned)
@@ -287,10 +294,12 @@ class Streams:
     def _departure(self, name: str, tensor: str, side: str, sums: isl.Map) -> dict[str, object]:
         turned, returns = turn(side, self.grid), self.returned.get(tensor)
         ports = self._collected(tensor, side)
-        collect = ports is not None
-        turns = returns is not None and not collect
         members = sums.range().apply(turned)
-        first = self._turning(tensor, side) if turns else self._depth(side)
+        alone = members.project_out(isl.dim_type.set, 1, 1).is_singleton()
+        collect = ports is not None and not (returns and alone)
+        turns = returns is not None and not collect
+        straight = turns and ports is None
+        first = self._turning(tensor, side) if straight else self._depth(side)
         chain = chain_routes(members, side, turned, first, collect=collect, turns=turns)
         self._add(f"{name}_even", chain.even)
         self._add(f"{name}_odd", chain.odd)
@@ -304,12 +313,12 @@ class Streams:
             "parity": parity(turned),
             **({"returns": tensor} if returns else {}),
         }
-        if ports is not None:
+        if ports is not None and collect:
             self._collect(name, described, ports, sums)
             described["collected"] = True
         elif turns:
             self.objects[f"{name}_last"] = chain.ends
-            described["out"] = tensor
+            described["out"] = tensor if straight else f"{tensor}_source"
         elif self.is_sparse(tensor):
             order = relation_of(self.adapted["departures"], tensor)
             assert order is not None, "the tensor leaves"
@@ -321,7 +330,7 @@ class Streams:
 
     def _collected(self, tensor: str, side: str) -> isl.Map | None:
         """Return { t[e] -> [port -> index] } of what adapters on a side collect, if anything."""
-        order = relation_of(self.adapted.get("collected", isl.UnionMap("{ }")), tensor)
+        order = relation_of(self.adapted.get("collected", NONE), tensor)
         here = None if order is None else on_side(order, side, self.grid)
         return None if here is None or here.is_empty() else here
 
@@ -341,12 +350,28 @@ class Streams:
             self._add(f"{along}_even", chain.even)
             self._add(f"{along}_odd", chain.odd)
             content = departure | collection(name, along, turned) | sparse
+            if not sparse and len(parts) == 1:
+                content |= self._in_turn(tensor, side, ports, chain)
             if tensor in self.returned:
                 content["out"] = f"{tensor}_source"
             else:
                 self._add(f"{along}_out", chain.out)
             self.objects |= chain_objects(along, chain)
             self.collections[along] = content
+
+    def _in_turn(
+        self, tensor: str, side: str, ports: isl.Map, chain: BorderChain
+    ) -> dict[str, object]:
+        """Return how adapters pass on in turn what their rows or columns send, if they can.
+
+        With room in their queue of instructions for a stream that they spread, and for a task.
+        """
+        lanes = relation_of(self.adapted["departures"], tensor)
+        assert lanes is not None, "the tensor leaves"
+        adapters = on_side(lanes, side, self.core).range_factor_domain()
+        found = in_turn(relocated(ports, chain.reach), adapters, chain)
+        room = self.profile.instruction_queue - 2
+        return found if found and instructions_of(found) <= room else {}
 
     def _turning(self, back: str, side: str) -> int:
         """Return at which depth a tensor turns: that of the first PEs that compute or need it."""

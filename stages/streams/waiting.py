@@ -1,8 +1,9 @@
 """Which departures come one after the other, so that few streams wait at once on a PE.
 
-While its queue of instructions is full a PE starts no task, and where results return other PEs may
-wait for just that task. So what may wait for other PEs must leave room for one more: a stream that
-is summed on its way, or collected, and what comes back of one. The rest waits for ports only.
+While its queue of instructions is full a PE starts no task, and where results return, or adapters
+let lanes pass in turn, other PEs may wait for just that task. So what may wait for other PEs must
+leave room for one more: a stream that is summed on its way, or collected, and what comes back of
+one. The rest waits for ports only.
 
 If all of that leaves room, departures are sent as they are there. Else they are dealt out, in the
 order of their statements, to as many chains as there is room for; of a chain one departure begins
@@ -32,6 +33,8 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.lair.layer import Layer, writer_of
 from stages.poly.side import SIDES
+from stages.streams.collection import passed_on
+from stages.streams.leaving import instructions_of
 
 if typing.TYPE_CHECKING:
     from stages.streams.routing import Streams
@@ -54,12 +57,13 @@ class Waiting:
 
 
 def waiting_of(streams: Streams, waits: Waits) -> Waiting:
-    """Return how departures wait; none comes after others if nothing returns, or all have room.
+    """Return how departures wait; none comes after others if all have room.
 
     `waits` are the statements for which one waits on its PE. Raises UserError if what waits for one
     departure alone leaves no room.
     """
-    names = _in_order(streams, waits) if streams.returned else []
+    waiting = streams.returned or passed_on(streams.collections)
+    names = _in_order(streams, waits) if waiting else []
     places = _places(streams, names)
     free = streams.profile.instruction_queue - 1
     apart = [[name] for name in names]
@@ -72,14 +76,6 @@ def waiting_of(streams: Streams, waits: Waits) -> Waiting:
             found = {name: before for chain in chains for name, before in _after(streams, chain)}
             return Waiting(most=_most(places[COMPUTING], chains), waits=found)
     raise _refusal(streams, places)
-
-
-def instructions_of(departure: Description) -> int:
-    """Return how many instructions send a departure at once: those of a gather pass others on."""
-    if departure["by"] != "gather":
-        return 1
-    parts = (isl.PwAff(str(departure[part])) for part in ("before", "after"))
-    return 1 + sum(bool(part.max_val().is_pos()) for part in parts)
 
 
 def _refusal(streams: Streams, places: Mapping[str, Mapping[str, int]]) -> UserError:
@@ -150,7 +146,8 @@ def _adapting(streams: Streams, name: str, side: str) -> int:
     back = streams.arrivals.get(_back(streams, name) or "", {})
     along = [c for c in streams.collections.values() if c["departure"] == name]
     spread = [back] if back.get("spread") else []
-    return sum(stream["side"] == side for stream in (*along, *spread))
+    passed = sum(instructions_of(c) - 1 for c in along if c["side"] == side)
+    return passed + sum(stream["side"] == side for stream in (*along, *spread))
 
 
 def _data_chains(streams: Streams, names: Sequence[str]) -> list[list[str]]:
