@@ -345,6 +345,14 @@ FAULTS = (
         caught_by="tests/e2e/test_make.py::test_an_edit_that_keeps_the_time_is_seen",
     ),
     Fault(
+        name="results that fill the queue of instructions return at once",
+        file="stages/pe/turns.py",
+        old='count = total([*map(self.program.number, pes), "1"])',
+        new='count = "1"',
+        caught_by="tests/stages/test_returning.py::"
+        "test_results_return_one_after_the_other_where_all_would_fill_the_queue",
+    ),
+    Fault(
         name="what returns around a corner leaves the border before it",
         file="stages/poly/around.py",
         old="comes == SIDES[leaves].right",
