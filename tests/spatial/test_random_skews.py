@@ -3,16 +3,20 @@
 import itertools
 import random
 
+import islpy as isl
 import pytest
 
 from stages.skew import skewed
+from stages.spatial.links import links
 from stages.spatial.skewing import skew
 from stages.spatial.statements import Machine, groups_of
 from stages.spatial.timed import dimensions, passes
+from stages.spatial.topology import Topology
 from tests.spatial.nests import nest
 from tests.spatial.random_nests import random_nest, values_of
 
 FIRST, NESTS, SHARE = 2400, 200, 20
+KINDS = ("mesh", "torus", "hexagonal", "octagonal")
 MACHINE = Machine(memory=2**20, sizes=dict.fromkeys("abty", 2), wishes={})
 
 
@@ -21,8 +25,10 @@ class Skewed:
 
     def __init__(self, seed):
         self.nest = random_nest(random.Random(seed))
-        texts = self.nest.texts()
-        space = nest(*texts)
+        self.instances = [(s, i) for s in self.nest.statements for i in s.instances()]
+        pes = [self.pe(s, i) for s, i in self.instances]
+        kind, sizes = KINDS[seed % 4], tuple(max(c) + 1 for c in zip(*pes, strict=True))
+        space = nest(*self.nest.texts(), topology=Topology(kind=kind, sizes=sizes))
         self.claims, self.lag, self.running = {}, {}, {}
         self.before, self.after = {}, {}
         for group in groups_of(space, MACHINE):
@@ -39,7 +45,7 @@ class Skewed:
                 for each in group.statements
                 for r in each.references
             }
-        self.instances = [(s, i) for s in self.nest.statements for i in s.instances()]
+        self.ways = [[*map(tuple, points_of(link.ways))] for link in links(space.topology)]
 
     def pe(self, statement, instance):
         return statement.value(statement.place, instance)
@@ -124,20 +130,28 @@ def test_what_is_said_not_to_be_broadcast_is_not(some):
 def test_what_passes_is_used_one_step_later_by_the_neighbour(some):
     for case in some:
         for (name, tensor), (_, ways) in case.claims.items():
-            for k, way in enumerate(ways):
+            for way, steps in zip(ways, case.ways, strict=True):
                 assert not way or any(
-                    passes_on(points, k, way) for points in case.used(name, tensor).values()
+                    passes_on(points, step, way)
+                    for points in case.used(name, tensor).values()
+                    for step in steps
                 )
 
 
-def passes_on(points, k, way):
+def passes_on(points, step, way):
     for place, time in points:
-        there = tuple(p + way * (d == k) for d, p in enumerate(place))
+        there = tuple(p + way * d for p, d in zip(place, step, strict=True))
         for row in range(len(time)):
             after = tuple(t + (r == row) for r, t in enumerate(time))
             if (there, after) in points:
                 return True
     return False
+
+
+def points_of(vectors):
+    found = []
+    vectors.foreach_point(found.append)
+    return [[p.get_coordinate_val(isl.dim_type.set, k).to_python() for k in (0, 1)] for p in found]
 
 
 def test_as_many_pes_work_in_as_many_steps(some):
