@@ -32,7 +32,7 @@ def test_the_engine_is_clean():
     """Run all tests that run the engine on programs by hand."""
     tests = [p for p in (ROOT / "tests/fabric").glob("test_*.py") if RUN in p.read_text("utf-8")]
     assert tests
-    options = ["-q", "-p", "no:cacheprovider", "-p", "tests.e2e.sanitized"]
+    options = ["-q", "-p", "no:cacheprovider", "-p", "tests.e2e.sanitized", "--assert=plain"]
     done = run_sanitized("pytest", *options, *map(str, sorted(tests)))
     assert done.returncode == 0, done.stdout + done.stderr
 
