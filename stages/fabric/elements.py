@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import islpy as isl
@@ -40,19 +41,30 @@ def element_numbers(
 
     Raises ValueError if a point has several elements.
     """
-    if not relation.is_single_valued():
-        raise ValueError(f"{relation} gives a point several elements")
-    constants = [f"d{i}" for i in range(len(coordinates))]
-    inside = relation.flatten_domain().intersect_range(_shape_box(relation, shape))
-    bound = bind_domain(inside, constants)
+    constants = tuple(f"d{i}" for i in range(len(coordinates)))
+    function, domain = _function(str(relation), constants, tuple(shape))
     values = dict(zip(constants, coordinates, strict=True))
-    domain = bound.params()
     defined = evaluate_set(domain, values)
     number = np.zeros((1,) * defined.ndim, dtype=np.int64)
-    function = function_of(bound)
     for i, extent in enumerate(shape):
         number = number * extent + _coordinate(function.get_at(i), domain, values)
     return np.where(defined, number, 0), defined
+
+
+@lru_cache
+def _function(
+    text: str, constants: tuple[str, ...], shape: tuple[int, ...]
+) -> tuple[isl.PwMultiAff, isl.Set]:
+    """Return `[constants] -> { [a...] }` of a relation inside a shape, and where it is defined.
+
+    The programs of a layer, and its bound, all ask for the same. Raises ValueError as above.
+    """
+    relation = isl.Map(text)
+    if not relation.is_single_valued():
+        raise ValueError(f"{relation} gives a point several elements")
+    inside = relation.flatten_domain().intersect_range(_shape_box(relation, shape))
+    bound = bind_domain(inside, constants)
+    return function_of(bound), bound.params()
 
 
 def tensor_shape(elements: isl.Set) -> tuple[int, ...]:
