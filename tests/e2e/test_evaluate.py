@@ -9,7 +9,8 @@ import yaml
 from stages.evaluation import sweeps
 from stages.evaluation.broadcast import counted, layers_table
 from stages.evaluation.layers import LAYERS
-from stages.evaluation.measure import measure
+from stages.evaluation.measure import case_of, measure
+from stages.evaluation.multicast import layers_table as worth_table, without_multicast
 from stages.evaluation.sweeps import SWEEPS
 from tests.e2e.conftest import DODO, ROOT, Space
 
@@ -71,6 +72,14 @@ def test_the_document_on_broadcasts_is_as_the_stages_count(tmp_path):
     assert [name for name in re.findall(r"^\| ([^|]+) \| \d+ \| [\d.]+ % ", text, re.M)] == [
         layer.name for layer in LAYERS
     ]
+
+
+def test_the_document_on_multicast_is_as_a_layer_is_measured(tmp_path):
+    """One row of it; all of it takes as long as writing it."""
+    text = (ROOT / "docs/multicast.md").read_text(encoding="utf-8")
+    case = case_of("outer_product", ROOT / "projects/outer_product")
+    pair = [measure(each, tmp_path) for each in without_multicast(case)]
+    assert worth_table({case.name: pair}).splitlines()[-1] in text.splitlines()
 
 
 @pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.name)

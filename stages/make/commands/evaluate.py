@@ -18,6 +18,7 @@ from stages.make.folders import LAYER
 
 if TYPE_CHECKING:
     from stages.evaluation.measure import Case
+    from stages.make.folders import LayerFolder
 
 CATALOGUE = "catalogue/"
 MACHINES = ("wse2", "ideal")
@@ -27,6 +28,13 @@ BROADCAST = {
     "type": bool,
     "default": False,
     "help": "count what eliminating broadcasts gains, and write docs/broadcast.md",
+}
+MULTICAST = {
+    "name": "multicast",
+    "long": "multicast",
+    "type": bool,
+    "default": False,
+    "help": "measure what multicast is worth, and write docs/multicast.md",
 }
 
 
@@ -41,7 +49,7 @@ class Evaluate(LayerCommand):
         "figure changes at a time, in a temporary folder; writes tables and plots to docs/. Where "
         "layers are named, prints the tables of these and writes nothing."
     )
-    cmd_options = (JSON, BROADCAST)
+    cmd_options = (JSON, BROADCAST, MULTICAST)
 
     def act(self, options: Options, words: list[str]) -> int:
         """Build the layers, and print or write what came of them."""
@@ -49,6 +57,8 @@ class Evaluate(LayerCommand):
 
         if options["broadcast"]:
             return self._count(options, words)
+        if options["multicast"]:
+            return self._without_multicast(options, words)
         cases = self._cases(words)
         used = () if words else sweeps.SWEEPS
         plan = dict(_plan(cases, used))
@@ -87,18 +97,40 @@ class Evaluate(LayerCommand):
             print(broadcast.layers_table(found))
         return 0
 
+    def _without_multicast(self, options: Options, words: list[str]) -> int:
+        """Build layers for a machine without multicast, and print or write what came of them."""
+        from stages.evaluation import multicast
+        from stages.evaluation.measure import case_of
+
+        cases = [case_of(layer.name, layer.path) for layer in self._layers(words)]
+        every = [each for case in cases for each in multicast.without_multicast(case)]
+        results = list(measured(every))
+        pairs = zip(results[::2], results[1::2], strict=True)
+        found = {case.name: pair for case, pair in zip(cases, pairs, strict=True)}
+        if not words:
+            write(Path.cwd() / "docs", "multicast", multicast.document(found), {})
+        if options["json"]:
+            print_json(found)
+        elif words:
+            print(multicast.layers_table(found))
+        return 0
+
     def _cases(self, words: Sequence[str]) -> list[Case]:
         from stages.evaluation.measure import case_of
 
-        layers, rest = self.select(words)
-        if rest:
-            raise self.refuse(f"{rest[0]} is no layer")
-        layers = [layer for layer in layers if (layer.path / LAYER).is_file()]
+        layers = self._layers(words)
         known = [layer for layer in layers if layer.name.startswith(CATALOGUE)]
         chosen = layers if words else known
         if not chosen:
             raise self.refuse("there is no layer below projects/catalogue here")
         return [case_of(layer.name.removeprefix(CATALOGUE), layer.path) for layer in chosen]
+
+    def _layers(self, words: Sequence[str]) -> list[LayerFolder]:
+        """Return the layer folders of this name; without names, all."""
+        layers, rest = self.select(words)
+        if rest:
+            raise self.refuse(f"{rest[0]} is no layer")
+        return [layer for layer in layers if (layer.path / LAYER).is_file()]
 
 
 def _plan(cases: Sequence[Case], sweeps: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], Case]]:
