@@ -285,11 +285,8 @@ class Streams:
         sides = [s for s in SIDES if not on_side(relation, s, self.core).is_empty()]
         for side in sides:
             name = base if len(sides) == 1 else f"{base}_{SIDES[side].word}"
-            here = on_side(relation, side, self.core)
-            yield (
-                name,
-                self._departure(name, tensor, side, computed.intersect_domain(here.domain())),
-            )
+            sums = computed.intersect_domain(on_side(relation, side, self.core).domain())
+            yield name, self._departure(name, tensor, side, sums)
 
     def _departure(self, name: str, tensor: str, side: str, sums: isl.Map) -> dict[str, object]:
         turned, returns = turn(side, self.grid), self.returned.get(tensor)
