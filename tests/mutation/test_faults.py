@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.faults import FAULTS
+from tests.mutation.faults import faults
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("stages", "templates", "tests", "projects", "pyproject.toml")
@@ -22,7 +22,7 @@ FAILED = 1
 def chosen():
     """Return all faults; but for the first one of each file they are long."""
     seen = set()
-    for fault in FAULTS:
+    for fault in faults():
         marks = [pytest.mark.long] if fault.file in seen else []
         seen.add(fault.file)
         yield pytest.param(fault, marks=marks, id=fault.name)
