@@ -38,9 +38,9 @@ on_x_size := { [i0 = 8] };
 """
 TASK = """route: Build the task graph: what moves, what reacts, what computes; and route the colours
 paper  Verdoolaege et al., IMPACT 2020, Sec. 4.2
-reads  layer.yaml, *.lair, lair.isl, adapted.isl
+reads  layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl, adapted.isl
 feeds  allocate, instances, compress, approximate, enumerate, simd, render, simulate: tasks.yaml
-feeds  allocate, instances, render, simulate: routes.isl
+feeds  allocate, instances, simd, render, simulate: routes.isl
 
 cache/conv1d/tasks.yaml
   init_y: {kind: initialise, tensor: y, value: '0'}
