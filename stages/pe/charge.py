@@ -45,11 +45,15 @@ class Charge:
         return self.of(inner, self.times(inner.loops, deeper), deeper)
 
     def times(self, nest: Nest, depth: int) -> int:
-        """Return how often a place with `depth` loops around it is reached."""
+        """Return how often a place with `depth` loops around it is reached.
+
+        Those of another nest count, too: their iterators are symbolic constants of this one.
+        """
         reached: isl.Set | None = None
         for elements in _times(nest):
-            after = elements.dim(isl.dim_type.set) - depth
-            prefix = elements.project_out(isl.dim_type.set, depth, after)
+            loops = elements.dim(isl.dim_type.set)
+            own = min(depth, loops)
+            prefix = elements.project_out(isl.dim_type.set, own, loops - own)
             reached = prefix if reached is None else reached.union(prefix)
         return 0 if reached is None else count(reached.intersect_params(self.here))
 
