@@ -8,7 +8,7 @@ Source   design, The machine; B. Meister, Trading off Latency for Memory Bandwid
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -22,8 +22,8 @@ class Line:
     """Routes by the parity of the listener, and { PE } that take part.
 
     All PEs of the line are `members`. Those that are `nearest` to the end at which it enters, if
-    any, listen to `entry` instead. `passing` ones send on what comes; of these, those `between`
-    take nothing.
+    any, listen to `entry` instead; else it enters on the colour of the parity `enters`. `passing`
+    ones send on what comes; of these, those `between` take nothing.
     """
 
     even: Routes
@@ -33,6 +33,7 @@ class Line:
     nearest: isl.Set
     passing: isl.Set
     between: isl.Set
+    enters: int | None = None
 
     def way(self) -> str:
         """Return the side to which its PEs send; some do."""
@@ -59,6 +60,7 @@ def inward_line(takers: isl.Set, side: str, turned: isl.Map, first: int, *, spre
         nearest=taken.subtract(taken),
         passing=chain.members.subtract(chain.starts),
         between=chain.members.subtract(taken),
+        enters=first % 2,
     )
 
 
@@ -94,6 +96,30 @@ def border_line(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") ->
         nearest=chain.ends,
         passing=members.subtract(chain.starts),
         between=members.subtract(adapters),
+    )
+
+
+def port_line(feeds: isl.Map, side: str, turned: isl.Map) -> Line:
+    """Return the line of each port's adapters, with two colours where it needs no third one.
+
+    That is if the places of those nearest to the ports have one parity, and no other PE of the line
+    is on the way to them.
+    """
+    line = border_line(feeds, side, turned)
+    on_the_way = isl.Set.from_union_set(line.entry.domain().unwrap().domain())
+    lanes = line.nearest.apply(turned)
+    parities = [
+        k for k in (0, 1) if lanes.is_subset(isl.Set(f"{{ [lane, depth] : lane mod 2 = {k} }}"))
+    ]
+    if not parities or not on_the_way.is_disjoint(line.members.subtract(line.nearest)):
+        return line
+    return replace(
+        line,
+        even=line.even if parities[0] else line.even.union(line.entry),
+        odd=line.odd.union(line.entry) if parities[0] else line.odd,
+        entry=isl.UnionMap("{ }"),
+        nearest=lanes.subtract(lanes).apply(turned.reverse()),
+        enters=parities[0],
     )
 
 

@@ -75,7 +75,7 @@ def described(
 ) -> dict[str, typing.Any]:
     """Return what tasks.yaml says of a line inwards from depth `first`, else along a border."""
     *colours, enters = line_colours(name)
-    if first is not None and line.entry.is_empty():
-        enters = colours[first % 2]
+    if line.enters is not None:
+        enters = colours[line.enters]
     along = turned.apply_range(isl.Map(SWAP)) if first is None else turned
     return {"colours": colours, "enters": enters, "parity": parity(along)}

@@ -23,7 +23,7 @@ from stages.poly.flow import (
     turning_routes,
 )
 from stages.poly.order import at_places, index_filter, on_side, outer_box, relocated, taken_by
-from stages.poly.passing import Line, border_line, inward_line, turning_line
+from stages.poly.passing import Line, inward_line, port_line, turning_line
 from stages.poly.pieces import from_domain
 from stages.poly.side import SIDES, bounding_rectangle, turn
 from stages.streams.arriving import Arriving, arriving, part_names, ports_of
@@ -182,7 +182,7 @@ class Streams:
             copied = spread_routes(feeds, side, turned)
             passed = is_passed_along(side, self.is_sparse(tensor), self.mapping)
             if self.profile.multicast or passed:
-                self._route(name, copied, lambda: border_line(feeds, side, turned), turned, None)
+                self._route(name, copied, lambda: port_line(feeds, side, turned), turned, None)
             else:
                 self._copy(name, border_copies(feeds, side, turned), copied)
                 self.objects[f"{name}_reach"] = beside(feeds, turned)

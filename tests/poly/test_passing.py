@@ -4,7 +4,14 @@ import pytest
 from stages.poly.border import border_chain
 from stages.poly.copies import border_copies, copy_routes
 from stages.poly.flow import Routes, chain_routes
-from stages.poly.passing import Line, backwards, border_line, inward_line, turning_line
+from stages.poly.passing import (
+    Line,
+    backwards,
+    border_line,
+    inward_line,
+    port_line,
+    turning_line,
+)
 from stages.poly.side import SIDES, Rectangle, turn
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)
@@ -112,3 +119,12 @@ def test_a_port_sends_copies_three_ways() -> None:
                 border_copies(feeds, "N", NORTH), ("ramp", "E", "W", "ramp"),
                 (before, after, before, after), strict=True,
             )] == [True] * 4
+
+
+def test_a_port_at_the_end_of_its_adapters_needs_no_third_colour() -> None:
+    line = port_line(isl.Map("{ [1] -> [2]; [1] -> [3] }"), "N", NORTH)
+    assert line.entry.is_empty() and line.nearest.is_empty() and line.enters == 0
+    assert line.even.is_equal(isl.UnionMap(
+        "{ [PE[1, 0] -> N[]] -> E[]; [PE[2, 0] -> W[]] -> ramp[] }"
+    ))
+    assert port_line(FEEDS, "N", NORTH).enters is None
