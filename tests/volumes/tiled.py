@@ -33,7 +33,7 @@ def compared(folder):
         run_stage(stage, folder)
     regions = yaml.safe_load(file_of(folder, "tiles.yaml").read_text(encoding="utf-8"))
     expected = whole(folder)
-    given = np.full_like(expected, np.nan)
+    given = np.full_like(expected, np.nan) if expected.dtype.kind == "f" else ~expected
     parts, found = dict(folder.parts), {}
     for tile in placed_tiles(regions):
         value = tile.region.get("constant")
