@@ -130,6 +130,27 @@ static inline float selected(float c, float a, float b)
     return c != 0.0f ? a : b;
 }
 
+/* Functions, so that a program may compare a thing with itself without a warning. */
+static inline int64_t less_integer(int64_t a, int64_t b)
+{
+    return a < b;
+}
+
+static inline int64_t less_equal_integer(int64_t a, int64_t b)
+{
+    return a <= b;
+}
+
+static inline int64_t equal_integer(int64_t a, int64_t b)
+{
+    return a == b;
+}
+
+static inline int64_t selected_integer(int64_t c, int64_t a, int64_t b)
+{
+    return c != 0 ? a : b;
+}
+
 /* ---- Wavelets -------------------------------------------------------------------------------- */
 
 /* 32 bits. Sparse: the value in the low half, its index in the high half. Dense: one element. */

@@ -31,8 +31,16 @@ FLOAT_CALLS = {
     "equal": "equal",
     "select": "selected",
 }
-INTEGER_CALLS = {"less": "{} < {}", "less_equal": "{} <= {}", "equal": "{} == {}",
-                 "select": "{} ? {} : {}"}
+INTEGER_CALLS = {
+    "relu": "max",
+    "abs": "max",
+    "max": "max",
+    "min": "min",
+    "less": "less_integer",
+    "less_equal": "less_equal_integer",
+    "equal": "equal_integer",
+    "select": "selected_integer",
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -256,15 +264,11 @@ def called(function: str, arguments: Sequence[Expression], integral: str | None)
     texts = [a.text for a in arguments]
     if not integral:
         return f"{FLOAT_CALLS[function]}({', '.join(texts)})"
-    if function in INTEGER_CALLS:
-        text = INTEGER_CALLS[function].format(*(held(each, "!") for each in arguments))
-        return f"({C_TYPES[integral]})({text})"
     if function == "relu":
         texts.append("0")
     if function == "abs":
         texts.append(_negated(arguments[0], integral).text)
-    name = "min" if function == "min" else "max"
-    return f"({C_TYPES[integral]}){name}({', '.join(texts)})"
+    return f"({C_TYPES[integral]}){INTEGER_CALLS[function]}({', '.join(texts)})"
 
 
 WIDTH = 96

@@ -1,4 +1,5 @@
 import ctypes
+import operator
 import subprocess
 
 import pytest
@@ -130,6 +131,7 @@ def test_a_value_is_rounded_once_where_it_is_stored():
 EXPRESSIONS = [
     "a - (b - c) * -a", "-(a - b) / c", "a / (b / c)", "a - b - c", "max(a, -b) - min(b, c) * 2",
     "abs(a - b) * relu(c - a)", "--a * (b + -c)", "a * b / c", "-abs(-a) + 3 - -b",
+    "select(a * b + 32, less(a, a), equal(a, a))", "less_equal(c, c) - select(0, a, less(b, a))",
 ]
 
 
@@ -147,7 +149,9 @@ def test_c_has_the_value_of_the_expression(type_, tmp_path):
     ]
     library = compiled("\n".join(['#include "pe.h"', *lines, ""]), tmp_path)
     kind = ctypes.c_int32 if integral else ctypes.c_float
-    known = {"max": max, "min": min, "abs": abs, "relu": lambda v: max(v, 0)}
+    known = {"max": max, "min": min, "abs": abs, "relu": lambda v: max(v, 0), "less": operator.lt,
+             "less_equal": operator.le, "equal": operator.eq,
+             "select": lambda c, a, b: a if c else b}
     for k, text in enumerate(texts):
         function = library[f"at{k}"]
         function.argtypes, function.restype = [kind] * 3, kind
