@@ -113,8 +113,19 @@ def check_types(statement: Statement, layer: Layer) -> Iterator[UserError]:
             hint = "the tensors of a statement are all floats or all integers"
             yield UserError(message, read.span, hint)
     if is_integer(target):
+        yield from _check_selected(statement, layer)
         for part in walk(statement.expr):
             yield from _check_integer(part, target)
+
+
+def _check_selected(statement: Statement, layer: Layer) -> Iterator[UserError]:
+    """Yield an error where max= or min= would compare with what wrapped to a narrower type."""
+    target = layer.tensors[statement.target.tensor]
+    wider = [read for read in statement.reads if layer.tensors[read.tensor].type == "int32"]
+    if statement.op in ("max=", "min=") and target.type == "int16" and wider:
+        message = f"{wider[0].tensor} is int32, but {statement.op} keeps {target.name} in int16"
+        hint = f"let {target.name} be int32, and another statement make it int16"
+        yield UserError(message, wider[0].span, hint)
 
 
 def _check_integer(part: Expr, target: str) -> Iterator[UserError]:

@@ -71,7 +71,7 @@ def check_bits(built):
         assert same.all(), name
 
 
-WHOLE = """lair n(): int16 x[9][33], int32 m[9] -> int32 a[9][33], int16 b[9]
+WHOLE = """lair n(): int16 x[9][33], int32 m[9] -> int32 a[9][33], int32 b[9]
 {
   all (i, j) in (9, 33) a[i][j] = select(less_equal(x[i][j] + 1, m[i]), x[i][j] * m[i], -3) + m[i]
   all (i, j) in (9, 33) b[i] max= equal(abs(x[i][j] * 2), m[i] - 1)

@@ -129,6 +129,15 @@ f.lair:1:62: error: x is int16, but y is float16
 hint: the tensors of a statement are all floats or all integers
 """,
     ),
+    "largest_of_wider_integers": (
+        """lair f(): int32 x[2] -> int16 y { all (i) in (2) y max= x[i] * 2 }""",
+        """\
+f.lair:1:57: error: x is int32, but max= keeps y in int16
+  lair f(): int32 x[2] -> int16 y { all (i) in (2) y max= x[i] * 2 }
+                                                          ^^^^
+hint: let y be int32, and another statement make it int16
+""",
+    ),
     "quotient_of_integers": (
         """lair f(): int16 x[2] -> int16 y[2] { all (i) in (2) y[i] = x[i] / 2 }""",
         """\
