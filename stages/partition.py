@@ -41,7 +41,15 @@ result."""
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return partitions.isl and partitions.yaml. Raises UserError where there are no such parts."""
-    program, kernel = read_program(inputs.yaml("operations.yaml")), inputs.kernel()
+    kernel = inputs.kernel()
+    try:
+        return _texts(inputs, kernel)
+    except UserError as error:
+        raise UserError(error.message, error.span or kernel.asked, error.hint) from None
+
+
+def _texts(inputs: Inputs, kernel: Kernel) -> dict[str, str]:
+    program = read_program(inputs.yaml("operations.yaml"))
     volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
     check_result(program, volumes)
     facts = _facts(program, inputs.objects("program.isl")["program"], kernel)

@@ -95,13 +95,13 @@ def _machine(kernel: Kernel) -> typing.Any:
 
 
 def _too_many(volume: str, kernel: Kernel) -> UserError:
-    span = kernel.span("tiles", volume) if volume in kernel.tiles else None
+    span = kernel.span("tiles", volume) if volume in kernel.tiles else kernel.asked
     hint = "each is a layer: make the tiles larger"
     return UserError(f"{volume} has more than {MOST_TILES} tiles", span, hint)
 
 
 def _no_slice(part: str, volume: str, error: NoSliceError, kernel: Kernel) -> UserError:
-    span = kernel.span("tiles", volume) if volume in kernel.tiles else None
+    span = kernel.span("tiles", volume) if volume in kernel.tiles else kernel.asked
     hint = f"a slice has a fixed size, and an offset that is affine in the tile: {error.map}"
     if volume in kernel.tiles:
         hint = f"larger tiles may do; {hint}"

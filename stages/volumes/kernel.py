@@ -46,6 +46,11 @@ class Kernel(BaseModel):
         """Whether the result is to be made of parts."""
         return self.facts is not None or bool(self.tiles)
 
+    @property
+    def asked(self) -> Span:
+        """The place of the key that asks for parts."""
+        return self.key_span("tiles" if self.facts is None else "facts")
+
     def span(self, *path: str | int) -> Span:
         """Return the place of the value at a path, or of what encloses it: `"sizes", "n"`."""
         return value_span(self._document, path)

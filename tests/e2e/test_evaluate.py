@@ -48,8 +48,10 @@ def test_json_has_the_results_of_a_build(space):
 
 
 def test_what_is_no_layer_is_refused(space):
-    run = space.run("evaluate", "nothing")
-    assert run.code == 3 and "evaluate: nothing is no layer" in run.err
+    space.copy(ROOT / "projects/krnl0", "projects/kernel")
+    for words in (["nothing"], ["--multicast", "catalogue/dot", "kernel"]):
+        run = space.run("evaluate", *words)
+        assert run.code == 3 and f"evaluate: {words[-1]} is no layer" in run.err
 
 
 def test_the_accesses_of_named_layers_are_counted_and_printed(space):

@@ -132,7 +132,9 @@ def test_a_size_that_is_not_known_is_refused(kernel):
     text = CONSTANT.replace("<4xf32>", "<?xf32>").replace("<8xf32>", "<?xf32>")
     kernel.write(text, "facts: []\n").build(*KERNEL)
     assert kernel.error("partition") == (
-        "error: the size x_0 of a part is not known\n"
+        "kernel.yaml:1:1: error: the size x_0 of a part is not known\n"
+        "  facts: []\n"
+        "  ^^^^^\n"
         "hint: fix it in kernel.yaml: `sizes: {x_0: 16}`\n"
     )
 
@@ -140,8 +142,10 @@ def test_a_size_that_is_not_known_is_refused(kernel):
 def test_several_results_are_refused(kernel):
     text = CONSTANT.replace("-> tensor<8xf32> {", "-> (tensor<8xf32>, tensor<8xf32>) {")
     text = text.replace("return %y : ", "return %y, %p : tensor<8xf32>, ")
-    kernel.write(text, "facts: []\n").build(*KERNEL)
+    kernel.write(text, "sizes: {}\ntiles: {y: [1]}\n").build(*KERNEL)
     assert kernel.error("partition") == (
-        "error: parts are of one result, not of y, p\n"
+        "kernel.yaml:2:1: error: parts are of one result, not of y, p\n"
+        "  tiles: {y: [1]}\n"
+        "  ^^^^^\n"
         "hint: choose one in kernel.yaml: `outputs: [NAME]`\n"
     )

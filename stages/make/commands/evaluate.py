@@ -128,9 +128,11 @@ class Evaluate(LayerCommand):
     def _layers(self, words: Sequence[str]) -> list[LayerFolder]:
         """Return the layer folders of this name; without names, all."""
         layers, rest = self.select(words)
-        if rest:
-            raise self.refuse(f"{rest[0]} is no layer")
-        return [layer for layer in layers if (layer.path / LAYER).is_file()]
+        found = [layer for layer in layers if (layer.path / LAYER).is_file()]
+        others = [each.name for each in layers if each not in found and each.name in words]
+        if rest or others:
+            raise self.refuse(f"{(rest + others)[0]} is no layer")
+        return found
 
 
 def _plan(cases: Sequence[Case], sweeps: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], Case]]:
