@@ -35,8 +35,7 @@ def moved(statement: Statement, layer: Layer, tensors: Arrays, errors: Arrays) -
         return np.zeros(layer.tensors[statement.target.tensor].shape)
     beside = tuple(_error_of(a) for a in statement.reads if a.tensor in known)
     arrays = {**tensors, **{_name(tensor): array for tensor, array in known.items()}}
-    op = "max=" if statement.op == "min=" else statement.op
-    reading = replace(statement, op=op, reads=(*statement.reads, *beside))
+    reading = replace(statement, reads=(*statement.reads, *beside))
 
     def error(expr: Expr, read: Read) -> Array:
         return spread(expr, read, known)
@@ -44,9 +43,21 @@ def moved(statement: Statement, layer: Layer, tensors: Arrays, errors: Arrays) -
     def largest(expr: Expr, read: Read) -> Array:
         return np.abs(value(expr, read)) + spread(expr, read, known)
 
+    def above(expr: Expr, read: Read) -> Array:
+        return value(expr, read) + spread(expr, read, known)
+
+    def below(expr: Expr, read: Read) -> Array:
+        return value(expr, read) - spread(expr, read, known)
+
+    op = statement.op
     if op == "*=":
         whole = accumulate_each(reading, layer, arrays, largest)
         return np.asarray(whole - np.abs(accumulate_each(reading, layer, arrays, value)))
+    if op in ("max=", "min="):
+        here, up, down = (
+            accumulate_each(reading, layer, arrays, each) for each in (value, above, below)
+        )
+        return _away(here, up, down)
     return accumulate_each(reading, layer, arrays, error)
 
 
@@ -74,9 +85,10 @@ def spread(expr: Expr, read: Read, known: Arrays) -> Array:
             return _of_comparison(expr, read, known)
         case Call(function="select"):
             return _of_selection(expr, read, known)
+        case Call(function="max" | "min"):
+            return _of_greatest(expr, read, known)
         case Call() if expr.function in EXACT_FUNCTIONS:
-            parts = [spread(argument, read, known) for argument in expr.arguments]
-            return parts[0] if len(parts) == 1 else np.maximum(parts[0], parts[1])
+            return spread(expr.arguments[0], read, known)
         case Call():
             return _of_function(expr, read, known)
         case Reference():
@@ -108,6 +120,21 @@ def _of_comparison(expr: Call, read: Read, known: Arrays) -> Array:
             near = near + parts * ROUNDING * absolute(side, read)
     left, right = (value(side, read) for side in expr.arguments)
     return np.asarray((near > 0) & (np.abs(left - right) <= near), dtype=np.float64)
+
+
+def _of_greatest(expr: Call, read: Read, known: Arrays) -> Array:
+    """Return how far the greatest, or the least, of two moves if both move as far as they may."""
+    values = [value(each, read) for each in expr.arguments]
+    errors = [spread(each, read, known) for each in expr.arguments]
+    here = apply(expr.function, *values)
+    up = apply(expr.function, *(v + e for v, e in zip(values, errors, strict=True)))
+    down = apply(expr.function, *(v - e for v, e in zip(values, errors, strict=True)))
+    return _away(here, up, down)
+
+
+def _away(here: Array, up: Array, down: Array) -> Array:
+    """Return how far a value moves up or down; infinities stay where both are the same."""
+    return np.maximum(np.where(up == here, 0, up - here), np.where(here == down, 0, here - down))
 
 
 def _of_selection(expr: Call, read: Read, known: Arrays) -> Array:

@@ -18,7 +18,7 @@ from stages.lair.evaluate import evaluate_all
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement, is_integer
 from stages.lair.strided import Array, Read, reduced, target_slices
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary, walk
 from stages.lair.unroll import Arrays, Samples, is_same
 
 UNIT = {"float16": 2.0**-11, "float32": 2.0**-24}
@@ -37,8 +37,9 @@ FINEST = -12
 def magnitude(layer: Layer, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """Return, per element of what statements define, a bound on a correct result's error.
 
-    That is (n + 1) u sum|terms|, n counting the terms of the element, and what the errors of other
-    statements' results do to it. Zero for integer types: they wrap, in any order alike.
+    That is (n + 1) u sum|terms|, n counting the terms of the element, or 2 u |element| if it is one
+    of those; and what the errors of other statements' results do to it. Zero for integer types:
+    they wrap, in any order alike.
     """
     return magnitudes(layer, evaluate_all(layer, [inputs]))[0]
 
@@ -65,9 +66,19 @@ def _bound(statement: Statement, layer: Layer, inputs: Arrays) -> Array:
     output = layer.tensors[statement.target.tensor]
     if is_integer(output.type):
         return np.zeros(output.shape)
+    unit, smallest = UNIT[output.type], SMALLEST[output.type]
+    if _selects(statement):
+        return 2 * (unit * np.abs(inputs[output.name].astype(np.float64)) + smallest)
     roundings = _terms(statement, layer, inputs) + 1
-    sums = sum_of_absolutes(statement, layer, inputs)
-    return roundings * (UNIT[output.type] * sums + SMALLEST[output.type])
+    return roundings * (unit * sum_of_absolutes(statement, layer, inputs) + smallest)
+
+
+def _selects(statement: Statement) -> bool:
+    """Whether a statement gives one of what it reads, or 0 or 1, but for the sign."""
+    return statement.op in ("=", "max=", "min=") and not any(
+        isinstance(e, Binary) or (isinstance(e, Call) and e.function not in EXACT_FUNCTIONS)
+        for e in walk(statement.expr)
+    )
 
 
 def sum_of_absolutes(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> Array:

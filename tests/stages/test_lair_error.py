@@ -18,7 +18,8 @@ def layer_of(text: str, **more: dict) -> Layer:
 
 EXPRESSIONS = [
     "a[i] + b[i]", "a[i] - b[i] * 3", "a[i] * b[i]", "a[i] / (b[i] + 4)", "-relu(a[i] + 2)",
-    "max(a[i], b[i])", "abs(a[i]) * 0.5", "tanh(a[i] * b[i])", "exp(a[i]) - b[i]",
+    "max(a[i], b[i])", "min(a[i], 1000 - b[i] * 9)", "abs(a[i]) * 0.5", "tanh(a[i] * b[i])",
+    "exp(a[i]) - b[i]",
     "sqrt(a[i] * a[i] + 1) / exp(b[i])", "sigmoid(a[i]) * log(b[i] * b[i] + 1)",
     "select(less(a[i], b[i]), 2 - a[i], b[i])", "less_equal(b[i], a[i] + 0.5)",
 ]
@@ -65,6 +66,20 @@ def test_the_error_of_an_internal_tensor_is_added_to_that_of_what_reads_it() -> 
     assert np.allclose(found["h"], own)
     sums = np.abs(evaluate_all(layer_of(CHAIN), [inputs])[0]["h"].astype(float)).sum()
     assert np.allclose(found["y"], own.sum() + 3 * (2.0**-11 * sums + 2.0**-25))
+
+
+MASKED = """lair f(): float32 x[3] -> float32 m[3] {
+  all (i) in (3) m[i] = select(less(x[i], 2), x[i], -1e30) }
+lair g(): float32 m[3] -> float32 t[1] { all (i) in (3) t[0] max= m[i] }
+lair h(): float32 t[1] -> float32 s[1] { all (i) in (1) s[i] = max(t[i], -1e9) }
+lair e(): float32 m[3], float32 s[1] -> float32 y[3] { all (i) in (3) y[i] = exp(m[i] - s[0]) }
+graph k(): float32 x[3] -> float32 y[3] { m = f()(x) t = g()(m) s = h()(t) y = e()(m, s) }"""
+
+
+def test_what_is_not_selected_moves_nothing() -> None:
+    found = magnitude(layer_of(MASKED), {"x": np.array([1, 2, -3], np.float32)})
+    assert (found["t"] < 1e-6).all()
+    assert (found["y"] < 1e-5).all() and found["m"][1] > 0
 
 
 GROWING = """lair f(): float16 s[1], float16 x[1] -> float16 y[1]

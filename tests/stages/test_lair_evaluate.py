@@ -248,8 +248,8 @@ def test_magnitude_counts_the_terms_of_each_element() -> None:
 
 
 def test_magnitude_of_a_minimum_is_that_of_the_largest_term() -> None:
-    text = "lair m(): float16 x[2] -> float16 y { all (i) in (2) y min= x[i] }"
-    inputs = {"x": np.array([-8, 1], np.float16)}
+    text = "lair m(): float16 x[2] -> float16 y { all (i) in (2) y min= x[i] * 2 }"
+    inputs = {"x": np.array([-4, 1], np.float16)}
     expected = 3 * (2.0**-11 * 8 + 2.0**-25)
     assert magnitude(layer_of(text), inputs)["y"] == expected
 
