@@ -16,7 +16,7 @@ import typing
 
 import numpy as np
 
-from stages.lair.whole import is_same, largest_error, part_of
+from stages.lair.whole import is_near, is_same, largest_error, part_of
 from stages.volumes.domains import domains_by_name
 from stages.volumes.evaluate import evaluate
 from stages.volumes.operation import Program, read_program
@@ -80,14 +80,14 @@ def _expected(inputs: Inputs, program: Program) -> dict[str, Array]:
 def _check(given: Array, expected: Array, parts: Description) -> Description:
     """Compare the result with NumPy's, bit for bit where every part is exact (-0 equals 0).
 
-    Else each part is within its own bound, and the whole within SLACK of its largest value: what
+    Else each part is within its own bound, and the whole within SLACK of its largest number: what
     is in a wrong place is farther off.
     """
     exact = all(check["exact"] for each in parts.values() for check in each["check"].values())
     right = all(check["right"] for each in parts.values() for check in each["check"].values())
     error = largest_error(given, expected)
-    near = is_same(given, expected) if exact else error <= SLACK * np.abs(expected).max(initial=0)
-    return {"exact": exact, "right": right and bool(near), "max_abs_error": error}
+    near = is_same(given, expected) if exact else is_near(given, expected, SLACK)
+    return {"exact": exact, "right": right and near, "max_abs_error": error}
 
 
 def _npy(array: Array) -> bytes:

@@ -23,12 +23,26 @@ def part_of(results: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def largest_error(given: Array, expected: Array) -> float:
-    """Return the largest difference; infinite where one is no number."""
+    """Return the largest difference; infinite where one of the two is no number."""
     with np.errstate(invalid="ignore"):
         errors = np.abs(given.astype(np.float64) - expected.astype(np.float64))
-    return float(np.nan_to_num(errors, posinf=np.inf).max(initial=0))
+    errors = np.where(_alike(given, expected), 0, errors)
+    return float(np.nan_to_num(errors, nan=np.inf, posinf=np.inf).max(initial=0))
+
+
+def is_near(given: Array, expected: Array, slack: float) -> bool:
+    """Return whether no difference is more than `slack` of the largest finite value.
+
+    What is infinite, or no number, is so in both.
+    """
+    largest = np.abs(expected[np.isfinite(expected)]).max(initial=0)
+    return largest_error(given, expected) <= slack * float(largest)
 
 
 def is_same(given: Array, expected: Array) -> bool:
     """Return whether values agree bit for bit (-0 equals 0)."""
-    return bool(np.all((given == expected) | (np.isnan(given) & np.isnan(expected))))
+    return bool(np.all(_alike(given, expected)))
+
+
+def _alike(given: Array, expected: Array) -> Array:
+    return np.asarray((given == expected) | (np.isnan(given) & np.isnan(expected)))

@@ -1,5 +1,6 @@
 """Algorithm 2 of Friebel et al.: optimistic tiling, slices matched as functions of the tile."""
 
+import math
 from pathlib import Path
 
 import islpy as isl
@@ -9,6 +10,7 @@ import yaml
 
 from stages import KERNEL, PIPELINE
 from stages.diagnose import UserError
+from stages.lair.whole import is_near
 from stages.make.action import run_stage
 from stages.make.folders import file_of
 from stages.volumes.cutting import regions
@@ -253,3 +255,15 @@ def test_random_graphs_in_partial_results_have_the_values_of_the_whole(tmp_path,
     assert np.array_equal(given, expected, equal_nan=True)
     regions = yaml.safe_load(file_of(folder, "tiles.yaml").read_text(encoding="utf-8"))
     assert any("takes" in region for region in regions.values())
+
+
+@pytest.mark.parametrize(("given", "near"), [
+    ([1, 4, math.nan, math.inf], True),
+    ([1, 4.01, math.nan, math.inf], True),
+    ([1, 4.1, math.nan, math.inf], False),
+    ([math.nan, 4, math.nan, math.inf], False),
+    ([1, 4, 0, math.inf], False),
+    ([1, 4, math.nan, -math.inf], False),
+])
+def test_what_is_no_number_is_compared_beside_those_that_are(given, near):
+    assert is_near(np.array(given), np.array([1, 4, math.nan, math.inf]), 2.0**-6) is near
