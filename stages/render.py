@@ -133,15 +133,13 @@ def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
         return
     largest = sorted(program.locals, key=lambda local: -local.bytes)[:3]
     parts = ", ".join(f"{local.name} {local.bytes}" for local in largest)
-    stored = [
-        t
-        for t, described in program.model.graph["tensors"].items()
-        if described["kept"] == "stored" and inputs.mapping().tensors[t].sparse
-    ]
+    given, described = inputs.mapping().tensors, program.model.graph["tensors"]
+    kept = [t for t in described if described[t]["kept"] == "stored" and t in given]
+    stored = [t for t in kept if given[t].sparse]
+    leaving = [t for t in given if largest and largest[0].name == f"{t}_collected_local"]
     remedy = "spread the layer over more PEs"
-    if largest and largest[0].name.endswith("_collected_local"):
-        tensor = largest[0].name.removesuffix("_collected_local")
-        remedy = f"let {tensor} leave at more ports, each for other rows or columns"
+    if leaving:
+        remedy = f"let {leaving[0]} leave at more ports, each for other rows or columns"
     elif stored:
         remedy = f"the zeros of {stored[0]} matter, so that it is stored"
     if code > profile.memory:

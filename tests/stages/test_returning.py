@@ -2,6 +2,9 @@
 
 import itertools
 
+import pytest
+
+from stages.diagnose import UserError
 from tests.stages.built import build
 from tests.stages.test_graph_values import NODES, right
 
@@ -83,3 +86,12 @@ machine: {{profile: wse2, instruction_queue: 5}}
         "q_away": None, **{name: [before] for before, name in itertools.pairwise(names)},
     }
     right(built)
+
+
+def test_results_that_return_to_too_little_memory_are_refused():
+    machine = "machine: {profile: wse2, memory: 3000}\n"
+    with pytest.raises(UserError) as refused:
+        build(TWO, layer("3, 3", "j//3, j mod 2", "1, i//2", machine), "render")
+    lines = str(refused.value).splitlines()
+    assert " needs " in lines[0] and lines[0].endswith("bytes, wse2 has 3000")
+    assert lines[-1].endswith("the code alone is too large: take a machine with more memory")
