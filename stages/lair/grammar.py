@@ -40,22 +40,13 @@ def parse_expression(text: str) -> tree.Expr:
     Raises UserErrors if the text is no expression.
     """
     expr: tree.Expr = _parse(Source(path="expression", text=text), "expr")
-    return _as_access(expr)
+    return tree.rewritten(expr, _as_access)
 
 
-def _as_access(expr: tree.Expr) -> tree.Expr:
-    match expr:
-        case tree.Reference():
-            return tree.Access(tensor=expr.name, rows=(), span=expr.span)
-        case tree.Unary():
-            return tree.Unary(op=expr.op, operand=_as_access(expr.operand), span=expr.span)
-        case tree.Binary():
-            left, right = _as_access(expr.left), _as_access(expr.right)
-            return tree.Binary(op=expr.op, left=left, right=right, span=expr.span)
-        case tree.Call():
-            arguments = tuple(map(_as_access, expr.arguments))
-            return tree.Call(function=expr.function, arguments=arguments, span=expr.span)
-    return expr
+def _as_access(leaf: tree.Expr) -> tree.Expr:
+    if isinstance(leaf, tree.Reference):
+        return tree.Access(tensor=leaf.name, rows=(), span=leaf.span)
+    return leaf
 
 
 @cache

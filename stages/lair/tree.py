@@ -7,7 +7,7 @@ Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1, Listings 1 and 3 to 5
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from stages.diagnose import Span
@@ -214,18 +214,14 @@ def mentions(expr: Expr, name: str) -> bool:
     )
 
 
-def replaced(expr: Expr, known: Mapping[str, Expr]) -> Expr:
-    """Return an expression with others in place of some names and tensors."""
+def rewritten(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
+    """Return an expression with what `leaf` gives in place of its numbers, names and accesses."""
     match expr:
-        case Reference():
-            return known.get(expr.name, expr)
-        case Access():
-            return known.get(expr.tensor, expr)
         case Unary():
-            return replace(expr, operand=replaced(expr.operand, known))
+            return replace(expr, operand=rewritten(expr.operand, leaf))
         case Binary():
-            left, right = replaced(expr.left, known), replaced(expr.right, known)
+            left, right = rewritten(expr.left, leaf), rewritten(expr.right, leaf)
             return replace(expr, left=left, right=right)
         case Call():
-            return replace(expr, arguments=tuple(replaced(a, known) for a in expr.arguments))
-    return expr
+            return replace(expr, arguments=tuple(rewritten(a, leaf) for a in expr.arguments))
+    return leaf(expr)

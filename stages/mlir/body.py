@@ -14,7 +14,17 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from stages.lair.expressions import expression_text
 from stages.lair.grammar import parse_expression
 from stages.lair.layer import is_integer
-from stages.lair.tree import Binary, Call, Expr, Number, Reference, Unary, mentions, replaced
+from stages.lair.tree import (
+    Access,
+    Binary,
+    Call,
+    Expr,
+    Number,
+    Reference,
+    Unary,
+    mentions,
+    rewritten,
+)
 from stages.mlir.comparisons import (
     TRUTH,
     CmpfOp,
@@ -207,7 +217,11 @@ class Body:
             return Unary(op="-", operand=operands[0], span=span)
         if name in COMPOSED:
             known = {f"x{k}": each for k, each in enumerate(operands)}
-            return replaced(parse_expression(COMPOSED[name]), known)
+
+            def operand(leaf: Expr) -> Expr:
+                return known[leaf.tensor] if isinstance(leaf, Access) else leaf
+
+            return rewritten(parse_expression(COMPOSED[name]), operand)
         return operands[0]
 
     def _compared(self, operation: CompareOp, operands: Sequence[Expr]) -> Expr:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
-from stages.lair.tree import Access, Binary, Call, Expr, Unary
+from stages.lair.tree import Access, Expr, rewritten
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.side import SIDES, Rectangle, turn
 from stages.streams.elements import Lair, computed_elements, needed_elements
@@ -207,19 +207,10 @@ def layer_after_returns(layer: Layer, lair: Lair, returned: Mapping[str, str]) -
 
 def _reading(statement: Statement, names: Mapping[str, str]) -> Statement:
     """Return a statement that reads tensors by other names."""
+    def named(leaf: Expr) -> Expr:
+        if not isinstance(leaf, Access):
+            return leaf
+        return replace(leaf, tensor=names.get(leaf.tensor, leaf.tensor))
+
     reads = tuple(replace(a, tensor=names.get(a.tensor, a.tensor)) for a in statement.reads)
-    return replace(statement, reads=reads, expr=_named(statement.expr, names))
-
-
-def _named(expr: Expr, names: Mapping[str, str]) -> Expr:
-    match expr:
-        case Access():
-            return replace(expr, tensor=names.get(expr.tensor, expr.tensor))
-        case Unary():
-            return replace(expr, operand=_named(expr.operand, names))
-        case Binary():
-            left, right = _named(expr.left, names), _named(expr.right, names)
-            return replace(expr, left=left, right=right)
-        case Call():
-            return replace(expr, arguments=tuple(_named(a, names) for a in expr.arguments))
-    return expr
+    return replace(statement, reads=reads, expr=rewritten(statement.expr, named))

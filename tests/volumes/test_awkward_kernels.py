@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from stages import KERNEL, PIPELINE, TILES
 from stages.diagnose import UserError
-from stages.make.action import run_stage
-from stages.make.folders import open_folder, parts_of
-from tests.volumes.tiled import compared, opened
+from stages.make.folders import open_folder
+from tests.volumes.tiled import build, compared, opened
 
 TAPS = """\
 func.func @taps(%x: tensor<6xTYPE>, %w: tensor<3xTYPE>) -> tensor<6xTYPE> {
@@ -87,15 +85,6 @@ def filled(text, **words):
     for word, by in words.items():
         text = text.replace(word, by)
     return text
-
-
-def build(folder):
-    for stage in (KERNEL + TILES)[:-1]:
-        run_stage(stage, folder)
-    for part in parts_of(folder):
-        for stage in PIPELINE:
-            run_stage(stage, part)
-    run_stage(TILES[-1], folder)
 
 
 def given_inputs(folder, **arrays):

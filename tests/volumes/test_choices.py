@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from stages import KERNEL, PIPELINE, TILES
-from stages.make.action import run_stage
 from stages.make.folders import open_folder, parts_of
-from tests.volumes.tiled import compared, opened
+from tests.volumes.tiled import build, compared, opened
 
 CHOICES = """\
 #id = affine_map<(i, j) -> (i, j)>
@@ -101,12 +99,7 @@ def choices(x, t, where):
 def test_rows_that_are_computed_in_their_own_way_are_a_part_and_run(tmp_path):
     text = CHOICES.replace("WHERE", "slt, %i, %two")
     folder, arrays = given(tmp_path, text, "facts: []\n", x=(6, 4), t=(9,))
-    for stage in (KERNEL + TILES)[:-1]:
-        run_stage(stage, folder)
-    for part in parts_of(folder):
-        for stage in PIPELINE:
-            run_stage(stage, part)
-    run_stage(TILES[-1], folder)
+    build(folder)
     found = np.load(folder.build / "outputs/p.npy")
     assert np.array_equal(found, choices(**arrays, where=lambda i, j: i < 2))
     assert len(parts_of(folder)) == 2

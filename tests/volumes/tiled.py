@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import yaml
 
-from stages import KERNEL, TILES
+from stages import KERNEL, PIPELINE, TILES
 from stages.lair.evaluate import evaluate_all
 from stages.make.action import run_stage
-from stages.make.folders import file_of, open_folder
+from stages.make.folders import file_of, open_folder, parts_of
 from stages.make.inputs import Inputs
 from stages.volumes.domains import domains_by_name
 from stages.volumes.evaluate import evaluate
@@ -25,6 +25,16 @@ def opened(path, text, kernel):
     (path / "k.mlir").write_text(text, encoding="utf-8")
     (path / "kernel.yaml").write_text(kernel, encoding="utf-8")
     return open_folder(path)
+
+
+def build(folder):
+    """Run all stages of a kernel, and of its parts."""
+    for stage in BEFORE:
+        run_stage(stage, folder)
+    for part in parts_of(folder):
+        for stage in PIPELINE:
+            run_stage(stage, part)
+    run_stage(TILES[-1], folder)
 
 
 def compared(folder):
