@@ -161,13 +161,13 @@ def of_orders(built):
 
 
 def coefficients(order):
-    """Yield, per index of each piece of { t[e] -> index[i] }, those of e, and if it divides."""
+    """Yield, per index of each piece of { t[e] -> index[i] }, signs of its e, and if it divides."""
     pieces = []
     isl.PwMultiAff.from_map(order).foreach_piece(lambda _, index: pieces.append(index))
     for piece, k in itertools.product(pieces, range(order.dim(isl.dim_type.out))):
         index = piece.get_aff(k)
         elements = range(index.dim(isl.dim_type.in_))
-        row = [index.get_coefficient_val(isl.dim_type.in_, e).to_python() for e in elements]
+        row = [index.get_coefficient_val(isl.dim_type.in_, e).sgn() for e in elements]
         yield row, index.dim(isl.dim_type.div) > 0
 
 
