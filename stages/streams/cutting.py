@@ -44,9 +44,6 @@ DIGITS = 2
 GUARDS = 3
 """Those of a guard, for one more symbolic constant."""
 
-OUTSIDE = 3
-"""Those of a loop nest outside of its loops."""
-
 STEP = 1
 """Those of a step besides; where elements are sums, as many more for its guards."""
 

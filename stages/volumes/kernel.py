@@ -5,7 +5,7 @@ Source   Friebel et al., IMPACT 2023: live-ins and live-outs, facts, and tiles o
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
@@ -58,11 +58,6 @@ class Kernel(BaseModel):
     def key_span(self, *path: str | int) -> Span:
         """Return the place of the key at a path, or of the value that encloses it."""
         return self._document.keys.get(path) or value_span(self._document, path)
-
-
-def kernel_schema() -> dict[str, Any]:
-    """Return the JSON schema of kernel.yaml, for editors."""
-    return Kernel.model_json_schema()
 
 
 def read_kernel(source: Source) -> Kernel:

@@ -29,19 +29,23 @@ def built(folder, name, **more):
     (folder / "layer.yaml").write_text(text, encoding="utf-8")
     for stage in PIPELINE:
         run_stage(stage, folder)
-    results = json.loads((folder / "build/results.json").read_text(encoding="utf-8"))
-    assert all(check["right"] for check in results["check"].values()), results["check"]
-    assert results["bound"]["cycles"] <= results["cycles"]["simd"]
     check_invariants(folder)
-    return results
+    return json.loads((folder / "build/results.json").read_text(encoding="utf-8"))
+
+
+def is_right(results):
+    """Say whether all values are right, and the bound is one."""
+    right = all(check["right"] for check in results["check"].values())
+    return right and results["bound"]["cycles"] <= min(results["cycles"].values())
 
 
 @pytest.mark.parametrize("name", [*PAPER, *OTHERS])
 def test_a_shipped_layer_is_right_where_pes_pass_on(projects, name):
-    built(projects / name, name)
+    assert is_right(built(projects / name, name))
 
 
 @pytest.mark.parametrize("name", ["conv2d", "catalogue/hadamard", "catalogue/matmul"])
 def test_a_shipped_layer_is_right_where_each_pe_gets_a_copy(projects, name):
     results = built(projects / f"{name}_copies", name, skew=False)
+    assert is_right(results)
     assert results["multicast"]["cycles"] < results["cycles"]["simd"]

@@ -7,16 +7,9 @@ import numpy as np
 
 from stages import KERNEL, PIPELINE, TILES
 from tests.e2e.conftest import DODO, LAYER_DODO
+from tests.volumes.tiled import MATMUL
 
 ROOT = Path(__file__).resolve().parents[2]
-MATMUL = """\
-func.func @matmul(%a: tensor<4x12xf32>, %b: tensor<12x6xf32>) -> tensor<4x6xf32> {
-  %init = tensor.empty() : tensor<4x6xf32>
-  %c = linalg.matmul ins(%a, %b : tensor<4x12xf32>, tensor<12x6xf32>)
-    outs(%init : tensor<4x6xf32>) -> tensor<4x6xf32>
-  return %c : tensor<4x6xf32>
-}
-"""
 SEEN = """\
 import atexit, sys
 heavy = {"xdsl", "yaml", "islpy", "numpy", "pydantic", "stages.mlir", "stages.volumes"}

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.property.layers import examine, layer_of_seed
+from tests.property.layers import examine, is_right, layer_of_seed
 from tests.property.tally import recorded
 
 ORDINARY, LONG = 300, 2000
@@ -26,6 +26,7 @@ def test_a_random_layer_is_right_or_refused(seed, workspace, shrinker, record_pr
     except Exception as error:
         small = workspace / f"{seed}_small"
         raise AssertionError(shrinker.report(layer, error, small)) from error
+    assert outcome.refusal or is_right(outcome)
     record_property(*recorded(seed, outcome))
 
 

@@ -3,6 +3,12 @@
 import pytest
 
 SAME = "affine_map<(i, j) -> (i, j)>"
+REDUCING = f"""\
+%e = tensor.empty() : tensor<3xf32>
+  %y = linalg.generic {{indexing_maps = [{SAME}, affine_map<(i, j) -> (i)>], iterator_types =\
+ ["parallel", "reduction"]}}
+    ins(%x : tensor<3x4xf32>) outs(%e : tensor<3xf32>) {{
+  ^bb0(%u: f32, %v: f32):"""
 CASES = {
     "an operation that xDSL has not": ("""\
 %y = linalg.softmax dimension(1) ins(%x : tensor<3x4xf32>)""", """\
@@ -104,11 +110,7 @@ k.mlir:8:5: error: an index is not affine
 hint: use affine.apply
 """),
     "a maximum of some values": (f"""\
-%e = tensor.empty() : tensor<3xf32>
-  %y = linalg.generic {{indexing_maps = [{SAME}, affine_map<(i, j) -> (i)>], iterator_types =\
- ["parallel", "reduction"]}}
-    ins(%x : tensor<3x4xf32>) outs(%e : tensor<3xf32>) {{
-  ^bb0(%u: f32, %v: f32):
+{REDUCING}
     %z = arith.constant 2.0 : f32
     %t = arith.cmpf olt, %u, %z : f32
     %p = arith.maximumf %u, %v : f32
@@ -121,11 +123,7 @@ k.mlir:9:5: error: a reduction of some values only
 hint: select between numbers, and reduce that
 """),
     "a sum that is something else for some instances": (f"""\
-%e = tensor.empty() : tensor<3xf32>
-  %y = linalg.generic {{indexing_maps = [{SAME}, affine_map<(i, j) -> (i)>], iterator_types =\
- ["parallel", "reduction"]}}
-    ins(%x : tensor<3x4xf32>) outs(%e : tensor<3xf32>) {{
-  ^bb0(%u: f32, %v: f32):
+{REDUCING}
     %i = linalg.index 0 : index
     %j = linalg.index 1 : index
     %t = arith.cmpi sle, %j, %i : index

@@ -16,7 +16,7 @@ from stages.make.folders import file_of
 from stages.volumes.cutting import regions
 from stages.volumes.matching import NoSliceError, match_slice
 from tests.volumes.graphs import random_graph
-from tests.volumes.tiled import compared, opened
+from tests.volumes.tiled import MATMUL, compared, opened
 
 WSE2 = Path(__file__).resolve().parents[2] / "stages/fabric/profiles/wse2.yaml"
 SLICES = [
@@ -56,16 +56,6 @@ def test_a_part_has_whole_tiles_and_what_is_left():
     ]
     covered = found[0].tiles.range().union(found[1].tiles.range())
     assert covered.is_equal(part)
-
-
-MATMUL = """\
-func.func @matmul(%a: tensor<4x12xf32>, %b: tensor<12x6xf32>) -> tensor<4x6xf32> {
-  %init = tensor.empty() : tensor<4x6xf32>
-  %c = linalg.matmul ins(%a, %b : tensor<4x12xf32>, tensor<12x6xf32>)
-    outs(%init : tensor<4x6xf32>) -> tensor<4x6xf32>
-  return %c : tensor<4x6xf32>
-}
-"""
 
 
 ADDING = """\

@@ -17,6 +17,14 @@ from stages.volumes.pasting import placed_tiles, taken_by, where
 from stages.volumes.values import kernel_values
 
 BEFORE = (KERNEL + TILES)[:-1]
+MATMUL = """\
+func.func @matmul(%a: tensor<4x12xf32>, %b: tensor<12x6xf32>) -> tensor<4x6xf32> {
+  %init = tensor.empty() : tensor<4x6xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<4x12xf32>, tensor<12x6xf32>)
+    outs(%init : tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %c : tensor<4x6xf32>
+}
+"""
 
 
 def opened(path, text, kernel):
