@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stages.make import workspace_config, workspace_tasks as task_layers  # noqa: F401
 
-DOIT_CONFIG = {**workspace_config(), "dep_file": ".lairmake/doit.db"}
+DOIT_CONFIG = workspace_config()
 PYTHON = [sys.executable, "-m"]
 CORES = min(os.cpu_count() or 1, 8)
 WORKERS = ["-n", str(CORES), "--dist", "loadgroup"] if CORES > 1 else []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from stages.make.folders import STATE, LayerFolder, every_stage, file_of, open_f
 from stages.make.inputs import Inputs, digest
 from stages.make.key import ActionKey, action_key, code_digest
 from stages.make.lock import locked
+from stages.make.marks import FORGOTTEN, is_marked
 from stages.make.memo import memo_of
 from stages.make.outputs import write_outputs
 from stages.make.session import session
 from stages.make.stage import perform
 from stages.make.store import Entry, store_of
+from stages.make.values import values_of
 from stages.make.workers import workers
 
 MOST_RUNS = 3
@@ -39,7 +42,7 @@ class Result:
 
     `outputs` gives the digests by name, `repaired` those of edited texts that were replaced, and
     `kept` of those that stay. It began at `start`, in seconds since 1970, and took `seconds`, in
-    the process `pid`.
+    the process `pid`. It ran whatever the store knew where it had been `forgotten`.
     """
 
     stage: str
@@ -51,6 +54,11 @@ class Result:
     pid: int
     repaired: Mapping[str, str]
     kept: Mapping[str, str]
+    forgotten: bool = False
+
+
+_ONE = threading.RLock()
+"""Held while a stage runs: isl counts what it does, and threads of `doit -P thread` share it."""
 
 
 def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str, bytes]:
@@ -65,13 +73,14 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
     return contents
 
 
-def is_up_to_date(task: Any, stage: str, folder: LayerFolder) -> bool:
-    """Return whether there is nothing to run for a task; doit calls this before its action.
+def is_up_to_date(task: str) -> bool:
+    """Return whether there is nothing to run for the task of a stage, which doit knows by its name.
 
     In a build, what the store knows is restored here, so that only what must run is handed to
     another process.
     """
-    if session().always:
+    folder, stage = session().stages[task]
+    if session().always or is_marked(folder.home, task, FORGOTTEN):
         return False
     found = None
     with contextlib.suppress(UserError, UserErrors):  # the action fails with it again
@@ -82,7 +91,7 @@ def is_up_to_date(task: Any, stage: str, folder: LayerFolder) -> bool:
     if found is not None and session().arguments is not None:
         _keep_edits(folder, found.kept)
         store_of(folder.home).use(found.key.digest, found.key.primary)
-        session().results[task.name] = found
+        session().results[task] = found
     return found is not None
 
 
@@ -130,13 +139,16 @@ class StageFailed(TaskFailed):  # type: ignore[misc]
 
 
 def build_stage(stage: str, folder: LayerFolder, task: Any) -> Any:
-    """Build a task, as its doit action; what is wrong fails it, for the reporter to print."""
+    """Build a task, as its doit action, and return its values.
+
+    What is wrong fails it, for the reporter to print.
+    """
     try:
-        with workers().acting():
+        with _ONE, workers().acting():
             task.meta = {"result": build(stage, folder)}
     except (UserError, UserErrors) as error:
         return StageFailed(str(error))
-    return True
+    return values_of(folder, stage)
 
 
 def build(stage: str, folder: LayerFolder) -> Result:
@@ -145,13 +157,15 @@ def build(stage: str, folder: LayerFolder) -> Result:
     Raises UserError, also where its inputs change whenever it runs.
     """
     with _task_lock(stage, folder):
+        forgotten = is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN)
         for _ in range(MOST_RUNS):
             key = current_key(stage, folder)
             with store_of(folder.home).lock(key.digest):
-                found = None if session().always else restore(stage, folder, key)
+                anew = forgotten or session().always
+                found = None if anew else restore(stage, folder, key)
                 found = found or _run(stage, folder, key)
             if found is not None:
-                return found
+                return replace(found, forgotten=forgotten)
     now = current_key(stage, folder)
     before, after = ({*k.reads.items(), *k.further.items()} for k in (key, now))
     names = sorted({name for name, _ in before ^ after})

@@ -18,7 +18,7 @@ from stages.make.session import session
 
 def is_stage(task: Any) -> bool:
     """Return whether a task is a stage of a layer, not one that a dodo file adds."""
-    return task.name.rpartition(":")[0] in session().folders
+    return task.name in session().stages
 
 
 class Recorded:
@@ -39,9 +39,8 @@ class Recorded:
 
     def add_success(self, task: Any) -> None:
         """Note a task that was run."""
-        found = (task.meta or {}).get("result")
+        found = session().results.get(task.name)
         if found is not None:
-            session().results[task.name] = found
             self._note(task, found)
         super().add_success(task)  # type: ignore[misc]
 
@@ -62,8 +61,8 @@ class Recorded:
             log.shorten(home / STATE)
 
     def _note(self, task: Any, found: Result) -> None:
-        edits = {"kept": found.kept, "repaired": found.repaired}
-        edits = {word: names for word, names in edits.items() if names}
+        edits = {"kept": found.kept, "repaired": found.repaired, "forgotten": found.forgotten}
+        edits = {word: what for word, what in edits.items() if what}
         if found.how == "same":
             line = {"key": found.key.digest, "start": found.start}
             self._append_task(task.name, "same", {**line, **edits})

@@ -15,6 +15,7 @@ from doit.cmd_run import Run as DoitRun
 
 from stages.make.commands.inert import Inert
 from stages.make.finish import finish
+from stages.make.loading import Targets
 from stages.make.record import recorded
 from stages.make.session import session
 from stages.make.workers import workers
@@ -39,6 +40,16 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
     def get_reporters(self) -> dict[str, type]:
         """Return the reporters there are, by name: each writes the log too."""
         return {name: recorded(each) for name, each in super().get_reporters().items()}
+
+    @property
+    def control(self) -> Any:
+        """doit's control of tasks; it finds what stages write by any spelling of a path."""
+        return self._control
+
+    @control.setter
+    def control(self, control: Any) -> None:
+        control.targets = Targets(control.targets, control.tasks)
+        self._control = control
 
     def execute(self, params: Any, args: list[str]) -> int:
         """Return doit's exit code: 1 where a value is wrong too, 128 and more if interrupted."""

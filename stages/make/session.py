@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from stages.make.folders import LayerFolder
     from stages.make.record import Recorded
     from stages.make.sweep import Sweep
+    from stages.make.units import Units
 
 
 @dataclass(slots=True, kw_only=True)
@@ -20,8 +20,10 @@ class Session:
     """The command line of a build, and what became of its tasks so far.
 
     `arguments` are the tasks asked for, as typed in the folder `start`: None unless the command is
-    `run`. `home` is None as long as the dodo file is not ours. `folders` are the layers that have
-    tasks, `selected` those of them that are to be built whole, `asked` those that the user named.
+    `run`. `home` is None as long as the dodo file has no layers; `loads` holds while its task
+    creators run. `folders` are the layers that have tasks, and `stages` the layer and the stage of
+    each of these, by name; `selected` are the layers that are to be built whole, `asked` those of
+    them that the user named.
     Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
     `code` gives the digests of the units of code of each stage, as far as they are known.
     `interrupted` is the signal that did so, `lost` the one that ended another process of the build.
@@ -33,9 +35,11 @@ class Session:
     always: bool = False
     keep_edits: bool = False
     home: Path | None = None
-    default: list[str] = field(default_factory=list)
+    units: Units | None = None
+    loads: bool = False
     sweep: Sweep | None = None
     folders: dict[str, LayerFolder] = field(default_factory=dict)
+    stages: dict[str, tuple[LayerFolder, str]] = field(default_factory=dict)
     selected: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
     clean: set[str] = field(default_factory=set)
@@ -47,7 +51,15 @@ class Session:
     lost: int = 0
 
 
-@functools.cache
+_CURRENT = [Session()]
+
+
 def session() -> Session:
-    """Return the one session of this process."""
-    return Session()
+    """Return the session of the command that this process runs."""
+    return _CURRENT[-1]
+
+
+def begin() -> Session:
+    """Return a new session, from here on the one of this process."""
+    _CURRENT[:] = [Session()]
+    return session()

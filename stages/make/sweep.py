@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +49,17 @@ class Sweep:
         session().code |= kept["units"] if is_known else {}
         self._changed = False
 
-    def is_clean(self, name: str, places: Iterable[Place]) -> bool:
-        """Return whether nothing happened to a layer since it was up to date."""
+    def is_clean(self, name: str, places: Iterable[Place], changing: Collection[str] = ()) -> bool:
+        """Return whether nothing happened to a layer since it was up to date.
+
+        It may if it reads, outside of its folders, one of the paths that are `changing`.
+        """
         known = self._layers.get(name)
         if known is None:
             return False
         further, signature = known
+        if changing and not {os.path.realpath(path) for path in further}.isdisjoint(changing):
+            return False
         return bool(signature == _signature(places, further))
 
     def settle(self, folder: LayerFolder, further: Sequence[str]) -> None:

@@ -1,25 +1,22 @@
-"""The doit tasks of a layer, of a workspace, and their configuration."""
+"""The doit tasks of layers: a task for each stage, and one for each layer as a whole."""
 
 from __future__ import annotations
 
 import contextlib
 import fnmatch
-import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from doit.task import dict_to_task
+from doit.task import Task
 
-from stages.make.action import build_stage, is_up_to_date
+from stages.make.action import build_stage
 from stages.make.declare import declaration
-from stages.make.files import remove_left_overs
 from stages.make.folders import (
     STATE,
     LayerFolder,
     every_stage,
     file_of,
-    folders_of,
     is_pattern,
     names_of,
     open_folder,
@@ -29,147 +26,136 @@ from stages.make.outputs import remove
 from stages.make.record import recorded
 from stages.make.reporter import StageReporter
 from stages.make.session import session
-from stages.make.store import store_of
-from stages.make.sweep import Sweep, remove_temporary
-from stages.make.units import Unit, asked_of, check_name, name_targets, unit_of, units_below
+from stages.make.units import Unit, Units, unit_of, units_below
+from stages.make.values import files_of, path_from_here
 
-Task = dict[str, Any]
+
+class Layers(Task):  # type: ignore[misc]
+    """Stands for the tasks of layers in what a dodo file defines, until these are made.
+
+    By default the layer `named` is built, all of them where that is None: their `names`. Who has
+    only one wants to see it, whether or not anything happened to it.
+    """
+
+    def __init__(self, home: Path, units: Sequence[Unit], named: str | None) -> None:
+        super().__init__(f"_layers of {home}", None)
+        self.home = home
+        self.units = units
+        self.is_one = named is not None
+        self.names = [unit.name for unit in units] if named is None else [named]
 
 
 def layer_tasks() -> Iterator[Task]:
     """Build and simulate the layer or the network in this folder."""
     folder = open_folder(Path.cwd())
-    session().asked.add(folder.name)
-    yield from _tasks_of_units([unit_of(folder)], folder.name)
+    yield from _made(Layers(folder.home, [unit_of(folder)], folder.name))
 
 
 def workspace_tasks() -> Iterator[Task]:
     """Build and simulate the layers below projects/."""
-    yield from _tasks_of_units(list(units_below(Path.cwd().resolve())), None)
+    home = Path.cwd().resolve()
+    yield from _made(Layers(home, list(units_below(home)), None))
+
+
+def _made(layers: Layers) -> Iterator[Task]:
+    """Yield what stands for tasks while doit loads a dodo file, and the tasks at any other time."""
+    known = session()
+    if known.loads:
+        yield layers
+        return
+    known.home, known.units = known.home or layers.home, Units(layers.units)
+    for unit in layers.units:
+        yield from tasks_of(unit.open())
 
 
 def layer_config() -> dict[str, Any]:
     """Return the DOIT_CONFIG of a layer folder."""
-    return _config(open_folder(Path.cwd()).home)
+    folder = open_folder(Path.cwd())
+    within = "" if folder.home == Path.cwd().resolve() else "." + folder.name.replace("/", "%")
+    return _config(folder.home, f"doit{within}.db")
 
 
 def workspace_config() -> dict[str, Any]:
     """Return the DOIT_CONFIG of a workspace: by default every layer is built."""
-    return _config(Path.cwd().resolve())
+    return _config(Path.cwd().resolve(), "doit.db")
 
 
-def _tasks_of_units(units: list[Unit], default: str | None) -> Iterator[Task]:
-    """Yield the tasks of the layers that are asked for, and that anything happened to.
-
-    Without arguments that is `default`, or every unit where it is None. Commands other than `run`
-    get all tasks.
-    """
-    known = session()
-    for unit in units:
-        check_name(unit.name)
-    if known.arguments is None:
-        known.default += [default] if default else [unit.name for unit in units]
-    else:
-        name_targets(known.arguments, known.start, units)
-    for unit in units:
-        yield from _tasks_of_unit(unit, default)
-
-
-def _tasks_of_unit(unit: Unit, default: str | None) -> Iterator[Task]:
-    known = session()
-    if known.arguments is None:
-        yield from tasks_of(unit.open())
-        return
-    names = known.arguments or [default or unit.name]
-    asked, below = asked_of(unit, names)
-    if not asked and not below:
-        return
-    if known.arguments:
-        known.asked |= asked
-    clean = not below and not known.always and _sweep().is_clean(unit.name, unit.places)
-    if clean and not known.asked & asked:
-        known.unchanged += 1
-        return
-    if not known.arguments:
-        known.default += asked
-    folder = unit.open()
-    known.selected |= asked
-    known.folders |= {f.name: f for f in folders_of(folder)}
-    if clean:
-        known.clean.add(unit.name)
-        yield _group(folder)
-    else:
-        _tidy(folder.home)
-        remove_temporary(unit.places)
-        yield from tasks_of(folder)
+def _config(home: Path, database: str) -> dict[str, Any]:
+    """Return the configuration of doit, with a database for what is no stage."""
+    state = home / STATE
+    with contextlib.suppress(OSError):
+        state.mkdir(exist_ok=True)
+        if not (state / ".gitignore").is_file():
+            (state / ".gitignore").write_text("*\n", encoding="utf-8")
+    return {
+        "lairmake": str(home),
+        "backend": "sqlite3",
+        "dep_file": str(state / database),
+        "reporter": recorded(StageReporter),
+        "verbosity": 2,
+    }
 
 
-@functools.cache
-def _tidy(home: Path) -> None:
-    """Remove, once a process, what builds that were killed left in the state of a workspace."""
-    remove_left_overs(home / STATE)
-    store_of(home).tidy()
-
-
-def _sweep() -> Sweep:
-    known = session()
-    assert known.home is not None
-    known.sweep = known.sweep or Sweep(known.home)
-    return known.sweep
-
-
-def tasks_of(folder: LayerFolder) -> Iterator[Task]:
+def tasks_of(
+    folder: LayerFolder, wanted: Callable[[str], bool] = lambda name: True
+) -> Iterator[Task]:
     """Yield the task of a layer and a subtask for every stage; before those of a network come those
-    of its parts."""
+    of its parts.
+
+    Those that only run where they are asked for are among them if one is `wanted`, by its name.
+    """
     for part in parts_of(folder):
-        yield from tasks_of(part)
-    yield _group(folder)
+        yield from tasks_of(part, wanted)
+    names = [f"{folder.name}:{stage}" for stage in folder.stages]
+    yield group_of(folder, names)
     for stage in folder.stages:
         yield _stage_task(folder, stage)
-    yield from _analyses(folder)
+    if any(wanted(f"{folder.name}:{stage}") for stage in folder.analyses):
+        for stage in folder.analyses:
+            yield _stage_task(folder, stage)
 
 
-def _analyses(folder: LayerFolder) -> Iterator[Any]:
-    """Yield the tasks of analyses, all of them if one is asked for, or for other commands than run.
-
-    They are tasks of doit, since the layer's own one would wait for what is yielded as a dict.
-    """
-    arguments = session().arguments
-    asked = [name for name in arguments or () if ":" in name]
-    names = [f"{folder.name}:{stage}" for stage in folder.analyses]
-    if arguments is not None and not any(fnmatch.filter(names, name) for name in asked):
-        return
-    for stage, name in zip(folder.analyses, names, strict=True):
-        described = _stage_task(folder, stage) | {"name": name}
-        del described["basename"]
-        task = dict_to_task(described)
-        task.subtask_of = folder.name
-        yield task
-
-
-def _group(folder: LayerFolder) -> Task:
-    return {
-        "basename": folder.name,
-        "name": None,
-        "doc": f"build and simulate {folder.name}",
-        "clean": [(remove_parts, [folder])] if (folder.build / "parts").is_dir() else [],
-    }
+def group_of(folder: LayerFolder, names: Sequence[str] = ()) -> Task:
+    """Return the task of a layer as a whole, with the names of its subtasks."""
+    session().folders[folder.name] = folder
+    has_parts = (folder.build / "parts").is_dir()
+    return Task(
+        folder.name, None, task_dep=names, has_subtask=True,
+        doc=f"build and simulate {folder.name}",
+        clean=[(remove_parts, [folder])] if has_parts else [],
+    )
 
 
 def _stage_task(folder: LayerFolder, stage: str) -> Task:
-    """Return the task of a stage: it comes after those that write what it declares to read."""
+    """Return the task of a stage: it comes after those that write what it declares to read.
+
+    Where that is a file of one name, doit finds this out by itself.
+    """
     declared = declaration(stage)
-    return {
-        "basename": folder.name,
-        "name": stage,
-        "doc": declared.title,
-        "task_dep": before(folder, declared.reads),
-        "targets": [str(file_of(folder, n)) for n in declared.writes if not is_pattern(n)],
-        "uptodate": [(is_up_to_date, [stage, folder])],
-        "actions": [(build_stage, [stage, folder])],
-        "clean": [(remove_outputs, [folder, declared.writes])],
-        "verbosity": 2,
-    }
+    by_file = _writers(folder, tuple(name for name in declared.reads if not is_pattern(name)))
+    name = f"{folder.name}:{stage}"
+    session().stages[name] = folder, stage
+    return Task(
+        name, [(build_stage, [stage, folder])], doc=declared.title, subtask_of=folder.name,
+        file_dep=_paths_read(folder, stage),
+        task_dep=[name for name in before(folder, declared.reads) if name not in by_file],
+        targets=_paths_written(folder, stage),
+        clean=[(remove_outputs, [folder, declared.writes])], verbosity=2,
+    )
+
+
+def _paths_read(folder: LayerFolder, stage: str) -> list[str]:
+    """Return the paths of what a stage reads, as dodo files have them: those that there are."""
+    reads = declaration(stage).reads
+    names = [n for name in reads for n in (names_of(folder, name) if is_pattern(name) else [name])]
+    return list(dict.fromkeys(path_from_here(file_of(folder, name)) for name in names))
+
+
+def _paths_written(folder: LayerFolder, stage: str) -> list[str]:
+    """Return the paths of what a stage writes, of patterns those that there are."""
+    names = {name for name in declaration(stage).writes if not is_pattern(name)}
+    names |= files_of(folder, stage).keys()
+    return sorted(path_from_here(file_of(folder, name)) for name in names)
 
 
 def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
@@ -208,21 +194,3 @@ def _remove(folder: LayerFolder, names: Iterable[str], dryrun: bool) -> None:
             print(f"remove {file_of(folder, name)}")
             if not dryrun:
                 remove(folder, name)
-
-
-def _config(home: Path) -> dict[str, Any]:
-    """Return the configuration of doit: its own database is for tasks of other kinds."""
-    session().home = home
-    state = home / STATE
-    with contextlib.suppress(OSError):
-        state.mkdir(exist_ok=True)
-        if not (state / ".gitignore").is_file():
-            (state / ".gitignore").write_text("*\n", encoding="utf-8")
-    return {
-        "lairmake": True,
-        "backend": "sqlite3",
-        "dep_file": ":memory:",
-        "default_tasks": session().default,
-        "reporter": recorded(StageReporter),
-        "verbosity": 2,
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def units_below(workspace: Path) -> Iterator[Unit]:
             yield unit_of(networks[name])
         elif name not in parts and name.rpartition("/")[0] not in wrong:
             places = [(path, f"{path}/build", f"{workspace}/cache/{name}")]
-            opened = functools.partial(_lone, path)
+            opened = functools.cache(functools.partial(_lone, path))
             yield Unit(name=name, places=places, open=opened)
 
 
@@ -79,33 +79,91 @@ def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:
     return whole, bool(below)
 
 
-def name_targets(arguments: list[str], start: Path, units: Sequence[Unit]) -> None:
-    """Put tasks in place of paths of files that they write; paths start where the user stands.
+class Units:
+    """Units by name, and by the folders that their files lie in."""
 
-    The name of a folder of layers stands for all below it.
+    def __init__(self, units: Iterable[Unit]) -> None:
+        self.by_name = {unit.name: unit for unit in units}
+        self._by_place = {
+            place: unit for unit in self.by_name.values() for places in unit.places
+            for place in places
+        }
+
+    def __iter__(self) -> Iterator[Unit]:
+        return iter(self.by_name.values())
+
+    def named(self, task: str) -> Unit | None:
+        """Return the unit of a task, or of a part, by its name; None for none."""
+        name = task.partition(":")[0]
+        while name and name not in self.by_name:
+            name = name.rpartition("/")[0]
+        return self.by_name.get(name)
+
+    def meant(self, word: str) -> Iterator[Unit]:
+        """Yield the units of the tasks, or parts, that a name or a pattern may mean."""
+        unit = self.named(word)
+        if "*" in word:
+            yield from (u for u in self if asked_of(u, [word]) != (set(), False))
+        elif unit is not None:
+            yield unit
+
+    def around(self, path: str) -> Unit | None:
+        """Return the unit that a path from the root lies in, None for none."""
+        while path not in self._by_place and path.rpartition("/")[0]:
+            path = path.rpartition("/")[0]
+        return self._by_place.get(path)
+
+    def layer_at(self, path: str) -> str | None:
+        """Return the name of the layer in the folder at a path, None for none."""
+        unit = self.around(path)
+        inside = folders_of(unit.open()) if unit is not None else []
+        return next((folder.name for folder in inside if path == str(folder.path)), None)
+
+    def writer(self, path: str) -> str | None:
+        """Return the task that writes the file at a path; None for none."""
+        unit = self.around(path)
+        for folder in folders_of(unit.open()) if unit is not None else ():
+            for stage in every_stage(folder):
+                if _writes(folder, stage, path):
+                    return f"{folder.name}:{stage}"
+        return None
+
+    def readers(self, path: str) -> list[str]:
+        """Return the tasks that read the file at a path, if that is what a user writes."""
+        unit = self.around(path)
+        folders = folders_of(unit.open()) if unit is not None else []
+        return [
+            f"{folder.name}:{stage}" for folder in folders for stage in every_stage(folder)
+            if any(_reads(name, stage) for name in _names_of(path, folder))
+        ]
+
+
+def target_named(word: str, start: Path, units: Units) -> str:
+    """Return the task that writes the file at a path, or the pattern of all layers in a folder.
+
+    Paths start where the user stands, or from here, the folder of the dodo file. Another word is
+    returned as it is.
     """
-    names = {unit.name for unit in units}
-    for at, given in enumerate(arguments):
-        if given not in names and any(name.startswith(f"{given}/") for name in names):
-            arguments[at] = f"{given}/*"
-            continue
-        may_be_path = set("/.") & set(given) or os.path.lexists(start / given)
-        if may_be_path and given not in names and not set(":*") & set(given):
-            arguments[at] = _task_of(os.path.realpath(start / given), units) or given
+    if word in units.by_name or word.startswith("-") or set(":*") & set(word):
+        return word
+    if any(name.startswith(f"{word}/") for name in units.by_name):
+        return f"{word}/*"
+    if not set("/.") & set(word) and not os.path.lexists(start / word):
+        return word
+    paths = [os.path.realpath(place / word) for place in (start, Path.cwd())]
+    found = (units.layer_at(path) or units.writer(path) for path in paths)
+    return next((name for name in found if name), word)
 
 
-def _task_of(path: str, units: Sequence[Unit]) -> str | None:
-    """Return the task that writes the file at a path, or the layer in that folder."""
-    for unit in units:
-        if any(_is_in(path, place) for places in unit.places for place in places):
-            folder = unit.open()
-            for inside in folders_of(folder):
-                if path == str(inside.path):
-                    return inside.name
-                for stage in every_stage(inside):
-                    if _writes(inside, stage, path):
-                        return f"{inside.name}:{stage}"
-    return None
+def _names_of(path: str, folder: LayerFolder) -> Iterator[str]:
+    """Yield what stages call the file at a path, if it lies in a layer's folder or a part's."""
+    for prefix, each in (("", folder), *((f"{name}/", part) for name, part in folder.parts)):
+        if _is_in(path, str(each.path)):
+            yield prefix + os.path.relpath(path, each.path)
+
+
+def _reads(name: str, stage: str) -> bool:
+    return any(fnmatch.fnmatchcase(name, each) for each in declaration(stage).reads)
 
 
 def _writes(folder: LayerFolder, stage: str, path: str) -> bool:

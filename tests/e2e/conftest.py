@@ -63,10 +63,14 @@ class Space:
 
     def run(self, *args, cwd=".", preexec=None, **env):
         """Run doit in a process of its own, standing in `cwd`, after `preexec` there."""
-        command = [sys.executable, "-m", "doit", *args]
+        return self.python("-m", "doit", *args, cwd=cwd, preexec=preexec, **env)
+
+    def python(self, *args, cwd=".", preexec=None, **env):
+        """Run Python in a process of its own, as `run` does doit."""
         ended = subprocess.run(
-            command, cwd=self.root / cwd, capture_output=True, text=True, check=False,
-            preexec_fn=preexec, env={**os.environ, "PYTHONPATH": str(self.modules), **env},
+            [sys.executable, *args], cwd=self.root / cwd, capture_output=True, text=True,
+            check=False, preexec_fn=preexec,
+            env={**os.environ, "PYTHONPATH": str(self.modules), **env},
         )
         lines = ended.stdout.splitlines()
         return Run(

@@ -21,7 +21,7 @@ from doit.cmdparse import CmdOption, CmdParse, CmdParseError
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
 from stages.diagnose import UserError, UserErrors
-from stages.make.commands.inert import free_our_names
+from stages.make.commands.inert import begin_command
 from stages.make.folders import (
     LayerFolder,
     find_layers,
@@ -30,10 +30,9 @@ from stages.make.folders import (
     open_folder,
     user_folder,
 )
+from stages.make.loading import OURS
 from stages.make.pipe import open_streams, printing
 
-OURS = "lairmake"
-"""The key that marks the DOIT_CONFIG of our dodo files."""
 JSON = {
     "name": "json",
     "long": "json",
@@ -60,7 +59,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         self.loader = task_loader
         self.cmds = cmds
         self._kwargs = kwargs
-        free_our_names(task_loader, cmds)
+        begin_command(task_loader, cmds)
 
     @abstractmethod
     def act(self, options: Options, words: list[str]) -> int:

@@ -28,13 +28,14 @@ from doit.plugin import PluginEntry
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.database import Database
+from stages.make.loading import watch_loading
 from stages.make.pipe import open_streams, printing
 from stages.make.session import session
 
 
-def free_our_names(loader: Any, cmds: Any) -> None:
-    """Let tasks be called like the commands that Lairmake adds to doit."""
-    session().commands = list(cmds or ())
+def begin_command(loader: Any, cmds: Any) -> None:
+    """Begin a session, and let tasks be called like the commands that Lairmake adds to doit."""
+    watch_loading(loader, cmds)
     ours = our_commands(cmds or {})
     loader.cmd_names = [name for name in loader.cmd_names if name not in ours]
 
@@ -58,7 +59,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
     def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
         open_streams()
         super().__init__(task_loader=task_loader, cmds=cmds, **kwargs)
-        free_our_names(task_loader, cmds)
+        begin_command(task_loader, cmds)
 
     def get_backends(self) -> dict[str, Any]:
         """Return the databases there are, by name."""
@@ -92,33 +93,27 @@ class Clean(Inert, cmd_clean.Clean):  # type: ignore[misc]
 
 
 class Forget(Inert, cmd_forget.Forget):  # type: ignore[misc]
-    """Forget that tasks ran; of our dodo files nothing is remembered."""
-
-    def _execute(self, forget_sub: Any, forget_disable_default: Any, forget_all: Any) -> Any:
-        _refuse("forget", "`doit -a` runs what is up to date too")
-        return super()._execute(forget_sub, forget_disable_default, forget_all)
+    """Forget that tasks ran: they run again, whatever a store knows."""
 
 
 class Ignore(Inert, cmd_ignore.Ignore):  # type: ignore[misc]
-    """Leave tasks out of builds; of our dodo files none is left out."""
-
-    def _execute(self, pos_args: list[str]) -> Any:
-        _refuse("ignore", "name what you want to build, or pin a text: `pin:` in layer.yaml")
-        return super()._execute(pos_args)
+    """Leave tasks out of builds, with those that come after them, until they are forgotten."""
 
 
 class ResetDep(Inert, cmd_resetdep.ResetDep):  # type: ignore[misc]
-    """Take the files as they are for those of the last build; of our dodo files, nothing is."""
+    """Take the files as they are for those of the last build; but not what stages write."""
 
     def _execute(self, pos_args: list[str] | None = None) -> Any:
-        _refuse("reset-dep", "`doit --keep-edits` takes texts as they are")
+        known = session()
+        stages = [name for name in pos_args or () if name in known.folders or name in known.stages]
+        if stages:
+            raise InvalidCommand(
+                f"reset-dep: {stages[0]} goes by what files contain; to build from a text as you "
+                "edited it, name it under `pin:` in layer.yaml"
+            )
+        ours = known.folders.keys() | known.stages.keys()
+        self.task_list: list[Any] = [task for task in self.task_list if task.name not in ours]
         return super()._execute(pos_args)
-
-
-def _refuse(command: str, instead: str) -> None:
-    """Raise InvalidCommand where builds go by what files contain, and no database decides."""
-    if session().home is not None:
-        raise InvalidCommand(f"{command}: builds go by what files contain; {instead}")
 
 
 class Strace(Inert, cmd_strace.Strace):  # type: ignore[misc]

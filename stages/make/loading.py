@@ -1,0 +1,164 @@
+"""The tasks of a dodo file with layers: what the user defined, and of the layers what is needed.
+
+The task creators of the dodo file run first. What they define, and what is asked for, refers to
+layers, by the names of tasks and by the paths of files: a build makes the tasks of these layers.
+Where the dodo file has our DOIT_CONFIG, layers to which nothing happened since they were built need
+no tasks, unless somebody refers to them. Commands other than `run` get all tasks.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from doit.cmdparse import CmdOption, CmdParseError, TaskParse
+from doit.exceptions import InvalidDodoFile
+from doit.globals import Globals
+
+from stages.make.dependency import StageDependency
+from stages.make.reach import join, reach_of, tasks_of_unit
+from stages.make.references import real_path, references_of
+from stages.make.session import begin, session
+from stages.make.tasks import Layers
+from stages.make.units import Units, check_name, target_named
+
+OURS = "lairmake"
+"""The key that marks the DOIT_CONFIG of our dodo files: it holds the folder of their state."""
+
+
+def watch_loading(loader: Any, commands: Any) -> None:
+    """Begin a session for a command, and let the loader of its dodo file make tasks of layers."""
+    begin().commands = list(commands or ())
+    if not hasattr(loader, OURS):
+        setattr(loader, OURS, True)
+        loader.load_doit_config = functools.partial(_load_config, loader.load_doit_config)
+        loader.load_tasks = functools.partial(_load_tasks, loader.load_tasks)
+
+
+def _load_config(load: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    config = load()
+    if OURS in config:
+        session().home = Path(config[OURS])
+    return config
+
+
+def _load_tasks(load: Callable[..., list[Any]], cmd: Any, pos_args: list[str]) -> list[Any]:
+    """Return the tasks of a dodo file; its command gets a manager that knows stages."""
+    known = session()
+    known.loads = True
+    try:
+        found = load(cmd=cmd, pos_args=pos_args)
+    finally:
+        known.loads = False
+    cmd.dep_manager = Globals.dep_manager = StageDependency(cmd.dep_manager)
+    layers = [task for task in found if isinstance(task, Layers)]
+    if not layers:
+        return found
+    is_ours, known.home = known.home is not None, known.home or layers[0].home
+    known.units = Units(unit for each in layers for unit in each.units)
+    return _with_layers(cmd, found, layers, is_ours)
+
+
+def _with_layers(cmd: Any, found: list[Any], layers: list[Layers], is_ours: bool) -> list[Any]:
+    """Return all tasks, and let the command know what is built by default."""
+    own = [task for task in found if not isinstance(task, Layers)]
+    units = session().units
+    assert units is not None
+    _check_names(units, own)
+    words = _words_of(cmd, own, units)
+    default = [name for each in layers for name in each.names]
+    session().asked.update(name for each in layers if each.is_one for name in each.names)
+    reach = reach_of(units, own, references_of(own), words or default, is_ours)
+    made = {unit.name: list(tasks_of_unit(reach, unit)) for unit in units}
+    join(reach, {t.name: t for tasks in made.values() for t in tasks if t.name in session().stages})
+    tasks = [t for task in found for t in _in_place(task, made)]
+    if not cmd.sel_tasks:
+        there = [task.name for task in tasks]
+        cmd.sel_tasks = [n for n in default if n in there] if is_ours else list(_plain(there))
+    return tasks
+
+
+def _in_place(task: Any, made: Mapping[str, list[Any]]) -> list[Any]:
+    if isinstance(task, Layers):
+        return [each for unit in task.units for each in made[unit.name]]
+    return [task]
+
+
+def _plain(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names of tasks but those of stages that run only where they are asked for."""
+    for name in names:
+        folder, stage = session().stages.get(name, (None, ""))
+        if folder is None or stage not in folder.analyses:
+            yield name
+
+
+def _check_names(units: Units, own: Sequence[Any]) -> None:
+    """Raise InvalidDodoFile for a layer called as doit, or a task of the user, is."""
+    for unit in units:
+        check_name(unit.name)
+    for task in own:
+        if task.name in units.by_name:
+            raise InvalidDodoFile(f"Task names must be unique. {task.name}")
+
+
+def _words_of(cmd: Any, own: Sequence[Any], units: Units) -> list[str]:
+    """Return what is asked for, with tasks in place of files: the names of tasks, and patterns.
+
+    What follows a task of the user may be for that one. Of a build these are on the command line,
+    or what the dodo file has as default_tasks.
+    """
+    known = session()
+    if not cmd.sel_tasks or known.arguments is None:
+        return []
+    cmd.sel_tasks = given = list(cmd.sel_tasks)
+    tasks = {task.name: task for task in own}
+    words: list[str] = []
+    at = 0
+    while at < len(given):
+        task = tasks.get(given[at])
+        if task is None:
+            given[at] = target_named(given[at], known.start, units)
+        words.append(given[at])
+        at = len(given) - len(_left(task, given[at + 1 :])) if task is not None else at + 1
+    return words
+
+
+def _left(task: Any, arguments: list[str]) -> list[str]:
+    """Return the arguments after those that a task takes."""
+    parser = TaskParse([CmdOption(option) for option in (*task.params, *task.creator_params)])
+    try:
+        left: list[str] = parser.parse(arguments)[1]
+    except CmdParseError:  # doit says so
+        return []
+    return [] if task.pos_arg is not None else left
+
+
+class Targets(dict[str, str]):
+    """The task that makes each file, by its path; one that stages write has any spelling.
+
+    doit asks for it where tasks come to depend on files while it builds.
+    """
+
+    def __init__(self, known: Mapping[str, str], tasks: Mapping[str, Any]) -> None:
+        super().__init__(known)
+        self._tasks = tasks
+
+    def __contains__(self, path: object) -> bool:
+        return super().__contains__(path) or self._writer(str(path)) is not None
+
+    def __missing__(self, path: str) -> str:
+        found = self._writer(path)
+        if found is None:
+            raise KeyError(path)
+        return found
+
+    def _writer(self, path: str) -> str | None:
+        units = session().units
+        found = units.writer(real_path(path)) if units is not None else None
+        return found if found is not None and self._has(found) else None
+
+    def _has(self, name: str) -> bool:
+        """Return whether a task is there: before it is made, another one may stand for it."""
+        return name in self._tasks and bool(self._tasks[name].targets)

@@ -1,0 +1,161 @@
+"""Which tasks of layers a build needs: what is asked for, and what tasks of the user refer to."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from doit.exceptions import InvalidTask
+from doit.task import Task
+
+from stages.make.files import remove_left_overs
+from stages.make.folders import LAYER, STATE, LayerFolder, folders_of
+from stages.make.marks import marked
+from stages.make.references import Paths, References, may_refer
+from stages.make.session import session
+from stages.make.store import store_of
+from stages.make.sweep import Sweep, remove_temporary
+from stages.make.tasks import group_of, tasks_of
+from stages.make.units import Unit, Units, asked_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What a build asks of layers.
+
+    `words` are what it is to make: names of tasks, and patterns. Tasks of the user refer to those
+    called `names`, by the name of their unit, and want the values of those that are `valued`; they
+    `read` what stages write, by the name of the task that does so, and `write`, by path, what
+    stages read. All tasks are to be made if `everything` is; if not `is_swept`, layers that nothing
+    happened to have tasks too.
+    """
+
+    units: Units
+    words: Sequence[str]
+    names: Mapping[str, Sequence[str]]
+    valued: frozenset[str]
+    read: Paths
+    write: Paths
+    everything: bool
+    is_swept: bool
+
+
+def reach_of(
+    units: Units, own: Sequence[Any], references: References, words: Sequence[str], is_swept: bool
+) -> Reach:
+    """Return what a build asks of layers that is to make `words`, where tasks of the user, `own`,
+    have references.
+
+    Raises InvalidTask for a target that a stage writes.
+    """
+    names: dict[str, list[str]] = {}
+    for name in references.names:
+        for unit in units.meant(name):
+            names.setdefault(unit.name, []).append(name)
+    others = [word for word in words if not any(True for _ in units.meant(word))]
+    writers = {path: units.writer(path) for path in (*references.reads, *references.writes)}
+    for path, makers in references.writes.items():
+        if writers[path] is not None:
+            raise InvalidTask(
+                f"Two different tasks can't have a common target. '{path}' is a target for "
+                f"{makers[0].name} and {writers[path]}."
+            )
+    return Reach(
+        units=units, words=words, names=names, valued=references.valued,
+        read={w: t for path, t in references.reads.items() if (w := writers[path]) is not None},
+        write=references.writes, is_swept=is_swept,
+        everything=session().arguments is None or may_refer(own, others, references),
+    )
+
+
+def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
+    """Yield the tasks of a unit that a build needs; none where nothing happened to it, but that of
+    the whole if somebody named it."""
+    known = session()
+    asked, below = asked_of(unit, reach.words)
+    named, inside = asked_of(unit, reach.names.get(unit.name, ()))
+    if known.arguments:
+        known.asked |= asked
+    read = any(reach.units.named(writer) is unit for writer in reach.read)
+    if not (asked or below or named or inside or read or reach.everything):
+        return
+    is_single = below or inside or bool(named & reach.valued)
+    clean = not is_single and _is_clean(reach, unit)
+    if clean and not named and not known.asked & asked:
+        known.unchanged += bool(asked)
+        return
+    folder = unit.open()
+    known.selected |= asked | ({unit.name} if named or read else set())
+    if clean:
+        known.clean.add(unit.name)
+        yield group_of(folder)
+        return
+    if known.arguments is not None:
+        _tidy(folder.home)
+        remove_temporary(unit.places)
+    yield from tasks_of(folder, functools.partial(_is_wanted, reach))
+
+
+def _is_clean(reach: Reach, unit: Unit) -> bool:
+    """Return whether nothing happened to a unit since it was built, nor may while others are."""
+    known = session()
+    assert known.home is not None
+    if reach.everything or known.always or not reach.is_swept:
+        return False
+    marks = (reach.units.named(name) for name in marked(known.home))
+    made = (reach.units.around(path) for path in reach.write)
+    if unit in [*marks, *made]:
+        return False
+    known.sweep = known.sweep or Sweep(known.home)
+    return known.sweep.is_clean(unit.name, unit.places, reach.write)
+
+
+def _is_wanted(reach: Reach, task: str) -> bool:
+    """Return whether a stage that only runs where it is asked for is."""
+    named = (name for names in reach.names.values() for name in names)
+    words = [word for word in (*reach.words, *named) if ":" in word]
+    found = task in reach.read or any(fnmatch.fnmatchcase(task, word) for word in words)
+    return reach.everything or found
+
+
+@functools.cache
+def _tidy(home: Path) -> None:
+    """Remove, once a process, what builds that were killed left in the state of a workspace."""
+    remove_left_overs(home / STATE)
+    store_of(home).tidy()
+
+
+def join(reach: Reach, tasks: Mapping[str, Task]) -> None:
+    """Let tasks come after those that write what they read: stages and tasks of the user."""
+    for writer, readers in reach.read.items():
+        for reader in readers if writer in tasks else ():
+            _put_before(reader, writer)
+    for path, makers in reach.write.items():
+        for name in (*reach.units.readers(path), *_given(path, tasks)):
+            for maker in makers if name in tasks else ():
+                _put_before(tasks[name], maker.name)
+
+
+def _put_before(task: Any, name: str) -> None:
+    if name not in task.task_dep:
+        task.task_dep.append(name)
+
+
+def _given(path: str, tasks: Mapping[str, Task]) -> list[str]:
+    """Return the tasks of layers whose layer.yaml names a file outside of their folder."""
+    if not path.endswith(".yaml"):
+        return []
+    folders = {f.name: f for name in tasks for f in [session().stages[name][0]]}
+    naming = {name for name, folder in folders.items() if _names(folder, Path(path).name)}
+    return [name for name in tasks if session().stages[name][0].name in naming]
+
+
+def _names(folder: LayerFolder, name: str) -> bool:
+    return any(
+        name.encode() in file.read_bytes()
+        for each in folders_of(folder) if (file := each.path / LAYER).is_file()
+    )
