@@ -27,19 +27,23 @@ from stages.make.units import Unit, Units, asked_of
 class Reach:
     """What a build asks of layers.
 
-    `words` are what it is to make: names of tasks, and patterns. Tasks of the user refer to those
-    called `names`, by the name of their unit, and want the values of those that are `valued`; they
-    `read` what stages write, by the name of the task that does so, and `write`, by path, what
-    stages read. All tasks are to be made if `everything` is; if not `is_swept`, layers that nothing
-    happened to have tasks too.
+    By the names of units, `words` are what it is to make: names of tasks, and patterns; tasks of
+    the user refer to those called `names`, and want the values of those that are `valued`. They
+    `read` what stages write, by the name of the task that does so, `files` of the units so called,
+    and `write`, by path, what stages read. To units that are `touched` something happens: a task
+    of the user makes a file in their folders, or a task of theirs is forgotten or ignored. All
+    tasks are to be made if `everything` is; if not `is_swept`, layers that nothing happened to have
+    tasks too.
     """
 
     units: Units
-    words: Sequence[str]
+    words: Mapping[str, Sequence[str]]
     names: Mapping[str, Sequence[str]]
     valued: frozenset[str]
     read: Paths
+    files: frozenset[str]
     write: Paths
+    touched: frozenset[str]
     everything: bool
     is_swept: bool
 
@@ -52,11 +56,8 @@ def reach_of(
 
     Raises InvalidTask for a target that a stage writes.
     """
-    names: dict[str, list[str]] = {}
-    for name in references.names:
-        for unit in units.meant(name):
-            names.setdefault(unit.name, []).append(name)
-    others = [word for word in words if not any(True for _ in units.meant(word))]
+    asked, names = units.sorted(words), units.sorted(references.names)
+    others = set(words).difference(*asked.values())
     writers = {path: units.writer(path) for path in (*references.reads, *references.writes)}
     for path, makers in references.writes.items():
         if writers[path] is not None:
@@ -64,23 +65,32 @@ def reach_of(
                 f"Two different tasks can't have a common target. '{path}' is a target for "
                 f"{makers[0].name} and {writers[path]}."
             )
+    read = {w: t for path, t in references.reads.items() if (w := writers[path]) is not None}
     return Reach(
-        units=units, words=words, names=names, valued=references.valued,
-        read={w: t for path, t in references.reads.items() if (w := writers[path]) is not None},
-        write=references.writes, is_swept=is_swept,
+        units=units, words=asked, names=names, valued=references.valued,
+        read=read, files=frozenset(units.sorted(read)),
+        write=references.writes, is_swept=is_swept, touched=frozenset(_touched(units, references)),
         everything=session().arguments is None or may_refer(own, others, references),
     )
+
+
+def _touched(units: Units, references: References) -> Iterator[str]:
+    home = session().home
+    assert home is not None
+    marks = (units.named(name) for name in marked(home))
+    made = (units.around(path) for path in references.writes)
+    return (unit.name for unit in (*marks, *made) if unit is not None)
 
 
 def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
     """Yield the tasks of a unit that a build needs; none where nothing happened to it, but that of
     the whole if somebody named it."""
     known = session()
-    asked, below = asked_of(unit, reach.words)
+    asked, below = asked_of(unit, reach.words.get(unit.name, ()))
     named, inside = asked_of(unit, reach.names.get(unit.name, ()))
     if known.arguments:
         known.asked |= asked
-    read = any(reach.units.named(writer) is unit for writer in reach.read)
+    read = unit.name in reach.files
     if not (asked or below or named or inside or read or reach.everything):
         return
     is_single = below or inside or bool(named & reach.valued)
@@ -97,29 +107,25 @@ def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
     if known.arguments is not None:
         _tidy(folder.home)
         remove_temporary(unit.places)
-    yield from tasks_of(folder, functools.partial(_is_wanted, reach))
+    yield from tasks_of(folder, functools.partial(_is_wanted, reach, unit.name))
 
 
 def _is_clean(reach: Reach, unit: Unit) -> bool:
     """Return whether nothing happened to a unit since it was built, nor may while others are."""
     known = session()
+    if reach.everything or known.always or not reach.is_swept or unit.name in reach.touched:
+        return False
     assert known.home is not None
-    if reach.everything or known.always or not reach.is_swept:
-        return False
-    marks = (reach.units.named(name) for name in marked(known.home))
-    made = (reach.units.around(path) for path in reach.write)
-    if unit in [*marks, *made]:
-        return False
     known.sweep = known.sweep or Sweep(known.home)
     return known.sweep.is_clean(unit.name, unit.places, reach.write)
 
 
-def _is_wanted(reach: Reach, task: str) -> bool:
+def _is_wanted(reach: Reach, unit: str, task: str) -> bool:
     """Return whether a stage that only runs where it is asked for is."""
-    named = (name for names in reach.names.values() for name in names)
-    words = [word for word in (*reach.words, *named) if ":" in word]
-    found = task in reach.read or any(fnmatch.fnmatchcase(task, word) for word in words)
-    return reach.everything or found
+    found = (words.get(unit, ()) for words in (reach.words, reach.names))
+    words = [word for each in found for word in each if ":" in word]
+    is_meant = any(fnmatch.fnmatchcase(task, word) for word in words)
+    return reach.everything or task in reach.read or is_meant
 
 
 @functools.cache

@@ -56,7 +56,7 @@ def units_below(workspace: Path) -> Iterator[Unit]:
             yield unit_of(networks[name])
         elif name not in parts and name.rpartition("/")[0] not in wrong:
             places = [(path, f"{path}/build", f"{workspace}/cache/{name}")]
-            opened = functools.cache(functools.partial(_lone, path))
+            opened = functools.partial(_lone, path)
             yield Unit(name=name, places=places, open=opened)
 
 
@@ -66,6 +66,8 @@ def _lone(path: str) -> LayerFolder:
 
 def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:
     """Return what of a unit is asked for: layers as a whole, and whether single tasks or parts."""
+    if not names:
+        return set(), False
     globs = [name for name in names if "*" in name]
     is_whole = unit.name in names or any(fnmatch.fnmatchcase(unit.name, n) for n in globs)
     whole = {unit.name} if is_whole else set()
@@ -99,13 +101,17 @@ class Units:
             name = name.rpartition("/")[0]
         return self.by_name.get(name)
 
-    def meant(self, word: str) -> Iterator[Unit]:
-        """Yield the units of the tasks, or parts, that a name or a pattern may mean."""
-        unit = self.named(word)
-        if "*" in word:
-            yield from (u for u in self if asked_of(u, [word]) != (set(), False))
-        elif unit is not None:
-            yield unit
+    def sorted(self, words: Iterable[str]) -> dict[str, list[str]]:
+        """Return names of tasks, and patterns, by the names of the units that they may mean."""
+        found: dict[str, list[str]] = {}
+        for word in words:
+            named = self.named(word)
+            meant = [named] if named is not None else []
+            if "*" in word:
+                meant = [unit for unit in self if asked_of(unit, [word]) != (set(), False)]
+            for unit in meant:
+                found.setdefault(unit.name, []).append(word)
+        return found
 
     def around(self, path: str) -> Unit | None:
         """Return the unit that a path from the root lies in, None for none."""
