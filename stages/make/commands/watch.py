@@ -1,0 +1,98 @@
+"""The command `doit watch`: build, and build again whenever something that is read changes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from doit.cmd_base import tasks_and_deps_iter
+from doit.control import TaskControl
+
+from stages.make.action import current_key
+from stages.make.commands.inert import Inert
+from stages.make.folders import NOT_LAYERS, LayerFolder, further_file, user_folder
+from stages.make.memo import Mark, mark_of
+from stages.make.pipe import printing
+from stages.make.references import real_path
+from stages.make.run import Run
+from stages.make.session import session
+
+LOOK = 2_000
+"""After how many milliseconds files are looked at though nobody told of a change."""
+
+
+class Watch(Inert):
+    """Build tasks again whenever what they read changes."""
+
+    name = "watch"
+    doc_purpose = "build, and build again whenever a file that is read changes"
+    doc_usage = "[TASK ...]"
+    doc_description = (
+        "TASK is what a build takes, and so are the options. Watched are what a user writes of "
+        "layers, the files that tasks of the dodo file read, and the dodo file itself. Ctrl-C ends "
+        "it."
+    )
+    cmd_options = Run.cmd_options
+
+    def _execute(self) -> int:
+        """Build once, wait for a change, and begin anew: the dodo file may have changed too."""
+        control = TaskControl(self.task_list)
+        control.process(self.sel_tasks)
+        tasks = list(tasks_and_deps_iter(control.tasks, control.selected_tasks))
+        folders = {f.path: f for t in tasks if t.name in session().stages
+                   for f in [session().stages[t.name][0]]}
+        files = {Path(real_path("dodo.py")), *_read(tasks, set(control.targets))}
+        arguments = ["run" if word == self.name else word for word in sys.argv[1:]]
+        before = _marks(files, folders)
+        command = [sys.executable, "-m", "doit"]
+        try:
+            subprocess.run([*command, *arguments], cwd=user_folder(), check=False)
+            _wait(files, folders, before)
+        except KeyboardInterrupt:
+            return 0
+        os.chdir(user_folder())
+        os.execv(sys.executable, [*command, *sys.argv[1:]])
+
+
+def _read(tasks: list[Any], targets: set[str]) -> Iterator[Path]:
+    """Yield the files that tasks read, but those that tasks make."""
+    for task in tasks:
+        yield from (Path(real_path(path)) for path in task.file_dep if path not in targets)
+        if task.name in session().stages:
+            folder, stage = session().stages[task.name]
+            further = current_key(stage, folder).further
+            yield from (further_file(folder, name).resolve() for name in further)
+
+
+def _marks(files: set[Path], folders: dict[Path, LayerFolder]) -> dict[Path, Mark]:
+    """Return what changes when a file does, for each of some, and those that users write in some
+    folders of layers."""
+    found: dict[Path, Mark] = {}
+    inside = (f for folder in folders for f in (*folder.glob("*"), *folder.glob("inputs/*")))
+    for path in (*files, *inside):
+        if path.name not in NOT_LAYERS and path.is_file():
+            found[path] = mark_of(path.stat())
+    return found
+
+
+def _wait(files: set[Path], folders: dict[Path, LayerFolder], before: dict[Path, Mark]) -> None:
+    """Return once something is not as it was."""
+    from watchfiles import watch
+
+    places = {*folders, *(path.parent for path in files)}
+    places |= {folder / "inputs" for folder in folders}
+    there = sorted(place for place in places if place.is_dir())
+    with printing():
+        print(f"watching {len(before)} files; Ctrl-C ends this")
+    if _marks(files, folders) != before:
+        return
+    for _ in watch(
+        *there, recursive=False, watch_filter=None, rust_timeout=LOOK, yield_on_timeout=True,
+        raise_interrupt=True,
+    ):
+        if _marks(files, folders) != before:
+            return

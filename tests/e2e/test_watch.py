@@ -1,0 +1,59 @@
+"""The command `doit watch`: it builds again when something that is read changes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.e2e.conftest import DODO
+from tests.e2e.test_own_tasks import AFTER
+
+PATIENCE = 30
+"""How many seconds may pass before files are watched again."""
+
+
+@pytest.fixture
+def watching(small):
+    """The space, in which a task of a user comes after the layer, watched."""
+    text = AFTER.format(path="cache/a/lair.isl").replace('["true"]', '["cat cache/a/lair.isl own"]')
+    small.write("dodo.py", DODO + text.replace("['cache", "['own', 'cache"))
+    small.write("own", "its own\n")
+    with (small.root / "printed").open("w") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "doit", "watch", "after"], cwd=small.root, stdout=out,
+            stderr=subprocess.STDOUT, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": str(small.modules)},
+        )
+    small.process = process
+    yield small
+    process.kill()
+
+
+def until_watched(space):
+    """Return what was printed since it was last asked, once files are watched."""
+    end, known = time.monotonic() + PATIENCE, getattr(space, "known", 0)
+    while time.monotonic() < end:
+        text = space.read("printed")
+        if text[known:].endswith("Ctrl-C ends this\n"):
+            space.known = len(text)
+            return text[known:]
+        time.sleep(0.02)
+    raise AssertionError(space.read("printed"))
+
+
+def test_sources_of_layers_and_files_of_tasks_are_watched_until_an_interrupt(watching):
+    assert "Two\nits own" in until_watched(watching)
+    watching.write("projects/a/a.lair", "Three\n")
+    assert "Three\nits own" in until_watched(watching)
+    watching.write("own", "new\n")
+    assert "Three\nnew" in until_watched(watching)
+    watching.write("projects/a/a.lair", "wrong\n")
+    assert "this is wrong" in until_watched(watching)
+    watching.write("projects/a/b.lair", "Four\n")
+    watching.write("projects/a/a.lair", "One\n")
+    assert "One\nFour\nnew" in until_watched(watching)
+    os.killpg(watching.process.pid, signal.SIGINT)
+    assert watching.process.wait(PATIENCE) == 0
