@@ -149,6 +149,15 @@ def find_layers(workspace: Path) -> list[LayerFolder]:
     return [found[name] for name in sorted(found) if name not in parts]
 
 
+def layers_at(folder: Path) -> list[LayerFolder]:
+    """Return what a folder with a dodo file builds: each layer, network and kernel, and its parts.
+
+    Parts stand before networks.
+    """
+    found = [open_folder(folder)] if is_buildable(folder) else find_layers(folder)
+    return [layer for each in found for layer in folders_of(each)]
+
+
 def _walk(projects: Path) -> Iterator[str]:
     for path, folders, files in os.walk(projects):
         is_layer = mark_of(files) is not None

@@ -1,4 +1,4 @@
-"""What doit prints of a run: a line per task, and an error once, on stderr."""
+"""What doit prints of a run: a line for each layer, and an error once, on stderr."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from doit.reporter import ConsoleReporter
 
 from stages.make.action import Result, StageFailed
 from stages.make.folders import file_of, shown_path
+from stages.make.grouped import Grouped, needed
 from stages.make.pipe import printing
 from stages.make.record import is_stage
 from stages.make.session import session
@@ -23,32 +24,28 @@ if TYPE_CHECKING:
 LINES = {"ran": ".  {}\n", "hit": "=  {}  from the store\n"}
 
 
-def _count(tasks: Mapping[str, Any], selected: Sequence[str]) -> int:
-    """Return how many tasks with actions there are among some and all that these depend on."""
-    waiting, seen = list(selected), set(selected)
-    while waiting:
-        found = {name for name in tasks[waiting.pop()].task_dep if name not in seen}
-        seen |= found
-        waiting += found
-    return sum(bool(tasks[name].actions) for name in seen)
-
-
 class StageReporter(ConsoleReporter):  # type: ignore[misc]
-    """A line for each task that runs or is restored from the store, nothing for the others."""
+    """A line for what became of each layer, or with `-v` of each stage that did not stay the same.
+
+    On a terminal one line shows what runs instead.
+    """
 
     desc = "what runs, what comes from the store, and the results"
 
     def __init__(self, outstream: Any, options: Mapping[str, Any]) -> None:
         super().__init__(outstream, options)
         self._live: LiveLine | None = None
+        self._grouped = Grouped([])
         self._done = self._hits = 0
 
     def initialize(self, tasks: Mapping[str, Any], selected_tasks: Sequence[str]) -> None:
-        """Watch the tasks of a build, on a terminal."""
+        """Take note of the tasks of a build, and watch them on a terminal."""
+        names = needed(tasks, selected_tasks)
+        self._grouped = Grouped(name for name in names if is_stage(tasks[name]))
         if self.outstream.isatty():
             from stages.make.live import LiveLine
 
-            self._live = LiveLine(self.outstream, _count(tasks, selected_tasks))
+            self._live = LiveLine(self.outstream, len(names))
 
     def write(self, text: str) -> None:
         """Print a text, at once; nobody watches while it is printed."""
@@ -80,9 +77,12 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
     def add_failure(self, task: Any, fail: Any) -> None:
         """Print a failure, unless it only follows from another one."""
         if isinstance(fail, UnmetDependency):
+            if is_stage(task):
+                self._say(self._grouped.end(task.name, "left"))
             return
         if is_stage(task):
-            self.write(f".  {task.title()}\n")
+            line = self._grouped.fail(task.name)
+            self.write(f".  {task.title()}\n" if session().verbose else line)
         self._hide()
         if isinstance(fail, StageFailed):
             sys.stderr.write(fail.message)
@@ -91,6 +91,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
 
     def complete_run(self) -> None:
         """Print what doit has to say at the end."""
+        self._say(self._grouped.rest())
         self._hide()
         super().complete_run()
 
@@ -99,16 +100,22 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         said = fail.get_msg() if write_exception else ""
         sys.stderr.write(f"{fail.get_name()} - taskid:{result['task'].name}\n{said}\n")
 
+    def _say(self, line: str) -> None:
+        """Print what became of a layer, unless it is told in other ways."""
+        if line and self._live is None and not session().verbose:
+            self.write(line)
+
     def _hide(self) -> None:
         if self._live is not None:
             self._live.hide()
 
     def _print(self, task: Any, found: Result) -> None:
-        """Print a task, and say what was repaired on the way."""
+        """Print what became of a task, and say what was repaired on the way."""
         self._done += 1
         self._hits += found.how == "hit"
-        if self._live is None and found.how in LINES:
+        if session().verbose and found.how in LINES:
             self.write(LINES[found.how].format(task.title()))
+        self._say(self._grouped.end(task.name, found.how))
         layer = session().folders[task.name.rpartition(":")[0]]
         for name, digest in found.repaired.items():
             kept = shown_path(store_of(layer.home).edit_path(digest))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import sys
@@ -21,6 +22,9 @@ from stages.make.session import session
 from stages.make.workers import workers
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+EVERYTHING = 2
+"""The verbosity with which everything is printed, and that of `-v` alone."""
+
 LOST = "hint: where memory is short, run fewer processes: `doit -n 1`"
 KEEP_EDITS = {
     "name": "keep_edits",
@@ -51,12 +55,20 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
         control.targets = Targets(control.targets, control.tasks)
         self._control = control
 
+    def parse_execute(self, in_args: list[str]) -> Any:
+        """Do what doit does with the words of a command line; `-v` alone is `-v 2`.
+
+        It may stand last too, in our dodo files, but after a task that has options of its own.
+        """
+        return super().parse_execute(_numbered(in_args))
+
     def execute(self, params: Any, args: list[str]) -> int:
         """Return doit's exit code: 1 where a value is wrong too, 128 and more if interrupted."""
         known = session()
         known.arguments, known.start = args, Path.cwd()
         known.always = bool(params["always"])
         known.keep_edits = bool(params["keep_edits"])
+        known.verbose = params["verbosity"] == EVERYTHING
         params["outfile"] = params["outfile"] or sys.stdout
         watched = workers().looked_after if params["num_process"] else contextlib.nullcontext
         with _interruptible():
@@ -68,6 +80,24 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
                 if known.home is None:
                     raise
                 return finish(_interrupted())
+
+
+    @functools.wraps(DoitRun._execute)
+    def _execute(self, *args: Any, **kwargs: Any) -> Any:
+        words, known = self.sel_tasks or [], session()
+        if known.home is not None and words[1:] and words[-1] == "-v":
+            takes_options = {task.name for task in self.task_list if task.params}
+            known.verbose = words[-2] not in takes_options and bool(words.pop())
+        return super()._execute(*args, **kwargs)
+
+
+def _numbered(words: list[str]) -> list[str]:
+    """Return the words with a number after a `-v` that has none and stands before all tasks."""
+    at = words.index("-v") if "-v" in words else len(words)
+    has_number = words[at + 1 : at + 2] and words[at + 1].isdigit()
+    if has_number or not all(word.startswith("-") or word.isdigit() for word in words[:at]):
+        return words
+    return [*words[: at + 1], *([str(EVERYTHING)] if at < len(words) else []), *words[at + 1 :]]
 
 
 def _interrupted() -> int:

@@ -26,6 +26,7 @@ class Session:
     them that the user named.
     Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
     `code` gives the digests of the units of code of each stage, as far as they are known.
+    A `verbose` build prints everything.
     `interrupted` is the signal that did so, `lost` the one that ended another process of the build.
     """
 
@@ -34,6 +35,7 @@ class Session:
     commands: list[str] = field(default_factory=list)
     always: bool = False
     keep_edits: bool = False
+    verbose: bool = False
     home: Path | None = None
     units: Units | None = None
     loads: bool = False

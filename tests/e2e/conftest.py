@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from doit.doit_cmd import DoitMain
 
 from stages import PIPELINE
 from stages.make.action import run_stage
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "small"
 LAYER_DODO = (ROOT / "projects/fc/dodo.py").read_text(encoding="utf-8")
 DODO = LAYER_DODO.replace("layer_", "workspace_")
+COMMANDS = frozenset(DoitMain().get_cmds())
 SHIPPED = tuple(layer.name for layer in find_layers(ROOT) if layer.stages == PIPELINE)
 
 
@@ -62,7 +64,15 @@ class Space:
         return sorted(n for n in names if ".lairmake" not in n and "__pycache__" not in n)
 
     def run(self, *args, cwd=".", preexec=None, **env):
-        """Run doit in a process of its own, standing in `cwd`, after `preexec` there."""
+        """Run doit in a process of its own, standing in `cwd`, after `preexec` there.
+
+        What is built is built with `-v`, so that there is a line for each task; `plain` has none.
+        """
+        verbose = [] if COMMANDS.intersection(args) else ["-v2"]
+        return self.plain(*verbose, *args, cwd=cwd, preexec=preexec, **env)
+
+    def plain(self, *args, cwd=".", preexec=None, **env):
+        """Run doit in a process of its own, with no other words than these."""
         return self.python("-m", "doit", *args, cwd=cwd, preexec=preexec, **env)
 
     def python(self, *args, cwd=".", preexec=None, **env):

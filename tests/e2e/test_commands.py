@@ -127,7 +127,16 @@ def test_show_gives_json(paper):
 
 @pytest.mark.parametrize(("words", "code", "text"), [
     (("fc", "nonsense"), 3,
-     f"ERROR: show: nonsense is no stage and no object; the stages are {STAGES}\n"),
+     "ERROR: show: nonsense is no stage and no object of fc\n"
+     f"hint: the stages are {STAGES}\n"),
+    (("fc", "on_x_hul"), 3,
+     "ERROR: show: on_x_hul is no stage and no object of fc\nhint: did you mean on_x_hull?\n"),
+    (("fc", "aproximate"), 3,
+     "ERROR: show: aproximate is no stage and no object of fc\nhint: did you mean approximate?\n"),
+    (("fcc",), 3,
+     "ERROR: show: which layer? conv1d, conv2d, fc, pointwise\nhint: did you mean fc?\n"),
+    (("fc", "place", "targt"), 3,
+     "ERROR: show: place has no targt; it has target, placement\nhint: did you mean target?\n"),
     (("fc", "place", "nonsense"), 3,
      "ERROR: show: place has no nonsense; it has target, placement\n"),
     (("fc", "place", "a", "b"), 3, "ERROR: show: say one object, not a b\n"),

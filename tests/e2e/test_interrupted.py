@@ -84,7 +84,7 @@ def test_an_interrupted_build_ends_cleanly_and_keeps_what_is_done(
     build.send_signal(number)
     out, err = build.communicate()
     assert (build.returncode, err) == (128 + number, "interrupted: what is done is kept\n")
-    assert ".  a:parse\n.  a:place\n.  a:render\n".startswith(out)
+    assert out in ("a: 2 stages ran\n", "a: 3 stages ran\n")
     assert left_overs(small) == []
     assert small.build()[-1] == "a:simulate"
     assert small.run().out == "1 layer unchanged\n"
@@ -172,7 +172,7 @@ def test_who_waits_for_another_build_says_so_once(small):
         fcntl.lockf(lock, fcntl.LOCK_UN)
         out, err = build.communicate()
     assert (build.returncode, said, err) == (0, "waiting for another build\n", "")
-    assert out.startswith(".  a:parse\n")
+    assert out.startswith("a: 4 stages ran\n")
 
 
 def test_two_builds_at_once_of_equal_layers_run_no_task_twice(small, notes):

@@ -39,7 +39,7 @@ def test_one_live_line_then_the_summary(small):
         assert f"a:{stage} " in shown
         assert f"{done}/4" in shown
     assert "0 from the store" in shown
-    assert ".  a:parse" not in shown
+    assert "a: 4 stages" not in shown
     assert SUMMARY in shown
 
 
@@ -65,4 +65,4 @@ def test_an_error_stands_below_the_task_that_found_it(small):
     small.write("projects/a/a.lair", "One\nwrong\n")
     code, shown = on_terminal(small)
     assert code == 1
-    assert ".  a:parse\r\nprojects/a/a.lair:2:1: error: this is wrong\r\n" in shown
+    assert "a: parse failed\r\nprojects/a/a.lair:2:1: error: this is wrong\r\n" in shown

@@ -12,7 +12,7 @@ import os
 import sys
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,13 @@ from stages.diagnose import UserError, UserErrors
 from stages.make.commands.inert import begin_command
 from stages.make.folders import (
     LayerFolder,
-    find_layers,
+    every_stage,
     folders_of,
-    is_buildable,
-    open_folder,
+    layers_at,
     user_folder,
 )
 from stages.make.loading import OURS
+from stages.make.nearest import nearest_task
 from stages.make.pipe import open_streams, printing
 
 JSON = {
@@ -41,6 +41,8 @@ JSON = {
     "help": "print JSON, for programs",
 }
 BUG = 2
+FEW = 8
+"""How many names are listed where there are many."""
 Options = dict[str, Any]
 
 
@@ -81,15 +83,20 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         options, words = self._parse(in_args)
         return self._ended(options, words)
 
-    def refuse(self, message: str) -> InvalidCommand:
-        """Return the error of a wrong command line: doit prints it in a line, and exits with 3."""
-        return InvalidCommand(f"{self.name}: {message}")
+    def refuse(self, message: str, hint: str = "") -> InvalidCommand:
+        """Return the error of a wrong command line: doit prints it, and exits with 3."""
+        return InvalidCommand(f"{self.name}: {message}" + (f"\nhint: {hint}" if hint else ""))
+
+    def refuse_unknown(self, word: str, more: Iterable[str] = ()) -> InvalidCommand:
+        """Return the error of a word that names no layer and no stage, nor any of `more`."""
+        layers = self.layers()
+        stages = {stage for layer in layers for stage in every_stage(layer)}
+        hint = nearest_task(word, layers, [*stages, *more])
+        return self.refuse(f"{word} is no layer and no stage", hint)
 
     def layers(self) -> list[LayerFolder]:
         """Return every layer, network and kernel of this dodo file; parts before networks."""
-        here = Path.cwd()
-        found = [open_folder(here)] if is_buildable(here) else find_layers(here)
-        return [layer for folder in found for layer in folders_of(folder)]
+        return layers_at(Path.cwd())
 
     def select(self, words: Sequence[str]) -> tuple[list[LayerFolder], list[str]]:
         """Return the layers that words name, else all, and the words that name no layer.
@@ -123,8 +130,8 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         if len(layers) > 1:
             layers = [each for each in layers if each.path == user_folder()] or layers
         if len(layers) != 1:
-            names = ", ".join(layer.name for layer in layers) or "there is none here"
-            raise self.refuse(f"which layer? {names}")
+            hint = nearest_task(rest[0], layers, ()) if rest else ""
+            raise self.refuse(f"which layer? {_few([layer.name for layer in layers])}", hint)
         return layers[0], rest
 
     def _load_dodo(self) -> bool:
@@ -169,6 +176,11 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
 
 def _below(name: str, layers: Sequence[LayerFolder]) -> list[LayerFolder]:
     return [layer for layer in layers if layer.name.startswith(f"{name}/")]
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f", and {len(names) - FEW} more" if len(names) > FEW else ""
+    return ", ".join(names[:FEW]) + more if names else "there is none here"
 
 
 def print_json(data: Any) -> None:

@@ -58,7 +58,7 @@ class Dry(LayerCommand):
         wanted = [task for task, each in found.items() if each.stage in stages or not stages]
         unknown = [word for word in stages if all(word != each.stage for each in found.values())]
         if unknown:
-            raise self.refuse(f"{unknown[0]} is no layer and no stage")
+            raise self.refuse_unknown(unknown[0])
         kept = set(needed({task: each.after for task, each in found.items()}, wanted))
         if not kept:
             raise self.refuse("there is no layer here")

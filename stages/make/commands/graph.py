@@ -54,7 +54,7 @@ class Graph(LayerCommand):
         wanted = [task for task, each in found.items() if each.stage in rest or not rest]
         unknown = [word for word in rest if not any(word == each.stage for each in found.values())]
         if unknown:
-            raise self.refuse(f"{unknown[0]} is no layer and no stage")
+            raise self.refuse_unknown(unknown[0])
         kept = needed({task: each.after for task, each in found.items()}, wanted)
         self._print([each for task, each in found.items() if task in kept], options)
         return 0

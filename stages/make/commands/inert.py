@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dbm
 import sys
+from pathlib import Path
 from typing import Any
 
 from doit import (
@@ -28,7 +29,9 @@ from doit.plugin import PluginEntry
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.database import Database
+from stages.make.folders import layers_at
 from stages.make.loading import watch_loading
+from stages.make.nearest import nearest_task
 from stages.make.pipe import open_streams, printing
 from stages.make.session import session
 
@@ -53,6 +56,18 @@ def our_commands(cmds: Any) -> list[str]:
     ]
 
 
+class NotFound(InvalidCommand):  # type: ignore[misc]
+    """What doit says of a word that names nothing, with what may be meant."""
+
+    def __init__(self, error: InvalidCommand, hint: str) -> None:
+        super().__init__(*error.args, not_found=error.not_found)
+        self._hint = f"\nhint: {hint}" if hint else ""
+
+    def __str__(self) -> str:
+        said = str(super().__str__()).rstrip().replace('"-m ', '"doit ')  # it is `python -m doit`
+        return said + self._hint
+
+
 class Inert(DoitCmdBase):  # type: ignore[misc]
     """What a command of doit needs to let tasks be called like our commands."""
 
@@ -73,7 +88,18 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         except (UserError, UserErrors) as error:
             sys.stderr.write(str(error))
             return 1
+        except InvalidCommand as error:
+            said = (word for word in args if str(error) == f"'{word}' is not a task.")
+            unknown = error.not_found or next(said, None)
+            if session().home is None or unknown is None:
+                raise
+            raise NotFound(error, self._hint(unknown)) from None
         return 0
+
+    def _hint(self, word: str) -> str:
+        """Return what may be meant by a word that is no task."""
+        tasks = [task.name for task in self.task_list if ":" not in task.name]
+        return nearest_task(word, layers_at(Path.cwd()), [*tasks, *session().commands])
 
 
 class List(Inert, cmd_list.List):  # type: ignore[misc]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from doit.exceptions import InvalidCommand
+
 from stages.diagnose import UserError
 from stages.make.commands.colour import paint, paint_isl, wrap_isl
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
@@ -21,6 +23,7 @@ from stages.make.commands.pipeline import (
 from stages.make.commands.states import first_out_of_date
 from stages.make.declare import declaration
 from stages.make.folders import LayerFolder, every_stage, file_of, shown_path
+from stages.make.nearest import did_you_mean, nearest_task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +87,9 @@ class Show(LayerCommand):
         files = [read_file(folder, name) for name in names]
         matching = [part for file in files if (part := _only(file, wanted)).objects]
         if wanted and not matching:
-            have = ", ".join(name for file in files for name in file.objects)
-            raise self.refuse(f"{word} has no {wanted[0]}; it has {have}")
+            have = [name for file in files for name in file.objects]
+            hint = did_you_mean(wanted[0], have)
+            raise self.refuse(f"{word} has no {wanted[0]}; it has {', '.join(have)}", hint)
         return matching if wanted else files
 
     def _everywhere(self, folder: LayerFolder, wanted: str) -> dict[str, list[Shown]]:
@@ -97,9 +101,19 @@ class Show(LayerCommand):
             if any(part.objects for part in parts):
                 found[stage] = [part for part in parts if part.objects]
         if not found:
-            known = ", ".join(every_stage(folder))
-            raise self.refuse(f"{wanted} is no stage and no object; the stages are {known}")
+            raise self._refuse_object(folder, wanted)
         return found
+
+    def _refuse_object(self, folder: LayerFolder, wanted: str) -> InvalidCommand:
+        """Return the error of a word that is nothing, with the nearest stage, file or object."""
+        known = every_stage(folder)
+        files = [(name, file_of(folder, name)) for s in known for name in files_written(folder, s)]
+        there = [read_file(folder, name) for name, path in files if path.is_file()]
+        objects = [each for file in there for name in file.objects for each in _names(name)]
+        words = [*known, *(name for name, _ in files), *objects]
+        hint = did_you_mean(wanted, words) or nearest_task(wanted, self.layers(), ())
+        hint = hint or f"the stages are {', '.join(known)}"
+        return self.refuse(f"{wanted} is no stage and no object of {folder.name}", hint)
 
 
 def read_file(folder: LayerFolder, name: str) -> Shown:

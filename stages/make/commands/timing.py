@@ -66,7 +66,7 @@ class Timing(LayerCommand):
         tasks = tasks_of_folders(folders.values())
         unknown = [word for word in stages if all(word != stage for _, stage in tasks.values())]
         if unknown:
-            raise self.refuse(f"{unknown[0]} is no layer and no stage")
+            raise self.refuse_unknown(unknown[0])
         if not folders:
             raise self.refuse("there is no layer here")
         wanted = {task for task, (_, stage) in tasks.items() if stage in stages or not stages}
