@@ -24,6 +24,7 @@ import numpy as np
 from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
+from stages.fabric.progress import Tell
 from stages.lair.data import input_samples, saved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.layer import is_integer
@@ -78,7 +79,10 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
     expected = evaluate_all(layer, samples)
     copied = (COPIED,) if inputs.names(f"build/{COPIED}/*.yaml") else ()
     variants = (*VARIANTS, *copied)
-    runs = {variant: run_programs(inputs, variant, samples, layer) for variant in variants}
+    runs = {
+        variant: run_programs(inputs, variant, samples, layer, part_of(inputs, n, len(variants)))
+        for n, variant in enumerate(variants)
+    }
     allowed = [] if exact else magnitudes(layer, expected)
     if not exact:
         check_overflow(layer, [each.outputs for each in runs.values()], expected)
@@ -97,8 +101,15 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
     return files | {"build/results.json": json.dumps(results, indent=2) + "\n"}
 
 
-def run_programs(inputs: Inputs, variant: str, samples: Samples, layer: Layer) -> FabricRun:
-    """Compile one variant of the programs, and run it."""
+def part_of(inputs: Inputs, number: int, count: int) -> Tell:
+    """Return whom a run tells how far it is: that is how far one of several parts is."""
+    return lambda share: inputs.tell((number + share) / count)
+
+
+def run_programs(
+    inputs: Inputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None
+) -> FabricRun:
+    """Compile one variant of the programs, and run it, and tell how far that is."""
     copied, profile = variant == COPIED, inputs.profile()
     layout = inputs.yaml("build/multicast/layout.yaml" if copied else "build/layout.yaml")
     programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout["roles"]]
@@ -116,6 +127,7 @@ def run_programs(inputs: Inputs, variant: str, samples: Samples, layer: Layer) -
                 {tensor.name: alike(column(samples, tensor.name)) for tensor in layer.inputs},
                 inputs.mapping().invocations,
                 shapes=shapes,
+                tell=tell,
             )
         except (FabricStuck, FabricFailure) as error:
             hint = (

@@ -39,7 +39,7 @@ from stages.fabric.ports import (
     take_departed,
 )
 from stages.fabric.profile import Profile
-from stages.fabric.progress import reported
+from stages.fabric.progress import Tell, reported, share_of
 from stages.fabric.resident import gather, resident_shape, residents, scatter
 from stages.fabric.sequences import Received, read_received, sequence_fault
 
@@ -111,12 +111,14 @@ def run_fabric(
     *,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     cycle_limit: int = CYCLE_LIMIT,
+    tell: Tell | None = None,
 ) -> FabricRun:
     """Run the programs of `library` on the fabric of `layout`.
 
     `arrays` holds every tensor that arrives or is resident before the start, by name; of one that
     arrives, an array that comes in every invocation, or a sequence with one for each. `shapes`
-    gives the shapes of outputs; by default the smallest that hold what the layout names.
+    gives the shapes of outputs; by default the smallest that hold what the layout names. From time
+    to time `tell` is told how much of the run is done.
 
     Raises FabricFailure before the run where routes are at fault, ValueError where the layout
     contradicts itself or the arrays; FabricStuck and FabricFailure during it.
@@ -127,7 +129,7 @@ def run_fabric(
         machine = _machine(opened, layout, values, invocations, shapes or {})
         _check_routes(machine, layout)
         _scatter(machine, layout, values)
-        outcome = _run(opened, machine, profile, invocations, cycle_limit)
+        outcome = _run(opened, machine, profile, invocations, cycle_limit, tell)
         outputs = _outputs(machine, layout, invocations, shapes or {})
         return _result(machine, layout, outcome, outputs)
 
@@ -231,7 +233,8 @@ def _scatter(machine: _Machine, layout: Mapping[str, Any], values: Values) -> No
 
 
 def _run(
-    opened: ctypes.CDLL, machine: _Machine, profile: Profile, invocations: int, cycle_limit: int
+    opened: ctypes.CDLL, machine: _Machine, profile: Profile, invocations: int, cycle_limit: int,
+    tell: Tell | None,
 ) -> engine.Outcome:
     """Run the engine; the arrays it is given are alive in `machine` and in local names."""
     stride = np.array([memory.shape[1] for memory in machine.memory], dtype=np.int64)
@@ -265,12 +268,16 @@ def _run(
         counter=machine.counters.ctypes.data,
         usage=machine.usage.ctypes.data,
     )
-    return _completed(opened, layout)
+    return _completed(opened, layout, machine, tell)
 
 
-def _completed(opened: ctypes.CDLL, layout: engine.Layout) -> engine.Outcome:
+def _completed(
+    opened: ctypes.CDLL, layout: engine.Layout, machine: _Machine, tell: Tell | None
+) -> engine.Outcome:
     outcome = engine.Outcome()
-    with reported(outcome):
+    entering = int(machine.inlets.inlets["total"].sum())
+    tasks = int((machine.role >= 0).sum()) * layout.invocations
+    with reported(lambda: share_of(outcome, entering, tasks), tell):
         status = opened.fabric_run(ctypes.byref(layout), ctypes.byref(outcome))
     if status in (engine.STUCK, engine.OUT_OF_CYCLES):
         raise FabricStuck(outcome.report.decode())

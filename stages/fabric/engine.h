@@ -83,6 +83,7 @@ struct layout {
 struct outcome {
     int64_t now;                               /* the cycle that the run has come to */
     int64_t cycles, main_cycles, injected, delivered, hops, stalls, tasks;
+    int64_t entered;                           /* wavelets that ports have sent */
     char report[REPORT_SIZE];
 };
 

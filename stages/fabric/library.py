@@ -84,7 +84,7 @@ class Outcome(Structure):
 
     _fields_: ClassVar[Sequence[Any]] = [
         *((name, c_int64) for name in ("now", "cycles", "main_cycles", "injected")),
-        *((name, c_int64) for name in ("delivered", "hops", "stalls", "tasks")),
+        *((name, c_int64) for name in ("delivered", "hops", "stalls", "tasks", "entered")),
         ("report", c_char * REPORT_SIZE),
     ]
 

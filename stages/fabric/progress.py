@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from stages.fabric.library import Outcome
 
-INTERVAL = 10.0
-"""Seconds from one line to the next, the first one included."""
+Tell = Callable[[float], None]
+"""Takes how much of something is done, from 0 to 1."""
+
+INTERVAL = 0.2
+"""Seconds from one time to the next, the first one included."""
+
+
+def share_of(outcome: Outcome, entering: int, tasks: int) -> float:
+    """Return how much of a run is done: of the wavelets that ports have to send, those they sent.
+
+    Where nothing enters, of the least number of tasks, one for each PE and invocation, those that
+    have run.
+    """
+    done, of = (outcome.entered, entering) if entering else (outcome.tasks, tasks)
+    return float(min(done, of) / max(1, of))
 
 
 @contextmanager
-def reported(outcome: Outcome) -> Iterator[None]:
-    """Write a line to stderr from time to time for as long as the block runs."""
+def reported(share: Callable[[], float], tell: Tell | None) -> Iterator[None]:
+    """Tell from time to time, for as long as the block runs, how much is done; nobody if None."""
     done = threading.Event()
-    thread = threading.Thread(target=_report, args=(outcome, done), daemon=True)
-    thread.start()
+    thread = threading.Thread(target=_report, args=(share, tell, done), daemon=True)
+    if tell is not None:
+        thread.start()
     try:
         yield
     finally:
         done.set()
-        thread.join()
+        if tell is not None:
+            thread.join()
 
 
-def _report(outcome: Outcome, done: threading.Event) -> None:
+def _report(share: Callable[[], float], tell: Tell, done: threading.Event) -> None:
     while not done.wait(INTERVAL):
-        sys.stderr.write(f"simulate: cycle {outcome.now}, {outcome.tasks} tasks have run\n")
-        sys.stderr.flush()
+        tell(share())

@@ -59,6 +59,7 @@ static bool inject(struct engine *engine, int32_t i)
     wake(engine, ROUTERS, inlet->node, ready);
     engine->inlet_count[i] += 1;
     engine->outcome->injected += 1;
+    engine->outcome->entered += 1;
     engine->outcome->hops += 1;
     return true;
 }

@@ -49,7 +49,7 @@ class Inputs:
 
     Every file is read once; `reads` holds the digest of what was read, by the name that the stage
     uses, and `further` those that it read beyond the declared ones. What is `known` of them is not
-    looked for in the folder.
+    looked for in the folder. `stage` is the one that runs.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class Inputs:
         self._contents: dict[str, bytes] = dict(known or {})
         self._mapping: LayerMapping | None = None
         self._lair: Layer | None = None
+        self.stage = ""
         self.reads: dict[str, str] = {}
         self.further: dict[str, str] = {}
 
@@ -68,6 +69,12 @@ class Inputs:
     def scratch(self) -> Path:
         """The folder for what may be kept between builds and lost at any time."""
         return self._folder.home / STATE
+
+    def tell(self, share: float) -> None:
+        """Tell who watches the build how much of the stage is done, from 0 to 1."""
+        from stages.make.progress import progress
+
+        progress().tell(f"{self._folder.name}:{self.stage}", share)
 
     def content(self, name: str) -> bytes:
         """Return the bytes of a file. Raises UserError where it cannot be read."""

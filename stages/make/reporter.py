@@ -36,7 +36,6 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         super().__init__(outstream, options)
         self._live: LiveLine | None = None
         self._grouped = Grouped([])
-        self._done = self._hits = 0
 
     def initialize(self, tasks: Mapping[str, Any], selected_tasks: Sequence[str]) -> None:
         """Take note of the tasks of a build, and watch them on a terminal."""
@@ -52,13 +51,15 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         self._hide()
         with printing(self.outstream):
             super().write(text)
+        if self._live is not None:
+            self._live.show()
 
     def execute_task(self, task: Any) -> None:
         """Show a task that begins; what became of a stage is printed when it ends."""
         if not is_stage(task):
             super().execute_task(task)
         elif self._live is not None:
-            self._live.show(task.title(), self._done, self._hits)
+            self._live.begin(task.name)
 
     def skip_uptodate(self, task: Any) -> None:
         """Print a task that was restored from the store."""
@@ -80,6 +81,8 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
             if is_stage(task):
                 self._say(self._grouped.end(task.name, "left"))
             return
+        if self._live is not None:
+            self._live.end(task.name)
         if is_stage(task):
             line = self._grouped.fail(task.name)
             self.write(f".  {task.title()}\n" if session().verbose else line)
@@ -111,8 +114,8 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
 
     def _print(self, task: Any, found: Result) -> None:
         """Print what became of a task, and say what was repaired on the way."""
-        self._done += 1
-        self._hits += found.how == "hit"
+        if self._live is not None:
+            self._live.end(task.name, is_hit=found.how == "hit")
         if session().verbose and found.how in LINES:
             self.write(LINES[found.how].format(task.title()))
         self._say(self._grouped.end(task.name, found.how))

@@ -22,6 +22,7 @@ def perform(name: str, inputs: Inputs) -> dict[str, bytes]:
 
     Raises UserError or UserErrors where the layer folder is wrong.
     """
+    inputs.stage = name
     try:
         outputs = _bounded(name, inputs)
     except (UserError, UserErrors) as error:

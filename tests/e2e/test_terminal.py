@@ -2,20 +2,22 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
 
 from tests.e2e.conftest import DODO
 
+PAINT = re.compile("\x1b\\[[0-9;?]*[A-Za-z]")
 SUMMARY = "small on ideal\r\n  y       right, bit for bit\r\n"
 
 
-def on_terminal(space, *args):
+def on_terminal(space, *args, **more):
     """Run doit on a terminal, and return what it prints there."""
     ours, theirs = pty.openpty()
     env = {
         **os.environ, "PYTHONPATH": str(space.modules), "TERM": "xterm", "SLOW": "0.3",
-        "COLUMNS": "120",
+        "COLUMNS": "120", **more,
     }
     build = subprocess.Popen(
         [sys.executable, "-m", "doit", *args], cwd=space.root, env=env, stdin=theirs,
@@ -54,6 +56,32 @@ def task_others():
     for name in "xy":
         yield {"name": name, "actions": ["echo " + name]}
 """
+
+
+def test_the_line_moves_and_so_does_the_time_left_while_one_stage_runs(small):
+    for words in ((), ("-n", "2")):
+        code, shown = on_terminal(small, "-a", *words, SLOW="0.1", LONG="4")
+        assert code == 0
+        found = re.findall(r"a:simulate (\d+%).*?0:00:0(\d) left", PAINT.sub("", shown))
+        assert list(dict.fromkeys(share for share, _ in found)) == ["25%", "50%", "75%"]
+        assert next(left for share, left in found if share == "25%") == "3"
+        assert found[-1][1] in "01"
+
+
+def test_a_long_stage_prints_no_line_of_its_own(small):
+    code, shown = on_terminal(small, LONG="1")
+    assert code == 0
+    assert "a:simulate: " not in shown
+
+
+def test_what_follows_the_line_has_no_colours_where_none_are_wanted(small):
+    code, shown = on_terminal(small, NO_COLOR="1")
+    assert (code, re.findall("\x1b\\[[0-9;]*m", shown)) == (0, [])
+
+
+def test_with_v_every_stage_has_a_line_on_a_terminal_too(small):
+    code, shown = on_terminal(small, "-v")
+    assert (code, ".  a:parse\r\n" in shown) == (0, True)
 
 
 def test_nothing_to_do_has_no_live_line(small):

@@ -9,41 +9,44 @@ from stages.fabric import driver, progress
 from stages.fabric.library import Outcome
 
 
-class Lines:
-    """A stream that blocks whoever waits for a line until there is one."""
+def test_a_run_that_is_under_way_tells_how_far_it_is(monkeypatch):
+    told, done = [], progress.threading.Event()
 
-    def __init__(self, done):
-        self.done, self.text = done, ""
+    def tell(share):
+        told.append(share)
+        done.set()
 
-    def write(self, text):
-        self.text += text
-
-    def flush(self):
-        self.done.set()
-
-
-def test_a_line_says_the_cycle_and_the_tasks_of_a_run_that_is_under_way(monkeypatch):
-    lines = Lines(progress.threading.Event())
-    monkeypatch.setattr(progress.sys, "stderr", lines)
     monkeypatch.setattr(progress, "INTERVAL", 0.001)
-    with progress.reported(Outcome(now=17, tasks=3)):
-        assert lines.done.wait(60)
-    assert lines.text.splitlines()[0] == "simulate: cycle 17, 3 tasks have run"
+    with progress.reported(lambda: 0.25, tell):
+        assert done.wait(60)
+    assert set(told) == {0.25}
 
 
-def test_a_short_run_says_nothing(capsys):
-    with progress.reported(Outcome()):
-        pass
-    assert capsys.readouterr().err == ""
+def test_a_short_run_tells_nothing_and_nobody_may_listen():
+    told = []
+    for tell in (told.append, None):
+        with progress.reported(lambda: 1.0, tell):
+            pass
+    assert told == []
+
+
+@pytest.mark.parametrize(("entered", "tasks", "entering", "least", "share"), [
+    (3, 9, 12, 6, 0.25),  # of what enters
+    (0, 3, 0, 6, 0.5),  # nothing enters: of the tasks
+    (0, 9, 0, 6, 1.0),  # more tasks than one for each PE
+    (0, 0, 0, 0, 0.0),
+])
+def test_how_far_is_what_entered_or_else_the_tasks(entered, tasks, entering, least, share):
+    assert progress.share_of(Outcome(entered=entered, tasks=tasks), entering, least) == share
 
 
 def test_the_engine_counts_on_while_it_runs(library, row, ideal, monkeypatch):
     seen = []
 
     @contextmanager
-    def reported(outcome):
+    def reported(share, tell):
         yield
-        seen.append(outcome)
+        seen.append(share())
 
     monkeypatch.setattr(driver, "reported", reported)
     layout = row("waiting", 1, {"x": "{ [PE[0, 0] -> N[]] -> ramp[] }"})
@@ -51,4 +54,4 @@ def test_the_engine_counts_on_while_it_runs(library, row, ideal, monkeypatch):
     layout["arrivals"]["x"] = x | {"order": "{ x[i = 0:4] -> [PE[0, -1] -> index[i]] }"}
     with pytest.raises(driver.FabricStuck):
         driver.run_fabric(library, layout, ideal, {"x": np.ones(5, "i4")}, cycle_limit=3)
-    assert seen[0].now == 3
+    assert seen == [0.6]
