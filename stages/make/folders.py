@@ -124,6 +124,11 @@ def parts_of(folder: LayerFolder) -> list[LayerFolder]:
     return [part for _, part in folder.parts]
 
 
+def wholes_of(folders: Iterable[LayerFolder]) -> dict[str, str]:
+    """Return, by the name of each part among some folders, that of its network or kernel."""
+    return {part.name: folder.name for folder in folders for part in parts_of(folder)}
+
+
 def folders_of(folder: LayerFolder) -> list[LayerFolder]:
     """Return a folder and its parts: these before a network, but after the kernel they are of."""
     parts = parts_of(folder)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from stages.make.folders import parts_of
+from stages.make.folders import wholes_of
 from stages.make.session import session
 
 INTERVAL = 30.0
@@ -18,7 +18,7 @@ class Grouped:
     """The stages that are selected, by layer, and what became of those that ended."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._wholes = _wholes()
+        self._wholes = wholes_of(session().folders.values())
         self._selected = Counter(self._whole(name) for name in names)
         self._done: Counter[str] = Counter()
         self._ended: dict[str, Counter[str]] = {}
@@ -72,12 +72,6 @@ def needed(tasks: Mapping[str, Any], selected: Iterable[str]) -> list[str]:
         seen |= found
         waiting += found
     return [name for name in seen if tasks[name].actions]
-
-
-def _wholes() -> dict[str, str]:
-    """Return, by the name of each part, that of its network or kernel."""
-    folders = session().folders.values()
-    return {part.name: folder.name for folder in folders for part in parts_of(folder)}
 
 
 def _counts(ended: Counter[str]) -> Iterator[str]:

@@ -35,7 +35,7 @@ def test_a_stage_that_fails_is_named_with_what_ran_before():
 
 
 def test_parts_are_counted_with_the_whole(monkeypatch):
-    monkeypatch.setattr(grouped, "_wholes", lambda: {"mlp/first": "mlp"})
+    monkeypatch.setattr(grouped, "wholes_of", lambda folders: {"mlp/first": "mlp"})
     ended = [("mlp/first:parse", "ran"), ("mlp:connect", "ran")]
     names = [name for name, _ in ended]
     assert text(*ended, names=names) == "mlp: 2 stages ran\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,12 +21,23 @@ from stages.make.commands.forecast import (
 from stages.make.commands.pipeline import needed
 from stages.make.commands.why import listed
 from stages.make.declare import declaration
-from stages.make.folders import STATE, file_of, is_pattern, names_of
+from stages.make.folders import STATE, file_of, is_pattern, names_of, wholes_of
 from stages.make.memo import memo_of
 from stages.make.run import KEEP_EDITS
 from stages.make.session import session
 
-STYLES = {FROM_STORE: "cyan", WOULD_RUN: "red", MAY_RUN: "yellow"}
+EVERYTHING = {
+    "name": "everything",
+    "short": "v",
+    "long": "everything",
+    "type": bool,
+    "default": False,
+    "help": "print every task, however many there are",
+}
+MOST_LINES = 40
+"""How many lines are printed at most, but with `-v`."""
+
+STYLES = {WOULD_RUN: "red", MAY_RUN: "yellow", FROM_STORE: "cyan"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +54,15 @@ class Dry(LayerCommand):
 
     name = "dry"
     doc_purpose = "say what a build would do, and why, without doing it"
-    doc_usage = "[TASK ...] [--keep-edits]"
+    doc_usage = "[TASK ...] [-v] [--keep-edits]"
     doc_description = (
         "TASK is a layer, fc, or a stage of one and what it needs, fc:simd. A task would run, come "
         "from the store, or may run: if a task before it would run and writes something else than "
-        "before. Nothing is built, and nothing is written into layers and cache."
+        "before. Nothing is built, and nothing is written into layers and cache. Where that takes "
+        f"more than {MOST_LINES} lines, there is one for each layer, or network with its parts; -v "
+        "prints one for each task all the same."
     )
-    cmd_options = (KEEP_EDITS, JSON)
+    cmd_options = (KEEP_EDITS, EVERYTHING, JSON)
 
     def act(self, options: Options, words: list[str]) -> int:
         """Print the tasks that a build would not leave alone."""
@@ -68,7 +82,10 @@ class Dry(LayerCommand):
         if options["json"]:
             print_json([_data(plan) for plan in plans])
         else:
-            print("\n".join(_text(history, plans)))
+            lines = list(_text(history, plans))
+            if len(lines) > MOST_LINES and not options["everything"]:
+                lines = list(_grouped(history, plans, wholes_of(named.values())))
+            print("\n".join(lines))
         return 0
 
 
@@ -140,8 +157,42 @@ def _text(history: History, plans: Sequence[Plan]) -> Iterator[str]:
             status = f"{plan.forecast.status:<{len(FROM_STORE)}}"
             painted = paint(STYLES[plan.forecast.status], status)
             yield f"  {plan.forecast.stage:<{width}}  {painted}  {plan.reason}".rstrip()
-    count = len(plans) - len(to_do)
-    yield f"{count} {'task' if count == 1 else 'tasks'} up to date"
+    yield _up_to_date(plans)
+
+
+def _grouped(
+    history: History, plans: Sequence[Plan], wholes: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield a line for each layer, or network with its parts: what a build would do, and why."""
+    found: dict[str, list[Plan]] = {}
+    for plan in plans:
+        if plan.forecast.status != UP_TO_DATE:
+            name = plan.forecast.folder.name
+            found.setdefault(wholes.get(name, name), []).append(plan)
+    most = len(found) if len(found) < MOST_LINES else MOST_LINES - 2
+    for whole, own in list(found.items())[:most]:
+        yield f"{paint('bold', whole)}: {_counts(own)}; {_reason_of(history, own)}"
+    if most < len(found):
+        rest = [plan for own in list(found.values())[most:] for plan in own]
+        yield f"and {len(found) - most} more layers: {_counts(rest)}; -v lists them"
+    yield _up_to_date(plans)
+
+
+def _counts(plans: Sequence[Plan]) -> str:
+    statuses = Counter(plan.forecast.status for plan in plans)
+    return ", ".join(paint(STYLES[s], f"{statuses[s]} {s}") for s in STYLES if statuses[s])
+
+
+def _reason_of(history: History, plans: Sequence[Plan]) -> str:
+    """Return why a build would do that to a layer: the files that changed, else what is first."""
+    pairs = [(plan.forecast.folder, plan.causes) for plan in plans]
+    changed = list(sources_of(history, pairs))
+    return f"{listed(changed)} changed" if changed else plans[0].reason
+
+
+def _up_to_date(plans: Sequence[Plan]) -> str:
+    count = sum(plan.forecast.status == UP_TO_DATE for plan in plans)
+    return f"{count} {'task' if count == 1 else 'tasks'} up to date"
 
 
 def _data(plan: Plan) -> dict[str, Any]:
