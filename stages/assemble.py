@@ -16,7 +16,8 @@ import typing
 
 import numpy as np
 
-from stages.lair.whole import is_near, is_same, largest_error, part_of
+from stages.lair.data import origins
+from stages.lair.whole import is_near, is_same, largest_error, parts_of
 from stages.volumes.domains import domains_by_name
 from stages.volumes.evaluate import evaluate
 from stages.volumes.operation import Program, read_program
@@ -46,22 +47,25 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return build/results.json of the kernel, and its result."""
     program = read_program(inputs.yaml("operations.yaml"))
     (output,) = program.outputs
-    expected = _expected(inputs, program)[output]
-    regions, parts = inputs.yaml("tiles.yaml"), {}
+    values = _values(inputs, program)
+    expected = evaluate(program, inputs.objects("volumes.isl")["volumes"], values)[output]
+    regions, parts, texts = inputs.yaml("tiles.yaml"), {}, {}
     given = np.zeros(expected.shape, expected.dtype)
     for tile in placed_tiles(regions):
         value = tile.region.get("constant")
         if value is None:
             part = inputs.part(tile.name)
+            texts[tile.name] = (tile.region["lair"], tile.region["layer"])
             parts[tile.name] = json.loads(part.text("build/results.json"))
             value = part.array(f"build/outputs/{tile.region['tensor']}.npy")
         if "output" in tile.region:
             given[where(tile.region["output"], tile.index)] = value
     results = {
-        "parts": {name: part_of(found) for name, found in parts.items()},
+        "parts": parts_of(parts, texts),
         "one_after_another": {
             v: sum(found["cycles"][v] for found in parts.values()) for v in ("simd", "loops")
         },
+        "data": _origins(inputs, program, values),
         "check": {output: _check(given, expected, parts)},
     }
     return {
@@ -70,11 +74,17 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     }
 
 
-def _expected(inputs: Inputs, program: Program) -> dict[str, Array]:
-    """Return what NumPy computes of the kernel."""
-    volumes = inputs.objects("volumes.isl")["volumes"]
-    values = kernel_values(program, domains_by_name(volumes), inputs.kernel(), inputs.arrays())
-    return evaluate(program, volumes, values)
+def _values(inputs: Inputs, program: Program) -> dict[str, Array]:
+    """Return the inputs of the kernel, and its constant tensors."""
+    volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
+    return kernel_values(program, volumes, inputs.kernel(), inputs.arrays())
+
+
+def _origins(inputs: Inputs, program: Program, values: dict[str, Array]) -> dict[str, str]:
+    """Return where the values of each input are from."""
+    names = [each.name for each in program.operations if each.kind == "input"]
+    given = {name: values[name] for name in names}
+    return origins(inputs.kernel().data, given, inputs.names("inputs/*.npy"))
 
 
 def _check(given: Array, expected: Array, parts: Description) -> Description:

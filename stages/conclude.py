@@ -20,7 +20,7 @@ import numpy as np
 from stages.lair.data import input_samples, saved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.unroll import Arrays
-from stages.lair.whole import is_same, largest_error, part_of
+from stages.lair.whole import is_same, largest_error, parts_of
 from stages.mapping.network_yaml import Crossing, End, Network
 
 if typing.TYPE_CHECKING:
@@ -43,13 +43,29 @@ def run(inputs: Inputs) -> dict[str, str]:
     """Return build/results.json of the network."""
     network = inputs.network()
     parts = {p: json.loads(inputs.part(p).text("build/results.json")) for p in network.parts}
+    texts = {part: _texts(inputs.part(part)) for part in parts}
     results = {
-        "parts": {part: part_of(results) for part, results in parts.items()},
+        "parts": parts_of(parts, texts),
         "crossings": inputs.yaml("crossings.yaml"),
         "one_after_another": {v: _longest(network, parts, v) for v in ("simd", "loops")},
+        "data": dict(_origins(network, parts)),
         "check": _checks(inputs, network, parts),
     }
     return {"build/results.json": json.dumps(results, indent=2) + "\n"}
+
+
+def _texts(part: Inputs) -> tuple[str, ...]:
+    """Return what makes a part the layer that it is."""
+    return (part.text("layer.yaml"), *map(part.text, part.names("*.lair")))
+
+
+def _origins(network: Network, parts: Description) -> Iterator[tuple[str, str]]:
+    """Yield where the values of each input of the network are from; what crosses is none."""
+    crossing = {str(each.to) for each in network.crossings}
+    for part, results in parts.items():
+        for tensor, origin in results["data"].items():
+            if str(End(part=part, tensor=tensor)) not in crossing:
+                yield f"{part}.{tensor}", origin
 
 
 def _longest(network: Network, parts: Description, variant: str) -> int:

@@ -25,7 +25,7 @@ from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.fabric.progress import Tell
-from stages.lair.data import input_samples, saved
+from stages.lair.data import input_samples, origins, saved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.layer import is_integer
 from stages.lair.magnitude import is_exact, magnitudes, sum_of_absolutes
@@ -242,6 +242,7 @@ def describe(
         "lanes": max(profile.lanes[tensor.type] for tensor in layer.outputs),
         "busiest": {name: usage_of_busiest(runs[name]) for name in VARIANTS},
         "tasks": task_results(inputs, runs),
+        "data": origins(inputs.mapping().data, samples[0], inputs.names("inputs/*.npy")),
         "check": checks,
         "memory": {
             "bytes_per_pe": max(simd.memory.values(), default=0),

@@ -21,9 +21,9 @@ from stages.lair.strided import Array
 from stages.lair.unroll import Arrays, Samples
 
 if TYPE_CHECKING:
-    from stages.mapping.layer_yaml import Mapping as LayerMapping
+    from stages.mapping.layer_yaml import Data, Mapping as LayerMapping
 
-__all__ = ["generate", "input_samples", "is_exact", "read_inputs", "saved"]
+__all__ = ["generate", "input_samples", "is_exact", "origins", "read_inputs", "saved"]
 
 Drawing = Callable[[Tensor, np.random.Generator], Array]
 """The values of a tensor."""
@@ -148,6 +148,22 @@ def input_samples(mapping: LayerMapping, layer: Layer, given: Arrays) -> Samples
         {**inputs, **{name: values[n % len(values)] for name, values in read.items()}}
         for n, inputs in enumerate(made)
     ]
+
+
+def origins(data: Data, values: Arrays, files: Collection[str]) -> dict[str, str]:
+    """Return where the values of each input are from: `inputs/x.npy`, or `integers, seed 0`.
+
+    `files` are the names of files that were read.
+    """
+    named = {name: f"inputs/{name}.npy" for name in values}
+    made = {name: f"{_kind(value)}, seed {data.seed}" for name, value in values.items()}
+    return {name: file if file in files else made[name] for name, file in named.items()}
+
+
+def _kind(values: Array) -> str:
+    """Return what was made: reals show among the first few elements."""
+    some = values.reshape(-1)[:PART]
+    return "integers" if np.array_equal(some, np.rint(some)) else "reals"
 
 
 def saved(values: Sequence[Array]) -> Array:

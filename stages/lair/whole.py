@@ -12,6 +12,20 @@ from stages.lair.strided import Array
 KEPT = ("top", "machine", "invocations", "cycles", "speedup", "memory")
 
 
+def parts_of(
+    results: Mapping[str, Mapping[str, Any]], texts: Mapping[str, object]
+) -> dict[str, dict[str, Any]]:
+    """Return what the table says of every part, and the first one that it is like.
+
+    `results` are their build/results.json, and those are alike whose `texts` are equal.
+    """
+    first: dict[object, str] = {}
+    return {
+        name: {"like": first.setdefault(texts[name], name), **part_of(found)}
+        for name, found in results.items()
+    }
+
+
 def part_of(results: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the table says of a part; `results` is its build/results.json."""
     checks = results["check"].values()

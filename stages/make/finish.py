@@ -99,5 +99,5 @@ def _shown(name: str, results: Mapping[str, Any], in_full: bool) -> str:
     if not results:
         return ""
     if "parts" in results:
-        return table(name, results)
+        return table(name, results, session().verbose)
     return summary(results) if in_full else line(name, results)

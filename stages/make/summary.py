@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 WAYS = {
@@ -18,14 +18,21 @@ WAYS = {
 }
 
 
+FILE = ".npy"
+MOST_NAMES = 8
+"""How many names are listed where there are many."""
+
+
 def summary(results: Mapping[str, Any]) -> str:
     """Return the result of a layer as text; `results` is `build/results.json`.
 
-    What was built; right or wrong; cycles with vector instructions and with loops only; the bound
-    and what binds; bytes per PE; and by what each task got its instruction.
+    What was built; right or wrong; which inputs came from files; cycles with vector instructions
+    and with loops only; the bound and what binds; bytes per PE; and by what each task got its
+    instruction.
     """
-    lines = [_title(results), *_checks(results["check"]), _cycles(results), _bound(results)]
-    return "\n".join([*lines, _memory(results), _fabric(results), *_tasks(results["tasks"])]) + "\n"
+    lines = [_title(results), *_checks(results["check"]), *inputs(results["data"])]
+    lines += [_cycles(results), _bound(results), _memory(results), _fabric(results)]
+    return "\n".join([*lines, *_tasks(results["tasks"])]) + "\n"
 
 
 def line(name: str, results: Mapping[str, Any]) -> str:
@@ -38,6 +45,22 @@ def line(name: str, results: Mapping[str, Any]) -> str:
 def is_right(results: Mapping[str, Any]) -> bool:
     """Say whether every output was right."""
     return all(found["right"] for found in results["check"].values())
+
+
+def inputs(origins: Mapping[str, str]) -> Iterator[str]:
+    """Yield the line of which inputs came from files, and which were generated, and how."""
+    named: dict[str, list[str]] = {}
+    for tensor, origin in origins.items():
+        said = f"from {origin}" if origin.endswith(FILE) else f"generated ({origin})"
+        named.setdefault(said, []).append(tensor)
+    if named:
+        yield "  inputs  " + "; ".join(f"{first_of(names)} {said}" for said, names in named.items())
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Return names, of many the first few and how many there are more."""
+    more = len(names) - MOST_NAMES
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:MOST_NAMES])} and {more} more"
 
 
 def _title(results: Mapping[str, Any]) -> str:

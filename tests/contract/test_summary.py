@@ -1,6 +1,6 @@
 """The summary of a result, whole."""
 
-from stages.make.summary import is_right, summary
+from stages.make.summary import inputs, is_right, summary
 
 RESULTS = {
     "top": "ff",
@@ -27,6 +27,7 @@ RESULTS = {
             "extra": 0,
         },
     },
+    "data": {"W": "integers, seed 1", "x": "inputs/x.npy", "b": "integers, seed 1"},
     "check": {
         "y": {"exact": True, "right": True, "max_abs_error": 0.0},
         "z": {"exact": False, "right": True, "max_abs_error": 0.25},
@@ -38,6 +39,7 @@ TEXT = """\
 ff on wse2, 2 invocations
   y       right, bit for bit
   z       right, within rounding: 0.25 at most
+  inputs  W, b generated (integers, seed 1); x from inputs/x.npy
   cycles  202 with vector instructions, 301 with loops: 1.49 times as fast
   bound   21 cycles, by latency
   memory  3408 of 49152 bytes on the fullest PE
@@ -49,6 +51,13 @@ ff on wse2, 2 invocations
 
 def test_summary_says_what_came_out():
     assert summary(RESULTS) == TEXT
+
+
+def test_of_many_inputs_the_first_are_named():
+    assert list(inputs({f"x{k}": "reals, seed 0" for k in range(12)})) == [
+        "  inputs  x0, x1, x2, x3, x4, x5, x6, x7 and 4 more generated (reals, seed 0)"
+    ]
+    assert list(inputs({})) == []
 
 
 def test_a_wrong_value_is_not_right():

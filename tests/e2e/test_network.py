@@ -21,6 +21,7 @@ compute_first hull [8, 6]
   last   right, bit for bit  108     299         2.77      3248 of 49152  init_y exact [4], \
 compute_last hull [4, 8]
   316 cycles one after another, 793 with loops
+  inputs  first.W, first.x, relu.b, last.W generated (integers, seed 0)
   last.y right from end to end, bit for bit
 """
 ASTRAY = """\

@@ -7,7 +7,7 @@ Writes   build/outputs/*.npy, build/results.json
 
 import json
 
-from stages.noted import note
+from stages.noted import go_on, note
 
 READS = ("build/simd/pe_*.c", "build/layout.yaml", "inputs/*.npy")
 WRITES = ("build/outputs/*.npy", "build/results.json")
@@ -18,6 +18,7 @@ def run(inputs):
     inputs.text("build/layout.yaml")
     for name in inputs.names("inputs/*.npy"):
         inputs.content(name)
+    go_on(inputs)
     note("simulate", inputs)
     return {
         "build/outputs/y.npy": "".join(programs).encode(),
@@ -35,6 +36,7 @@ def results(programs):
                 "by": "hull", "why": "", "sizes": [8], "calls": 1, "instances": 8, "extra": 0,
             }
         },
+        "data": {"x": "integers, seed 0"},
         "check": {"y": {"exact": True, "right": True, "max_abs_error": 0.0}},
         "memory": {"bytes_per_pe": 96, "of": 49152},
         "fabric": {"wavelets": 3, "hops": 4, "stalls": 0},
