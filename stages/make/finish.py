@@ -13,6 +13,9 @@ from stages.make.reporter import StageReporter
 from stages.make.session import session
 
 RESULTS = "build/results.json"
+LAYOUTS = "layouts.isl"
+"""What the last stage of a kernel writes that is not cut into parts."""
+
 INTERRUPTED = 128
 MOST_SUMMARIES = 5
 """How many layers get a summary of several lines."""
@@ -40,9 +43,13 @@ def _results() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the results of the layers that were asked for and built to the end; {} for none."""
     for name, folder in session().folders.items():
         if name in session().selected and (name in session().clean or _is_built(folder)):
-            writes = {n for stage in folder.stages for n in declaration(stage).writes}
-            text = file_of(folder, RESULTS).read_text("utf-8") if RESULTS in writes else "{}"
+            has_results = RESULTS in _written(folder)
+            text = file_of(folder, RESULTS).read_text("utf-8") if has_results else "{}"
             yield name, json.loads(text)
+
+
+def _written(folder: LayerFolder) -> set[str]:
+    return {name for stage in folder.stages for name in declaration(stage).writes}
 
 
 def _is_built(folder: LayerFolder) -> bool:
@@ -92,12 +99,22 @@ def _lines(shown: Mapping[str, Mapping[str, Any]], unchanged: int) -> Iterator[s
         yield f"{unchanged} {'layer' if unchanged == 1 else 'layers'} unchanged\n"
 
 
+def _found(folder: LayerFolder, in_full: bool) -> str:
+    """Return what the stages of a kernel found that is not cut into parts; nothing of others."""
+    if LAYOUTS not in _written(folder):
+        return ""
+    from stages.volumes.found import READS, summary
+
+    text = summary(folder.name, {n: file_of(folder, n).read_text("utf-8") for n in READS})
+    return text if in_full else text[: text.index("\n") + 1]
+
+
 def _shown(name: str, results: Mapping[str, Any], in_full: bool) -> str:
     from stages.make.summary import line, summary
     from stages.make.table import table
 
     if not results:
-        return ""
+        return _found(session().folders[name], in_full)
     if "parts" in results:
         return table(name, results, session().verbose)
     return summary(results) if in_full else line(name, results)
