@@ -18,7 +18,7 @@ LAYOUTS = "layouts.isl"
 
 INTERRUPTED = 128
 MOST_SUMMARIES = 5
-"""How many layers get a summary of several lines."""
+"""How many layers get a summary of several lines, but with `-v`."""
 
 
 def finish(code: int) -> int:
@@ -94,7 +94,7 @@ def _is_right(results: Mapping[str, Any]) -> bool:
 
 def _lines(shown: Mapping[str, Mapping[str, Any]], unchanged: int) -> Iterator[str]:
     for name, results in shown.items():
-        yield _shown(name, results, len(shown) <= MOST_SUMMARIES)
+        yield _shown(name, results, len(shown) <= MOST_SUMMARIES or session().verbose)
     if unchanged:
         yield f"{unchanged} {'layer' if unchanged == 1 else 'layers'} unchanged\n"
 
@@ -111,10 +111,10 @@ def _found(folder: LayerFolder, in_full: bool) -> str:
 
 def _shown(name: str, results: Mapping[str, Any], in_full: bool) -> str:
     from stages.make.summary import line, summary
-    from stages.make.table import table
+    from stages.make.table import line_of_parts, table
 
     if not results:
         return _found(session().folders[name], in_full)
     if "parts" in results:
-        return table(name, results, session().verbose)
+        return table(name, results, session().verbose) if in_full else line_of_parts(name, results)
     return summary(results) if in_full else line(name, results)

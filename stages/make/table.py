@@ -41,6 +41,16 @@ def table(name: str, results: Mapping[str, Any], everything: bool = False) -> st
     return "\n".join(lines) + "\n"
 
 
+def line_of_parts(name: str, results: Mapping[str, Any]) -> str:
+    """Return the result of a network or a kernel, one of many, as a line."""
+    total, found = results["one_after_another"], "right" if is_right(results) else "WRONG"
+    count = len(results["parts"])
+    return (
+        f"{name}: {found}, {count} {'part' if count == 1 else 'parts'}, "
+        f"{total['simd']} cycles one after another, {total['loops']} with loops\n"
+    )
+
+
 def is_right(results: Mapping[str, Any]) -> bool:
     """Say whether every part, and every output of the network, was right."""
     checks = [*results["parts"].values(), *results["check"].values()]

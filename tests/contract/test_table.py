@@ -1,6 +1,6 @@
 """The table of a network or a kernel, whole."""
 
-from stages.make.table import is_right, table
+from stages.make.table import is_right, line_of_parts, table
 
 PART = {
     "like": "first",
@@ -99,6 +99,13 @@ def test_what_is_wrong_among_equal_parts_is_named():
     text = table("k", kernel(parts))
     assert columns(text, 6)[2] == ["a", "x", "3", "WRONG", "in", "1"]
     assert "  WRONG: b\n" in text
+
+
+def test_one_of_many_networks_is_a_line():
+    said = "2 parts, 272 cycles one after another, 470 with loops\n"
+    assert line_of_parts("mlp", RESULTS) == f"mlp: right, {said}"
+    wrong = RESULTS | {"parts": RESULTS["parts"] | {"first": PART | {"right": False}}}
+    assert line_of_parts("mlp", wrong) == f"mlp: WRONG, {said}"
 
 
 def test_a_part_that_is_wrong_makes_the_network_wrong():

@@ -51,7 +51,7 @@ def test_many_layers_have_a_line_each(small):
         small.layer(f"projects/{name}")
         small.write(f"projects/{name}/a.lair", f"One\n{name}\n")
     lines = [f"{name}: right, 2 cycles, 4 with loops\n" for name in "abcdef"]
-    assert small.run().out.endswith("".join(lines))
+    assert small.plain().out.endswith("".join(lines))
 
 
 def test_a_wrong_value_is_shown_and_exits_1(small):

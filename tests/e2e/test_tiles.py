@@ -30,6 +30,9 @@ def test_tiles_of_a_product_are_layers_built_once_and_a_layer_adds_them(space):
     results = json.loads(space.read("projects/mm/build/results.json"))
     assert list(results["parts"]) == list(parts)
     assert results["check"] == {"c": {"exact": True, "right": True, "max_abs_error": 0.0}}
+    assert results["data"] == {"a": "integers, seed 0", "b": "integers, seed 0"}
+    assert [part["like"] for part in results["parts"].values()] == [parts[0], parts[0], parts[2]]
+    check_that_equal_tiles_are_one_line(space)
     outputs = [
         np.load(space.root / f"projects/mm/build/parts/{part}/build/outputs/c.npy")
         for part in parts
@@ -42,6 +45,16 @@ def test_tiles_of_a_product_are_layers_built_once_and_a_layer_adds_them(space):
     assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
     space.write("dodo.py", DODO)
     check_that_old_parts_go(space)
+
+
+def check_that_equal_tiles_are_one_line(space):
+    """But with `-v` each has one."""
+    folded, full = space.plain("mm").out.splitlines(), space.run("mm").out.splitlines()
+    assert [line.split()[:3] for line in folded[:4]] == [
+        ["mm:", "2", "of"], ["part", "values", "cycles"], ["c_0_p0_t0", "x", "2"],
+        ["c_0", "right,", "bit"],
+    ]
+    assert [line.split()[0] for line in full[2:5]] == ["c_0_p0_t0", "c_0_p0_t1", "c_0"]
 
 
 def check_that_old_parts_go(space):

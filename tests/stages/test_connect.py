@@ -172,13 +172,17 @@ c.x:
 
 
 def test_values_flow_from_part_to_part(net):
-    results = net.build()
+    assert net.build()["data"] == {"a.x": "integers, seed 0"}
     x = np.arange(8, dtype=np.float32)
     folder = net.root / "projects/net"
     (folder / "a/inputs").mkdir()
     np.save(folder / "a/inputs/x.npy", x)
     results = net.build()
     assert results["check"] == {"c.y": {"exact": True, "right": True, "max_abs_error": 0.0}}
+    assert results["data"] == {"a.x": "inputs/x.npy"}
+    assert {name: part["like"] for name, part in results["parts"].items()} == {
+        "a": "a", "b": "b", "c": "b"
+    }
     assert np.array_equal(np.load(folder / "build/c/outputs/y.npy"), 8 * x)
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from stages.diagnose import Source, UserErrors
 from stages.lair import Layer, parse_lair, specialise
-from stages.lair.data import generate, is_exact, read_inputs
+from stages.lair.data import generate, is_exact, origins, read_inputs
 from stages.lair.evaluate import evaluate
+from stages.mapping.layer_yaml import Data
 
 
 def layer_of(text: str, **sizes: int) -> Layer:
@@ -26,6 +27,14 @@ def test_integers_are_in_the_types_and_shapes_of_the_inputs() -> None:
     assert exact
     assert {name: (a.shape, a.dtype.name) for name, a in inputs.items()} == {
         "W": ((32, 16), "float16"), "x": ((16,), "float16"),
+    }
+
+
+def test_origins_are_files_integers_or_reals() -> None:
+    (inputs,), _ = generate(fc(32, 16), 7, "reals", 0.5, ())
+    values = {**inputs, "n": np.zeros(3, "int16")}
+    assert origins(Data(seed=7), values, ["inputs/x.npy"]) == {
+        "W": "reals, seed 7", "x": "inputs/x.npy", "n": "integers, seed 7",
     }
 
 
