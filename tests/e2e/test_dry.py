@@ -17,10 +17,6 @@ def many(small):
     return small
 
 
-def test_a_little_is_told_by_stage(small):
-    assert len(printed(small.run("dry")).splitlines()) == 6
-
-
 def test_much_is_told_by_layer(many):
     lines = printed(many.run("dry")).splitlines()
     assert lines[:2] == [f"a: {NEW}", f"b0: {NEW}"]
@@ -36,11 +32,8 @@ def test_the_files_that_changed_are_the_reason(many):
     )
 
 
-def test_with_v_every_stage_has_a_line(many):
+def test_with_v_every_stage_has_a_line_and_so_it_has_in_json(many):
     assert len(printed(many.run("dry", "-v")).splitlines()) == 11 * 5 + 1
-
-
-def test_json_has_every_stage(many):
     assert len(json.loads(printed(many.run("dry", "--json")))) == 44
 
 

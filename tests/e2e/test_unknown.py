@@ -32,14 +32,14 @@ def test_a_word_that_is_near_to_nothing_has_no_hint(small):
     assert (run.code, "hint" in run.err) == (3, False)
 
 
-@pytest.mark.parametrize("command", ["list", "clean", "info"])
+@pytest.mark.parametrize("command", ["list", "info"])
 def test_commands_of_doit_tell_it_too(small, command):
     small.layer("projects/fc")
     run = small.plain(command, "fcc")
     assert (run.code, run.err) == (3, "ERROR: 'fcc' is not a task.\nhint: did you mean fc?\n")
 
 
-@pytest.mark.parametrize("command", ["dry", "timing", "graph"])
+@pytest.mark.parametrize("command", ["dry", "graph"])
 def test_commands_of_ours_tell_it_too(small, command):
     small.layer("projects/fc")
     run = small.plain(command, "fcc")
