@@ -180,9 +180,7 @@ def test_values_flow_from_part_to_part(net):
     results = net.build()
     assert results["check"] == {"c.y": {"exact": True, "right": True, "max_abs_error": 0.0}}
     assert results["data"] == {"a.x": "inputs/x.npy"}
-    assert {name: part["like"] for name, part in results["parts"].items()} == {
-        "a": "a", "b": "b", "c": "b"
-    }
+    assert [part["like"] for part in results["parts"].values()] == ["a", "a", "a"]
     assert np.array_equal(np.load(folder / "build/c/outputs/y.npy"), 8 * x)
 
 
