@@ -121,7 +121,7 @@ def test_a_zero_that_is_not_sent_starts_no_task():
     (built.folder / "inputs").mkdir(exist_ok=True)
     np.save(built.folder / "inputs/x.npy", np.array([0, 2, 0, 0, 0, -1]))
     built.through("simulate")
-    assert built.results()["data"] == {"W": "integers, seed 0", "x": "inputs/x.npy"}
+    assert built.results()["data"] == {"W": "integers, seed 3", "x": "inputs/x.npy"}
     tasks = built.results()["tasks"]
     assert tasks["on_x"]["calls"] == 4
     assert tasks["on_x"]["instances"] == 16
