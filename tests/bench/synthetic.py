@@ -30,8 +30,8 @@ def run(inputs):
 '''
 RESULTS = {
     "top": "synthetic", "machine": "ideal", "invocations": 1, "cycles": {"simd": 1, "loops": 1},
-    "speedup": 1.0, "bound": {"cycles": 1, "by": "operations"}, "tasks": {}, "check": {},
-    "memory": {"bytes_per_pe": 1, "of": 1}, "fabric": {},
+    "speedup": 1.0, "bound": {"cycles": 1, "by": "operations"}, "tasks": {}, "data": {},
+    "check": {}, "memory": {"bytes_per_pe": 1, "of": 1}, "fabric": {},
 }
 
 

@@ -12,6 +12,7 @@ hint: write what is right
 """
 SUMMARY = """small on ideal
   y       right, bit for bit
+  inputs  x generated (integers, seed 0)
   cycles  2 with vector instructions, 4 with loops: 2.00 times as fast
   bound   1 cycles, by operations
   memory  96 of 49152 bytes on the fullest PE
