@@ -10,6 +10,8 @@ import yaml
 
 MOST_LINES = 10
 MOST_CHARACTERS = 60
+MOST_OF_PAIR = 80
+MOST_BEFORE = 15
 
 Values = dict[str, tuple[int, str]]
 """The line and the text of every value of a YAML text, by its path: `sizes.N`."""
@@ -26,26 +28,32 @@ def details(name: str, old: bytes | None, new: bytes | None) -> list[str]:
         return []
     if len(texts) < 2:
         return []
-    found = list(_changed_values(*texts)) if name.endswith(".yaml") else []
+    found = [line for _, line in _changed_values(*texts)] if name.endswith(".yaml") else []
     found = found or list(_changed_lines(*texts))
     more = len(found) - MOST_LINES
     return [*found[:MOST_LINES], f"and {more} more"] if more > 0 else found
 
 
-def _changed_values(old: str, new: str) -> Iterator[str]:
-    """Yield a line per value; nothing where one of the texts is no YAML."""
+def changed_keys(old: bytes, new: bytes) -> set[str]:
+    """Return the first keys, `sizes`, of all values of a YAML text that changed."""
+    texts = [content.decode("utf-8", "replace") for content in (old, new)]
+    return {path.partition(".")[0].partition("[")[0] for path, _ in _changed_values(*texts)}
+
+
+def _changed_values(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """Yield path and line of each value; nothing where one of the texts is no YAML."""
     try:
         before, after = _values(old), _values(new)
     except (yaml.YAMLError, RecursionError):
         return
     for key, (line, value) in after.items():
         if key not in before:
-            yield f"line {line}, {key}: {_short(value)} is new"
+            yield key, f"line {line}, {key}: {_short(value)} is new"
         elif before[key][1] != value:
-            yield f"line {line}, {key}: {_short(before[key][1])} -> {_short(value)}"
+            yield key, f"line {line}, {key}: {_pair(before[key][1], value)}"
     for key, (_, value) in before.items():
         if key not in after:
-            yield f"{key}: {_short(value)} is gone"
+            yield key, f"{key}: {_short(value)} is gone"
 
 
 def _values(text: str) -> Values:
@@ -78,7 +86,17 @@ def _changed_lines(old: str, new: str) -> Iterator[str]:
             elif was is None:
                 yield f"line {number}: {_short(is_)} is new"
             else:
-                yield f"line {number}: {_short(was)} -> {_short(is_)}"
+                yield f"line {number}: {_pair(was, is_)}"
+
+
+def _pair(old: str, new: str) -> str:
+    """Return two values that differ, on one line; of long ones most that they begin with is cut."""
+    was, is_ = (" ".join(value.split()) for value in (old, new))
+    pairs = enumerate(zip(was, is_, strict=False))
+    same = next((n for n, (a, b) in pairs if a != b), min(len(was), len(is_)))
+    if len(was) + len(is_) > MOST_OF_PAIR and same > MOST_BEFORE:
+        was, is_ = (f"...{text[same - MOST_BEFORE :]}" for text in (was, is_))
+    return f"{_short(was)} -> {_short(is_)}"
 
 
 def _short(value: str) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import fnmatch
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages.make.commands.colour import paint, paint_isl, wrap_isl
+from stages.make.commands.change import data_of
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.commands.difference import Changes, differences
+from stages.make.commands.difference import differences
+from stages.make.commands.follow import Comparison, compare
 from stages.make.commands.pipeline import stage_named
+from stages.make.commands.screen import edits, lines_of_file, screens
 from stages.make.commands.states import (
     State,
     commit_of,
@@ -44,16 +42,14 @@ GIT = {
     "default": False,
     "help": "compare two .isl files, as git calls it: PATH OLD HEX MODE NEW HEX MODE",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """What changed in a layer from one state to another, by the names of its files."""
-
-    layer: LayerFolder
-    old: State
-    new: State
-    files: dict[str, Changes]
+VERBOSE = {
+    "name": "verbose",
+    "short": "v",
+    "long": "verbose",
+    "type": bool,
+    "default": False,
+    "help": "show every object that changed, also what follows from others",
+}
 
 
 class Diff(LayerCommand):
@@ -66,12 +62,14 @@ class Diff(LayerCommand):
         "TASK is a layer, fc, or a stage of one, fc:simd; in a layer folder it is that layer. "
         "What is on disk is compared with a revision, by default HEAD. What REV has committed is "
         "taken as it is, and what it has not, the stages make from it. STAGE is a stage or a file "
-        "that it writes; with it, texts are shown line by line.\n\n"
-        "Of sets and relations the elements that were added (+) and removed (-) are shown, how "
-        "many they are over all symbolic constants, and one of them; of data the old and the new "
-        "value."
+        "that it writes, which is then shown whole.\n\n"
+        "First come the results, then what was edited, then each object that changed: a function "
+        "from what to what; of another set the elements that were added (+) and removed (-), "
+        "within what the old and the new one both state, with how many they are over all "
+        "symbolic constants, and one of them; of data the old and the new value. What follows "
+        "from a change above it is counted; -v shows it."
     )
-    cmd_options = (BUILD, WITH, GIT, JSON)
+    cmd_options = (BUILD, WITH, VERBOSE, GIT, JSON)
 
     def act(self, options: Options, words: list[str]) -> int:
         """Print what changed in each layer; 1 if there was nothing to compare."""
@@ -88,7 +86,7 @@ class Diff(LayerCommand):
         if options["json"]:
             print_json([_data(each) for each in found])
         else:
-            print("\n".join(_text(each, in_full=stage is not None) for each in found), end="")
+            print(screens(found, is_whole=options["verbose"], is_file=stage is not None), end="")
         return 0 if any(each.old.files and each.new.files for each in found) else 1
 
     def _meaning(self, layers: list[LayerFolder], words: list[str]) -> tuple[str | None, str]:
@@ -114,7 +112,8 @@ class Diff(LayerCommand):
         else:
             at = revision or "HEAD"
             old = state_at(layer, at) if new.files else State(label=at, files={})
-        return compare(layer, old, new, stage)
+        is_whole = options["verbose"] or options["json"]
+        return compare(layer, old, new, _meant(layer, stage) if stage or is_whole else None)
 
     def _other(self, name: str) -> LayerFolder:
         for layer in self.layers():
@@ -125,94 +124,18 @@ class Diff(LayerCommand):
         return open_folder(user_folder() / name)
 
 
-def compare(layer: LayerFolder, old: State, new: State, word: str | None) -> Comparison:
-    """Return what changed from one state of a layer to another, in the files that `word` means."""
-    wanted: Sequence[str] = ["*"] if word is None else [word]
-    if word in layer.stages:
-        wanted = declaration(str(word)).writes
-    declared = [name for stage in layer.stages for name in declaration(stage).writes]
-    patterns = [name for name in declared if _has(old, name) and _has(new, name)]
-    there = {**old.files, **new.files}
-    names = [
-        name for pattern in patterns for name in there
-        if _among(name, [pattern]) and _among(name, wanted)
-    ]
-    found = {n: differences(n, old.files.get(n), new.files.get(n)) for n in names}
-    return Comparison(
-        layer=layer, old=old, new=new, files={n: changes for n, changes in found.items() if changes}
-    )
-
-
-def _has(state: State, pattern: str) -> bool:
-    """Return whether a state has what a stage declares to write: else it has not been built."""
-    return any(fnmatch.fnmatchcase(name, pattern) for name in state.files)
-
-
-def _among(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _text(found: Comparison, in_full: bool) -> str:
-    """Return what changed as a person reads it."""
-    title = f"{found.layer.name}: {found.old.label} -> {found.new.label}"
-    same = found.old.files and found.new.files and not found.files
-    lines = [paint("bold", title) + (", nothing changed" if same else "")]
-    lines += [f"  note: {note}" for note in (*found.old.notes, *found.new.notes)]
-    for name, changes in found.files.items():
-        lines += _lines_of_file(name, changes, in_full)
-    return "\n".join(lines) + "\n"
-
-
-def _lines_of_file(name: str, changes: Changes, in_full: bool) -> Iterator[str]:
-    """Yield the lines of what changed in a file; those of its objects are indented."""
-    said = _said(changes[""]) if "" in changes else ""
-    yield paint("bold", name) + (f": {said}" if said else "")
-    for inner, change in changes.items():
-        if inner:
-            yield f"  {inner}{': ' if _said(change) else ''}{_said(change)}"
-        yield from _lines_of_set("red", "-", change.get("removed"))
-        yield from _lines_of_set("green", "+", change.get("added"))
-        yield from (f"  {_painted(line)}" for line in change.get("lines", []) if in_full)
-
-
-def _said(change: dict[str, Any]) -> str:
-    """Return what there is to say about a change in a few words; of a set nothing."""
-    if "lines" in change:
-        return f"{change['lines_added']} lines added, {change['lines_removed']} removed"
-    values = f"{_value(change, 'old')} -> {_value(change, 'new')}"
-    note: str = change.get("note", values if {"old", "new"} & change.keys() else "")
-    return note
-
-
-def _value(change: dict[str, Any], way: str) -> str:
-    """Return a value as a person writes it."""
-    value = change.get(way, "nothing")
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _lines_of_set(style: str, sign: str, part: dict[str, Any] | None) -> Iterator[str]:
-    """Yield what was added to a set or removed, and how much it is, with one element."""
-    if part is None:
-        return
-    for number, line in enumerate(wrap_isl(part["set"], indent=6).split("\n")):
-        yield f"    {paint(style, sign if number == 0 else ' ')} {paint_isl(line)}"
-    points = part.get("points")
-    often = [] if points is None else [f"{points} points" if points != 1 else "1 point"]
-    sample = [f"such as {part['sample']}"] if "sample" in part and points != 1 else []
-    if often or sample:
-        yield f"      {paint('dim', ', '.join([*often, *sample]))}"
-
-
-def _painted(line: str) -> str:
-    styles = {"+": "green", "-": "red", "@": "cyan"}
-    return paint(styles[line[0]], line) if line[:1] in styles else line
+def _meant(layer: LayerFolder, word: str | None) -> tuple[str, ...]:
+    """Return the patterns of the files that a stage writes, or the name of one; all for None."""
+    if word is None:
+        return ("*",)
+    return declaration(word).writes if word in layer.stages else (word,)
 
 
 def _by_git(words: list[str]) -> str:
     """Return what changed between two files, for git, which gives both and how they are called."""
     path, old, new = words[0], words[1], words[4]
-    contents = [_content(user_folder() / name) for name in (old, new)]
-    lines = _lines_of_file(path, differences(path, *contents), in_full=True)
+    before, after = (_content(user_folder() / name) for name in (old, new))
+    lines = lines_of_file(path, differences(path, before, after))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -226,5 +149,10 @@ def _data(found: Comparison) -> dict[str, Any]:
         "old": found.old.label,
         "new": found.new.label,
         "notes": [*found.old.notes, *found.new.notes],
-        "files": found.files,
+        "edited": edits(found.old, found.new),
+        "files": {
+            name: {key: data_of(change) for key, change in changes.items()}
+            for name, changes in found.files.items()
+        },
+        "follow": {name: list(objects) for name, objects in found.follow.items()},
     }

@@ -11,155 +11,137 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from stages.make.commands.change import Change, Changes
+
 if TYPE_CHECKING:
     import islpy as isl
 
-    from stages.poly.text import Union
-
-MOST_OPERATIONS = 5_000_000
-"""How much isl may work for one object, in its own unit: a second or two."""
 ISL = re.compile(r"(\[[^]]*\] -> )?\{.*\}", re.DOTALL)
-WRAPPED = re.compile(r"\{ \[(.*)\] \}")
-
-Changes = dict[str, dict[str, Any]]
-"""What changed, by the name of the object. Of a set or relation `added` and `removed`, each with
-its `set`, and where that is cheap the number of its `points`, over all symbolic constants, and one
-of them, `sample`; of data its `old` and `new` value; of text the number of lines `added` and
-`removed`. `note` says what there is to say besides."""
+RESPELLED = "only its spelling changed"
+KNOWN = "_known"
+"""What ends the name of the symbolic constants with which a task is invoked: of T, `T_known`."""
 
 
-def differences(name: str, old: bytes | None, new: bytes | None) -> Changes:
-    """Return what changed in the file that stages call `name`; None is no file."""
+def differences(
+    name: str, old: bytes | None, new: bytes | None, known: Mapping[str, isl.Set] | None = None
+) -> Changes:
+    """Return what changed in the file that stages call `name`; None is no file.
+
+    `known` are the symbolic constants that count, by the name of a task.
+    """
     if old == new:
         return {}
     if old is None or new is None:
-        return {"": {"note": "is new" if old is None else "is gone"}}
-    kinds = {".isl": _of_objects, ".yaml": _of_data, ".json": _of_data, ".npy": _of_arrays}
+        return {"": Change(note="is new" if old is None else "is gone")}
     suffix = PurePath(name).suffix
-    if suffix not in kinds:
-        return _of_lines(old, new)
     try:
-        return kinds[suffix](old, new) or {"": {"note": "only its spelling changed"}}
+        if suffix == ".isl":
+            found = _of_objects(old, new, known or {})
+        elif suffix in KINDS:
+            found = KINDS[suffix](old, new)
+        else:
+            return {"": Change(lines=tuple(unified(old, new)))}
     except ValueError as error:
-        return {"": {"note": f"cannot be read: {error}"}}
+        return {"": Change(note=f"cannot be read: {error}")}
+    return found or {"": Change(note=RESPELLED)}
 
 
-def _of_objects(old: bytes, new: bytes) -> Changes:
+def is_respelled(changes: Changes) -> bool:
+    """Return whether two contents differ in their spelling only."""
+    return [change.note for change in changes.values()] == [RESPELLED]
+
+
+def known_by_both(old: bytes | None, new: bytes | None) -> dict[str, isl.Set]:
+    """Return the symbolic constants with which tasks are invoked in both of two texts, by task."""
+    from stages.poly.text import read_objects
+
+    with suppress(ValueError):
+        sides = [read_objects((content or b"").decode()) for content in (old, new)]
+        return {
+            name.removesuffix(KNOWN): sides[0][name].params().intersect(sides[1][name].params())
+            for name in sides[0].keys() & sides[1].keys() if name.endswith(KNOWN)
+        }
+    return {}
+
+
+def _of_objects(old: bytes, new: bytes, known: Mapping[str, isl.Set]) -> Changes:
     """Compare isl texts. Raises ValueError where one is malformed."""
     from stages.poly.text import read_objects
 
     before, after = read_objects(old.decode()), read_objects(new.decode())
-    found = {}
-    for name in (*before, *(name for name in after if name not in before)):
-        change = _of_object(before.get(name), after.get(name))
-        if change:
-            found[name] = change
-    return found
+    names = [*before, *(name for name in after if name not in before)]
+    found = {n: _of_object(before.get(n), after.get(n), _known_of(n, known)) for n in names}
+    return {name: change for name, change in found.items() if change is not None}
 
 
-def _of_object(old: Union | None, new: Union | None) -> dict[str, Any]:
-    """Return what is in one object and not in the other; empty where they are equal.
-
-    added = new - old, removed = old - new; None is no object, which has no element.
-    """
-    if old is None or new is None or type(old) is not type(new):
-        sides = {"removed": old, "added": new}
-        return {way: _part(part) for way, part in sides.items() if part is not None}
-    from stages.poly.quota import TooManyOperations, limited
-
-    try:
-        with limited(MOST_OPERATIONS):
-            both = {"removed": _without(old, new), "added": _without(new, old)}
-            parts = {way: part for way, part in both.items() if not part.is_empty()}
-    except TooManyOperations:
-        return {"note": "changed; what is added or removed is hard to tell"}
-    return {way: _part(part) for way, part in parts.items()}
+def _known_of(name: str, known: Mapping[str, isl.Set]) -> isl.Set | None:
+    """Return what is known of the symbolic constants of an object: T, T_hull, but not T_known."""
+    tasks = [task for task in known if f"{name}_".startswith(f"{task}_")]
+    return None if name.endswith(KNOWN) or not tasks else known[max(tasks, key=len)]
 
 
-def _without(left: Union, right: Any) -> Union:
-    """Return left - right, which are of one kind."""
-    return left.subtract(right)
+def _of_object(old: Any, new: Any, known: isl.Set | None = None) -> Change | None:
+    """Return what is in one object and not in the other; None where they are equal."""
+    from stages.make.commands.sets import change_of, part_of
 
-
-def _part(union: Union) -> dict[str, Any]:
-    """Return the text of a set, and where that is cheap the number of its points and one."""
-    from stages.poly.quota import TooManyOperations, limited
-    from stages.poly.text import write_objects
-
-    text = str(union.coalesce())
-    with suppress(TooManyOperations), limited(MOST_OPERATIONS):
-        text = write_objects("", {"it": union}).partition(":= ")[2].rstrip(";\n")
-    found: dict[str, Any] = {"set": text}
-    with suppress(TooManyOperations), limited(MOST_OPERATIONS):
-        if not union.is_empty():
-            found["sample"] = sample_of(union)
-        points = count_of(union)
-        if points is not None:
-            found["points"] = points
-    return found
-
-
-def sample_of(union: Union) -> str:
-    """Return one element of a set or relation that is not empty, as text.
-
-    Raises TooManyOperations.
-    """
-    import islpy as isl
-
-    if isinstance(union, isl.UnionMap):
-        return WRAPPED.sub(r"{ \1 }", str(union.wrap().sample_point()))
-    return str(union.sample_point())
-
-
-def count_of(union: Union) -> int | None:
-    """Return the number of elements over all values of the symbolic constants; None if infinite.
-
-    isl counts, a point at a time: it raises TooManyOperations where there are many.
-    """
-    import islpy as isl
-
-    elements = union.wrap() if isinstance(union, isl.UnionMap) else union
-    sets: list[isl.Set] = []
-    elements.foreach_set(sets.append)
-    flat = [_without_constants(each) for each in sets]
-    if not all(each.is_bounded() for each in flat):
-        return None
-    return sum(int(each.count_val().to_python()) for each in flat)
-
-
-def _without_constants(elements: isl.Set) -> isl.Set:
-    """Return { [N, i] : ... } for [N] -> { A[i] : ... }."""
-    import islpy as isl
-
-    flat = elements.drop_unused_params().flatten()
-    count = flat.dim(isl.dim_type.param)
-    return flat.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
+    if type(old) is type(new):
+        return change_of(old, new, known)
+    sides = [None if side is None else part_of(side) for side in (old, new)]
+    return Change(removed=sides[0], added=sides[1])
 
 
 def _of_data(old: bytes, new: bytes) -> Changes:
     """Compare YAML, of which JSON is a kind, by keys. Raises ValueError where one is malformed."""
-    before, after = flat(_data(old)), flat(_data(new))
-    names = [*before, *(name for name in after if name not in before)]
-    changed = [name for name in names if _spelled(before, name) != _spelled(after, name)]
-    found = {name: _of_value(before, after, name) for name in changed}
-    return {name: change for name, change in found.items() if change}
+    return dict(_of_values(_data(old), _data(new), ""))
 
 
-def _of_value(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> dict[str, Any]:
+def values_of(content: bytes) -> dict[str, Any]:
+    """Return the values of YAML by their first keys; none where it is malformed."""
+    with suppress(ValueError):
+        return _inside(_data(content), "") or {}
+    return {}
+
+
+def _of_values(old: Any, new: Any, name: str) -> Iterator[tuple[str, Change]]:
+    """Yield the values that changed by their paths, `a.b[0].c`; a list of plain ones is one."""
+    before, after = _inside(old, name), _inside(new, name)
+    if before is None or after is None:
+        change = None if _spelled(old) == _spelled(new) else _of_value(old, new)
+        if change is not None:
+            yield name, change
+        return
+    for key in {**before, **after}:
+        if key in before and key in after:
+            yield from _of_values(before[key], after[key], key)
+        else:
+            way, value = ("old", before[key]) if key in before else ("new", after[key])
+            note = f"is {'gone' if way == 'old' else 'new'}" if _inside(value, key) else ""
+            yield key, Change(note=note, values={way: value})
+
+
+def _inside(data: Any, name: str) -> dict[str, Any] | None:
+    """Return the parts of data by their paths; None for what is one value."""
+    if isinstance(data, dict):
+        return {f"{name}.{key}" if name else str(key): value for key, value in data.items()}
+    if isinstance(data, list) and any(isinstance(value, dict | list) for value in data):
+        return {f"{name}[{number}]": value for number, value in enumerate(data)}
+    return None
+
+
+def _of_value(old: Any, new: Any) -> Change | None:
     """Return the old and the new value; where both are isl text, what changed in the set."""
-    sides = {way: side[name] for way, side in (("old", before), ("new", after)) if name in side}
-    if len(sides) == 2 and all(ISL.fullmatch(str(value)) for value in sides.values()):
+    if all(ISL.fullmatch(str(value)) for value in (old, new)):
         from stages.poly.text import read_objects
 
         with suppress(ValueError):
-            old, new = (read_objects(f"it := {value};")["it"] for value in sides.values())
-            return _of_object(old, new)
-    return sides
+            before, after = (read_objects(f"it := {value};")["it"] for value in (old, new))
+            return _of_object(before, after)
+    return Change(values={"old": old, "new": new})
 
 
-def _spelled(side: Mapping[str, Any], name: str) -> str | None:
-    """Return a value so that 1, 1.0 and true differ; None where there is none."""
-    return json.dumps(side[name]) if name in side else None
+def _spelled(value: Any) -> str:
+    """Return a value so that 1, 1.0 and true differ."""
+    return json.dumps(value)
 
 
 def _data(content: bytes) -> Any:
@@ -169,23 +151,6 @@ def _data(content: bytes) -> Any:
         return yaml.load(content, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         raise ValueError(str(error).replace("\n", " ")) from error
-
-
-def flat(data: Any, name: str = "") -> dict[str, Any]:
-    """Return data as one mapping, `{"a.b[0].c": value}`; a list of plain values is one value."""
-    if isinstance(data, dict) and data:
-        parts = [(f"{name}.{key}" if name else str(key), value) for key, value in data.items()]
-    elif isinstance(data, list) and any(isinstance(value, dict | list) for value in data):
-        parts = [(f"{name}[{number}]", value) for number, value in enumerate(data)]
-    else:
-        return {name: data}
-    return {key: value for inner, part in parts for key, value in flat(part, inner).items()}
-
-
-def _of_lines(old: bytes, new: bytes) -> Changes:
-    lines = list(unified(old, new))
-    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
-    return {"": {"lines_added": added, "lines_removed": removed, "lines": lines}}
 
 
 def unified(old: bytes, new: bytes) -> Iterator[str]:
@@ -202,7 +167,10 @@ def _of_arrays(old: bytes, new: bytes) -> Changes:
     before, after = (np.load(io.BytesIO(c), allow_pickle=False) for c in (old, new))
     kinds = [f"{array.dtype}{list(array.shape)}" for array in (before, after)]
     if kinds[0] != kinds[1]:
-        return {"": {"old": kinds[0], "new": kinds[1]}}
+        return {"": Change(values=dict(zip(("old", "new"), kinds, strict=True)))}
     unequal = int(np.count_nonzero(before != after))
     note = f"{unequal} of {before.size} elements differ"
-    return {"": {"note": note}} if unequal else {}
+    return {"": Change(note=note)} if unequal else {}
+
+
+KINDS = {".yaml": _of_data, ".json": _of_data, ".npy": _of_arrays}

@@ -8,13 +8,14 @@ import re
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stages.diagnose import UserError, UserErrors
 from stages.make import log
-from stages.make.action import build, check
+from stages.make.action import build, check, current_key
+from stages.make.commands.causes import writer_of
 from stages.make.commands.pipeline import files_written, needed, orders, tasks_of_folders
 from stages.make.folders import (
     LAYER,
@@ -23,6 +24,7 @@ from stages.make.folders import (
     file_of,
     files_in,
     folders_of,
+    further_file,
     is_buildable,
     lone_folder,
     mark_of,
@@ -71,11 +73,13 @@ class Copy:
 class State:
     """What the stages of a layer wrote, by the names that they use, and how a person calls it.
 
-    `notes` say what is not as one would expect.
+    `sources` are what a person wrote and they read, as far as it is known; `notes` say what is not
+    as one would expect.
     """
 
     label: str
     files: dict[str, bytes]
+    sources: dict[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -86,7 +90,7 @@ def state_now(folder: LayerFolder, label: str = "now") -> State:
     notes = [f"{label}: {', '.join(missing)} not built"] if missing else []
     old = first_out_of_date(folder, [s for s in folder.stages if s not in missing])
     notes += [f"{label}: {old} may be out of date"] if old else []
-    return State(label=label, files=files, notes=tuple(notes))
+    return State(label=label, files=files, sources=_sources(folder), notes=tuple(notes))
 
 
 def first_out_of_date(folder: LayerFolder, stages: Sequence[str]) -> str | None:
@@ -98,6 +102,23 @@ def _files(folder: LayerFolder) -> dict[str, bytes]:
     names = [name for stage in folder.stages for name in files_written(folder, stage)]
     found = {name: file_of(folder, name) for name in names}
     return {name: path.read_bytes() for name, path in found.items() if path.is_file()}
+
+
+def _sources(folder: LayerFolder) -> dict[str, bytes]:
+    """Return what a person wrote for a folder itself; nothing where a stage wrote that."""
+    if folder.asked_in is not None:
+        return {}
+    keys = [current_key(stage, folder) for stage in folder.stages]
+    found = {n: file_of(folder, n) for key in keys for n in key.reads if _is_source(folder, n)}
+    found |= {name: further_file(folder, name) for key in keys for name in key.further}
+    return {name: path.read_bytes() for name, path in found.items() if path.is_file()}
+
+
+def _is_source(folder: LayerFolder, name: str) -> bool:
+    """Return whether a person wrote what a stage reads, for this folder and no part of it."""
+    others = {*(part for part, _ in folder.parts), *(each.name for each in folder.crossings)}
+    is_other = name in others or name.partition("/")[0] in others
+    return not is_other and writer_of(folder, name) is None
 
 
 def state_at(folder: LayerFolder, revision: str) -> State:
@@ -120,11 +141,11 @@ def state_at(folder: LayerFolder, revision: str) -> State:
         if former is not None:
             whole = old = _extract(copy, lone_folder(former))
         if not _is_there(old):
-            absent = f"{folder.name} is not in {revision}"
-            return State(label=label, files={}, notes=(absent,))
+            return State(label=label, files={}, notes=(f"not in {revision}",))
         renamed = (f"{folder.name} was {old.name} in {revision}",) if former is not None else ()
         notes = _complete(whole, old, revision, f"{copy.of(top)}/")
-        return State(label=label, files=_files(old), notes=(*renamed, *notes))
+        files, sources = _files(old), _sources(old)
+        return State(label=label, files=files, sources=sources, notes=(*renamed, *notes))
 
 
 def _former_place(copy: Copy, folder: LayerFolder) -> Path | None:
@@ -159,20 +180,27 @@ def state_before(folder: LayerFolder, builds: int) -> State:
     label = "before the last build" if builds == 1 else f"before the last {builds} builds"
     if not 0 < builds < len(known):
         count = f"{len(known)} build{'' if len(known) == 1 else 's'}"
-        notes = (f"the log knows {count} of {folder.name}",)
+        notes = (f"the log knows {count} of it",)
         return State(label=label, files={}, notes=notes)
     earlier = set(known[:-builds])
-    writes = {line["stage"]: line["writes"] for line in lines if line["build"] in earlier}
-    return _from_store(folder, label, {n: d for w in writes.values() for n, d in w.items()})
+    last = {line["stage"]: line for line in lines if line["build"] in earlier}
+    writes = {n: digest for line in last.values() for n, digest in line["writes"].items()}
+    reads = {n: digest for line in last.values() for n, digest in line["reads"].items()}
+    files, gone = _from_store(folder, writes)
+    of_folder = {n: digest for n, digest in reads.items() if digest and _is_source(folder, n)}
+    sources, _ = _from_store(folder, of_folder if folder.asked_in is None else {})
+    lost = (f"no more in the store: {', '.join(gone)}",) if gone else ()
+    return State(label=label, files=files, sources=sources, notes=lost)
 
 
-def _from_store(folder: LayerFolder, label: str, writes: dict[str, str]) -> State:
+def _from_store(
+    folder: LayerFolder, digests: Mapping[str, str]
+) -> tuple[dict[str, bytes], list[str]]:
+    """Return what the store has of some contents, by their names, and the names of the others."""
     store = store_of(folder.home)
-    found = {name: store.blob(digest) for name, digest in writes.items()}
+    found = {name: store.blob(digest) for name, digest in digests.items()}
     gone = [name for name, content in found.items() if content is None]
-    notes = (f"no more in the store: {', '.join(gone)}",) if gone else ()
-    files = {name: content for name, content in found.items() if content is not None}
-    return State(label=label, files=files, notes=notes)
+    return {name: content for name, content in found.items() if content is not None}, gone
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -1,0 +1,77 @@
+"""What changed in the results of a layer, in a few lines: values, cycles, memory, ways taken."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Results = Mapping[str, Any]
+Line = tuple[str, str]
+"""What is meant, and what became of it."""
+MOST_WAYS = 6
+"""How many tasks get a line."""
+
+
+def headlines(old: bytes | None, new: bytes | None) -> list[str]:
+    """Return lines of what a person asks for first; none where there are no results of both."""
+    if not old or not new:
+        return []
+    before, after = json.loads(old), json.loads(new)
+    ways = list(_ways(before.get("tasks", {}), after.get("tasks", {})))
+    said = [*_verdicts(before, after), *_numbers(before, after), *ways[:MOST_WAYS]]
+    width = max((len(name) for name, _ in said), default=0)
+    more = [f"and {len(ways) - MOST_WAYS} more tasks in another way"] if ways[MOST_WAYS:] else []
+    return [*(f"{name:<{width}}  {text}" for name, text in said), *more]
+
+
+def _verdicts(before: Results, after: Results) -> Iterator[Line]:
+    """Yield a line for each output, and each part, whose values are no longer right, or wrong."""
+    old, new = ({**each.get("parts", {}), **each["check"]} for each in (before, after))
+    for name in [name for name in old if name in new]:
+        if old[name]["right"] != new[name]["right"]:
+            yield (name, "WRONG -> right" if new[name]["right"] else "right -> WRONG")
+
+
+def _numbers(before: Results, after: Results) -> Iterator[Line]:
+    """Yield a line each for cycles, which is always there, bound and memory."""
+    old, new = (each.get("cycles") or each.get("one_after_another") for each in (before, after))
+    if old and new:
+        simd, loops = (_to(old[way], new[way]) for way in ("simd", "loops"))
+        same = ", as before" if (old["simd"], old["loops"]) == (new["simd"], new["loops"]) else ""
+        yield ("cycles", f"{simd} with vector instructions, {loops} with loops{same}")
+    parts = [len(each.get("parts", {})) for each in (before, after)]
+    if parts[0] != parts[1]:
+        yield ("parts", _to(*parts))
+    copied = [each.get("multicast", {}).get("cycles") for each in (before, after)]
+    if copied[0] != copied[1]:
+        yield ("", f"{_to(*copied)} with multicast")
+    if _bound(before) != _bound(after):
+        yield ("bound", _to(_bound(before), _bound(after)))
+    bytes_ = [each.get("memory", {}).get("bytes_per_pe") for each in (before, after)]
+    if bytes_[0] != bytes_[1]:
+        yield ("memory", f"{_to(*bytes_)} bytes on the fullest PE")
+
+
+def _bound(results: Results) -> str:
+    found = results.get("bound")
+    return f"{found['cycles']} cycles, by {found['by']}" if found else "none"
+
+
+def _ways(before: Results, after: Results) -> Iterator[Line]:
+    """Yield a line for each task that gets its instruction in another way."""
+    for name in {**before, **after}:
+        old, new = _way(before.get(name)), _way(after.get(name))
+        if old != new:
+            why = after[name]["why"] if new.startswith("loops") else ""
+            yield (name, f"{old} -> {new}{f', for {why}' if why else ''}")
+
+
+def _way(task: Results | None) -> str:
+    if task is None:
+        return "no task"
+    return f"{task['by']} {task['sizes']}" if task["sizes"] else str(task["by"])
+
+
+def _to(old: Any, new: Any) -> str:
+    return str(new) if old == new else f"{old} -> {new}"
