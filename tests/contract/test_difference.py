@@ -7,13 +7,15 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.make.commands import difference
-from stages.make.commands.difference import count_of, differences, flat
+from stages.make.commands import sets
+from stages.make.commands.change import Change, Part, count_of_lines
+from stages.make.commands.difference import differences
 from stages.make.commands.objects import objects_of
+from stages.make.commands.sets import count_of
 
 
-def objects(old, new):
-    return differences("a.isl", f"{old};\n".encode(), f"{new};\n".encode())
+def objects(old, new, known=None):
+    return differences("a.isl", f"{old};\n".encode(), f"{new};\n".encode(), known)
 
 
 def npy(array):
@@ -26,77 +28,110 @@ def test_equal_files_do_not_differ():
     assert differences("a.isl", b"A := { A[0] };\n", b"A := { A[0] };\n") == {}
 
 
-def test_of_a_set_what_was_added_and_removed_is_told():
+def test_of_a_set_what_was_added_and_removed_is_told_within_what_both_state():
     old = "A := [N] -> { A[i] : 0 <= i < N <= 3 }"
-    assert objects(old, "A := [N] -> { A[i] : N = 4 <= i <= 5 }") == {
-        "A": {
-            "removed": {
-                "set": "[N] -> { A[i] : N <= 3 and 0 <= i < N }", "points": 6,
-                "sample": "[N = 1] -> { A[0] }",
-            },
-            "added": {
-                "set": "[N] -> { A[i] : N = 4 and 4 <= i <= 5 }", "points": 2,
-                "sample": "[N = 4] -> { A[4] }",
-            },
-        }
+    assert objects(old, "A := [N] -> { A[i] : N = 4 and 4 <= i <= 5 }") == {
+        "A": Change(
+            removed=Part(set="[N] -> { A[i] : N <= 3 and 0 <= i < N }", points=6,
+                         sample="[N = 1] -> { A[0] }"),
+            added=Part(set="[N] -> { A[i] : N = 4 and 4 <= i <= 5 }", points=2,
+                       sample="[N = 4] -> { A[4] }"),
+        )
+    }
+    old, new = "A := { A[i, j] : 0 <= i, j < 4 }", "A := { A[i, j] : 0 <= i < 4 and 0 <= j < 6 }"
+    found = objects(old, new)
+    assert found == {
+        "A": Change(
+            known="{ A[i, j] : 0 <= i <= 3 and j >= 0 }",
+            added=Part(set="{ A[i, j] : 4 <= j <= 5 }", points=8, sample="{ A[0, 4] }"),
+        )
     }
 
 
 def test_of_a_relation_the_pairs_are_counted():
-    assert objects("A := { A[i] -> B[i] : 0 <= i < 4 }", "A := { A[i] -> B[i] : 1 <= i < 4 }") == {
-        "A": {
-            "removed": {
-                "set": "{ A[i = 0] -> B[0] }", "points": 1, "sample": "{ A[0] -> B[0] }"
-            }
-        }
+    found = objects("A := { A[i] -> B[i] : 0 <= i < 4 }", "A := { A[i] -> B[i] : 1 <= i < 4 }")
+    assert found["A"].removed == Part(
+        set="{ A[i = 0] -> B[0] }", points=1, sample="{ A[0] -> B[0] }"
+    )
+    assert found["A"].added is None
+
+
+def test_a_function_that_is_another_one_is_told_from_what_to_what():
+    old = "A := { A[i] -> B[i] : 0 <= i < 4; A[i] -> C[i] : 0 <= i < 4 }"
+    new = "A := { A[i] -> B[i + 1] : 0 <= i < 4; A[i] -> C[i] : 0 <= i < 4 }"
+    assert objects(old, new) == {
+        "A": Change(functions=(("{ A[i] -> B[i] }", "{ A[i] -> B[1 + i] }"),))
     }
+
+
+def test_a_point_for_each_symbolic_constant_is_a_function():
+    found = objects("A := [N] -> { [2N] : 0 <= N < 3 }", "A := [N] -> { [3N] : 0 <= N < 3 }")
+    assert found["A"].functions == (("[N] -> { [2N] }", "[N] -> { [3N] }"),)
+
+
+def test_a_function_that_is_defined_on_more_is_told_as_a_relation():
+    found = objects("A := { A[i] -> B[i] : 0 <= i < 4 }", "A := { A[i] -> B[i] : 0 <= i < 6 }")
+    assert found == {"A": Change(
+        known="{ A[i] -> B[o0] : i >= 0 }",
+        added=Part(set="{ A[i] -> B[i] : 4 <= i <= 5 }", points=2, sample="{ A[4] -> B[4] }"),
+    )}
+
+
+def test_only_the_symbolic_constants_that_both_know_count():
+    known = {"on_x": isl.Set("[N] -> { : 0 <= N < 3 }")}
+    old, new = "[N] -> { A[i] : i <= N }", "[N] -> { A[i] : i <= N or (i <= N + 1 and N > 7) }"
+    assert objects(f"on_x := {old}", f"on_x := {new}", known) == {
+        "on_x": Change(note="the same for the symbolic constants that both have")
+    }
+    assert objects(f"on_x_known := {old}", f"on_x_known := {new}", known)["on_x_known"].added
+    assert objects(f"on_xy := {old}", f"on_xy := {new}", known)["on_xy"].added
 
 
 def test_equal_sets_in_another_spelling_are_said_to_be_that():
     assert objects("A := { A[i] : 0 <= i < 4 }", "A := { A[i] : -1 < i <= 3 }") == {
-        "": {"note": "only its spelling changed"}
+        "": Change(note="only its spelling changed")
     }
 
 
 def test_infinite_sets_are_not_counted():
     found = objects("A := { A[i] : i > 0 }", "A := { A[i] : i >= 0 or i < -7 }")
-    assert found["A"]["added"].keys() == {"set", "sample"}
+    assert found["A"].added.sample
+    assert found["A"].added.points is None
 
 
 def test_a_set_that_is_new_is_told_whole():
     found = objects("A := { A[0] }", "A := { A[0] };\nB := { B[i] : 0 <= i < 3 }")
-    assert found == {
-        "B": {"added": {"set": "{ B[i] : 0 <= i <= 2 }", "points": 3, "sample": "{ B[0] }"}}
-    }
+    part = Part(set="{ B[i] : 0 <= i <= 2 }", points=3, sample="{ B[0] }")
+    assert found == {"B": Change(added=part)}
 
 
 def test_a_set_that_became_a_relation_is_told_whole():
-    found = objects("A := { A[0] }", "A := { A[0] -> B[1] }")
-    assert (found["A"]["removed"]["set"], found["A"]["added"]["set"]) == (
-        "{ A[0] }", "{ A[0] -> B[1] }"
-    )
+    found = objects("A := { A[0] }", "A := { A[0] -> B[1] }")["A"]
+    assert (found.removed.set, found.added.set) == ("{ A[0] }", "{ A[0] -> B[1] }")
 
 
 def test_what_is_hard_to_tell_is_not_told(monkeypatch):
-    monkeypatch.setattr(difference, "MOST_OPERATIONS", 10)
+    monkeypatch.setattr(sets, "MOST_OPERATIONS", 10)
     found = objects("A := { A[i, j] : 0 <= i < j < 9 }", "A := { A[i, j] : 0 <= i < 2j < 9 }")
-    assert found == {"A": {"note": "changed; what is added or removed is hard to tell"}}
+    assert found == {"A": Change(note="changed; what is added or removed is hard to tell")}
 
 
 def test_many_points_are_not_counted():
     found = objects("A := { A[-1, 0, 0] }", "A := { A[i, j, k] : 0 <= i < 3000 and 0 <= j, k < i }")
-    assert found["A"]["added"].keys() == {"set", "sample"}
-    assert found["A"]["removed"]["points"] == 1
+    assert found["A"].added.points is None
+    assert found["A"].removed.points == 1
 
 
 def test_what_is_added_and_removed_makes_the_new_set_of_the_old():
+    """Within what both state, new = old - removed + added, where none of added was in old."""
     rng = random.Random(7)
     for _ in range(20):
         old, new = (random_set(rng) for _ in range(2))
-        change = objects(f"A := {old}", f"A := {new}").get("A", {})
+        change = objects(f"A := {old}", f"A := {new}").get("A", Change())
+        within = isl.UnionSet(change.known or "{ A[i, j] }")
         added, removed = (
-            isl.UnionSet(change[way]["set"] if way in change else "{ }")
-            for way in ("added", "removed")
+            isl.UnionSet("{ }") if part is None else isl.UnionSet(part.set).intersect(within)
+            for part in (change.added, change.removed)
         )
         assert isl.UnionSet(old).subtract(removed).union(added).is_equal(isl.UnionSet(new))
         assert added.intersect(isl.UnionSet(old)).is_empty()
@@ -113,46 +148,43 @@ def test_points_are_counted_over_all_symbolic_constants():
 
 
 def test_data_is_compared_by_keys():
-    old, new = b"a: {b: 1, c: [1, 2], e: [{f: 1}]}\n", b"a: {b: 1.0, c: [1], d: '1', e: [{f: 2}]}\n"
+    old = b"a: {b: 1, c: [1, 2], e: [{f: 1}]}\ng: {h: 1}\n"
+    new = b"a: {b: 1.0, c: [1], d: '1', e: [{f: 2}]}\n"
     assert differences("a.yaml", old, new) == {
-        "a.b": {"old": 1, "new": 1.0},
-        "a.c": {"old": [1, 2], "new": [1]},
-        "a.e[0].f": {"old": 1, "new": 2},
-        "a.d": {"new": "1"},
+        "a.b": Change(values={"old": 1, "new": 1.0}),
+        "a.c": Change(values={"old": [1, 2], "new": [1]}),
+        "a.e[0].f": Change(values={"old": 1, "new": 2}),
+        "a.d": Change(values={"new": "1"}),
+        "g": Change(note="is gone", values={"old": {"h": 1}}),
     }
 
 
 def test_sets_in_data_are_compared_as_sets():
     old, new = b"a: '{ [i] : 0 <= i < 3 }'\n", b"a: '{ [i] : 0 <= i < 2 }'\n"
-    assert differences("a.yaml", old, new) == {
-        "a": {"removed": {"set": "{ [i = 2] }", "points": 1, "sample": "{ [2] }"}}
-    }
+    (found,) = differences("a.yaml", old, new).values()
+    assert found.removed == Part(set="{ [i = 2] }", points=1, sample="{ [2] }")
     same = b"a: '{ [i] : i >= 0 and i < 3 }'\n"
-    assert differences("a.yaml", old, same) == {"": {"note": "only its spelling changed"}}
+    assert differences("a.yaml", old, same) == {"": Change(note="only its spelling changed")}
 
 
 def test_arrays_are_compared_by_elements():
     assert differences("y.npy", npy(np.arange(4)), npy(np.array([0, 1, 5, 3]))) == {
-        "": {"note": "1 of 4 elements differ"}
+        "": Change(note="1 of 4 elements differ")
     }
     assert differences("y.npy", npy(np.zeros(4)), npy(np.zeros((2, 2), np.float16))) == {
-        "": {"old": "float64[4]", "new": "float16[2, 2]"}
+        "": Change(values={"old": "float64[4]", "new": "float16[2, 2]"})
     }
 
 
 def test_lines_are_counted():
     found = differences("pe_a.c", b"one\ntwo\nthree\n", b"one\nthree\nfour\nfive\n")[""]
-    assert (found["lines_added"], found["lines_removed"]) == (2, 1)
+    assert count_of_lines(found) == {"lines_added": 2, "lines_removed": 1}
 
 
 def test_a_file_that_cannot_be_read_is_said_to_be_that():
     assert differences("a.isl", b"A := { A[0] };\n", b"A := nonsense\n") == {
-        "": {"note": "cannot be read: line 1: expected `name := { ... };`"}
+        "": Change(note="cannot be read: line 1: expected `name := { ... };`")
     }
-
-
-def test_empty_data_has_no_keys():
-    assert flat({"a": {}, "b": []}) == {"a": {}, "b": []}
 
 
 @pytest.mark.parametrize(("name", "text", "found"), [

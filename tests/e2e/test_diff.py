@@ -13,15 +13,19 @@ GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBr
 WIDER = (("M: 32, N: 16", "M: 32, N: 20"), ("0:15", "0:19"), ("PE[j//4", "PE[j//5"))
 PARSED = """fc: HEAD ({0}) -> now
 lair.isl
-  instances
-    + {{ ff[i, j] : 0 <= i <= 31 and 16 <= j <= 19 }}
-      128 points, such as {{ ff[0, 16] }}
-  tensors
-    + {{
-        W[i0, i1] : 0 <= i0 <= 31 and 16 <= i1 <= 19;
-        x[i0] : 16 <= i0 <= 19
-      }}
-      132 points, such as {{ x[19] }}
+  instances   + {{ ff[i, j] : 16 <= j <= 19 }}  # 128 points, such as {{ ff[0, 16] }}
+  tensors   + {{ W[i0, i1] : 16 <= i1 <= 19; x[i0] : 16 <= i0 <= 19 }}
+              # 132 points, such as {{ x[16] }}
+"""
+FIRST = """fc: HEAD ({0}) -> now
+  cycles  136 -> 142 with vector instructions, 235 -> 241 with loops
+  memory  3408 -> 3424 bytes on the fullest PE
+layer.yaml
+  line 5, sizes.N: 16 -> 20
+"""
+LAST = """
+follows from instances, tensors, placement: 25 objects in 10 files
+build: 4 programs (+11 -11 lines), layout.yaml, outputs/y.npy (32 of 32 elements differ)
 """
 MEASURED = """build/results.json
   cycles.simd: 136 -> 142
@@ -47,15 +51,16 @@ UNDECIDED = """simd.yaml
 EDITED = """fc: HEAD ({0}) -> now
   note: now: schedule may be out of date
 schedule.isl
-  schedule
-    - {{ ff[i = 31, j] -> [j, i' = 31, j' = j] : 0 <= j <= 15 }}
-      16 points, such as {{ ff[31, 0] -> [0, 31, 0] }}
+  schedule   - {{ ff[i = 31, j] -> [j, i' = 31, j' = j] }}
+               # 16 points, such as {{ ff[31, 0] -> [0, 31, 0] }}
 """
 BROKEN = """fc: HEAD ({0}) -> now
   note: HEAD:projects/fc/fc.lair:6:25: error: access to x is not affine
       y[i] += W[i][j] * x[j*j]
                           ^^^
 hint: LAIR accesses are sums of iterators times integers
+fc.lair
+  line 6: y[i] += W[i][j] * x[j*j] -> y[i] += W[i][j] * x[j]
 """
 IGNORED = ".lairmake/\n__pycache__/\n/projects/**/build/\n/cache/\n"
 
@@ -117,15 +122,19 @@ def test_diff_against_head_without_a_change(repository):
     )
 
 
-def test_diff_tells_sets_and_measurements_apart_from_head(repository):
+def test_diff_tells_what_follows_apart_from_head(repository):
     repository.replace("projects/fc/layer.yaml", *WIDER)
     repository.build()
     assert printed(repository.run("diff", "fc", "parse")) == PARSED.format(repository.head)
     out = printed(repository.run("diff", cwd="projects/fc"))
-    assert out.startswith(PARSED.format(repository.head))
-    assert MEASURED in out
-    assert DECIDED in out
-    assert "build/outputs/y.npy: 32 of 32 elements differ\n" in out
+    assert out.startswith(FIRST.format(repository.head))
+    assert PARSED.partition("\n")[2].format() in out
+    assert out.endswith(LAST)
+    whole = printed(repository.run("diff", "-v", "fc"))
+    assert MEASURED in whole
+    assert DECIDED in whole
+    assert "build/outputs/y.npy: 32 of 32 elements differ\n" in whole
+    assert "build/simd/pe_compute.c: 3 lines added, 3 removed\nbuild/loops" in whole
 
 
 def test_diff_against_a_revision_builds_what_is_not_committed(repository):
@@ -148,9 +157,9 @@ def test_diff_takes_what_is_committed_as_it_is(repository):
     head = repository.commit()
     repository.write("cache/fc/schedule.isl", text)
     assert printed(repository.run("diff", "schedule")) == (
-        f"fc: HEAD ({head}) -> now\nschedule.isl\n  schedule\n"
-        "    + { ff[i = 31, j] -> [j, i' = 31, j' = j] : 0 <= j <= 15 }\n"
-        "      16 points, such as { ff[31, 0] -> [0, 31, 0] }\n"
+        f"fc: HEAD ({head}) -> now\nschedule.isl\n"
+        "  schedule   + { ff[i = 31, j] -> [j, i' = 31, j' = j] }\n"
+        "               # 16 points, such as { ff[31, 0] -> [0, 31, 0] }\n"
     )
 
 
@@ -163,7 +172,7 @@ def test_diff_shows_lines_of_programs_if_the_stage_is_given(repository):
     name = "build/simd/pe_compute.c"
     repository.replace(f"projects/fc/{name}", ("with vector instructions", "by hand"))
     head = f"fc: HEAD ({repository.head}) -> now\n  note: now: render may be out of date\n"
-    assert printed(repository.run("diff")) == head + f"{name}: 1 lines added, 1 removed\n"
+    assert printed(repository.run("diff")) == head + "build: 1 program (+1 -1 lines)\n"
     lines = printed(repository.run("diff", "render")).splitlines()
     assert lines[2:6] == [
         f"{name}: 1 lines added, 1 removed",
@@ -204,7 +213,7 @@ def test_diff_against_an_earlier_build(repository):
         + DECIDED
     )
     assert repository.run("diff", "--build=2").out == (
-        "fc: before the last 2 builds -> now\n  note: the log knows 2 builds of fc\n"
+        "fc: before the last 2 builds -> now\n  note: the log knows 2 builds of it\n"
     )
 
 
@@ -222,27 +231,38 @@ def test_diff_against_another_layer(repository):
 def test_diff_gives_json(repository):
     repository.replace("projects/fc/layer.yaml", *WIDER)
     repository.build()
-    assert json.loads(printed(repository.run("diff", "parse", "--json"))) == [{
+    (found,) = json.loads(printed(repository.run("diff", "parse", "--json")))
+    follow = found.pop("follow")
+    assert follow["schedule.isl"] == ["schedule"]
+    assert not {"lair.isl", "placement.isl"} & follow.keys()
+    assert found == {
         "layer": "fc",
         "old": f"HEAD ({repository.head})",
         "new": "now",
         "notes": [],
+        "edited": {"layer.yaml": [
+            "line 5, sizes.N: 16 -> 20",
+            "line 9, placement: { ff[i,j] -> PE[j//4, 1 + i//8] } -> "
+            "{ ff[i,j] -> PE[j//5, 1 + i//8] }",
+            "line 12, tensors.x.arrives: { x[i=0:15] -> [PE[0, -1] -> index[i]] } -> "
+            "{ x[i=0:19] -> [PE[0, -1] -> index[i]] }",
+        ]},
         "files": {"lair.isl": {
-            "instances": {"added": {
-                "set": "{ ff[i, j] : 0 <= i <= 31 and 16 <= j <= 19 }",
-                "sample": "{ ff[0, 16] }",
-                "points": 128,
-            }},
-            "tensors": {"added": {
-                "set": (
-                    "{\n  W[i0, i1] : 0 <= i0 <= 31 and 16 <= i1 <= 19;\n"
-                    "  x[i0] : 16 <= i0 <= 19\n}"
-                ),
-                "sample": "{ x[19] }",
-                "points": 132,
-            }},
+            "instances": {
+                "known": "{ ff[i, j] : 0 <= i <= 31 and j >= 0 }",
+                "added": {
+                    "set": "{ ff[i, j] : 16 <= j <= 19 }", "points": 128, "sample": "{ ff[0, 16] }",
+                },
+            },
+            "tensors": {
+                "known": "{\n  W[i0, i1] : 0 <= i0 <= 31 and i1 >= 0;\n  x[i0] : i0 >= 0\n}",
+                "added": {
+                    "set": "{\n  W[i0, i1] : 16 <= i1 <= 19;\n  x[i0] : 16 <= i0 <= 19\n}",
+                    "points": 132, "sample": "{ x[16] }",
+                },
+            },
         }},
-    }]
+    }
 
 
 def test_diff_of_a_layer_that_git_does_not_have(repository):
@@ -250,7 +270,7 @@ def test_diff_of_a_layer_that_git_does_not_have(repository):
     head = repository.commit(everything=False)
     run = repository.run("diff", "fc")
     assert (run.code, run.out, run.err) == (
-        1, f"fc: HEAD ({head}) -> now\n  note: fc is not in HEAD\n", ""
+        1, f"fc: HEAD ({head}) -> now\n  note: not in HEAD\n", ""
     )
 
 
@@ -320,9 +340,9 @@ def test_git_shows_sets(repository):
     repository.replace("cache/fc/schedule.isl", ("i <= 31", "i <= 30"))
     (repository.root / "cache/fc/sizes.isl").unlink()
     assert repository.git("diff", "--", "cache") == (
-        "cache/fc/schedule.isl\n  schedule\n"
-        "    - { ff[i = 31, j] -> [j, i' = 31, j' = j] : 0 <= j <= 15 }\n"
-        "      16 points, such as { ff[31, 0] -> [0, 31, 0] }\n"
+        "cache/fc/schedule.isl\n"
+        "  schedule   - { ff[i = 31, j] -> [j, i' = 31, j' = j] }\n"
+        "               # 16 points, such as { ff[31, 0] -> [0, 31, 0] }\n"
         "cache/fc/sizes.isl: is gone\n"
     )
 
@@ -339,9 +359,8 @@ def test_diff_of_a_network_is_that_of_its_parts_and_its_own(network, tmp_path):
     space.build()
     titles = [line for line in printed(space.run("diff")).splitlines() if " -> now" in line]
     assert titles == [
-        f"mlp/first: HEAD ({head}) -> now, nothing changed",
+        f"mlp/first, mlp/last: HEAD ({head}) -> now, nothing changed",
         f"mlp/relu: HEAD ({head}) -> now",
-        f"mlp/last: HEAD ({head}) -> now, nothing changed",
         f"mlp: HEAD ({head}) -> now",
     ]
     found = json.loads(printed(space.run("diff", "mlp", "--json")))

@@ -66,7 +66,8 @@ def compare(
         is_wanted = any(fnmatch.fnmatchcase(name, pattern) for pattern in wanted or ())
         if own or is_wanted:
             found = differences(name, old.files.get(name), new.files.get(name), known)
-            files[name] = found if is_wanted else {k: c for k, c in found.items() if _is_of(k, own)}
+            if is_wanted or wanted is None:
+                files[name] = {k: c for k, c in found.items() if is_wanted or _is_of(k, own)}
             own = [] if is_respelled(found) else own
         edited -= set(own)
         roots |= {name: own} if own else {}

@@ -74,9 +74,14 @@ def _first(found: Comparison) -> list[str]:
 
 
 def edits(old: State, new: State) -> dict[str, list[str]]:
-    """Return what a person changed, by file, in a few lines for each value, or line."""
+    """Return what a person changed, by file, in a line for each value; nothing if one is unknown.
+
+    A file that was only moved, with its folder, did not change.
+    """
     moved = {*old.sources.values()} & {*new.sources.values()}
-    found = {}
+    found: dict[str, list[str]] = {}
+    if not old.sources or not new.sources:
+        return found
     for name in {**old.sources, **new.sources}:
         sides = [state.sources.get(name) for state in (old, new)]
         if sides[0] != sides[1] and not moved.issuperset(side for side in sides if side):

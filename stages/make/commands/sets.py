@@ -177,11 +177,16 @@ def _as_functions(old: Single, new: Single) -> tuple[str, str]:
     """Return the texts of two functions, without what both state of where they are defined."""
     import islpy as isl
 
-    if isinstance(old, isl.Map):
-        context = _stated_by_both(old.domain(), new.domain())
-        return text_of(old.gist_domain(context)), text_of(new.gist_domain(context))
-    context = _stated_by_both(old.params(), new.params())
-    return text_of(old.gist_params(context)), text_of(new.gist_params(context))
+    is_map = isinstance(old, isl.Map)
+    context = _stated_by_both(*(each.domain() if is_map else each.params() for each in (old, new)))
+    texts = []
+    for each in (old, new):
+        gist = each.gist_domain(context) if is_map else each.gist_params(context)
+        back = gist.intersect_domain(context) if is_map else gist.intersect_params(context)
+        if not back.is_equal(each):
+            raise AssertionError(f"{gist} is not {each} in {context}")
+        texts.append(text_of(gist))
+    return texts[0], texts[1]
 
 
 def _stated_by_both(old: Single, new: Single) -> Single:
