@@ -141,7 +141,13 @@ def _files(root: Path) -> Iterator[Path]:
 
 @functools.cache
 def _packages() -> list[object]:
-    return [*sys.version_info[:3], *((p, _version(p)) for p in PACKAGES)]
+    return [*sys.version_info[:3], *versions().items()]
+
+
+@functools.cache
+def versions() -> dict[str, str | None]:
+    """Return the version of each package that stages use; None for one that is not there."""
+    return {package: _version(package) for package in PACKAGES}
 
 
 def _version(package: str) -> str | None:

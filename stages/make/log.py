@@ -1,7 +1,7 @@
 """The log of builds, `.lairmake/log.jsonl`: one line for each task that was looked at.
 
 A line is there whole or, where a build was killed, not at all. Layers that nothing happened to
-since their last build are not looked at, and have no line.
+since their last build are not looked at, and have no line; a build with no others has one line.
 """
 
 from __future__ import annotations
@@ -56,13 +56,22 @@ def builds(state: Path) -> list[Build]:
     found: dict[str, Build] = {}
     for line in read(state):
         name, event = line["build"], line.get("event")
-        if event == "begin":
-            found[name] = Build(id=name, begin=line, tasks=[], end=None)
+        if event in ("begin", "same"):
+            end = line if event == "same" else None
+            found[name] = Build(id=name, begin=line, tasks=[], end=end)
         elif name in found and event == "end":
             found[name] = Build(id=name, begin=found[name].begin, tasks=found[name].tasks, end=line)
         elif name in found:
             found[name].tasks.append(line)
     return list(found.values())
+
+
+def covers(build: Build, layer: str) -> bool:
+    """Return whether a build was to see to a layer, or to the network that it is a part of."""
+    asked = build.begin.get("asked", [])
+    is_all = not asked and not build.begin.get("arguments")
+    seen = any(line["layer"] == layer for line in build.tasks)
+    return is_all or seen or any(f"{layer}/".startswith(f"{name}/") for name in asked)
 
 
 def history(state: Path, task: str) -> list[Line]:

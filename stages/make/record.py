@@ -13,6 +13,7 @@ from stages.make import log
 from stages.make.action import Result, current_key
 from stages.make.folders import STATE
 from stages.make.key import ActionKey
+from stages.make.made_with import news
 from stages.make.session import session
 
 
@@ -53,12 +54,14 @@ class Recorded:
         super().add_failure(task, fail)  # type: ignore[misc]
 
     def end(self, code: int) -> None:
-        """Note the end of the build, if any task was looked at."""
-        home = session().home
-        if self._build and home is not None:
-            now = time.time()
+        """Note the end of the build; in a line if there was no task to look at in any layer."""
+        known, now = session(), time.time()
+        if self._build:
             self._append({"event": "end", "when": now, "seconds": now - self._begin, "exit": code})
-            log.shorten(home / STATE)
+        elif code == 0 and known.unchanged + len(known.clean):
+            self._start("same", {"layers": known.unchanged + len(known.clean)})
+        if known.home is not None:
+            log.shorten(known.home / STATE)
 
     def _note(self, task: Any, found: Result) -> None:
         edits = {"kept": found.kept, "repaired": found.repaired, "forgotten": found.forgotten}
@@ -76,11 +79,17 @@ class Recorded:
 
     def _append_task(self, task: str, how: str, more: Mapping[str, Any]) -> None:
         layer, _, stage = task.rpartition(":")
-        if not self._build:
-            self._build = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-            begin = {"event": "begin", "when": self._begin, "arguments": session().arguments}
-            self._append({**begin, "pid": os.getpid()})
+        home = session().home
+        if not self._build and home is not None:
+            self._start("begin", {"always": session().always, **news(home / STATE)})
         self._append({"task": task, "layer": layer, "stage": stage, "how": how, **more})
+
+    def _start(self, event: str, more: Mapping[str, Any]) -> None:
+        """Write the first line of the build: what was asked for, nothing being everything."""
+        self._build = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+        known = session()
+        asked = {"arguments": known.arguments, "asked": sorted(known.asked)}
+        self._append({"event": event, "when": self._begin, "pid": os.getpid(), **asked, **more})
 
     def _append(self, line: Mapping[str, Any]) -> None:
         home = session().home

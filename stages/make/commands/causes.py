@@ -6,6 +6,7 @@ import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from stages.make.action import SMALL
 from stages.make.commands.details import details
@@ -20,7 +21,7 @@ from stages.make.folders import (
     shown_path,
 )
 from stages.make.inputs import digest
-from stages.make.log import Build, Line, builds, changes
+from stages.make.log import Build, Line, builds, changes, covers
 from stages.make.store import Store, store_of
 
 DONE = ("ran", "hit")
@@ -47,9 +48,9 @@ class Cause:
 class Event:
     """What became of a task in a build, and why.
 
-    `how` is that of the log. `before` is what it had read and written before the build, None for
-    its first. `wrote` are the files that are not as before, `spared` the tasks before it that ran
-    and gave it what they had given before.
+    `how` is that of the log, `is_always` whether -a asked for all. `before` is what it had read and
+    written before the build, None for its first. `wrote` are the files that are not as before,
+    `spared` the tasks before it that ran and gave it what they had given before.
     """
 
     folder: LayerFolder
@@ -60,6 +61,7 @@ class Event:
     causes: Sequence[Cause]
     wrote: Sequence[str]
     spared: Mapping[str, Sequence[str]]
+    is_always: bool
 
     @property
     def task(self) -> str:
@@ -77,16 +79,48 @@ class History:
         self._store = store_of(home)
         self._by_key: dict[str, Line] = {}
         self._lines: dict[str, list[tuple[int, Line]]] = {}
+        self._last: dict[str, int] = {}
+        self._written: set[str] = set()
         for number, build in enumerate(self._builds):
+            busy = {line["layer"] for line in build.tasks if not self._is_idle(line)}
             for line in build.tasks:
+                if line["layer"] in busy:
+                    self._last[line["task"]] = number
                 self._lines.setdefault(line["task"], []).append((number, line))
                 if "writes" in line:
                     self._by_key[line["key"]] = line
+                    self._written.update(line["writes"].values())
+
+    def _is_idle(self, line: Line) -> bool:
+        """Return whether nothing had happened to a task since the line before."""
+        before = self._lines.get(line["task"])
+        same = before is not None and before[-1][1]["key"] == line["key"]
+        return same and line["how"] == "same" and not line.get("kept")
 
     def last(self, tasks: Iterable[str]) -> Build | None:
-        """Return the last build that looked at one of some tasks."""
-        numbers = [self._lines[task][-1][0] for task in tasks if task in self._lines]
+        """Return the last build with one of some tasks in a layer that was not as before."""
+        numbers = [self._last[task] for task in tasks if task in self._last]
         return self._builds[max(numbers)] if numbers else None
+
+    def since(self, build: Build, layer: str) -> Build | None:
+        """Return the last build after one that was to see to a layer; None if none was."""
+        later = reversed(self._builds[self._numbers[build.id] + 1 :])
+        return next((each for each in later if covers(each, layer)), None)
+
+    def news(self, build: Build, task: str) -> dict[str, Any]:
+        """Return what of `tools` and `code` changed until a build since a task was in one before.
+
+        Tools are said from what to what, code by its files.
+        """
+        end = self._numbers[build.id]
+        start = max((n for n, _ in self._lines.get(task, []) if n < end), default=end)
+        begins = [each.begin for each in self._builds[start + 1 : end + 1]]
+        tools: dict[str, list[str]] = {}
+        for begin in begins:
+            for name, (old, new) in begin.get("tools", {}).items():
+                tools[name] = [tools.get(name, [old])[0], new]
+        code = {name for begin in begins for name in begin.get("code", [])}
+        return {"tools": tools, "code": sorted(code)}
 
     def before(self, task: str, build: Build | None = None) -> Line | None:
         """Return what a task had read and written before a build, or by now; None for nothing."""
@@ -100,7 +134,8 @@ class History:
         """Return what became of the tasks of a build, by their names."""
         lines = {line["task"]: self._whole(line) for line in build.tasks}
         before = {task: self.before(task, build) for task in lines if task in self._tasks}
-        return {task: self._event(task, lines, before[task]) for task in before}
+        always = bool(build.begin.get("always"))
+        return {task: self._event(task, lines, before[task], always) for task in before}
 
     def _whole(self, line: Line) -> Line:
         """Return a line with what it read and wrote, also where only its key was logged."""
@@ -112,7 +147,9 @@ class History:
             known = {"reads": entry.reads, "writes": entry.outputs} if entry is not None else {}
         return {**{name: known.get(name, {}) for name in ("reads", "writes", "code")}, **line}
 
-    def _event(self, task: str, lines: Mapping[str, Line], before: Line | None) -> Event:
+    def _event(
+        self, task: str, lines: Mapping[str, Line], before: Line | None, always: bool
+    ) -> Event:
         folder, stage = self._tasks[task]
         line = lines[task]
         causes = list(causes_of(folder, before, line)) if before is not None else []
@@ -125,8 +162,12 @@ class History:
                 spared.setdefault(by, []).append(name)
         return Event(
             folder=folder, stage=stage, how=line["how"], line=line, before=before,
-            causes=causes, wrote=wrote, spared=spared,
+            causes=causes, wrote=wrote, spared=spared, is_always=always,
         )
+
+    def is_lost(self, cause: Cause) -> bool:
+        """Return whether something is gone that a task wrote, be it one that there is no more."""
+        return cause.new is None and cause.old in self._written
 
     def content(self, path: Path, wanted: str | None) -> bytes | None:
         """Return a small content by its digest: what lies at `path` now, or in the store."""
@@ -187,7 +228,8 @@ def sources_of(
     found: dict[str, list[str]] = {}
     for folder, each in causes:
         for cause in each:
-            if cause.by is None and not cause.name.startswith(CODE):
+            is_code = cause.name.startswith(CODE)
+            if cause.by is None and not is_code and not history.is_lost(cause):
                 path = path_of(folder, cause.name)
                 contents = [history.content(path, wanted) for wanted in (cause.old, cause.new)]
                 shown = f"{shown_path(path)}{_note(cause)}"

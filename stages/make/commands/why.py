@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,9 +15,11 @@ from stages.make.commands.pipeline import tasks_of_folders
 from stages.make.folders import LayerFolder, folders_of
 from stages.make.log import Build
 from stages.make.network import network_of
+from stages.make.pins import pins
 
 WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
 STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}
+TOOLS = {"packages": "tools", "compiler": "C compiler"}
 MOST_NAMES = 4
 Tasks = dict[str, tuple[LayerFolder, str]]
 
@@ -48,17 +51,17 @@ class Why(LayerCommand):
         folders = [each for layer in whole.values() for each in folders_of(layer)]
         tasks = tasks_of_folders(folders, analyses=True)
         history = History(folders[0].home, tasks)
-        found = list(_explained(history, tasks, wanted, is_all=not words, is_chain=bool(stages)))
+        found = list(explained(history, tasks, wanted, is_all=not words, is_chain=bool(stages)))
         if not found:
             raise UserError(f"the log knows no build of {', '.join(words) or 'any layer'}")
         if options["json"]:
             print_json([_data(build, event) for build, events in found for event in events])
         else:
-            print("\n".join(_text(history, build, events) for build, events in found), end="")
+            print("\n".join(told(history, build, events) for build, events in found), end="")
         return 0
 
 
-def _explained(
+def explained(
     history: History, tasks: Tasks, wanted: list[str], is_all: bool, is_chain: bool
 ) -> Iterator[tuple[Build, list[Event]]]:
     """Yield the last build of each layer, with the events of the tasks wanted.
@@ -96,13 +99,15 @@ def _led_to(events: Mapping[str, Event], tasks: Sequence[str]) -> Iterator[str]:
         waiting += event.spared if not event.causes else []
 
 
-def _text(history: History, build: Build, events: Sequence[Event]) -> str:
-    """Return what happened to a layer as lines."""
+def told(history: History, build: Build, events: Sequence[Event]) -> str:
+    """Return what happened to a layer as lines, and whether that was in its last build."""
     layer = events[-1].folder.name
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(build.begin["when"]))
-    lines = [f"{paint('bold', layer)}: build of {when}"]
+    since = "nothing changed since the build" if history.since(build, layer) else "build"
+    lines = [f"{paint('bold', layer)}: {since} of {when}"]
     causes = [(event.folder, event.causes) for event in events]
-    for path, changes in sources_of(history, causes).items():
+    sources = sources_of(history, causes)
+    for path, changes in [*sources.items(), *_made_with(history, build, events)]:
         lines += [f"  {paint('bold', path)}", *(f"    {change}" for change in changes)]
     names = {event.task: event.task.removeprefix(f"{layer}:") for event in events}
     width = max(map(len, names.values()))
@@ -110,6 +115,26 @@ def _text(history: History, build: Build, events: Sequence[Event]) -> str:
         word = paint(STYLES[event.how], f"{WORDS[event.how]:<14}")
         lines.append(f"  {names[event.task]:<{width}}  {word}  {reason(event)}")
     return "\n".join(lines) + "\n"
+
+
+def _made_with(
+    history: History, build: Build, events: Sequence[Event]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield what changed of the tools and the code that the tasks are made with, if anything."""
+    tools: dict[str, str] = {}
+    code: set[str] = set()
+    for event in events:
+        names = [each.name for each in event.causes if each.name.startswith(CODE)]
+        units = [name.removeprefix(CODE) for name in names]
+        news = history.news(build, event.task) if units else {"tools": {}, "code": []}
+        if set(units) & TOOLS.keys():
+            tools |= {name: f"{old} -> {new}" for name, (old, new) in news["tools"].items()}
+        tops = tuple(os.path.normpath(f"stages/{unit}") for unit in units)
+        code |= {name for name in news["code"] if name.startswith(tops) and name not in tops}
+    if tools:
+        yield "tools", [f"{name}: {change}" for name, change in tools.items()]
+    if code:
+        yield "code", sorted(code)
 
 
 def reason(event: Event) -> str:
@@ -130,14 +155,25 @@ def reason(event: Event) -> str:
 def _because(event: Event) -> str:
     """Return what made a task be looked at anew."""
     if event.causes:
-        return f"{listed([cause.name for cause in event.causes])} changed"
-    return "nothing changed, but the store did not know it, or -a asked for it"
+        return f"{listed([_named(cause.name) for cause in event.causes])} changed"
+    if event.line.get("forgotten"):
+        return "it was forgotten"
+    if event.is_always:
+        return "-a asked for it"
+    return "nothing changed, but the store did not know it"
+
+
+def _named(name: str) -> str:
+    """Return what a cause is called: a file, `code place.py`, or the tools."""
+    return TOOLS.get(name.removeprefix(CODE), name) if name.startswith(CODE) else name
 
 
 def _why_not(event: Event) -> str:
     kept = event.line.get("kept", {})
     if kept:
-        return f"{listed(list(kept))} stays as it was edited by hand"
+        pinned = set(kept) <= set(pins(event.folder))
+        why = ", since layer.yaml pins it" if pinned else ""
+        return f"{listed(list(kept))} stays as it was edited by hand{why}"
     if event.causes:
         return f"{_because(event)}, but what it wrote is right"
     if not event.spared:
