@@ -142,63 +142,40 @@ def test_why_names_the_module_of_changed_code(small):
 """
 
 
-def test_why_names_the_tool_that_changed(small):
-    small.build()
-    small.build("-a")
-    first, second = small.read(".lairmake/log.jsonl").split('"event":"end"')[0:2]
-    second = second.replace('"always":true', '"tools":{"islpy":["2026.2.1","2026.2.2"]}')
-    second = re.sub(r'"packages":"\w+"', '"packages":"0"', second)
-    small.write(".lairmake/log.jsonl", f'{first}"event":"end"{second}"event":"end"}}\n')
-    assert why(small, "a:parse") == """a: build
-  tools
-    islpy: 2026.2.1 -> 2026.2.2
-  parse  ran             tools changed, but writes what it wrote before
-"""
-
-
 def test_why_says_that_a_build_did_nothing(small):
     small.layer("projects/b")
     small.build()
-    assert why(small, "a") == FIRST
     small.write("projects/b/a.lair", "One\n")
     small.build("b")
     assert why(small, "a") == FIRST
+    before = small.read(".lairmake/log.jsonl").splitlines()
     small.build()
     since = FIRST.replace("a: build", "a: nothing changed since the build")
     assert why(small, "a") == since
+    (line,) = small.read(".lairmake/log.jsonl").splitlines()[len(before) :]
+    found = json.loads(line)
+    assert (found["event"], found["layers"], found["asked"]) == ("same", 2, [])
     (small.root / "projects/a/a.lair").touch()
     small.build("a")
     assert why(small, "a") == since
     assert why(small).startswith("b: nothing changed since the build\n  projects/b/a.lair\n")
 
 
-def test_a_build_that_did_nothing_has_one_line_in_the_log(small):
-    small.layer("projects/b")
-    small.build()
-    before = small.read(".lairmake/log.jsonl").splitlines()
-    small.build()
-    (line,) = small.read(".lairmake/log.jsonl").splitlines()[len(before) :]
-    found = json.loads(line)
-    assert (found["event"], found["layers"], found["asked"]) == ("same", 2, [])
-
-
-def test_why_knows_of_an_order_to_run_all(small):
+def test_why_knows_what_else_makes_tasks_run(small):
+    """An order, what was forgotten, and another tool: the latter two as the log would have them."""
     small.build()
     small.build("-a")
-    assert why(small, "a:place").splitlines()[1:] == [
-        "  place  ran             -a asked for it, but writes what it wrote before",
-    ]
-
-
-def test_why_knows_of_what_was_forgotten(small):
-    small.build()
-    small.build("-a")
+    said = "  place  ran             {}, but writes what it wrote before"
+    assert why(small, "a:place").splitlines()[1:] == [said.format("-a asked for it")]
     log = small.read(".lairmake/log.jsonl").replace('"always":true', '"always":false')
-    log = log.replace('"stage":"place"', '"stage":"place","forgotten":true')
-    small.write(".lairmake/log.jsonl", log)
-    assert why(small, "a:place").splitlines()[-1] == (
-        "  place  ran             it was forgotten, but writes what it wrote before"
-    )
+    small.write(".lairmake/log.jsonl", log.replace('"stage":', '"forgotten":true,"stage":'))
+    assert why(small, "a:place").splitlines()[1:] == [said.format("it was forgotten")]
+    news = log.replace('"always":false', '"tools":{"islpy":["2026.2.1","2026.2.2"]}')
+    digests = re.compile(r'"packages":"\w+"')
+    small.write(".lairmake/log.jsonl", digests.sub('"packages":"1"', news, count=4))
+    assert why(small, "a:place").splitlines()[1:] == [
+        "  tools", "    islpy: 2026.2.1 -> 2026.2.2", said.format("tools changed")
+    ]
 
 
 def test_why_tells_of_a_failure(small):

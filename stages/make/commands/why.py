@@ -55,7 +55,7 @@ class Why(LayerCommand):
         if not found:
             raise UserError(f"the log knows no build of {', '.join(words) or 'any layer'}")
         if options["json"]:
-            print_json([_data(build, event) for build, events in found for event in events])
+            print_json([_data(history, b, event) for b, events in found for event in events])
         else:
             print("\n".join(told(history, build, events) for build, events in found), end="")
         return 0
@@ -190,12 +190,14 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join([*shown, f"{more} more"] if more > 0 else shown)
 
 
-def _data(build: Build, event: Event) -> dict[str, Any]:
+def _data(history: History, build: Build, event: Event) -> dict[str, Any]:
+    since = history.since(build, event.folder.name)
     return {
         "task": event.task,
         "layer": event.folder.name,
         "stage": event.stage,
         "build": build.id,
+        "same_in": since.id if since is not None else None,
         "how": event.how,
         "reason": reason(event),
         "causes": [
