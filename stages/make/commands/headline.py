@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from stages.make.commands.why import listed
+
 Results = Mapping[str, Any]
 Line = tuple[str, str]
 """What is meant, and what became of it."""
@@ -18,8 +20,10 @@ def headlines(old: bytes | None, new: bytes | None) -> list[str]:
     if not old or not new:
         return []
     before, after = json.loads(old), json.loads(new)
-    ways = list(_ways(before.get("tasks", {}), after.get("tasks", {})))
-    said = [*_verdicts(before, after), *_numbers(before, after), *ways[:MOST_WAYS]]
+    tasks = [each.get("tasks", {}) for each in (before, after)]
+    ways = list(_ways(*tasks))
+    first = [*_verdicts(before, after), *_numbers(before, after)]
+    said = [*first, *ways[:MOST_WAYS], *_sizes(*tasks)]
     width = max((len(name) for name, _ in said), default=0)
     more = [f"and {len(ways) - MOST_WAYS} more tasks in another way"] if ways[MOST_WAYS:] else []
     return [*(f"{name:<{width}}  {text}" for name, text in said), *more]
@@ -59,12 +63,23 @@ def _bound(results: Results) -> str:
 
 
 def _ways(before: Results, after: Results) -> Iterator[Line]:
-    """Yield a line for each task that gets its instruction in another way."""
+    """Yield a line for each task that gets its instruction in another way, or came, or went."""
     for name in {**before, **after}:
-        old, new = _way(before.get(name)), _way(after.get(name))
-        if old != new:
-            why = after[name]["why"] if new.startswith("loops") else ""
-            yield (name, f"{old} -> {new}{f', for {why}' if why else ''}")
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None or old["by"] != new["by"]:
+            why = f", for {new['why']}" if new is not None and new["by"] == "loops" else ""
+            yield name, f"{_way(old)} -> {_way(new)}{why}"
+
+
+def _sizes(before: Results, after: Results) -> Iterator[Line]:
+    """Yield a line of the tasks that get their instruction in the same way, for other sizes."""
+    names = [n for n in before if n in after and before[n]["by"] == after[n]["by"]]
+    found = [
+        f"{name} {before[name]['sizes']} -> {after[name]['sizes']}"
+        for name in names if before[name]["sizes"] != after[name]["sizes"]
+    ]
+    if found:
+        yield "sizes", listed(found)
 
 
 def _way(task: Results | None) -> str:

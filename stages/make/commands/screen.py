@@ -28,8 +28,7 @@ MARGIN = 5
 """The columns between the name of an object and a set."""
 LONG = 24
 """How long a name may be for a set to stand beside it."""
-SHORT = 60
-"""How long a set of several lines may be to be printed on one."""
+COLOUR = re.compile(r"\x1b\[\d+m")
 STYLES = {"-": "red", "+": "green", "->": "green", "": "red"}
 
 
@@ -104,22 +103,39 @@ def _screen(found: Comparison) -> list[str]:
 
 
 def _fitting(found: Comparison, room: int) -> list[str]:
-    """Return the lines of the objects that did not follow, as far as there is room."""
+    """Return the lines of the objects that did not follow, as far as there is room.
+
+    Where it is short, each has as many lines as all may have.
+    """
+    blocks = [
+        (name, list(_lines_of_change(key, change)) if key else [f"  {_said(change)}"])
+        for name, changes in found.files.items() for key, change in changes.items()
+    ]
+    spare = room - len(found.files)
+    fits = (n for n in range(OF_ONE, 1, -1) if sum(min(n, len(b)) for _, b in blocks) <= spare)
+    most = next(fits, 1)
     lines: list[str] = []
     titled: set[str] = set()
-    blocks = [(name, *each) for name, changes in found.files.items() for each in changes.items()]
-    for number, (name, key, change) in enumerate(blocks, 1):
+    for number, (name, block) in enumerate(blocks):
         title = [] if name in titled else [paint("bold", name)]
-        block = [*title, *(_lines_of_change(key, change) if key else [f"  {_said(change)}"])]
-        free = min(OF_ONE, room - len(lines) - (number < len(blocks)))
-        if len(block) > free and free < LEAST_LINES:
-            count = len(blocks) - number + 1
-            files = listed(list(dict.fromkeys(name for name, _, _ in blocks[number - 1 :])))
-            return [*lines, f"{count} more {'change' if count == 1 else 'changes'} in {files}: -v"]
-        more = len(block) - free + 1
-        lines += block if more < 2 else [*block[: free - 1], f"    and {more} more lines: -v"]
+        cut = _cut(block, most)
+        last = number == len(blocks) - 1
+        if len(lines) + len(title) + len(cut) + (not last) > room:
+            count = f"{len(blocks) - number} more {'change' if last else 'changes'}"
+            files = listed(list(dict.fromkeys(name for name, _ in blocks[number:])))
+            return [*lines, f"{count} in {files}: -v"]
+        lines += [*title, *cut]
         titled.add(name)
     return lines
+
+
+def _cut(block: list[str], most: int) -> list[str]:
+    """Return a block on no more lines; what does not fit is run together, and cut."""
+    if len(block) <= most:
+        return block
+    first, *others = block[most - 1 :]
+    rest = COLOUR.sub("", " ".join([first, *(line.strip() for line in others)]))
+    return [*block[: most - 1], f"{rest[: WIDTH - 4].rstrip()} ..."]
 
 
 def _following(found: Comparison) -> Iterator[str]:
@@ -195,22 +211,23 @@ def _lines_of_change(key: str, change: Change) -> Iterator[str]:
 
 def _rows(change: Change, indent: int) -> Iterator[tuple[str, str]]:
     """Yield sign and text of each set that is to be shown, on a line where it fits on one."""
-    for old, new in [map(_on_a_line, pair) for pair in change.functions]:
+    for pair in change.functions:
+        old, new = (_on_a_line(text, indent) for text in pair)
         if "\n" not in old + new and indent + len(old) + len(new) + 4 <= WIDTH:
             yield "", f"{old} -> {new}"
         else:
             yield from (("", old), ("->", new))
     for sign, part in (("-", change.removed), ("+", change.added)):
         if part is not None:
-            text, often = _on_a_line(part.set), _often(part)
+            text, often = _on_a_line(part.set, indent), _often(part)
             fits = "\n" not in text and indent + len(text) + len(often) + 2 <= WIDTH
             yield sign, f"{text}{'  ' if fits else chr(10)}{often}".rstrip()
 
 
-def _on_a_line(text: str) -> str:
-    """Return a set on one line if it is short."""
+def _on_a_line(text: str, indent: int) -> str:
+    """Return a set on one line if it fits."""
     joined = re.sub(r"\s*\n\s*", " ", text)
-    return joined if len(joined) <= SHORT else text
+    return joined if indent + len(joined) <= WIDTH else text
 
 
 def _often(part: Part) -> str:
