@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,18 +49,21 @@ def _tools() -> dict[str, str]:
 
 def _seen(known: Seen) -> Iterator[tuple[str, tuple[tuple[int, int], str]]]:
     """Yield what is to be known of each file; only what is not as it was is read."""
+    root = str(STAGES.parent)
     for path in _files():
-        name, state = path.relative_to(STAGES.parent).as_posix(), path.stat()
+        name, state = path[len(root) + 1 :], os.stat(path)
         mark = (state.st_mtime_ns, state.st_size)
-        old_mark, old_digest = known.get(name, (None, ""))
-        same = old_mark == mark
-        yield name, (mark, old_digest if same else hashlib.sha256(path.read_bytes()).hexdigest())
+        old_mark, digest = known.get(name, (None, ""))
+        if old_mark != mark:
+            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        yield name, (mark, digest)
 
 
-def _files() -> Iterator[Path]:
+def _files() -> Iterator[str]:
+    """Yield the paths of all files that stages are made of."""
     for top in (STAGES, STAGES.parent / "templates"):
-        for path in sorted(top.rglob("*")):
-            inside = path.relative_to(top).parts
-            hidden = any(part == "__pycache__" or part.startswith(".") for part in inside)
-            if inside[0] != MAKE and not hidden and path.is_file():
-                yield path
+        for place, folders, names in os.walk(top):
+            hidden = {name for name in folders if name.startswith((".", "__"))}
+            skipped = hidden | ({MAKE} if place == str(STAGES) else set())
+            folders[:] = sorted(set(folders) - skipped)
+            yield from (os.path.join(place, n) for n in sorted(names) if not n.startswith("."))
