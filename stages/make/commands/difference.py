@@ -95,9 +95,16 @@ def _of_data(old: bytes, new: bytes) -> Changes:
     return dict(_of_values(_data(old), _data(new), ""))
 
 
-def values_of(content: bytes) -> dict[str, Any]:
-    """Return the values of YAML by their first keys; none where it is malformed."""
+def values_of(name: str, content: bytes) -> dict[str, Any]:
+    """Return the objects of isl text, as text, or the values of YAML by their first keys.
+
+    None are returned where it is malformed.
+    """
     with suppress(ValueError):
+        if name.endswith(".isl"):
+            from stages.poly.text import read_objects
+
+            return {key: str(value) for key, value in read_objects(content.decode()).items()}
         return _inside(_data(content), "") or {}
     return {}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,6 @@ from stages.make.commands.difference import (
     known_by_both,
     values_of,
 )
-from stages.make.commands.objects import objects_of
 from stages.make.commands.pipeline import stages_until
 from stages.make.commands.states import State
 from stages.make.declare import declaration
@@ -95,8 +93,7 @@ def _changed_objects(name: str, old: State, new: State) -> list[str]:
 
     Where it has none, '' is all of it.
     """
-    read = values_of if name.endswith(".yaml") else functools.partial(objects_of, name)
-    before, after = (read(state.files.get(name, b"")) for state in (old, new))
+    before, after = (values_of(name, state.files.get(name, b"")) for state in (old, new))
     return [n for n in {**before, **after} if before.get(n) != after.get(n)] or [""]
 
 
