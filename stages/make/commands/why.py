@@ -153,9 +153,10 @@ def reason(event: Event) -> str:
 
 
 def _because(event: Event) -> str:
-    """Return what made a task be looked at anew."""
+    """Return what made a task be looked at anew: first what a person changed."""
     if event.causes:
-        return f"{listed([_named(cause.name) for cause in event.causes])} changed"
+        causes = sorted(event.causes, key=lambda cause: cause.by is not None)
+        return f"{listed([_named(cause.name) for cause in causes])} changed"
     if event.line.get("forgotten"):
         return "it was forgotten"
     if event.is_always:
