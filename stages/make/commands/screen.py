@@ -64,7 +64,8 @@ def _notes(found: Comparison) -> list[str]:
 def _first(found: Comparison) -> list[str]:
     """Return notes, results and what was edited."""
     lines = _notes(found)
-    if found.changed or edits(found.old, found.new):
+    is_built = not lines and (found.changed or edits(found.old, found.new))
+    if RESULTS in found.changed or is_built:
         contents = [state.files.get(RESULTS) for state in (found.old, found.new)]
         lines += [f"  {line}" for line in headlines(*contents)]
     for name, said in edits(found.old, found.new).items():
