@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Mapping
@@ -15,6 +16,9 @@ from stages.make.folders import STATE
 from stages.make.key import ActionKey
 from stages.make.made_with import news
 from stages.make.session import session
+
+NUMBERS = itertools.count()
+"""Of the builds of this process."""
 
 
 def is_stage(task: Any) -> bool:
@@ -86,7 +90,7 @@ class Recorded:
 
     def _start(self, event: str, more: Mapping[str, Any]) -> None:
         """Write the first line of the build: what was asked for, nothing being everything."""
-        self._build = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+        self._build = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{next(NUMBERS)}"
         known = session()
         asked = {"arguments": known.arguments, "asked": sorted(known.asked)}
         self._append({"event": event, "when": self._begin, "pid": os.getpid(), **asked, **more})
