@@ -122,9 +122,9 @@ def _built(path, label):
 
 
 def _note(reporter, task, result):
-    noted = SimpleNamespace(name=task, meta={"result": result})
+    session().results[task] = result
+    noted = SimpleNamespace(name=task)
     if result.how == "same":
-        session().results[task] = result
         reporter.skip_uptodate(noted)
     else:
         reporter.add_success(noted)

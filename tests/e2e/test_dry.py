@@ -43,3 +43,16 @@ def test_there_are_forty_lines_at_most(small):
     lines = printed(small.run("dry")).splitlines()
     assert len(lines) == 40
     assert lines[-2] == "and 13 more layers: 13 would run, 39 may run; -v lists them"
+
+
+def test_what_is_forgotten_would_run_and_what_comes_after_what_is_ignored_is(small):
+    small.build()
+    small.run("forget", "a:place")
+    small.run("ignore", "a:render")
+    assert small.run("dry").out.splitlines()[1:] == [
+        "  place     would run       it was forgotten",
+        "  render    ignored",
+        "  simulate  ignored",
+        "1 task up to date",
+    ]
+    assert small.build() == ["a:place"]

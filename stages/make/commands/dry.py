@@ -12,6 +12,7 @@ from stages.make.commands.colour import paint
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.commands.forecast import (
     FROM_STORE,
+    LEFT_OUT,
     MAY_RUN,
     UP_TO_DATE,
     WOULD_RUN,
@@ -22,6 +23,7 @@ from stages.make.commands.pipeline import needed
 from stages.make.commands.why import listed
 from stages.make.declare import declaration
 from stages.make.folders import STATE, file_of, is_pattern, names_of, wholes_of
+from stages.make.marks import FORGOTTEN, is_marked
 from stages.make.memo import memo_of
 from stages.make.run import KEEP_EDITS
 from stages.make.session import session
@@ -37,7 +39,7 @@ EVERYTHING = {
 MOST_LINES = 40
 """How many lines are printed at most, but with `-v`."""
 
-STYLES = {WOULD_RUN: "red", MAY_RUN: "yellow", FROM_STORE: "cyan"}
+STYLES = {WOULD_RUN: "red", MAY_RUN: "yellow", FROM_STORE: "cyan", LEFT_OUT: "dim"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +125,7 @@ def _reason(
     found: Mapping[str, Forecast], each: Forecast, causes: Sequence[Cause], is_first: bool
 ) -> str:
     """Return in one line why a build would do that to a task."""
-    if each.status == UP_TO_DATE:
+    if each.status in (UP_TO_DATE, LEFT_OUT):
         return ""
     if is_first:
         return "not built here yet"
@@ -131,7 +133,10 @@ def _reason(
         return f"{listed([cause.name for cause in causes])} changed"
     if each.status == MAY_RUN:
         return f"unless {listed(list(_waiting(found, each)))} comes out as before"
-    return "what it wrote is not there, or edited" if each.status == FROM_STORE else "not in store"
+    if each.status == FROM_STORE:
+        return "what it wrote is not there, or edited"
+    is_forgotten = is_marked(each.folder.home, each.task, FORGOTTEN)
+    return "it was forgotten" if is_forgotten else "not in store"
 
 
 def _waiting(found: Mapping[str, Forecast], each: Forecast) -> Iterator[str]:

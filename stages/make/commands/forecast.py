@@ -13,6 +13,7 @@ from stages.make.declare import declaration
 from stages.make.disk import compare
 from stages.make.folders import STATE, LayerFolder, file_of, is_pattern, names_of
 from stages.make.key import ActionKey, action_key
+from stages.make.marks import FORGOTTEN, IGNORED, is_marked
 from stages.make.memo import Memo, memo_of
 from stages.make.store import store_of
 
@@ -20,6 +21,7 @@ UP_TO_DATE = "up to date"
 FROM_STORE = "from the store"
 WOULD_RUN = "would run"
 MAY_RUN = "may run"
+LEFT_OUT = "ignored"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +86,14 @@ def forecast(folders: Sequence[LayerFolder]) -> dict[str, Forecast]:
         folder, stage = tasks[task]
         state = folder.home / STATE
         foreseen = seen.setdefault(state, Foreseen(memo_of(state)))
-        waits = any(found[name].status in (WOULD_RUN, MAY_RUN) for name in after[task])
-        status, key = (MAY_RUN, None) if waits else _look(stage, folder, foreseen)
+        before = {found[name].status for name in after[task]}
+        key: ActionKey | None = None
+        if LEFT_OUT in before or is_marked(folder.home, task, IGNORED):
+            status = LEFT_OUT
+        elif before & {WOULD_RUN, MAY_RUN}:
+            status = MAY_RUN
+        else:
+            status, key = _look(stage, folder, foreseen)
         found[task] = Forecast(
             task=task, folder=folder, stage=stage, status=status, after=after[task], key=key
         )
@@ -97,7 +105,7 @@ def _look(stage: str, folder: LayerFolder, foreseen: Foreseen) -> tuple[str, Act
     store = store_of(folder.home)
     key = action_key(stage, folder, store, foreseen, reads=foreseen.reads(stage, folder))
     entry = store.lookup(key.digest)
-    if entry is None:
+    if entry is None or is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN):
         return WOULD_RUN, key
     wrong = compare(stage, folder, entry.outputs).wrong
     if not all(store.blob(entry.outputs[name]) for name in wrong if name in entry.outputs):

@@ -9,6 +9,7 @@ from stages.make.commands.colour import paint
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.commands.forecast import (
     FROM_STORE,
+    LEFT_OUT,
     MAY_RUN,
     UP_TO_DATE,
     WOULD_RUN,
@@ -17,12 +18,15 @@ from stages.make.commands.forecast import (
 )
 from stages.make.commands.pipeline import needed
 
-STYLES = {UP_TO_DATE: "green", FROM_STORE: "cyan", WOULD_RUN: "red", MAY_RUN: "yellow"}
+STYLES = {
+    UP_TO_DATE: "green", FROM_STORE: "cyan", WOULD_RUN: "red", MAY_RUN: "yellow", LEFT_OUT: "dim",
+}
 FILLS = {
     UP_TO_DATE: "palegreen",
     FROM_STORE: "lightblue",
     WOULD_RUN: "lightsalmon",
     MAY_RUN: "khaki",
+    LEFT_OUT: "lightgrey",
 }
 DOT = {
     "name": "dot",
