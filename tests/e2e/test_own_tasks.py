@@ -183,7 +183,7 @@ def test_doit_may_run_several_times_in_a_process(small):
     small.write("twice.py", RUN_TWICE)
     ended = small.python("twice.py")
     assert (ended.code, ended.err) == (1, "0000\n")
-    assert ended.ran == [*ALL, *ALL]
+    assert ended.out.count("a: 4 stages ran\n") == 2
     assert ended.out.endswith("1 layer unchanged\n")
 
 
