@@ -120,7 +120,7 @@ def _words_of(cmd: Any, own: Sequence[Any], units: Units) -> list[str]:
         task = tasks.get(given[at])
         if task is None:
             given[at] = target_named(given[at], known.start, units)
-        words.append(given[at])
+        words += [] if given[at].startswith("-") else [given[at]]
         at = len(given) - len(_left(task, given[at + 1 :])) if task is not None else at + 1
     return words
 
