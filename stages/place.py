@@ -57,7 +57,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     objects["placement"] = placement
     if torus:
         objects["placement"], objects["turns"] = fold(placement, (width, height))
-    return {"placement.isl": write_objects(HEADER + TURNS if torus else HEADER, objects)}
+    header = HEADER + TURNS if torus else HEADER
+    return {"placement.isl": write_objects(header, objects, like=instances)}
 
 
 def _placement(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:

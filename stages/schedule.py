@@ -40,7 +40,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         if own.is_empty():
             own = default_schedule(statement, lair["reads"], arrivals)
         schedule = schedule.union(own)
-    return {"schedule.isl": write_objects(HEADER, {"schedule": schedule})}
+    return {"schedule.isl": write_objects(HEADER, {"schedule": schedule}, like=instances)}
 
 
 def default_schedule(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import combinations, compress
 from operator import itemgetter
 from typing import TypeAlias
@@ -17,8 +18,10 @@ import islpy as isl
 
 from stages.poly.bind import PARAM, PE_NAMES
 from stages.poly.quota import TooManyOperations, limited
+from stages.poly.sections import hull_of, split
 
 DIV = isl.dim_type.div
+SET = isl.dim_type.set
 MINUS_ONE = isl.Val(-1)
 OUTER_INDEX = re.compile(r"index(\d+)")
 MOST_MERGED = 12
@@ -32,12 +35,27 @@ Needed: TypeAlias = dict[tuple[str, ...], list[bool]]
 """Which constraints of a conjunction are needed, by the texts of the set and of all of them."""
 
 
-def canonical(elements: isl.Set, known: Needed) -> isl.Set:
-    """Return the same set, described anew; its symbolic constants are used and in order.
+def canonical(elements: isl.Set, known: Needed, context: isl.Set | None = None) -> isl.Set:
+    """Return the same set, described anew.
 
     Where that takes more than `MOST_OPERATIONS`, the set is only coalesced.
     What is found out of its constraints is added to `known`, and not asked again.
-    Ensures that the result is equal to the set.
+    Ensures that the result is equal to the set, within the context if one is given: a conjunction
+    of symbolic constants in which the set lies.
+    """
+    plain = elements
+    try:
+        with limited(MOST_OPERATIONS):
+            plain = _plain(_ordered(elements).compute_divs())
+            return _rebuild(plain, known, _conjunction(context, plain))
+    except TooManyOperations:
+        return plain
+
+
+def gather(elements: isl.Set) -> isl.Set:
+    """Return the same set, its disjuncts merged; its symbolic constants are used and in order.
+
+    Where that takes more than `MOST_OPERATIONS`, the set is only coalesced.
     """
     ordered = _ordered(elements.drop_unused_params())
     try:
@@ -45,17 +63,38 @@ def canonical(elements: isl.Set, known: Needed) -> isl.Set:
             plain = _plain(ordered.compute_divs())
     except TooManyOperations:
         return ordered
+    if len(plain.get_basic_sets()) == 1:
+        return plain.drop_unused_params()
     try:
         with limited(MOST_OPERATIONS):
-            return _rebuild(_plain(_ordered(_drop_free_params(plain)).compute_divs()), known)
+            plain = _plain(_drop_free_params(plain).compute_divs())
+            parts = _sorted_parts(plain)
+            few = 1 < len(parts) <= MOST_MERGED
+            return _union(_merge(parts, plain), plain) if few else plain
     except TooManyOperations:
         return plain
 
 
+def _conjunction(context: isl.Set | None, like: isl.Set) -> isl.BasicSet:
+    """Return the context in the space of a set: everything if there is no context."""
+    universe = isl.Set.universe(like.space)
+    if context is not None:
+        universe = universe.intersect_params(context)
+    (found,) = universe.get_basic_sets()
+    return found
+
+
 def _ordered(elements: isl.Set) -> isl.Set:
     """Return the same set, its symbolic constants in order."""
-    names = ", ".join(sort_names(elements.get_var_names_not_none(PARAM)))
-    return elements.align_params(isl.Set(f"[{names}] -> {{ : }}").space)
+    names = elements.get_var_names_not_none(PARAM)
+    ordered = sort_names(names)
+    return elements if ordered == list(names) else elements.align_params(_constants(*ordered))
+
+
+@lru_cache
+def _constants(*names: str) -> isl.Space:
+    """Return the space of symbolic constants in an order."""
+    return isl.Set(f"[{', '.join(names)}] -> {{ : }}").space
 
 
 def _plain(elements: isl.Set) -> isl.Set:
@@ -63,13 +102,15 @@ def _plain(elements: isl.Set) -> isl.Set:
     return elements.detect_equalities().coalesce().remove_redundancies()
 
 
-def _rebuild(plain: isl.Set, known: Needed) -> isl.Set:
+def _rebuild(plain: isl.Set, known: Needed, context: isl.BasicSet) -> isl.Set:
     """Return the same set from merged, relaxed and tightened disjuncts."""
     parts = _sorted_parts(plain)
+    if len(parts) == 1 and context.is_universe() and not _bound(parts[0]):
+        return plain
     if len(parts) <= MOST_MERGED:
-        parts = [_relax(part, plain, known) for part in _merge(parts, plain)]
+        parts = [_relax(_bounded(part), plain, known, context) for part in _fewest(parts, plain)]
     tight = _union([_tighten(part) for part in parts], plain)
-    return tight.drop_unused_params().coalesce().remove_redundancies()
+    return tight.coalesce().remove_redundancies()
 
 
 def sort_names(names: Iterable[str]) -> list[str]:
@@ -101,13 +142,26 @@ def _sorted_parts(elements: isl.Set) -> list[isl.Set]:
     return sorted(parts, key=str)
 
 
+def _fewest(parts: list[isl.Set], whole: isl.Set) -> list[isl.Set]:
+    """Return conjunctions of which the set is the union, the same for all equal sets if possible.
+
+    Those are what its slabs merge to, unless merging what there is gives fewer.
+    """
+    merged = _merge(parts, whole) if len(parts) > 1 else parts
+    if len(merged) == 1:
+        return merged
+    slabs = [isl.Set.from_basic_set(each) for s in split(whole) for each in s.get_basic_sets()]
+    apart = _merge(sorted(slabs, key=str), whole) if len(slabs) <= MOST_MERGED else slabs
+    return apart if len(apart) <= len(merged) else merged
+
+
 def _merge(parts: list[isl.Set], whole: isl.Set) -> list[isl.Set]:
     """Return fewer disjuncts: a pair is replaced by its hull as long as one lies in the set."""
-    hull = _hull(whole)
+    hull = hull_of(whole)
     if hull.is_subset(whole):
         return [hull]
     for left, right in combinations(parts, 2):
-        hull = _hull(left.union(right))
+        hull = hull_of(left.union(right))
         if hull.is_subset(whole):
             rest = [part for part in parts if not part.is_subset(hull)]
             return _merge(sorted([*rest, hull], key=str), whole)
@@ -123,14 +177,11 @@ def _drop_covered(parts: list[isl.Set]) -> list[isl.Set]:
     return parts
 
 
-def _hull(elements: isl.Set) -> isl.Set:
-    """Return one conjunction that contains the set: shared constraints, equalities and strides."""
-    hull = elements.simple_hull().intersect(elements.affine_hull())
-    return isl.Set.from_basic_set(hull).detect_equalities()
+def _relax(part: isl.Set, whole: isl.Set, known: Needed, context: isl.BasicSet) -> isl.Set:
+    """Return the conjunction without the constraints that nothing in the set needs.
 
-
-def _relax(part: isl.Set, whole: isl.Set, known: Needed) -> isl.Set:
-    """Return the conjunction without the constraints that nothing in the set needs."""
+    Ensures that the union of the conjunctions is the set, within the context.
+    """
     conjunctions = part.compute_divs().get_basic_sets()
     if len(conjunctions) != 1:
         return part
@@ -138,19 +189,21 @@ def _relax(part: isl.Set, whole: isl.Set, known: Needed) -> isl.Set:
     pairs.sort(key=itemgetter(0))
     constraints = [constraint for _, constraint in pairs]
     others = str(whole) if len(whole.get_basic_sets()) > 1 else ""
-    texts = (others, *(text for (_, text), _ in pairs))
+    texts = (str(context), others, *(text for *_, text in (key for key, _ in pairs)))
     if texts not in known:
-        known[texts] = _needed(constraints, part.space, whole)
+        known[texts] = _needed(constraints, context.align_params(part.space), whole)
     if all(known[texts]):
         return part
     return isl.Set.universe(part.space).add_constraints(compress(constraints, known[texts]))
 
 
-def _needed(constraints: list[isl.Constraint], space: isl.Space, whole: isl.Set) -> list[bool]:
+def _needed(
+    constraints: list[isl.Constraint], context: isl.BasicSet, whole: isl.Set
+) -> list[bool]:
     """Return which constraints keep their conjunction in the set; the first ones go first."""
-    universe = isl.BasicSet.universe(space)
+    universe = isl.BasicSet.universe(context.space)
     found: list[bool] = []
-    needed = universe
+    needed = context
     for constraint, later in zip(constraints, _later(constraints, universe), strict=True):
         found.append(_leads_out(constraint, needed.intersect(later), whole))
         needed = needed.add_constraint(constraint) if found[-1] else needed
@@ -179,9 +232,47 @@ def _later(constraints: list[isl.Constraint], universe: isl.BasicSet) -> list[is
     return found[::-1]
 
 
-def _roundabout(constraint: isl.Constraint) -> tuple[bool, str]:
-    """Order constraints so that those with integer divisions are dropped first."""
-    return not constraint.involves_dims(DIV, 0, constraint.dim(DIV)), str(constraint)
+def _roundabout(constraint: isl.Constraint) -> tuple[bool, int, str]:
+    """Order constraints so that those with integer divisions, and of last dimensions, go first."""
+    last = max(_involved(constraint), default=-1)
+    return not constraint.involves_dims(DIV, 0, constraint.dim(DIV)), -last, str(constraint)
+
+
+def _involved(constraint: isl.Constraint) -> list[int]:
+    """Return the positions of what a constraint is about, symbolic constants first."""
+    constants = constraint.dim(PARAM)
+    found = [k for k in range(constants) if constraint.involves_dims(PARAM, k, 1)]
+    count = constraint.dim(SET)
+    return found + [constants + k for k in range(count) if constraint.involves_dims(SET, k, 1)]
+
+
+def _bound(part: isl.Set) -> list[int]:
+    """Return the positions of what constraints bind to something else; of a box, nothing."""
+    bound: set[int] = set()
+    for conjunction in part.get_basic_sets():
+        for each in conjunction.get_constraints():
+            involved = _involved(each)
+            if len(involved) > 1 or each.involves_dims(DIV, 0, each.dim(DIV)):
+                bound.update(involved)
+    return sorted(bound)
+
+
+def _bounded(part: isl.Set) -> isl.Set:
+    """Return the same conjunction, in which the numbers between which dimensions lie are said.
+
+    So it is for those that constraints bind to others: of such numbers one set may imply another.
+    """
+    space = isl.LocalSpace.from_space(part.space)
+    constants = part.dim(PARAM)
+    for k in _bound(part):
+        kind, position = (PARAM, k) if k < constants else (SET, k - constants)
+        value = isl.Aff.var_on_domain(space, kind, position)
+        least, most = part.min_val(value), part.max_val(value)
+        for end, over in ((least, value), (most.neg(), value.neg())):
+            if end.is_int():
+                over = over.add_constant_val(end.neg())
+                part = part.add_constraint(isl.Constraint.inequality_from_aff(over))
+    return part
 
 
 def _tighten(part: isl.Set) -> isl.Set:

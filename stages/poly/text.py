@@ -9,39 +9,65 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import islpy as isl
 
 from stages.poly.bind import PARAM
-from stages.poly.canonical import Needed, canonical, sort_names
+from stages.poly.canonical import Needed, sort_names
+from stages.poly.disjuncts import WORD, disjuncts_of, plain_disjuncts_of
+from stages.poly.naming import Names, find_names, names_of, spaces_of, tuples_of
 from stages.poly.quota import TooManyOperations, limited
+from stages.poly.shared import Shared, share
 
 Union: TypeAlias = isl.UnionSet | isl.UnionMap
 Single: TypeAlias = isl.Set | isl.Map
 IslObject: TypeAlias = Single | Union
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-STATEMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:=([^;{]*\{[^}]*\})\s*;")
+STATEMENT = re.compile(
+    r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:=([^;{]*\{[^}]*\})\s*(?:\*\s*([A-Za-z_][A-Za-z0-9_]*)\s*)?;"
+)
+TUPLE_NAME = re.compile(r"\b[A-Za-z_]\w*\[")
 COMMENT = re.compile(r"#[^\n]*")
+MOST_FOR_TEXT = 1_000_000
+"""What one text may take, in isl's own unit; a set that needs more is written as isl has it."""
+MOST_REMEMBERED = 4096
+WRITTEN: dict[tuple[str, ...], list[str]] = {}
+"""The disjuncts of the sets that this process wrote, by what isl prints of them, and the names."""
 MOST_FOR_CHECK = 100_000
 """What checking one text may take, in isl's own unit."""
 
 
-def write_objects(header: str, objects: Mapping[str, IslObject]) -> str:
+def write_objects(
+    header: str, objects: Mapping[str, IslObject], like: Union | None = None
+) -> str:
     """Return the text of the objects, in the order of the mapping, below the header.
 
-    Objects that are equal, and name their dimensions the same, have the same text wherever
-    coalescing finds the same disjuncts; writing what was read changes nothing.
+    Domains that several share come first. Tuples that are in `like`, too, have its names.
+    Objects that are equal, and name their dimensions the same, have the same text as far as
+    docs/stages.md says; writing what was read changes nothing.
     Ensures that `read_objects` of the text gives equal objects.
 
     Raises ValueError if a name is no identifier.
     """
+    unions = {name: _as_union(obj) for name, obj in objects.items()}
+    always = {} if like is None else find_names([like])
+    writer = _Writer(Names(always=always, usual=find_names(unions.values())))
+    shared = share(unions, writer.text_of_constants)
+    said = {**{each.name: isl.UnionSet.from_set(each.elements) for each in shared}, **unions}
+    within = {member: each for each in shared for member in each.members}
     comments = "".join(f"# {line}".rstrip() + "\n" for line in header.splitlines())
-    statements = "".join(f"\n{_statement(name, obj)}" for name, obj in objects.items())
-    return comments + statements
+    texts = [writer.statement(name, union, within.get(name)) for name, union in said.items()]
+    return comments + "".join(f"\n{text}" for text in texts)
+
+
+def spell_object(obj: IslObject) -> str:
+    """Return an object as `write_objects` writes it, on one line."""
+    statement = _Writer(Names()).statement("it", _as_union(obj), None)
+    return re.sub(r"\s+", " ", statement.removeprefix("it := ").rstrip(";\n"))
 
 
 class TextError(ValueError):
@@ -55,12 +81,16 @@ class TextError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """`name := expression;`, and at which characters of the text both begin, counted from 0."""
+    """`name := expression * factor;`; None if there is no factor, the name of a domain.
+
+    Where name and expression begin in the text is counted in characters from 0.
+    """
 
     name: str
     start: int
     expression: str
     expression_start: int
+    factor: str | None = None
 
 
 class Objects(Mapping[str, Any]):
@@ -78,7 +108,8 @@ class Objects(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._read:
             statement = self._statements[name]
-            self._read[name] = _parse(statement.expression, _line(self._text, statement.start))
+            found = _parse(statement.expression, _line(self._text, statement.start))
+            self._read[name] = _within(found, self[statement.factor]) if statement.factor else found
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -96,10 +127,11 @@ def read_objects(text: str) -> dict[str, Union]:
     return dict(Objects(text))
 
 
-def _statement(name: str, obj: IslObject) -> str:
-    if not NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is not an identifier")
-    return f"{name} := {_canonical(_as_union(obj))};\n"
+def _within(union: Union, domain: isl.UnionSet) -> Union:
+    """Return what iscc calls `union * domain`: a relation is restricted to the domain."""
+    if isinstance(union, isl.UnionSet):
+        return union.intersect(domain)
+    return union.intersect_domain(domain)
 
 
 def _as_union(obj: IslObject) -> Union:
@@ -110,22 +142,80 @@ def _as_union(obj: IslObject) -> Union:
     return obj
 
 
-def _canonical(union: Union) -> str:
-    """Return the text on which printing and reading settle.
+class _Writer:
+    """Writes the objects of one file."""
 
-    Reading forgets how an object was constructed. Where texts alternate, the least one is taken.
-    Each text is compared with an object that shares nothing with the given one: see `detached`.
-    """
-    apart = type(union)(str(union.drop_unused_params().reset_user()))
-    known: Needed = {}
-    seen: list[str] = []
-    text = _print(union.reset_user(), known)
-    while text not in seen:
-        seen.append(text)
-        read = _parse(text, 1)
-        _check(read, apart)
-        text = _print(read, known)
-    return min(seen[seen.index(text) :])
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._known: Needed = {}
+
+    def statement(self, name: str, union: Union, within: Shared | None) -> str:
+        """Return `name := { ... };`, or `name := { ... } * within;`."""
+        if not NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is not an identifier")
+        context = within.elements if within else None
+        factor = f" * {within.name}" if within else ""
+        return f"{name} := {self._settled(union, context)}{factor};\n"
+
+    def text_of_constants(self, elements: isl.Set) -> list[str]:
+        """Return the disjuncts of a set of symbolic constants."""
+        return self._disjuncts(elements, None)
+
+    def _settled(self, union: Union, context: isl.Set | None) -> str:
+        """Return the text on which printing and reading settle.
+
+        Reading forgets how an object was constructed. Where texts alternate, the least one is
+        taken. Each text is compared with a copy that shares nothing with the given object: see
+        `detached`.
+        """
+        plain = union.drop_unused_params().reset_user()
+        apart = type(union)(str(plain))
+        seen: list[str] = []
+        text = self._print(plain, context)
+        while text not in seen:
+            seen.append(text)
+            read = _parse(text, 1)
+            read = read if context is None else read.intersect_params(context)
+            _check(read, apart)
+            if _is_settled(text, read):
+                return text
+            text = self._print(read, context)
+        return min(seen[seen.index(text) :])
+
+    def _print(self, union: Union, context: isl.Set | None) -> str:
+        """Return `[names] -> { disjunct; ... }`, one disjunct a line."""
+        singles = _singles(union)
+        disjuncts = sorted({text for each in singles for text in self._disjuncts(each, context)})
+        space = union.get_space()
+        constants = {str(space.get_dim_name(PARAM, k)) for k in range(space.dim(PARAM))}
+        said = {word for text in disjuncts for word in WORD.findall(TUPLE_NAME.sub("[", text))}
+        names = sort_names(constants & said)
+        return f"{_prefix(names)}{{{_layout(disjuncts, union)}}}"
+
+    def _disjuncts(self, single: Single, context: isl.Set | None) -> list[str]:
+        """Return the texts of the disjuncts, from memory if this process wrote the same before."""
+        parts = tuples_of(single.get_space())
+        usual = [self._names.usual.get((each.name, len(each.given))) for each in parts]
+        names = names_of(single.get_space(), [], self._names)
+        key = str(single), str(context), str(usual), *names
+        if key not in WRITTEN:
+            if len(WRITTEN) == MOST_REMEMBERED:
+                WRITTEN.clear()
+            WRITTEN[key] = self._described(single, context)
+        return WRITTEN[key]
+
+    def _described(self, single: Single, context: isl.Set | None) -> list[str]:
+        try:
+            with limited(MOST_FOR_TEXT):
+                return disjuncts_of(single, self._names, self._known, context)
+        except TooManyOperations:
+            return plain_disjuncts_of(single, self._names)
+
+
+def _is_settled(text: str, read: Union) -> bool:
+    """Is a text one conjunction without quotients for each space? It then says what is needed."""
+    several = text.count(";\n") >= max(1, len(spaces_of(read)))
+    return not several and not any(word in text for word in ("//", "mod", "floor", "exists"))
 
 
 def _check(read: Union, union: Union) -> None:
@@ -139,14 +229,6 @@ def _equal(left: Union, right: Union) -> bool:
     if isinstance(left, isl.UnionSet):
         return isinstance(right, isl.UnionSet) and left.is_equal(right)
     return isinstance(right, isl.UnionMap) and left.is_equal(right)
-
-
-def _print(union: Union, known: Needed) -> str:
-    """Return `[names] -> { disjunct; ... }`, one disjunct a line."""
-    singles = [_describe(single, known) for single in _singles(union)]
-    names = sort_names({name for single in singles for name in _used_names(single)})
-    disjuncts = sorted({text for single in singles for text in _disjuncts(single)})
-    return f"{_prefix(names)}{{{_layout(disjuncts, union)}}}"
 
 
 def _layout(disjuncts: list[str], union: Union) -> str:
@@ -171,28 +253,6 @@ def _singles(union: Union) -> list[Single]:
     return [single for single in singles if not single.is_empty()]
 
 
-def _describe(single: Single, known: Needed) -> Single:
-    if isinstance(single, isl.Map):
-        return canonical(single.wrap(), known).unwrap()
-    return canonical(single, known)
-
-
-def _used_names(single: Single) -> Iterable[str]:
-    return single.drop_unused_params().get_var_names_not_none(PARAM)
-
-
-def _disjuncts(single: Single) -> list[str]:
-    """Return the text of each disjunct, without symbolic constants and braces."""
-    if isinstance(single, isl.Map):
-        return [_body(str(isl.Map.from_basic_map(part))) for part in single.get_basic_maps()]
-    return [_body(str(isl.Set.from_basic_set(part))) for part in single.get_basic_sets()]
-
-
-def _body(text: str) -> str:
-    """Return what stands between the braces."""
-    return re.sub(r"\s+", " ", text[text.index("{") + 1 : text.rindex("}")]).strip()
-
-
 def statements(text: str) -> list[Statement]:
     """Return the statements of a text; TextError if it is malformed, or has a name twice."""
     code = COMMENT.sub(lambda comment: " " * len(comment[0]), text)
@@ -203,10 +263,13 @@ def statements(text: str) -> list[Statement]:
         start = position + len(code[position:]) - len(code[position:].lstrip())
         if match is None:
             raise TextError(text, start, "expected `name := { ... };`")
+        if match[3] is not None and match[3] not in found:
+            raise TextError(text, match.start(3), f"{match[3]} is not defined before")
         if match[1] in found:
             raise TextError(text, start, f"{match[1]} is defined twice")
         found[match[1]] = Statement(
-            name=match[1], start=start, expression=match[2], expression_start=match.start(2)
+            name=match[1], start=start, expression=match[2], expression_start=match.start(2),
+            factor=match[3],
         )
         position = match.end()
     return list(found.values())

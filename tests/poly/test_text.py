@@ -161,3 +161,87 @@ def test_an_object_is_read_when_it_is_asked_for() -> None:
 def test_a_name_must_be_an_identifier() -> None:
     with pytest.raises(ValueError, match="'on x' is not an identifier"):
         write_objects("", {"on x": isl.Set("{ : }")})
+
+
+BOX = "0 <= PE_X <= 3 and 0 <= PE_Y <= 3"
+
+
+def _in_box(*texts: str) -> dict[str, isl.Set]:
+    names = "[PE_X, PE_Y, index]"
+    return {f"t{k}": isl.Set(f"{names} -> {{ {text} and {BOX} }}") for k, text in enumerate(texts)}
+
+
+def test_a_domain_that_three_objects_share_is_said_once() -> None:
+    objects = _in_box("A[i] : 0 <= i < index", "B[PE_X] : true", ": index = 0")
+    text = write_objects("", objects)
+    assert text == (
+        f"\ncontext := [PE_X, PE_Y] -> {{ : {BOX} }};\n"
+        "\nt0 := [index] -> { A[i] : 0 <= i < index } * context;\n"
+        "\nt1 := [PE_X] -> { B[i = PE_X] } * context;\n"
+        "\nt2 := [index] -> { : index = 0 } * context;\n"
+    )
+    read = read_objects(text)
+    assert list(read) == ["context", "t0", "t1", "t2"]
+    assert all(read[name].is_equal(isl.UnionSet(each)) for name, each in objects.items())
+    assert write_objects("", read) == text
+
+
+def test_a_domain_that_two_objects_share_stands_in_both() -> None:
+    assert "context" not in write_objects("", _in_box("A[i] : i = 0", "B[PE_X] : true"))
+
+
+def test_a_domain_said_once_has_a_name_of_its_own() -> None:
+    objects = _in_box("A[i] : i = 0", "B[PE_X] : true", "C[] : true")
+    text = write_objects("", {"context": isl.Set("{ A[1] }"), **objects})
+    assert "* context2" in text
+    assert read_objects(text)["context"].is_equal(isl.UnionSet("{ A[1] }"))
+
+
+def test_a_factor_is_read_as_iscc_reads_it() -> None:
+    read = read_objects("d := { A[i] : i > 2 };\nm := { A[i] -> B[i]; C[] -> B[0] } * d;\n")
+    assert read["m"].is_equal(isl.UnionMap("{ A[i] -> B[i] : i > 2 }"))
+    with pytest.raises(ValueError, match="line 1: d is not defined before"):
+        read_objects("m := { A[i] } * d;\nd := { A[i] };")
+
+
+@pytest.mark.parametrize(
+    ("obj", "text"),
+    [
+        ("{ A[] -> PE[a, b] : a < b }", "{ A[] -> PE[x, y] : y > x }"),
+        ("{ A[i] -> A[j] : j > i }", "{ A[i] -> A[j] : j > i }"),
+        ("{ A[i] -> [B[] -> C[i', j, k]] : j > i }", "{ A[i] -> [B[] -> C[i', j, k]] : j > i }"),
+        ("{ PE[a, b] -> PE[c, d] : c > a }", "{ PE[x, y] -> PE[x', y'] : x' > x }"),
+        ("[i] -> { A[] -> B[o] : o > i }", "[i] -> { A[] -> B[o] : o > i }"),
+    ],
+)
+def test_a_dimension_has_one_name_in_head_and_body(obj: str, text: str) -> None:
+    assert write_objects("", {"a": isl.UnionMap(obj)}) == f"\na := {text};\n"
+
+
+@pytest.mark.parametrize(
+    ("obj", "text"),
+    [
+        ("{ A[i] -> B[i//4] }", "{ A[i] -> B[i//4] }"),
+        ("{ A[i] -> B[(2*i)//4] }", "{ A[i] -> B[i//2] }"),
+        ("{ A[i] -> B[2*floor(i/4)] }", "{ A[i] -> B[2*(i//4)] }"),
+        ("{ A[i] -> B[-floor(-i/4)] }", "{ A[i] -> B[(3 + i)//4] }"),
+        ("{ A[i] -> B[i - 4*floor(i/4)] }", "{ A[i] -> B[i mod 4] }"),
+        ("{ A[i] -> B[3 + i - 4*floor((i + 1)/4)] }", "{ A[i] -> B[2 + ((1 + i) mod 4)] }"),
+        ("{ A[i, j] -> B[i//2 + j mod 3] }", "{ A[i, j] -> B[i//2 + (j mod 3)] }"),
+        ("{ A[i] -> B[i//4] : 4 <= i <= 7 }", "{ A[i] -> B[1] : 4 <= i <= 7 }"),
+        ("{ A[i] -> B[floor(floor(i/2)/3)] }", "{ A[i] -> B[i//6] }"),
+        ("{ A[i] -> B[floor((i + floor(i/2))/5)] }", None),
+    ],
+)
+def test_expressions_are_short_and_read_back(obj: str, text: str | None) -> None:
+    written = write_objects("", {"a": isl.UnionMap(obj)})
+    assert read_objects(written)["a"].is_equal(isl.UnionMap(obj))
+    assert text is None or written == f"\na := {text};\n"
+
+
+def test_what_isl_needs_long_for_is_written_as_isl_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stages.poly.text.MOST_FOR_TEXT", 1)
+    obj = isl.UnionMap("{ A[i, budget] -> PE[a, i//4] : 0 <= a < i }")
+    text = write_objects("", {"a": obj})
+    assert "PE[x, y]" in text
+    assert read_objects(text)["a"].is_equal(obj)

@@ -201,7 +201,7 @@ hint: outer indices span a box, and each of its points is a sequence: leave no g
     "no_room_for_adapters": (
         '{arrives: "{ x[i] -> [PE[-1, 0] -> index[i]] }"}',
         """\
-layer.yaml:5:17: error: adapters must spread x on the west column of the target, where ff[0, 0] runs
+layer.yaml:5:17: error: adapters must spread x on the west column of the target, where ff[0, 3] runs
     x: {arrives: "{ x[i] -> [PE[-1, 0] -> index[i]] }"}
                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: make the target one column larger and keep the placement off its west column
@@ -210,7 +210,7 @@ hint: make the target one column larger and keep the placement off its west colu
     "two_sides": (
         '{arrives: "{ x[i=0:3] -> [PE[0,-1] -> index[i]]; x[i=4:7] -> [PE[2,1] -> index[i]] }"}',
         """\
-layer.yaml:5:17: error: adapters must spread x on the east column of the target, where ff[0, 4] runs
+layer.yaml:5:17: error: adapters must spread x on the east column of the target, where ff[0, 7] runs
     x: {arrives: "{ x[i=0:3] -> [PE[0,-1] -> index[i]]; x[i=4:7] -> [PE[2,1] -> index[i]] }"}
                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: make the target one column larger and keep the placement off its east column

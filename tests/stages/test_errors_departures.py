@@ -40,7 +40,7 @@ hint: the target is PE[0:1, 0:2]; external PEs stand one step outside it
         '{leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}',
         """\
 layer.yaml:6:16: error: adapters must collect y on the east column of the target, \
-where ff[0, 4] runs
+where ff[0, 7] runs
     y: {leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}
                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: make the target one column larger and keep the placement off its east column, \
@@ -51,7 +51,7 @@ or let y leave straight from the PEs that sum it
         '{leaves: "{ y[i] -> [PE[2, p] -> index[i]] : 1 <= p <= 2 }"}',
         """\
 layer.yaml:6:16: error: adapters must collect y on the east column of the target, \
-where ff[0, 4] runs
+where ff[0, 7] runs
     y: {leaves: "{ y[i] -> [PE[2, p] -> index[i]] : 1 <= p <= 2 }"}
                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: make the target one column larger and keep the placement off its east column, \

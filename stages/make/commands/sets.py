@@ -112,10 +112,10 @@ def part_of(union: Union, text: str | None = None) -> Part:
 def text_of(union: Union | Single) -> str:
     """Return a set or relation as the stages write it; as isl does, where that takes long."""
     from stages.poly.quota import TooManyOperations, limited
-    from stages.poly.text import write_objects
+    from stages.poly.text import spell_object
 
     with suppress(TooManyOperations), limited(MOST_OPERATIONS):
-        return write_objects("", {"it": union}).partition(":= ")[2].rstrip(";\n")
+        return spell_object(union)
     return str(union.coalesce())
 
 

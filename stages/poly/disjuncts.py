@@ -1,0 +1,283 @@
+"""Write one set or relation as disjuncts, with functions where its dimensions are functions.
+
+A dimension that the symbolic constants and the dimensions before it determine is written as an
+expression of those that are free, `{ ff[i, j] -> PE[j//4, y] : 0 <= y <= 3 }`. What is left to say
+are the constraints of the free ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.poly.bind import PARAM
+from stages.poly.canonical import Needed, canonical, gather
+from stages.poly.conjunction import Conjunction, conjunction
+from stages.poly.function import function_in
+from stages.poly.naming import SET, Names, default_names, dress, names_of, tuples_of
+from stages.poly.quotient import spell, sum_of
+from stages.poly.spelling import spell_constraints
+
+Single = isl.Set | isl.Map
+IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
+MOST_PIECES = 12
+"""What is a function, but of more pieces, is written as a relation."""
+WORD = re.compile(r"[A-Za-z_]\w*'*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Where the free dimensions are, and there the text of each dimension that they determine."""
+
+    domain: isl.Set
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shape:
+    """A space, a name for each dimension, and whether it is to be read beside a value."""
+
+    space: isl.Space
+    names: list[str]
+    tells: list[bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Disjunct:
+    """The texts of one disjunct, and the names that they hold."""
+
+    entries: list[str]
+    constraints: str
+    said: set[str]
+
+
+def disjuncts_of(
+    single: Single, given: Names, known: Needed, context: isl.Set | None = None
+) -> list[str]:
+    """Return the texts of the disjuncts of a set or relation, without symbolic constants.
+
+    What the context, a set of symbolic constants, implies is not said. What is found out of
+    constraints is added to `known`, and not asked again. Raises TooManyOperations.
+    """
+    flat = gather(_flat(single))
+    shape = _shape(single.get_space(), flat, given)
+    determined = _determined(flat)
+    free = [name for name, has_value in zip(shape.names, determined, strict=True) if not has_value]
+    constants = flat.get_var_names_not_none(PARAM)
+    found: list[_Disjunct] = []
+    for piece in _pieces(flat, determined, [*constants, *shape.names]):
+        for part in canonical(_named(piece.domain, free), known, context).get_basic_sets():
+            found.append(_disjunct(part, piece, free, shape, determined))
+    return _texts(found, shape)
+
+
+def plain_disjuncts_of(single: Single, given: Names) -> list[str]:
+    """Return the texts of the disjuncts as isl has them, with names for the dimensions."""
+    flat = _flat(single)
+    shape = _shape(single.get_space(), flat, given)
+    piece = Piece(domain=flat, values=())
+    nothing = [False] * len(shape.names)
+    parts = _named(flat, shape.names).get_basic_sets()
+    return _texts([_disjunct(part, piece, shape.names, shape, nothing) for part in parts], shape)
+
+
+def _shape(space: isl.Space, flat: isl.Set, given: Names) -> _Shape:
+    constants = flat.get_var_names_not_none(PARAM)
+    names = names_of(space, constants, given)
+    first = sum(len(each.given) for each in tuples_of(space.domain() if space.is_map() else space))
+    has_name = [bool(each.name) for each in tuples_of(space) for _ in each.given]
+    default = default_names(space, constants, given)
+    tells = [k < first and (has_name[k] or names[k] != default[k]) for k in range(len(names))]
+    return _Shape(space=space, names=names, tells=tells)
+
+
+def _flat(single: Single) -> isl.Set:
+    """Return the set without tuples and names of dimensions, or the relation as such a set."""
+    elements = single.wrap() if isinstance(single, isl.Map) else single
+    if elements.is_params():
+        return elements.from_params()
+    flat = elements.flatten()
+    return flat.reset_tuple_id() if flat.has_tuple_id() else flat
+
+
+def _determined(flat: isl.Set) -> list[bool]:
+    """Return which dimensions there is at most one value for, given those before them.
+
+    What the equalities of a single conjunction without quotients give is not among them: the
+    conjunction itself says it.
+    """
+    parts = flat.get_basic_sets()
+    if len(parts) > 1 or parts[0].dim(DIV):
+        equal = _by_equalities(flat.affine_hull())
+        return [each or _is_determined(flat, k) for k, each in enumerate(equal)]
+    equal = _by_equalities(parts[0])
+    alone = _alone(parts[0])
+    count = flat.dim(SET)
+    found = [not (equal[k] or alone[k]) and _is_determined(flat, k) for k in range(count)]
+    return [a or b for a, b in zip(found, equal, strict=True)] if any(found) else found
+
+
+def _alone(part: isl.BasicSet) -> list[bool]:
+    """Return which dimensions no constraint binds to another one: they are intervals."""
+    found = [True] * part.dim(SET)
+    for each in part.get_constraints():
+        bound = [k for k in range(len(found)) if each.involves_dims(SET, k, 1)]
+        if len(bound) > 1 or (bound and each.involves_dims(PARAM, 0, each.dim(PARAM))):
+            for k in bound:
+                found[k] = False
+    return found
+
+
+def _by_equalities(part: isl.BasicSet) -> list[bool]:
+    """Return which dimensions equalities without quotients determine."""
+    found = [False] * part.dim(SET)
+    for each in part.get_constraints():
+        if each.is_equality() and not each.involves_dims(DIV, 0, each.dim(DIV)):
+            last = max((k for k in range(len(found)) if each.involves_dims(SET, k, 1)), default=-1)
+            if last >= 0 and abs(each.get_coefficient_val(SET, last).to_python()) == 1:
+                found[last] = True
+    return found
+
+
+def _is_determined(flat: isl.Set, position: int) -> bool:
+    head = flat.project_out(SET, position + 1, flat.dim(SET) - position - 1)
+    return bool(isl.Map.from_range(head).move_dims(IN, 0, OUT, 0, position).is_single_valued())
+
+
+def _pieces(flat: isl.Set, determined: Sequence[bool], names: Sequence[str]) -> list[Piece]:
+    """Return the pieces of the function from the free dimensions to the others."""
+    if not any(determined):
+        return [Piece(domain=flat, values=())]
+    relation = isl.Map.from_range(flat)
+    constants = flat.dim(PARAM)
+    free: list[str] = []
+    for position in (k for k, is_determined in enumerate(determined) if not is_determined):
+        at = position - len(free)
+        relation = relation.move_dims(IN, len(free), OUT, at, 1)
+        free.append(names[constants + position])
+    function = function_in(relation).coalesce()
+    found: list[tuple[isl.Set, isl.MultiAff]] = []
+    function.foreach_piece(lambda domain, values: found.append((domain, values)))
+    known = [*names[:constants], *free]
+    merged: dict[tuple[str, ...], isl.Set] = {}
+    for domain, values in found:
+        texts = tuple(_values(domain, values, known))
+        merged[texts] = merged[texts].union(domain) if texts in merged else domain
+    return [Piece(domain=domain, values=texts) for texts, domain in merged.items()]
+
+
+def _values(domain: isl.Set, values: isl.MultiAff, names: Sequence[str]) -> Iterator[str]:
+    simple = values.gist(domain)
+    for position in range(simple.dim(OUT)):
+        value = _of_fewest(simple.get_at(position), domain)
+        total = sum_of(value, names)
+        yield _as_isl(value, names) if total is None else spell(total, names)
+
+
+def _of_fewest(value: isl.Aff, domain: isl.Set) -> isl.Aff:
+    """Return an expression that is equal in the domain, without quotients if there is one.
+
+    Else it is of as few names as possible: the last ones go first.
+    """
+    if value.dim(DIV) == 0 and value.get_denominator_val().is_one():
+        return value
+    graph = isl.Map.from_aff(value).intersect_domain(domain)
+    hull = _only_value(isl.Map.from_basic_map(graph.affine_hull()))
+    if hull is not None and hull.dim(DIV) == 0 and hull.get_denominator_val().is_one():
+        return hull
+    used = [(kind, k) for kind in (IN, PARAM) for k in reversed(range(value.dim(kind)))]
+    used = [(kind, k) for kind, k in used if value.involves_dims(kind, k, 1)]
+    for kind, position in used if len(used) > 1 else []:
+        without = graph.eliminate(kind, position, 1)
+        found = _only_value(without)
+        if found is not None:
+            value, graph = found, without
+    return value
+
+
+def _only_value(graph: isl.Map) -> isl.Aff | None:
+    """Return the only expression of a relation to a number; None if there are several."""
+    if not graph.is_single_valued():
+        return None
+    pieces: list[isl.MultiAff] = []
+    function_in(graph).foreach_piece(lambda _, values: pieces.append(values))
+    return pieces[0].get_at(0) if len(pieces) == 1 else None
+
+
+def _as_isl(value: isl.Aff, names: Sequence[str]) -> str:
+    """Return the text of isl, in which constants and dimensions have the names."""
+    for position, name in enumerate(names[value.dim(PARAM) :]):
+        value = value.set_dim_name(IN, position, name)
+    text = str(value)
+    return spell_constraints(text[text.index("-> [(") + 5 : text.rindex(")]")])
+
+
+def _named(domain: isl.Set, names: Sequence[str]) -> isl.Set:
+    for position, name in enumerate(names):
+        domain = domain.set_dim_name(SET, position, name)
+    return domain
+
+
+def _disjunct(
+    part: isl.BasicSet, piece: Piece, free: Sequence[str], shape: _Shape, determined: Sequence[bool]
+) -> _Disjunct:
+    """Return the value of each dimension, its name if it has none, and the constraints."""
+    constants = part.get_var_names_not_none(PARAM)
+    found = conjunction(part, [*constants, *free], len(constants)) or _from_isl(part, free)
+    values = iter(piece.values)
+    entries = [
+        next(values) if has_value else found.values.get(name, name)
+        for name, has_value in zip(shape.names, determined, strict=True)
+    ]
+    said = " ".join([found.constraints, *piece.values, *found.values.values()])
+    return _Disjunct(entries=entries, constraints=found.constraints, said=set(WORD.findall(said)))
+
+
+def _texts(disjuncts: Sequence[_Disjunct], shape: _Shape) -> list[str]:
+    """Return `A[i, j = 1 + i] -> B[i] : i >= 0`, with the names that somebody needs.
+
+    In a set or the domain of a relation a name stands before its value, too, if it says more than
+    the position does. Where all have a number there, or it is in a range, the value is enough.
+    """
+    rows = zip(*(each.entries for each in disjuncts), strict=True)
+    fixed = [all(value.lstrip("-").isdigit() for value in row) for row in rows]
+    tells = [told and not is_fixed for told, is_fixed in zip(shape.tells, fixed, strict=True)]
+    texts = []
+    for each in disjuncts:
+        shown = [
+            f"{name} = {value}" if value != name and (name in each.said or told) else value
+            for name, value, told in zip(shape.names, each.entries, tells, strict=True)
+        ]
+        text = dress(shape.space, shown)
+        texts.append((f"{text} : {each.constraints}" if each.constraints else text).strip() or ":")
+    return texts
+
+
+def _from_isl(part: isl.BasicSet, names: Sequence[str]) -> Conjunction:
+    """Return what isl prints of a conjunction of dimensions with the names."""
+    head, _, constraints = _body(str(isl.Set.from_basic_set(part))).partition("]")
+    texts = _split(spell_constraints(head.strip().removeprefix("[")))
+    pairs = zip(names, texts, strict=False)
+    values = {name: text.partition(" = ")[2] for name, text in pairs if "=" in text}
+    plain = constraints.strip().removeprefix(":").strip()
+    return Conjunction(values=values, constraints=spell_constraints(plain))
+
+
+def _split(text: str) -> list[str]:
+    """Return the entries of a tuple."""
+    entries, depth = [""], 0
+    for character in text:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and not depth:
+            entries.append("")
+        else:
+            entries[-1] += character
+    return [entry.strip() for entry in entries]
+
+
+def _body(text: str) -> str:
+    """Return what stands between the braces."""
+    return re.sub(r"\s+", " ", text[text.index("{") + 1 : text.rindex("}")]).strip()
