@@ -17,6 +17,7 @@ from stages.diagnose import UserErrors
 from stages.lair.layer import Carry, Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine
 from stages.mapping.layer_yaml import check_tensors
+from stages.poly.naming import letters
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _affine(row: Affine) -> str:
 
 
 def _tensor(tensor: Tensor) -> str:
-    names = [f"i{k}" for k in range(len(tensor.shape))]
+    names = letters(len(tensor.shape))
     return f"{tensor.name}[{', '.join(names)}] : {_bounds(names, tensor.shape)}"
 
 

@@ -17,6 +17,7 @@ import islpy as isl
 
 from stages.poly.box_hull import box_hull
 from stages.poly.integers import hermite
+from stages.poly.naming import letters
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 MOST_TRIED = 1000
@@ -74,6 +75,6 @@ def _is_basis(rows: tuple[Direction, ...]) -> bool:
 
 def _along(rows: tuple[Direction, ...]) -> isl.Map:
     """Return { [i] -> [U i] }."""
-    names = [f"i{k}" for k in range(len(rows[0]))]
+    names = letters(len(rows[0]))
     sums = [" + ".join(f"{a} {n}" for a, n in zip(row, names, strict=True)) for row in rows]
     return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(sums)}] }}")

@@ -16,6 +16,7 @@ import islpy as isl
 from stages.poly.bind import PARAM, project_names
 from stages.poly.bounds import bound_set
 from stages.poly.integers import Matrix, hermite, hull_equalities, pivot_rows
+from stages.poly.naming import letters
 from stages.poly.simple import simplified
 
 SET = isl.dim_type.set
@@ -58,7 +59,7 @@ def along_lattice(elements: isl.Set) -> isl.Map | None:
 
 def _linear(space: isl.Space, basis: Matrix, width: int) -> isl.Map:
     """Return { [k] -> [B k] }, into the tuple of the space."""
-    names = [f"i{column}" for column in range(width)]
+    names = letters(width)
     sums = [" + ".join(f"{b} {n}" for b, n in zip(row, names, strict=True)) for row in basis]
     text = isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(s or '0' for s in sums)}] }}")
     name = space.get_tuple_name(SET)

@@ -12,6 +12,7 @@ import islpy as isl
 
 from stages.poly.bind import PE_NAMES, bind_domain, index_names
 from stages.poly.least import greatest, least
+from stages.poly.naming import letters
 from stages.poly.side import Rectangle, ports, turn
 
 
@@ -62,7 +63,7 @@ def at_index(order: isl.Map) -> isl.Set:
 def fixed_outer(at: isl.Map, names: list[str]) -> isl.Map:
     """Return [names] -> { index[i] -> t[e] } of { index[names, i] -> t[e] }."""
     listed, left = ", ".join(names), at.dim(isl.dim_type.in_) - len(names)
-    kept = [f"i{k}" for k in range(left)]
+    kept = letters(left)
     inner = isl.Map(
         f"[{listed}] -> {{ index[{', '.join(kept)}] -> index[{', '.join([*names, *kept])}] }}"
     )

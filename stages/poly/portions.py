@@ -14,6 +14,7 @@ import islpy as isl
 from stages.poly.bind import PE_NAMES, bind_range, index_names
 from stages.poly.count import most_points
 from stages.poly.least import greatest
+from stages.poly.naming import letters
 
 SET = isl.dim_type.set
 MOST = 256
@@ -77,7 +78,7 @@ def cuts_of(box: IndexBox) -> Iterator[Cut]:
 
 def _cut(box: IndexBox, depth: int, chunk: int) -> Cut:
     """Return { index[i] -> portion[i0, ..., floor(i_depth / chunk)] }, all counted from 0."""
-    names = [f"i{k}" for k in range(len(box.sizes))]
+    names = letters(len(box.sizes))
     at = [_counted(name, low) for name, low in zip(names, box.least, strict=True)]
     outer = [k for k in range(depth) if box.sizes[k] > 1]
     portion = [*(at[k] for k in outer), f"floor(({at[depth]})/{chunk})"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.naming import letters
 from stages.volumes.operation import Operation
 from stages.volumes.partitioning import reduced
 
@@ -87,12 +88,12 @@ def _cut(
     Indices are counted from `first` in their names.
     """
     indices = [f"q{first + n}" for n in range(len(chosen))]
-    elements = ", ".join(f"e{k}" for k in range(box.dim(SET)))
+    elements = letters(box.dim(SET))
     bounds = [f"0 <= {q} < {count}" for q, (_, _, count) in zip(indices, chosen, strict=True)]
     for k, n in by.items():
         start, size, _ = chosen[n]
         moved = f"{size}*{indices[n]}"
-        bounds.append(f"{start} + {moved} <= e{k} < {start + size} + {moved}")
+        bounds.append(f"{start} + {moved} <= {elements[k]} < {start + size} + {moved}")
     name = box.get_tuple_name() or ""
-    text = f"{{ [{', '.join(indices)}] -> {name}[{elements}] : {' and '.join(bounds) or 'true'} }}"
-    return isl.Map(text).intersect_range(box)
+    pair = f"[{', '.join(indices)}] -> {name}[{', '.join(elements)}]"
+    return isl.Map(f"{{ {pair} : {' and '.join(bounds) or 'true'} }}").intersect_range(box)

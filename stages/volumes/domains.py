@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
+from stages.poly.naming import letters
+
 HEADER = """Index domains (Friebel et al., IMPACT 2023, definitions 4.1 and 4.2).
 context: which values the symbolic constants may have; they are sizes, volume_dimension.
 volumes: { volume[element] }, rectangular from zero."""
@@ -17,7 +19,7 @@ OUT = isl.dim_type.set
 
 def domain_of(name: str, sizes: Sequence[str], symbols: Sequence[str]) -> isl.Set:
     """Return { name[i0, ...] : 0 <= i0 < size, ... }; sizes are expressions of the symbols."""
-    dims = [f"i{k}" for k in range(len(sizes))]
+    dims = letters(len(sizes))
     bounds = [f"0 <= {i} < {s}" for i, s in zip(dims, sizes, strict=True)]
     text = f"{name}[{', '.join(dims)}] : {' and '.join(bounds) or 'true'}"
     return isl.Set(f"[{', '.join(symbols)}] -> {{ {text} }}").drop_unused_params()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.naming import letters
 from stages.volumes.domains import domains_by_name
 from stages.volumes.liveness import View
 from stages.volumes.operation import Program
@@ -91,9 +92,9 @@ def _joined(array: Array, other: Array, context: isl.Set) -> Array | None:
         return None
     hull = both[0].union(both[1])
     sizes = [hull.dim_max_val(k).to_python() for k in range(rank)]
-    bounds = " and ".join(f"0 <= i{k} <= {most}" for k, most in enumerate(sizes)) or "true"
-    dims = ", ".join(f"i{k}" for k in range(rank))
-    return Array(domain=isl.Set(f"{{ [{dims}] : {bounds} }}"), volumes=names)
+    dims = letters(rank)
+    bounds = " and ".join(f"0 <= {i} <= {m}" for i, m in zip(dims, sizes, strict=True)) or "true"
+    return Array(domain=isl.Set(f"{{ [{', '.join(dims)}] : {bounds} }}"), volumes=names)
 
 
 def _is_within(other: Array, array: Array, context: isl.Set) -> bool:
@@ -121,7 +122,7 @@ def _count(domain: isl.Set, context: isl.Set) -> int:
 
 def layout_map(name: str, array: str, domain: isl.Set, rank: int) -> isl.Map:
     """Return { name[i] -> array[0, ..., i] } for an array of so many dimensions."""
-    dims = [f"i{k}" for k in range(domain.dim(SET))]
+    dims = letters(domain.dim(SET))
     zeros = ["0"] * (rank - len(dims))
     text = f"{name}[{', '.join(dims)}] -> {array}[{', '.join([*zeros, *dims])}]"
     return isl.Map(f"{{ {text} }}").intersect_domain(domain)
