@@ -19,7 +19,7 @@ from stages.lair.expressions import is_zero_at
 from stages.lair.layer import Carry, Statement, Tensor, writer_of
 from stages.mapping.yaml_text import write_document
 from stages.poly.pieces import from_domain, to_range
-from stages.poly.text import write_objects
+from stages.poly.text import spell_object, write_objects
 from stages.streams.collection import collecting_tasks, passed_on
 from stages.streams.colours import shared_colours
 from stages.streams.cutting import Cutter, most_together
@@ -200,7 +200,7 @@ class TaskGraph:
             return {} if why is None else {"whole": why}
         cut, why = found.cut, f"some {found.cycles} cycles, {found.whole} as a whole"
         rest = {} if cut.rest == cut.size else {"rest": cut.rest}
-        described = {"of": str(cut.of), "counts": list(cut.counts), "size": cut.size}
+        described = {"of": spell_object(cut.of), "counts": list(cut.counts), "size": cut.size}
         return {"portions": {**described, **rest, "why": why}}
 
     def _steps(self, statement: Statement) -> dict[str, object]:

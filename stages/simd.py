@@ -16,7 +16,7 @@ import typing
 
 from stages.diagnose import UserError
 from stages.mapping.yaml_text import write_document
-from stages.poly.text import write_objects
+from stages.poly.text import spell_object, write_objects
 from stages.poly.together import together
 from stages.streams.tasks import STREAMS
 from stages.vector.candidate import RankError
@@ -57,8 +57,8 @@ steps: several instructions, the last one gives the result; parts: what they giv
 over: the dimensions of the sizes that a step runs over, if not all; by: loops, for a function that
 no vector operation is."""
 MEMORY_HEADER = """Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
-local: { T_local[l] }, the shape of each local tensor on every PE.
-to_local: { [PE -> T[e]] -> T_local[l] }, where the elements of the tensors lie."""
+local: { T_local[element] }, the shape of each local tensor on every PE.
+to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of tensors lie."""
 HINTS = {"stream": "let fewer tensors arrive and leave", "way": "leave `prefer` out"}
 
 
@@ -120,7 +120,7 @@ def decision(choice: Choice, memory: Memory) -> Description:
     found: Description = {"by": taken.way, "why": _why(choice)}
     if options.situation.runs:
         guard = options.situation.guard
-        found = {"guard": None if guard is None else str(guard), **found}
+        found = {"guard": None if guard is None else spell_object(guard), **found}
     stream = options.situation.task["kind"] in (*STREAMS, "store")
     if not stream and options.operations:
         found |= {"cycles": taken.cycles, "others": _others(choice)}

@@ -36,6 +36,7 @@ from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.compression import compress, keeps_order
 from stages.poly.count import count
 from stages.poly.leading import Lead, is_in_order, lead_of, stops_of
+from stages.poly.text import spell_object
 from stages.streams.collection import passed_on
 from stages.streams.leading import Description, Leading, Room, Steps, steps_of
 from stages.streams.portions import Flows
@@ -107,7 +108,7 @@ def _choose(leading: Leading, room: Room, profile: Profile) -> Description | Non
     """Return the steps after which a departure is sent, and why; None if all leaves at the end."""
     last, order, pes = leading.last, leading.order, leading.pes
     found = [
-        {"after": str(stops), **gain}
+        {"after": spell_object(stops), **gain}
         for stops in stops_of(last, leading.steps.box)
         if (gain := _gain(lead_of(order, last, stops, pes), leading, room, profile))
     ]

@@ -18,6 +18,7 @@ from stages.poly.leading import Lead, is_in_order, lead_of, stops_of
 from stages.poly.least import greatest
 from stages.poly.order import taken_by
 from stages.poly.pieces import from_domain
+from stages.poly.text import spell_object
 from stages.streams.leading import Leading, Room
 
 OUT = isl.dim_type.out
@@ -36,7 +37,7 @@ def choose_rows(leading: Leading, room: Room) -> dict[str, typing.Any] | None:
         lead = rows_after(leading, stops, outer)
         count = _rows_each(lead, leading, stops)
         if count is not None:
-            best = {"after": str(stops), "all": True, "rows": count}
+            best = {"after": spell_object(stops), "all": True, "rows": count}
     return best and best | {"why": "a row is sent once it is there"}
 
 

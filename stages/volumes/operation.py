@@ -13,6 +13,7 @@ from typing import Any, Literal
 import islpy as isl
 
 from stages.mapping.yaml_text import write_document
+from stages.poly.text import spell_object
 
 Kind = Literal["input", "constant", "empty", "index", "copy", "compute"]
 HEADER = """The operations of a kernel, in order: each defines the volume of its name.
@@ -118,14 +119,14 @@ def _describe(operation: Operation) -> Iterator[tuple[str, Any]]:
         yield "constant", operation.constant
     if operation.copies:
         yield "copies", [str(each) for each in operation.copies]
-    if operation.kind == "compute":
-        yield "loops", str(operation.loops)
-        yield "reads", {name: str(read) for name, read in operation.reads.items()}
+    if operation.kind == "compute" and operation.loops is not None:
+        yield "loops", spell_object(operation.loops)
+        yield "reads", {name: spell_object(read) for name, read in operation.reads.items()}
         yield "results", {result.volume: dict(_result(result)) for result in operation.results}
 
 
 def _result(result: Result) -> Iterator[tuple[str, str]]:
-    yield "writes", str(result.writes)
+    yield "writes", spell_object(result.writes)
     yield "operator", result.operator
     yield "value", result.value
     if result.init is not None:

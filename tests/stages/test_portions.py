@@ -221,7 +221,7 @@ def test_a_step_runs_once_a_portion_is_here():
 def test_the_task_graph_says_what_portions_are_for():
     arrivals = build(*LAYERS["one_stream"], "route").yaml("tasks.yaml")["arrivals"]
     assert arrivals["x"]["portions"] == {
-        "of": "{ index[i0] -> portion[o0] : -3 + i0 <= 4o0 <= i0 }",
+        "of": "{ index[i] -> portion[i//4] }",
         "counts": [16],
         "size": 4,
         "why": "some 72 cycles, 145 as a whole",
