@@ -4,9 +4,9 @@
 # arrivals, departures: { tensor[element] -> [PE[x, y] -> index[i]] }, eqs. (5) (6).
 # sources: how tensors reach the grid from outside, before adapters.
 
-target := { PE[0, i1] : 0 <= i1 <= 1 };
+target := { PE[0, y] : 0 <= y <= 1 };
 
-grid := { PE[0, i1] : 0 <= i1 <= 1 };
+grid := { PE[0, y] : 0 <= y <= 1 };
 
 placement := { C[k, w, rw] -> PE[0, k] : 0 <= k <= 1 and 0 <= w <= 13 and 0 <= rw <= 2 };
 

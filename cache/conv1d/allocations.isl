@@ -3,16 +3,16 @@
 # to_local: { [PE[x, y] -> tensor[element]] -> tensor_local[element] }, eq. (8).
 
 accessed := {
-  PE[0, i1] -> W[i1, o1] : 0 <= i1 <= 1 and 0 <= o1 <= 2;
-  PE[0, i1] -> y[i1, o1] : 0 <= i1 <= 1 and 0 <= o1 <= 13
+  PE[0, y] -> W[y, j] : 0 <= y <= 1 and 0 <= j <= 2;
+  PE[0, y] -> y[y, j] : 0 <= y <= 1 and 0 <= j <= 13
 };
 
 local := {
-  W_local[0, i1] : 0 <= i1 <= 2;
-  y_local[0, i1] : 0 <= i1 <= 13
+  W_local[0, j] : 0 <= j <= 2;
+  y_local[0, j] : 0 <= j <= 13
 };
 
 to_local := {
-  [PE[PE_X, PE_Y] -> W[i2, i3]] -> W_local[-PE_Y + i2, i3];
-  [PE[PE_X, PE_Y] -> y[i2, i3]] -> y_local[-PE_Y + i2, i3]
+  [PE[x, y] -> W[i, j]] -> W_local[i - y, j];
+  [PE[x, y] -> y[i, j]] -> y_local[i - y, j]
 };

@@ -5,33 +5,37 @@
 # T_outside, T_conflict: those of them that do not exist, or that somebody else uses.
 # T_minimum, T_maximum: exact bounds.
 
-on_x_minimum := [PE_X, PE_Y, index] -> {
-  [i0 = -13 + index] : PE_X = 0 and 0 <= PE_Y <= 1 and 13 <= index <= 15;
-  [i0 = 0] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index <= 12
-};
+on_x_context := [PE_X, PE_Y, index] -> { : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index <= 15 };
 
-on_x_maximum := [PE_X, PE_Y, index] -> {
-  [i0 = 2] : PE_X = 0 and 0 <= PE_Y <= 1 and 2 <= index <= 15;
-  [i0 = index] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index <= 1
-};
+on_x_context2 := [PE_X, PE_Y] -> { : PE_X = 0 and 0 <= PE_Y <= 1 };
 
-on_x_offset := { [i0 = 0] };
+on_x_minimum := [index] -> {
+  [0] : index <= 12;
+  [index - 13] : index >= 13
+} * on_x_context;
 
-on_x_size := { [i0 = 3] };
+on_x_maximum := [index] -> {
+  [2] : index >= 2;
+  [index] : index <= 1
+} * on_x_context;
 
-on_x_hull := [PE_X, PE_Y, index] -> { [i0] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index <= 15 and 0 <= i0 <= 2 };
+on_x_offset := { [0] };
 
-on_x_extra := [PE_X, PE_Y, index] -> {
-  [i0] : PE_X = 0 and 0 <= PE_Y <= 1 and index <= 15 and 0 <= i0 <= -14 + index;
-  [i0] : PE_X = 0 and 0 <= PE_Y <= 1 and index >= 0 and index < i0 <= 2
-};
+on_x_size := { [3] };
 
-on_x_reads := [PE_X, PE_Y] -> { W_local[0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i1 <= 2 };
+on_x_hull := { [i] : 0 <= i <= 2 } * on_x_context;
 
-on_x_writes := [PE_X, PE_Y] -> {
-  y_local[0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and -2 <= i1 < 0;
-  y_local[0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 14 <= i1 <= 15
-};
+on_x_extra := [index] -> {
+  [i] : index <= 15 and 0 <= i <= index - 14;
+  [i] : index >= 0 and index < i <= 2
+} * on_x_context2;
+
+on_x_reads := { W_local[0, j] : 0 <= j <= 2 } * on_x_context2;
+
+on_x_writes := {
+  y_local[0, j] : -2 <= j <= -1;
+  y_local[0, j] : 14 <= j <= 15
+} * on_x_context2;
 
 on_x_outside := { };
 

@@ -3,15 +3,17 @@
 # T_known: the symbolic constants with which T is invoked, eq. (15).
 # T_access: { instance -> element }, where an instance of a stream is the index of its element.
 
-init_y := [PE_Y] -> { y[i2 = PE_Y, i3] : 0 <= i3 <= 13 };
+context := [PE_X, PE_Y] -> { : PE_X = 0 and 0 <= PE_Y <= 1 };
 
-init_y_known := [PE_X, PE_Y] -> { : PE_X = 0 and 0 <= PE_Y <= 1 };
+init_y := [PE_Y] -> { y[i = PE_Y, j] : 0 <= j <= 13 };
 
-init_y_access := { y[i2, i3] -> y[i2' = i2, i3' = i3] };
+init_y_known := { : } * context;
 
-on_x := [PE_X, PE_Y, index] -> { C[k = PE_Y, w, rw = index - w] : PE_X = 0 and 0 <= PE_Y <= 1 and w >= -2 + index and 0 <= w <= 13 and w <= index };
+init_y_access := { y[i, j] -> y[i, j] };
 
-on_x_known := [PE_X, PE_Y, index] -> { : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index <= 15 };
+on_x := [PE_Y, index] -> { C[k = PE_Y, w, rw = index - w] : 0 <= w <= 13 and index - 2 <= w <= index } * context;
+
+on_x_known := [index] -> { : 0 <= index <= 15 } * context;
 
 on_x_access := {
   C[k, w, rw] -> W[k, rw];
@@ -19,8 +21,8 @@ on_x_access := {
   C[k, w, rw] -> y[k, w]
 };
 
-send_y := [PE_X, PE_Y] -> { index[i0] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 13 };
+send_y := { index[i] : 0 <= i <= 13 } * context;
 
-send_y_known := [PE_X, PE_Y] -> { : PE_X = 0 and 0 <= PE_Y <= 1 };
+send_y_known := { : } * context;
 
-send_y_access := [PE_X, PE_Y] -> { index[i0] -> y[k = PE_Y, w = i0] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 13 };
+send_y_access := [PE_Y] -> { index[i] -> y[PE_Y, i] : 0 <= i <= 13 } * context;

@@ -5,9 +5,9 @@
 instances := { C[k, w, rw] : 0 <= k <= 1 and 0 <= w <= 13 and 0 <= rw <= 2 };
 
 tensors := {
-  W[i0, i1] : 0 <= i0 <= 1 and 0 <= i1 <= 2;
-  x[i0] : 0 <= i0 <= 15;
-  y[i0, i1] : 0 <= i0 <= 1 and 0 <= i1 <= 13
+  W[i, j] : 0 <= i <= 1 and 0 <= j <= 2;
+  x[i] : 0 <= i <= 15;
+  y[i, j] : 0 <= i <= 1 and 0 <= j <= 13
 };
 
 reads := {

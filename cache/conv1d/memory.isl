@@ -1,13 +1,13 @@
 # Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
-# local: { T_local[l] }, the shape of each local tensor on every PE.
-# to_local: { [PE -> T[e]] -> T_local[l] }, where the elements of the tensors lie.
+# local: { T_local[element] }, the shape of each local tensor on every PE.
+# to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of tensors lie.
 
 local := {
-  W_local[0, i1] : 0 <= i1 <= 2;
-  y_local[0, i1] : 0 <= i1 <= 17
+  W_local[0, j] : 0 <= j <= 2;
+  y_local[0, j] : 0 <= j <= 17
 };
 
 to_local := {
-  [PE[PE_X, PE_Y] -> W[i2, i3]] -> W_local[-PE_Y + i2, i3];
-  [PE[PE_X, PE_Y] -> y[i2, i3]] -> y_local[-PE_Y + i2, 2 + i3]
+  [PE[x, y] -> W[i, j]] -> W_local[i - y, j];
+  [PE[x, y] -> y[i, j]] -> y_local[i - y, 2 + j]
 };

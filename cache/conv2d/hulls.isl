@@ -5,41 +5,45 @@
 # T_outside, T_conflict: those of them that do not exist, or that somebody else uses.
 # T_minimum, T_maximum: exact bounds.
 
-on_x_minimum := [PE_X, PE_Y, index0, index] -> {
-  [i0 = -13 + index0, i1 = -13 + index] : PE_X = 0 and 0 <= PE_Y <= 1 and 13 <= index0 <= 15 and 13 <= index <= 15;
-  [i0 = -13 + index0, i1 = 0] : PE_X = 0 and 0 <= PE_Y <= 1 and 13 <= index0 <= 15 and 0 <= index <= 12;
-  [i0 = 0, i1 = -13 + index] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index0 <= 12 and 13 <= index <= 15;
-  [i0 = 0, i1 = 0] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index0 <= 12 and 0 <= index <= 12
-};
+on_x_context := [PE_X, PE_Y, index0, index] -> { : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index0 <= 15 and 0 <= index <= 15 };
 
-on_x_maximum := [PE_X, PE_Y, index0, index] -> {
-  [i0 = 2, i1 = 2] : PE_X = 0 and 0 <= PE_Y <= 1 and 2 <= index0 <= 15 and 2 <= index <= 15;
-  [i0 = 2, i1 = index] : PE_X = 0 and 0 <= PE_Y <= 1 and 2 <= index0 <= 15 and 0 <= index <= 1;
-  [i0 = index0, i1 = 2] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index0 <= 1 and 2 <= index <= 15;
-  [i0 = index0, i1 = index] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index0 <= 1 and 0 <= index <= 1
-};
+on_x_context2 := [PE_X, PE_Y] -> { : PE_X = 0 and 0 <= PE_Y <= 1 };
 
-on_x_offset := { [i0 = 0, i1 = 0] };
+on_x_minimum := [index0, index] -> {
+  [0, 0] : index0 <= 12 and index <= 12;
+  [0, index - 13] : index0 <= 12 and index >= 13;
+  [index0 - 13, 0] : index0 >= 13 and index <= 12;
+  [index0 - 13, index - 13] : index0 >= 13 and index >= 13
+} * on_x_context;
 
-on_x_size := { [i0 = 3, i1 = 3] };
+on_x_maximum := [index0, index] -> {
+  [2, 2] : index0 >= 2 and index >= 2;
+  [2, index] : index0 >= 2 and index <= 1;
+  [index0, 2] : index0 <= 1 and index >= 2;
+  [index0, index] : index0 <= 1 and index <= 1
+} * on_x_context;
 
-on_x_hull := [PE_X, PE_Y, index0, index] -> { [i0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= index0 <= 15 and 0 <= index <= 15 and 0 <= i0 <= 2 and 0 <= i1 <= 2 };
+on_x_offset := { [0, 0] };
 
-on_x_extra := [PE_X, PE_Y, index0, index] -> {
-  [i0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and index <= 15 and i0 >= -13 + index0 and 0 <= i0 <= 2 and i0 <= index0 and 0 <= i1 <= -14 + index;
-  [i0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and index >= 0 and i0 >= -13 + index0 and 0 <= i0 <= 2 and i0 <= index0 and index < i1 <= 2;
-  [i0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and index0 <= 15 and 0 <= index <= 15 and 0 <= i0 <= -14 + index0 and 0 <= i1 <= 2;
-  [i0, i1] : PE_X = 0 and 0 <= PE_Y <= 1 and index0 >= 0 and 0 <= index <= 15 and index0 < i0 <= 2 and 0 <= i1 <= 2
-};
+on_x_size := { [3, 3] };
 
-on_x_reads := [PE_X, PE_Y] -> { W_local[0, i1, i2] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i1 <= 2 and 0 <= i2 <= 2 };
+on_x_hull := { [i, j] : 0 <= i <= 2 and 0 <= j <= 2 } * on_x_context;
 
-on_x_writes := [PE_X, PE_Y] -> {
-  y_local[0, i1, i2] : PE_X = 0 and 0 <= PE_Y <= 1 and -2 <= i1 < 0 and -2 <= i2 <= 15;
-  y_local[0, i1, i2] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i1 <= 13 and -2 <= i2 < 0;
-  y_local[0, i1, i2] : PE_X = 0 and 0 <= PE_Y <= 1 and 0 <= i1 <= 13 and 14 <= i2 <= 15;
-  y_local[0, i1, i2] : PE_X = 0 and 0 <= PE_Y <= 1 and 14 <= i1 <= 15 and -2 <= i2 <= 15
-};
+on_x_extra := [index0, index] -> {
+  [i, j] : 0 <= index0 <= 15 and index <= 15 and 0 <= i <= 2 and 0 <= j <= index - 14;
+  [i, j] : 0 <= index0 <= 15 and index >= 0 and 0 <= i <= 2 and index < j <= 2;
+  [i, j] : index0 <= 15 and 0 <= index <= 15 and 0 <= i <= index0 - 14 and 0 <= j <= 2;
+  [i, j] : index0 >= 0 and 0 <= index <= 15 and index0 < i <= 2 and 0 <= j <= 2
+} * on_x_context2;
+
+on_x_reads := { W_local[0, j, k] : 0 <= j <= 2 and 0 <= k <= 2 } * on_x_context2;
+
+on_x_writes := {
+  y_local[0, j, k] : -2 <= j <= -1 and -2 <= k <= 15;
+  y_local[0, j, k] : 0 <= j <= 13 and -2 <= k <= -1;
+  y_local[0, j, k] : 0 <= j <= 13 and 14 <= k <= 15;
+  y_local[0, j, k] : 14 <= j <= 15 and -2 <= k <= 15
+} * on_x_context2;
 
 on_x_outside := { };
 

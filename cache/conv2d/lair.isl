@@ -5,9 +5,9 @@
 instances := { C[k, w, h, rw, rh] : 0 <= k <= 1 and 0 <= w <= 13 and 0 <= h <= 13 and 0 <= rw <= 2 and 0 <= rh <= 2 };
 
 tensors := {
-  W[i0, i1, i2] : 0 <= i0 <= 1 and 0 <= i1 <= 2 and 0 <= i2 <= 2;
-  x[i0, i1] : 0 <= i0 <= 15 and 0 <= i1 <= 15;
-  y[i0, i1, i2] : 0 <= i0 <= 1 and 0 <= i1 <= 13 and 0 <= i2 <= 13
+  W[i, j, k] : 0 <= i <= 1 and 0 <= j <= 2 and 0 <= k <= 2;
+  x[i, j] : 0 <= i <= 15 and 0 <= j <= 15;
+  y[i, j, k] : 0 <= i <= 1 and 0 <= j <= 13 and 0 <= k <= 13
 };
 
 reads := {

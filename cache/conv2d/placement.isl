@@ -1,6 +1,6 @@
 # The PE of each instance (Sec. 4.1.2): { statement[iterators] -> PE[x, y] }.
 # x grows to the east, y to the south, both from 0 in the target rectangle.
 
-target := { PE[x = 0, y] : 0 <= y <= 1 };
+target := { PE[0, y] : 0 <= y <= 1 };
 
 placement := { C[k, w, h, rw, rh] -> PE[0, k] : 0 <= k <= 1 and 0 <= w <= 13 and 0 <= h <= 13 and 0 <= rw <= 2 and 0 <= rh <= 2 };

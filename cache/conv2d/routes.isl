@@ -5,17 +5,17 @@
 
 x := {
   [PE[0, 0] -> N[]] -> S[];
-  [PE[0, i1] -> N[]] -> ramp[] : 0 <= i1 <= 1
+  [PE[0, y] -> N[]] -> ramp[] : 0 <= y <= 1
 };
 
-x_taken := { x[i0, i1] -> PE[0, o1] : 0 <= i0 <= 15 and 0 <= i1 <= 15 and 0 <= o1 <= 1 };
+x_taken := { x[i, j] -> PE[0, y] : 0 <= i <= 15 and 0 <= j <= 15 and 0 <= y <= 1 };
 
-x_ports := { PE[x = 0, y = -1] };
+x_ports := { PE[0, -1] };
 
-y_even := { [PE[0, i1] -> ramp[]] -> E[] : 0 <= i1 <= 1 };
+y_even := { [PE[0, y] -> ramp[]] -> E[] : 0 <= y <= 1 };
 
 y_odd := { [] -> [] : false };
 
-y_chain := { PE[x = 0, y] : 0 <= y <= 1 };
+y_chain := { PE[0, y] : 0 <= y <= 1 };
 
-y_first := { PE[x = 0, y] : 0 <= y <= 1 };
+y_first := { PE[0, y] : 0 <= y <= 1 };

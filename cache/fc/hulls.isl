@@ -5,15 +5,17 @@
 # T_outside, T_conflict: those of them that do not exist, or that somebody else uses.
 # T_minimum, T_maximum: exact bounds.
 
-on_x_minimum := [PE_X, PE_Y, index] -> { [i0 = 8PE_Y] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index <= 3 };
+on_x_context := [PE_X, PE_Y, index] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index <= 3 };
 
-on_x_maximum := [PE_X, PE_Y, index] -> { [i0 = 7 + 8PE_Y] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index <= 3 };
+on_x_minimum := [PE_Y] -> { [8PE_Y] } * on_x_context;
 
-on_x_offset := [PE_Y] -> { [i0 = 8PE_Y] };
+on_x_maximum := [PE_Y] -> { [7 + 8PE_Y] } * on_x_context;
 
-on_x_size := { [i0 = 8] };
+on_x_offset := [PE_Y] -> { [8PE_Y] };
 
-on_x_hull := [PE_X, PE_Y, index] -> { [i0] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index <= 3 and 8PE_Y <= i0 <= 7 + 8PE_Y };
+on_x_size := { [8] };
+
+on_x_hull := [PE_Y] -> { [i] : 8PE_Y <= i <= 7 + 8PE_Y } * on_x_context;
 
 on_x_extra := { };
 

@@ -3,19 +3,21 @@
 # T_known: the symbolic constants with which T is invoked, eq. (15).
 # T_access: { instance -> element }, where an instance of a stream is the index of its element.
 
-init_y := [PE_Y] -> { y[i2] : 8PE_Y <= i2 <= 7 + 8PE_Y };
+context := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 };
 
-init_y_known := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 };
+init_y := [PE_Y] -> { y[i] : 8PE_Y <= i <= 7 + 8PE_Y };
 
-init_y_access := { y[i2] -> y[i2' = i2] };
+init_y_known := { : } * context;
 
-relay_x := [PE_X, PE_Y, index] -> { index[-4PE_X + index] : PE_Y = -1 and 0 <= PE_X <= 3 and 4PE_X <= index <= 3 + 4PE_X };
+init_y_access := { y[i] -> y[i] };
 
-relay_x_known := [PE_X, PE_Y, index] -> { : PE_Y = -1 and 0 <= PE_X <= 3 and 4PE_X <= index <= 3 + 4PE_X };
+relay_x := [PE_X, PE_Y, index] -> { index[i = index - 4PE_X] : 0 <= PE_X <= 3 and PE_Y = -1 and 4PE_X <= index <= 3 + 4PE_X };
 
-on_x := [PE_X, PE_Y, index] -> { ff[i, j = 4PE_X + index] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index <= 3 and 8PE_Y <= i <= 7 + 8PE_Y };
+relay_x_known := [PE_X, PE_Y, index] -> { : 0 <= PE_X <= 3 and PE_Y = -1 and 4PE_X <= index <= 3 + 4PE_X };
 
-on_x_known := [PE_X, PE_Y, index] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index <= 3 };
+on_x := [PE_X, PE_Y, index] -> { ff[i, j = 4PE_X + index] : 0 <= index <= 3 and 8PE_Y <= i <= 7 + 8PE_Y } * context;
+
+on_x_known := [index] -> { : 0 <= index <= 3 } * context;
 
 on_x_access := {
   ff[i, j] -> W[i, j];
@@ -23,8 +25,8 @@ on_x_access := {
   ff[i, j] -> y[i]
 };
 
-send_y := [PE_X, PE_Y] -> { index[i0] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= i0 <= 7 };
+send_y := { index[i] : 0 <= i <= 7 } * context;
 
-send_y_known := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 };
+send_y_known := { : } * context;
 
-send_y_access := [PE_X, PE_Y] -> { index[i0] -> y[i = 8PE_Y + i0] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= i0 <= 7 };
+send_y_access := [PE_Y] -> { index[i] -> y[8PE_Y + i] : 0 <= i <= 7 } * context;

@@ -1,13 +1,13 @@
 # Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
-# local: { T_local[l] }, the shape of each local tensor on every PE.
-# to_local: { [PE -> T[e]] -> T_local[l] }, where the elements of the tensors lie.
+# local: { T_local[element] }, the shape of each local tensor on every PE.
+# to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of tensors lie.
 
 local := {
-  W_local[i0, i1] : 0 <= i0 <= 7 and 0 <= i1 <= 3;
-  y_local[i0] : 0 <= i0 <= 7
+  W_local[i, j] : 0 <= i <= 7 and 0 <= j <= 3;
+  y_local[i] : 0 <= i <= 7
 };
 
 to_local := {
-  [PE[PE_X, PE_Y] -> W[i2, i3]] -> W_local[-8PE_Y + i2, -4PE_X + i3];
-  [PE[PE_X, PE_Y] -> y[i2]] -> y_local[-8PE_Y + i2]
+  [PE[x, y] -> W[i, j]] -> W_local[i - 8y, j - 4x];
+  [PE[x, y] -> y[i]] -> y_local[i - 8y]
 };

@@ -3,4 +3,4 @@
 
 target := { PE[x, y] : 0 <= x <= 3 and 0 <= y <= 4 };
 
-placement := { ff[i, j] -> PE[o0, o1] : 0 <= i <= 31 and 0 <= j <= 15 and -3 + j <= 4o0 <= j and i < 8o1 <= 8 + i };
+placement := { ff[i, j] -> PE[j//4, 1 + i//8] : 0 <= i <= 31 and 0 <= j <= 15 };

@@ -6,34 +6,34 @@
 x_source := {
   [PE[0, -1] -> N[]] -> E[];
   [PE[0, -1] -> N[]] -> ramp[];
-  [PE[i0, -1] -> W[]] -> E[] : 0 < i0 <= 2;
-  [PE[i0, -1] -> W[]] -> ramp[] : 0 < i0 <= 3
+  [PE[x, -1] -> W[]] -> E[] : 1 <= x <= 2;
+  [PE[x, -1] -> W[]] -> ramp[] : 1 <= x <= 3
 };
 
-x_adapters := { PE[x, y = -1] : 0 <= x <= 3 };
+x_adapters := { PE[x, -1] : 0 <= x <= 3 };
 
 x := {
-  [PE[i0, -1] -> ramp[]] -> S[] : 0 <= i0 <= 3;
-  [PE[i0, i1] -> N[]] -> S[] : 0 <= i0 <= 3 and 0 <= i1 <= 2;
-  [PE[i0, i1] -> N[]] -> ramp[] : 0 <= i0 <= 3 and 0 <= i1 <= 3
+  [PE[x, -1] -> ramp[]] -> S[] : 0 <= x <= 3;
+  [PE[x, y] -> N[]] -> S[] : 0 <= x <= 3 and 0 <= y <= 2;
+  [PE[x, y] -> N[]] -> ramp[] : 0 <= x <= 3 and 0 <= y <= 3
 };
 
-x_taken := { x[i0] -> PE[o0, o1] : 0 <= i0 <= 15 and -3 + i0 <= 4o0 <= i0 and 0 <= o1 <= 3 };
+x_taken := { x[i] -> PE[i//4, y] : 0 <= i <= 15 and 0 <= y <= 3 };
 
-x_source_filter := { PE[o0, -1] -> [4o0, 3 + 4o0] : 0 <= o0 <= 3 };
+x_source_filter := { PE[x, -1] -> [4x, 3 + 4x] : 0 <= x <= 3 };
 
 x_ports := { PE[0, -2] };
 
 y_even := {
-  [PE[2, i1] -> W[]] -> ramp[] : 0 <= i1 <= 3;
-  [PE[i0, i1] -> ramp[]] -> E[] : (1 + i0) mod 2 = 0 and 0 < i0 <= 3 and 0 <= i1 <= 3
+  [PE[2, y] -> W[]] -> ramp[] : 0 <= y <= 3;
+  [PE[x, y] -> ramp[]] -> E[] : x mod 2 = 1 and 1 <= x <= 3 and 0 <= y <= 3
 };
 
 y_odd := {
-  [PE[i0, i1] -> W[]] -> ramp[] : (1 + i0) mod 2 = 0 and 0 < i0 <= 3 and 0 <= i1 <= 3;
-  [PE[i0, i1] -> ramp[]] -> E[] : (i0) mod 2 = 0 and 0 <= i0 <= 2 and 0 <= i1 <= 3
+  [PE[x, y] -> W[]] -> ramp[] : x mod 2 = 1 and 1 <= x <= 3 and 0 <= y <= 3;
+  [PE[x, y] -> ramp[]] -> E[] : x mod 2 = 0 and 0 <= x <= 2 and 0 <= y <= 3
 };
 
 y_chain := { PE[x, y] : 0 <= x <= 3 and 0 <= y <= 3 };
 
-y_first := { PE[x = 0, y] : 0 <= y <= 3 };
+y_first := { PE[0, y] : 0 <= y <= 3 };

@@ -3,15 +3,21 @@
 # T_known: the symbolic constants with which T is invoked, eq. (15).
 # T_access: { instance -> element }, where an instance of a stream is the index of its element.
 
-init_y := [PE_X, PE_Y] -> { y[i2, i3, i4] : 4*floor((1 + PE_X)/2) >= 4PE_X - i3 and -1 + 2PE_X + i4 <= 4*floor((1 + PE_X)/2) <= 2PE_X + i4 and 4*floor((1 + PE_X)/2) <= 3 + 4PE_X - i3 and -3 + i2 <= 4*floor((PE_Y)/2) <= i2 };
+context := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 };
 
-init_y_known := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 };
+context2 := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 };
 
-init_y_access := { y[i2, i3, i4] -> y[i2' = i2, i3' = i3, i4' = i4] };
+context3 := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 };
 
-on_x := [PE_X, PE_Y, index0, index1, index] -> { C[k, h, w = index1, c = 2PE_Y + index0 + index - h] : (index0 - h) mod 4 = 0 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 and h >= -3 + 2PE_Y + index0 + index and 0 <= h <= 7 and h <= 2PE_Y + index0 + index and 4*floor((PE_X)/2) >= 2PE_X - k and -3 + index1 <= 4*floor((PE_X)/2) <= index1 and 4*floor((PE_X)/2) <= 1 + 2PE_X - k };
+init_y := [PE_X, PE_Y] -> { y[i, j, k] : 4*(PE_Y//2) <= i <= 3 + 4*(PE_Y//2) and 4*(PE_X//2) <= j <= 3 + 4*(PE_X//2) and 2*(PE_X mod 2) <= k <= 1 + 2*(PE_X mod 2) };
 
-on_x_known := [PE_X, PE_Y, index0, index1, index] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 };
+init_y_known := { : } * context;
+
+init_y_access := { y[i, j, k] -> y[i, j, k] };
+
+on_x := [PE_X, PE_Y, index0, index1, index] -> { C[k, h = index0 + 4*(PE_Y//2), w = index1, c = index + 2*(PE_Y mod 2)] : 0 <= index0 <= 3 and 4*(PE_X//2) <= index1 <= 3 + 4*(PE_X//2) and 0 <= index <= 1 and 2*(PE_X mod 2) <= k <= 1 + 2*(PE_X mod 2) } * context;
+
+on_x_known := [index0, index1, index] -> { : 0 <= index0 <= 3 and 0 <= index1 <= 7 and 0 <= index <= 1 } * context;
 
 on_x_access := {
   C[k, h, w, c] -> filter[c, k];
@@ -19,26 +25,26 @@ on_x_access := {
   C[k, h, w, c] -> y[h, w, k]
 };
 
-send_y_north := [PE_X, PE_Y] -> { index[3, o3, i2] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
+send_y_north := { index[3, j, k] : 0 <= j <= 3 and 0 <= k <= 1 } * context2;
 
-send_y_north_known := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 };
+send_y_north_known := { : } * context2;
 
-send_y_north_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
+send_y_north_access := [PE_X] -> { index[i, j, k] -> y[i, j + 4*(PE_X//2), k + 2*(PE_X mod 2)] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1 } * context2;
 
-send_y_south := [PE_X, PE_Y] -> { index[3, o3, i2] : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
+send_y_south := { index[3, j, k] : 0 <= j <= 3 and 0 <= k <= 1 } * context3;
 
-send_y_south_known := [PE_X, PE_Y] -> { : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 };
+send_y_south_known := { : } * context3;
 
-send_y_south_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = 4 + i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
+send_y_south_access := [PE_X] -> { index[i, j, k] -> y[4 + i, j + 4*(PE_X//2), k + 2*(PE_X mod 2)] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1 } * context3;
 
-lead_y_north := [PE_X, PE_Y, index0, index1] -> { index[index0, o3, i2] : index1 = 7 and 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= index0 <= 2 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
+lead_y_north := [index0, index1] -> { index[i = index0, j, k] : 0 <= index0 <= 2 and index1 = 7 and 0 <= j <= 3 and 0 <= k <= 1 } * context2;
 
-lead_y_north_known := [PE_X, PE_Y, index0, index1] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 1 and 0 <= index0 <= 3 and 0 <= index1 <= 7 };
+lead_y_north_known := [index0, index1] -> { : 0 <= index0 <= 3 and 0 <= index1 <= 7 } * context2;
 
-lead_y_north_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 0 <= PE_Y <= 1 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
+lead_y_north_access := [PE_X] -> { index[i, j, k] -> y[i, j + 4*(PE_X//2), k + 2*(PE_X mod 2)] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1 } * context2;
 
-lead_y_south := [PE_X, PE_Y, index0, index1] -> { index[index0, o3, i2] : index1 = 7 and 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= index0 <= 2 and 0 <= o3 <= 3 and 0 <= i2 <= 1 };
+lead_y_south := [index0, index1] -> { index[i = index0, j, k] : 0 <= index0 <= 2 and index1 = 7 and 0 <= j <= 3 and 0 <= k <= 1 } * context3;
 
-lead_y_south_known := [PE_X, PE_Y, index0, index1] -> { : 0 <= PE_X <= 3 and 2 <= PE_Y <= 3 and 0 <= index0 <= 3 and 0 <= index1 <= 7 };
+lead_y_south_known := [index0, index1] -> { : 0 <= index0 <= 3 and 0 <= index1 <= 7 } * context3;
 
-lead_y_south_access := [PE_X, PE_Y] -> { index[i0, o3, i2] -> y[h = 4 + i0, w, k = 2PE_X + o3 + i2 - w] : (o3 - w) mod 4 = 0 and 2 <= PE_Y <= 3 and 0 <= i0 <= 3 and 0 <= o3 <= 3 and 0 <= i2 <= 1 and w >= -3 + 2PE_X + o3 + i2 and 0 <= w <= 7 and w <= 2PE_X + o3 + i2 };
+lead_y_south_access := [PE_X] -> { index[i, j, k] -> y[4 + i, j + 4*(PE_X//2), k + 2*(PE_X mod 2)] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1 } * context3;

@@ -5,9 +5,9 @@
 instances := { C[k, h, w, c] : 0 <= k <= 3 and 0 <= h <= 7 and 0 <= w <= 7 and 0 <= c <= 3 };
 
 tensors := {
-  filter[i0, i1] : 0 <= i0 <= 3 and 0 <= i1 <= 3;
-  x[i0, i1, i2] : 0 <= i0 <= 7 and 0 <= i1 <= 7 and 0 <= i2 <= 3;
-  y[i0, i1, i2] : 0 <= i0 <= 7 and 0 <= i1 <= 7 and 0 <= i2 <= 3
+  filter[i, j] : 0 <= i <= 3 and 0 <= j <= 3;
+  x[i, j, k] : 0 <= i <= 7 and 0 <= j <= 7 and 0 <= k <= 3;
+  y[i, j, k] : 0 <= i <= 7 and 0 <= j <= 7 and 0 <= k <= 3
 };
 
 reads := {

@@ -4,32 +4,32 @@
 # N_chain: PEs that sum departure N on its way out; N_first: those where it starts.
 
 x := {
-  [PE[i0, i1] -> W[]] -> E[] : 0 <= i0 <= 2 and 0 <= i1 <= 3;
-  [PE[i0, i1] -> W[]] -> ramp[] : 0 <= i0 <= 3 and 0 <= i1 <= 3
+  [PE[x, y] -> W[]] -> E[] : 0 <= x <= 2 and 0 <= y <= 3;
+  [PE[x, y] -> W[]] -> ramp[] : 0 <= x <= 3 and 0 <= y <= 3
 };
 
-x_taken := { x[i0, i1, i2] -> PE[o0, o1] : i0 <= 7 and i1 <= 7 and 0 <= i2 <= 3 and o0 >= 0 and o1 >= 0 and -i2 + 2o1 <= 4*floor((i0)/4) <= 1 - i2 + 2o1 and -1 + o0 <= 2*floor((i1)/4) <= o0 };
+x_taken := { x[i, j, k] -> PE[x, 2*(i//4) + k//2] : 0 <= i <= 7 and 0 <= j <= 7 and 0 <= k <= 3 and 2*(j//4) <= x <= 1 + 2*(j//4) };
 
-x_ports := { PE[x = -1, y] : 0 <= y <= 3 };
+x_ports := { PE[-1, y] : 0 <= y <= 3 };
 
-y_north_even := { [PE[i0, 0] -> ramp[]] -> N[] : 0 <= i0 <= 3 };
+y_north_even := { [PE[x, 0] -> ramp[]] -> N[] : 0 <= x <= 3 };
 
 y_north_odd := {
-  [PE[i0, 0] -> S[]] -> ramp[] : 0 <= i0 <= 3;
-  [PE[i0, 1] -> ramp[]] -> N[] : 0 <= i0 <= 3
+  [PE[x, 0] -> S[]] -> ramp[] : 0 <= x <= 3;
+  [PE[x, 1] -> ramp[]] -> N[] : 0 <= x <= 3
 };
 
 y_north_chain := { PE[x, y] : 0 <= x <= 3 and 0 <= y <= 1 };
 
-y_north_first := { PE[x, y = 1] : 0 <= x <= 3 };
+y_north_first := { PE[x, 1] : 0 <= x <= 3 };
 
-y_south_even := { [PE[i0, 3] -> ramp[]] -> S[] : 0 <= i0 <= 3 };
+y_south_even := { [PE[x, 3] -> ramp[]] -> S[] : 0 <= x <= 3 };
 
 y_south_odd := {
-  [PE[i0, 2] -> ramp[]] -> S[] : 0 <= i0 <= 3;
-  [PE[i0, 3] -> N[]] -> ramp[] : 0 <= i0 <= 3
+  [PE[x, 2] -> ramp[]] -> S[] : 0 <= x <= 3;
+  [PE[x, 3] -> N[]] -> ramp[] : 0 <= x <= 3
 };
 
 y_south_chain := { PE[x, y] : 0 <= x <= 3 and 2 <= y <= 3 };
 
-y_south_first := { PE[x, y = 2] : 0 <= x <= 3 };
+y_south_first := { PE[x, 2] : 0 <= x <= 3 };
