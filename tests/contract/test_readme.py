@@ -1,0 +1,48 @@
+"""README.md quotes what is there: sources, texts of stages, and what layers take."""
+
+import re
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```\w*\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+ATTENTION = ROOT / "projects/catalogue/attention"
+
+
+def blocks_with(word):
+    found = [block for block in BLOCKS if word in block]
+    assert found, word
+    return found
+
+
+def test_sources_are_those_of_the_layers():
+    for name, word in {"attention.lair": "graph attention", "layer.yaml": "scores[i,j,d]"}.items():
+        source = (ATTENTION / name).read_text(encoding="utf-8")
+        assert all(block in source for block in blocks_with(word))
+    (lair,) = blocks_with("lair ff")
+    assert lair.strip() in (ROOT / "projects/fc/fc.lair").read_text(encoding="utf-8")
+    (mapping,) = blocks_with("sizes: {M: 32")
+    whole = yaml.safe_load((ROOT / "projects/fc/layer.yaml").read_text(encoding="utf-8"))
+    assert {**whole, **yaml.safe_load(mapping)} == whole
+
+
+def test_texts_are_those_of_the_cache():
+    texts = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "cache/fc").glob("*.isl"))
+    lines = [line for block in BLOCKS for line in block.splitlines() if " := " in line]
+    assert len(lines) >= 5
+    assert [line for line in lines if line not in texts.splitlines()] == []
+
+
+def test_the_cycles_of_attention_are_those_of_the_evaluation():
+    rows = (ROOT / "docs/evaluation.md").read_text(encoding="utf-8").splitlines()
+    first, parts = (row.split(" | ") for row in rows[:170] if row.startswith("| attention |"))
+    loops, simd, faster, bound = first[3:7]
+    computing, startup, slow, idle = (parts[at] for at in (9, 11, 12, 13))
+    said = " ".join(TEXT.split())
+    assert f"cycles {simd} with vector instructions, {loops} with loops: {faster} times" in said
+    assert f"{bound} cycles is the least" in said
+    assert f"of the {simd} cycles the busiest PE computes in {computing}," in said
+    assert f"starts instructions and tasks in {startup}, is in loops" in said
+    assert f"for {slow}, and waits for {idle.removesuffix(' |')}," in said
