@@ -245,3 +245,14 @@ def test_what_isl_needs_long_for_is_written_as_isl_has_it(monkeypatch: pytest.Mo
     text = write_objects("", {"a": obj})
     assert "PE[x, y]" in text
     assert read_objects(text)["a"].is_equal(obj)
+
+
+def test_a_text_that_takes_long_to_check_is_that_of_isl(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hard = isl.Set("{ [a, b] : (a + 2b) mod 5 = 1 and 0 <= a < 90 and 0 <= b < a }")
+    assert "(2a - b) mod 5 = 2" in _write(hard)
+    monkeypatch.setattr("stages.poly.text.MOST_FOR_CHECK", 1)
+    text = _write(hard)
+    assert "(2 - 2a + b) mod 5 = 0" in text
+    assert read_objects(text)["a"].is_equal(isl.UnionSet.from_set(hard))
