@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -172,8 +173,12 @@ def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
 
 def _writers(folder: LayerFolder, names: tuple[str, ...]) -> list[str]:
     """Return the tasks of the stages of a folder that write one of these names."""
-    wrote = (s for s in every_stage(folder) if set(names).intersection(declaration(s).writes))
-    return [f"{folder.name}:{stage}" for stage in wrote]
+    return [f"{folder.name}:{stage}" for stage in _that_write(every_stage(folder), names)]
+
+
+@functools.cache
+def _that_write(stages: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
+    return [stage for stage in stages if set(names).intersection(declaration(stage).writes)]
 
 
 def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -> None:

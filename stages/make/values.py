@@ -55,9 +55,10 @@ def result_of(folder: LayerFolder, stage: str) -> dict[str, str | None] | None:
 
 def path_from_here(path: Path) -> str:
     """Return a path as a dodo file has it: from its own folder, within its workspace."""
-    home = session().home
-    is_near = home is not None and path.is_relative_to(home)
-    return os.path.relpath(path) if is_near else str(path)
+    name, below, home = str(path), f"{os.getcwd()}/", session().home
+    if name.startswith(below):
+        return name.removeprefix(below)
+    return os.path.relpath(name) if home is not None and path.is_relative_to(home) else name
 
 
 def _within(prefix: str, data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
