@@ -18,6 +18,7 @@ from stages.poly.canonical import Needed, canonical, gather
 from stages.poly.conjunction import Conjunction, conjunction
 from stages.poly.function import function_in
 from stages.poly.naming import SET, Names, default_names, dress, names_of, tuples_of
+from stages.poly.quota import TooManyOperations
 from stages.poly.quotient import spell, sum_of
 from stages.poly.spelling import spell_constraints
 
@@ -154,27 +155,48 @@ def _pieces(flat: isl.Set, determined: Sequence[bool], names: Sequence[str]) -> 
     relation = isl.Map.from_range(flat)
     constants = flat.dim(PARAM)
     free: list[str] = []
-    for position in (k for k, is_determined in enumerate(determined) if not is_determined):
-        at = position - len(free)
-        relation = relation.move_dims(IN, len(free), OUT, at, 1)
-        free.append(names[constants + position])
+    before: list[int] = []
+    for position, is_determined in enumerate(determined):
+        if is_determined:
+            before.append(len(free))
+        else:
+            relation = relation.move_dims(IN, len(free), OUT, position - len(free), 1)
+            free.append(names[constants + position])
     function = function_in(relation).coalesce()
     found: list[tuple[isl.Set, isl.MultiAff]] = []
     function.foreach_piece(lambda domain, values: found.append((domain, values)))
     known = [*names[:constants], *free]
     merged: dict[tuple[str, ...], isl.Set] = {}
     for domain, values in found:
-        texts = tuple(_values(domain, values, known))
+        texts = tuple(_values(domain, values, known, before))
         merged[texts] = merged[texts].union(domain) if texts in merged else domain
     return [Piece(domain=domain, values=texts) for texts, domain in merged.items()]
 
 
-def _values(domain: isl.Set, values: isl.MultiAff, names: Sequence[str]) -> Iterator[str]:
+def _values(
+    domain: isl.Set, values: isl.MultiAff, names: Sequence[str], before: Sequence[int]
+) -> Iterator[str]:
+    """Yield the text of each value, which is one of so many free dimensions `before` it.
+
+    Raises TooManyOperations where such a value has several pieces.
+    """
     simple = values.gist(domain)
-    for position in range(simple.dim(OUT)):
-        value = _of_fewest(simple.get_at(position), domain)
+    for position, count in enumerate(before):
+        value = _of_fewest(_of_first(simple.get_at(position), domain, count), domain)
         total = sum_of(value, names)
         yield _as_isl(value, names) if total is None else spell(total, names)
+
+
+def _of_first(value: isl.Aff, domain: isl.Set, count: int) -> isl.Aff:
+    """Return an expression of the first dimensions that is equal in the domain."""
+    others = value.dim(IN) - count
+    if not value.involves_dims(IN, count, others):
+        return value
+    graph = isl.Map.from_aff(value).intersect_domain(domain).eliminate(IN, count, others)
+    found = _only_value(graph)
+    if found is None or found.involves_dims(IN, count, others):
+        raise TooManyOperations(0)
+    return found
 
 
 def _of_fewest(value: isl.Aff, domain: isl.Set) -> isl.Aff:
@@ -211,7 +233,7 @@ def _as_isl(value: isl.Aff, names: Sequence[str]) -> str:
     """Return the text of isl, in which constants and dimensions have the names."""
     for position, name in enumerate(names[value.dim(PARAM) :]):
         value = value.set_dim_name(IN, position, name)
-    text = str(value)
+    text = str(value if value.get_denominator_val().is_one() else value.floor())
     return spell_constraints(text[text.index("-> [(") + 5 : text.rindex(")]")])
 
 
