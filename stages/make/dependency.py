@@ -111,6 +111,8 @@ def _add_reasons(status: DependencyStatus, name: str) -> None:
     last = (log.history(folder.home / STATE, name) or [{"reads": {}}])[-1]
     key = current_key(stage, folder)
     now = {**key.reads, **key.further}
+    if is_marked(_home(), name, FORGOTTEN):
+        status.add_reason("uptodate_false", ("it was forgotten", (), {}))
     for read in sorted(n for n in now if now[n] != last["reads"].get(n)):
         status.add_reason("changed_file_dep", path_from_here(file_of(folder, read)))
     for written in sorted(set(last.get("writes", ())) - files_of(folder, stage).keys()):

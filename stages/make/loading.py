@@ -19,10 +19,10 @@ from doit.globals import Globals
 
 from stages.make.dependency import StageDependency
 from stages.make.reach import join, reach_of, tasks_of_unit
-from stages.make.references import real_path, references_of
+from stages.make.references import References, real_path, references_of
 from stages.make.session import begin, session
 from stages.make.tasks import Layers
-from stages.make.units import Units, check_name, target_named
+from stages.make.units import Units, check_name, target_named, units_below
 
 OURS = "lairmake"
 """The key that marks the DOIT_CONFIG of our dodo files: it holds the folder of their state."""
@@ -52,32 +52,53 @@ def _load_tasks(load: Callable[..., list[Any]], cmd: Any, pos_args: list[str]) -
         found = load(cmd=cmd, pos_args=pos_args)
     finally:
         known.loads = False
-    cmd.dep_manager = Globals.dep_manager = StageDependency(cmd.dep_manager)
     layers = [task for task in found if isinstance(task, Layers)]
+    is_ours = known.home is not None
+    if cmd.dep_manager is not None and (layers or is_ours or any(t.loader for t in found)):
+        cmd.dep_manager = Globals.dep_manager = StageDependency(cmd.dep_manager)
     if not layers:
         return found
-    is_ours, known.home = known.home is not None, known.home or layers[0].home
-    known.units = Units(unit for each in layers for unit in each.units)
+    known.home = known.home or layers[0].home
     return _with_layers(cmd, found, layers, is_ours)
 
 
 def _with_layers(cmd: Any, found: list[Any], layers: list[Layers], is_ours: bool) -> list[Any]:
     """Return all tasks, and let the command know what is built by default."""
     own = [task for task in found if not isinstance(task, Layers)]
-    units = session().units
-    assert units is not None
+    references = references_of(own)
+    units = session().units = _units_around(layers, own, references)
     _check_names(units, own)
     words = _words_of(cmd, own, units)
     default = [name for each in layers for name in each.names]
     session().asked.update(name for each in layers if each.is_one for name in each.names)
-    reach = reach_of(units, own, references_of(own), words or default, is_ours)
+    is_given = words is not None
+    reach = reach_of(
+        units, own, references, default if words is None else words, is_given, is_ours
+    )
     made = {unit.name: list(tasks_of_unit(reach, unit)) for unit in units}
-    join(reach, {t.name: t for tasks in made.values() for t in tasks if t.name in session().stages})
+    if cmd.execute_tasks:
+        stages = session().stages
+        join(reach, {t.name: t for tasks in made.values() for t in tasks if t.name in stages})
+    placed = {unit.name for each in layers for unit in each.units}
     tasks = [t for task in found for t in _in_place(task, made)]
-    if not cmd.sel_tasks:
+    tasks += [t for name in made if name not in placed for t in made[name]]
+    if cmd.sel_tasks is None:
         there = [task.name for task in tasks]
         cmd.sel_tasks = [n for n in default if n in there] if is_ours else list(_plain(there))
     return tasks
+
+
+def _units_around(layers: Sequence[Layers], own: Sequence[Any], references: References) -> Units:
+    """Return the units of a dodo file, and those of its workspace if tasks refer to others."""
+    units = Units(unit for each in layers for unit in each.units)
+    home, known = str(layers[0].home), {task.name for task in own}
+    files = [path for path in references.reads if path.startswith(f"{home}/")]
+    others = [name for name in references.names if name not in known]
+    is_whole = not any(each.is_one for each in layers) or not Path(home, "projects").is_dir()
+    meant = {name for names in units.sorted(others).values() for name in names}
+    if is_whole or (all(map(units.around, files)) and meant.issuperset(others)):
+        return units
+    return Units({unit.name: unit for unit in (*units_below(Path(home)), *units)}.values())
 
 
 def _in_place(task: Any, made: Mapping[str, list[Any]]) -> list[Any]:
@@ -103,30 +124,38 @@ def _check_names(units: Units, own: Sequence[Any]) -> None:
             raise InvalidDodoFile(f"Task names must be unique. {task.name}")
 
 
-def _words_of(cmd: Any, own: Sequence[Any], units: Units) -> list[str]:
+def _words_of(cmd: Any, own: Sequence[Any], units: Units) -> list[str] | None:
     """Return what is asked for, with tasks in place of files: the names of tasks, and patterns.
 
-    What follows a task of the user may be for that one. Of a build these are on the command line,
-    or what the dodo file has as default_tasks.
+    Of a build these are on the command line, or what the dodo file has as default_tasks; None is
+    neither.
     """
     known = session()
-    if not cmd.sel_tasks or known.arguments is None:
-        return []
+    if cmd.sel_tasks is None or known.arguments is None:
+        return None
     cmd.sel_tasks = given = list(cmd.sel_tasks)
-    tasks = {task.name: task for task in own}
-    words: list[str] = []
+    names = {task.name for task in own}
+    found = list(words_at(given, own))
+    for at in found:
+        if given[at] not in names:
+            given[at] = target_named(given[at], known.start, units)
+    return [given[at] for at in found if not given[at].startswith("-")]
+
+
+def words_at(given: Sequence[str], tasks: Sequence[Any]) -> Iterator[int]:
+    """Yield where the words of a command line are that no task before them takes for itself."""
+    known = {task.name: task for task in tasks}
     at = 0
     while at < len(given):
-        task = tasks.get(given[at])
-        if task is None:
-            given[at] = target_named(given[at], known.start, units)
-        words += [] if given[at].startswith("-") else [given[at]]
-        at = len(given) - len(_left(task, given[at + 1 :])) if task is not None else at + 1
-    return words
+        yield at
+        task = known.get(given[at])
+        at = at + 1 if task is None else len(given) - len(_left(task, list(given[at + 1 :])))
 
 
 def _left(task: Any, arguments: list[str]) -> list[str]:
     """Return the arguments after those that a task takes."""
+    if task.pos_arg is None and not (task.params or task.creator_params):
+        return arguments
     parser = TaskParse([CmdOption(option) for option in (*task.params, *task.creator_params)])
     try:
         left: list[str] = parser.parse(arguments)[1]

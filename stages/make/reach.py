@@ -15,7 +15,7 @@ from doit.task import Task
 from stages.make.files import remove_left_overs
 from stages.make.folders import LAYER, STATE, LayerFolder, folders_of
 from stages.make.marks import marked
-from stages.make.references import Paths, References, may_refer
+from stages.make.references import Paths, References, reached_by
 from stages.make.session import session
 from stages.make.store import store_of
 from stages.make.sweep import Sweep, remove_temporary
@@ -32,8 +32,8 @@ class Reach:
     `read` what stages write, by the name of the task that does so, `files` of the units so called,
     and `write`, by path, what stages read. To units that are `touched` something happens: a task
     of the user makes a file in their folders, or a task of theirs is forgotten or ignored. All
-    tasks are to be made if `everything` is; if not `is_swept`, layers that nothing happened to have
-    tasks too.
+    tasks are to be made if `everything` is; those of the words if they are `is_given`, and not what
+    is built by default; and if not `is_swept`, those of layers that nothing happened to.
     """
 
     units: Units
@@ -45,19 +45,24 @@ class Reach:
     write: Paths
     touched: frozenset[str]
     everything: bool
+    is_given: bool
     is_swept: bool
 
 
 def reach_of(
-    units: Units, own: Sequence[Any], references: References, words: Sequence[str], is_swept: bool
+    units: Units, own: Sequence[Any], references: References, words: Sequence[str],
+    is_given: bool, is_swept: bool,
 ) -> Reach:
     """Return what a build asks of layers that is to make `words`, where tasks of the user, `own`,
     have references.
 
+    A layer may be left out, as nothing happened to it, only if no task of the user runs first: who
+    knows what that does.
     Raises InvalidTask for a target that a stage writes.
     """
     asked, names = units.sorted(words), units.sorted(references.names)
     others = set(words).difference(*asked.values())
+    reached = reached_by(own, others, references) if is_given or is_swept else own
     writers = {path: units.writer(path) for path in (*references.reads, *references.writes)}
     for path, makers in references.writes.items():
         if writers[path] is not None:
@@ -69,8 +74,9 @@ def reach_of(
     return Reach(
         units=units, words=asked, names=names, valued=references.valued,
         read=read, files=frozenset(units.sorted(read)),
-        write=references.writes, is_swept=is_swept, touched=frozenset(_touched(units, references)),
-        everything=session().arguments is None or may_refer(own, others, references),
+        write=references.writes, touched=frozenset(_touched(units, references)),
+        is_given=is_given, is_swept=is_swept and not any(task.actions for task in reached),
+        everything=session().arguments is None or any(t.loader or t.calc_dep for t in reached),
     )
 
 
@@ -95,7 +101,7 @@ def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
         return
     is_single = below or inside or bool(named & reach.valued)
     clean = not is_single and _is_clean(reach, unit)
-    if clean and not named and not known.asked & asked:
+    if clean and not named and not (reach.is_given and asked) and not known.asked & asked:
         known.unchanged += bool(asked)
         return
     folder = unit.open()

@@ -64,27 +64,22 @@ def _real_folder(path: str) -> str:
     return os.path.realpath(path)
 
 
-def may_refer(tasks: Sequence[Any], words: Iterable[str] | None, references: References) -> bool:
-    """Return whether the tasks that `words` name, None for all, may refer to more than they say.
+def reached_by(tasks: Sequence[Any], words: Iterable[str], references: References) -> list[Any]:
+    """Return the tasks that words name, and those that come before them, in no order.
 
-    So may those with calc_dep, and those that others create during the build; a word that is no
-    task yet may name one of these.
+    Where a task creates others during the build, a word that is no task may name one of these.
     """
-    late = {task.name for task in tasks if task.loader or task.calc_dep}
-    if words is None or not late:
-        return bool(late)
     known = {task.name: task for task in tasks}
-    waiting = [name for word in words for name in _matching(word, known, references) or known]
-    seen: set[str] = set()
+    late = [name for name, task in known.items() if task.loader]
+    waiting = [name for word in words for name in _matching(word, known, references) or late]
+    found: dict[str, Any] = {}
     while waiting:
         name = waiting.pop()
-        if name in late:
-            return True
-        if name in known and name not in seen:
-            seen.add(name)
-            words = [*named_by(known[name]), *known[name].file_dep]
-            waiting += [n for word in words for n in _matching(word, known, references)]
-    return False
+        if name in known and name not in found:
+            found[name] = task = known[name]
+            before = (*named_by(task), *task.file_dep)
+            waiting += [n for word in before for n in _matching(word, known, references)]
+    return list(found.values())
 
 
 def _matching(word: str, known: Iterable[str], references: References) -> list[str]:

@@ -16,8 +16,8 @@ from doit.cmd_run import Run as DoitRun
 
 from stages.make.commands.inert import Inert
 from stages.make.finish import finish
-from stages.make.loading import Targets
-from stages.make.record import recorded
+from stages.make.loading import Targets, words_at
+from stages.make.record import Recorded, recorded
 from stages.make.session import session
 from stages.make.workers import workers
 
@@ -81,14 +81,16 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
                     raise
                 return finish(_interrupted())
 
-
     @functools.wraps(DoitRun._execute)
-    def _execute(self, *args: Any, **kwargs: Any) -> Any:
+    def _execute(self, *args: Any, **options: Any) -> Any:
         words, known = self.sel_tasks or [], session()
-        if known.home is not None and words[1:] and words[-1] == "-v":
-            takes_options = {task.name for task in self.task_list if task.params}
-            known.verbose = words[-2] not in takes_options and bool(words.pop())
-        return super()._execute(*args, **kwargs)
+        is_last = known.home is not None and words[1:] and words[-1] == "-v"
+        if is_last and len(words) - 1 in words_at(words, self.task_list):
+            known.verbose = bool(words.pop())
+        reporter = options.get("reporter")
+        if isinstance(reporter, type) and not issubclass(reporter, Recorded):
+            options["reporter"] = recorded(reporter)
+        return super()._execute(*args, **options)
 
 
 def _numbered(words: list[str]) -> list[str]:

@@ -108,6 +108,82 @@ def test_default_tasks_of_the_user_win(small):
     assert small.build() == []
 
 
+EDIT = """
+
+def task_edit():
+    return {"actions": ["echo Three > projects/a/a.lair"]}
+
+
+def task_report():
+    return {"task_dep": ["edit", "a"], "actions": ["true"]}
+"""
+
+
+@pytest.mark.parametrize("words", [("report",), ("edit", "a")])
+def test_what_a_task_changes_without_saying_so_is_built_in_the_same_build(small, words):
+    small.build()
+    small.build()
+    small.write("dodo.py", DODO + EDIT)
+    assert small.build(*words)[:5] == ["edit", *ALL]
+
+
+def test_default_tasks_may_name_layers_and_nothing(small):
+    small.write("dodo.py", DODO + 'DOIT_CONFIG["default_tasks"] = ["a"]\n')
+    assert small.build() == ALL
+    assert small.run().out == "1 layer unchanged\n"
+    small.write("dodo.py", DODO + 'DOIT_CONFIG["default_tasks"] = []\n')
+    small.write("projects/a/a.lair", "Three\n")
+    assert small.run().out == ""
+
+
+TAKES_WORDS = """
+
+def task_say():
+    return {"pos_arg": "words", "actions": [lambda words: print(words)]}
+"""
+
+
+def test_what_follows_a_task_with_words_of_its_own_is_for_that_one(small):
+    small.write("dodo.py", DODO + TAKES_WORDS)
+    assert "['a', '-v']\n" in small.run("say", "a", "-v").out
+    assert small.files("cache") == []
+
+
+REPORTER = """
+from doit.reporter import ConsoleReporter
+
+
+class Own(ConsoleReporter):
+    desc = "one of the user"
+
+
+DOIT_CONFIG["reporter"] = Own
+"""
+
+
+def test_a_reporter_of_the_user_writes_the_log_too(small):
+    small.write("dodo.py", DODO + REPORTER)
+    assert small.build() == ALL
+    assert "parse     ran             first build" in small.run("why", "a").out
+
+
+def test_commands_without_a_database_are_doits(small):
+    small.write("other/dodo.py", 'def task_x():\n    return {"actions": []}\n')
+    run = small.run("tabcompletion", "--hardcode-tasks", cwd="other")
+    assert (run.code, run.err) == (0, "")
+
+
+def test_a_task_in_the_folder_of_a_layer_may_need_another_layer(small):
+    small.layer("projects/b")
+    small.write("projects/b/a.lair", "Three\n")
+    for refers in ('"file_dep": ["../b/build/results.json"]', '"task_dep": ["b"]'):
+        task = f'\n\ndef task_after():\n    return {{{refers}, "actions": ["true"]}}\n'
+        small.write("projects/a/dodo.py", LAYER_DODO + task)
+        assert small.build("after", cwd="projects/a")[-1] == "after"
+        assert small.build(cwd="projects/a") in (ALL, [])
+    assert small.read("projects/b/build/simd/pe_three.c") == "/* three */\n"
+
+
 ONCE = """
 from doit.tools import run_once
 

@@ -66,6 +66,9 @@ def _array(content: bytes) -> str:
     """Return shape, type and some values of an array."""
     import numpy as np
 
-    array = np.load(io.BytesIO(content), allow_pickle=False)
+    try:
+        array = np.load(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError, OSError):
+        return "damaged: it is no array\n"
     values = np.array2string(array, threshold=64, max_line_width=96)
     return f"{array.dtype} {list(array.shape)}\n{values}\n"

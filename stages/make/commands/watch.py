@@ -37,6 +37,7 @@ class Watch(Inert):
         "it."
     )
     cmd_options = Run.cmd_options
+    execute_tasks = True
 
     def _execute(self) -> int:
         """Build once, wait for a change, and begin anew: the dodo file may have changed too."""

@@ -46,7 +46,7 @@ class Why(LayerCommand):
         wanted = [task for task in known if _stage(task) in stages or not stages]
         unknown = [word for word in stages if word not in map(_stage, wanted)]
         if unknown or not wanted:
-            raise self.refuse(f"{unknown[0]} is no layer and no stage" if unknown else "no layer")
+            raise self.refuse_unknown(unknown[0]) if unknown else self.refuse("no layer")
         whole = {each.name: each for layer in layers for each in [network_of(layer)]}
         folders = [each for layer in whole.values() for each in folders_of(layer)]
         tasks = tasks_of_folders(folders, analyses=True)
