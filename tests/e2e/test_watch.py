@@ -55,5 +55,10 @@ def test_sources_of_layers_and_files_of_tasks_are_watched_until_an_interrupt(wat
     watching.write("projects/a/b.lair", "Four\n")
     watching.write("projects/a/a.lair", "One\n")
     assert "One\nFour\nnew" in until_watched(watching)
+    right = watching.read("dodo.py")
+    watching.write("dodo.py", f"{right}\n(")
+    assert "ERROR: '(' was never closed" in until_watched(watching)
+    watching.write("dodo.py", right)
+    assert "watching" in until_watched(watching)
     os.killpg(watching.process.pid, signal.SIGINT)
     assert watching.process.wait(PATIENCE) == 0

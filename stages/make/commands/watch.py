@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -14,13 +16,16 @@ from doit.control import TaskControl
 
 from stages.make.action import current_key
 from stages.make.commands.inert import Inert
-from stages.make.folders import NOT_LAYERS, LayerFolder, further_file, user_folder
+from stages.make.folders import NOT_LAYERS, further_file, user_folder
 from stages.make.memo import Mark, mark_of
 from stages.make.pipe import printing
 from stages.make.references import real_path
 from stages.make.run import Run
 from stages.make.session import session
 
+DOIT = [sys.executable, "-m", "doit"]
+WATCHED = "LAIRMAKE_WATCHED"
+"""What was watched before: files, and folders of layers, as JSON in the environment."""
 LOOK = 2_000
 """After how many milliseconds files are looked at though nobody told of a change."""
 
@@ -39,37 +44,57 @@ class Watch(Inert):
     cmd_options = Run.cmd_options
     execute_tasks = True
 
+    def parse_execute(self, in_args: list[str]) -> Any:
+        """Build until an interrupt; where a dodo file is wrong now, wait until it changes."""
+        try:
+            return super().parse_execute(in_args)
+        except Exception as error:
+            if WATCHED not in os.environ:
+                raise
+            sys.stderr.write(f"ERROR: {error}\n")
+            files, folders = (set(map(Path, n)) for n in json.loads(os.environ[WATCHED]))
+            return _begin_anew(files, folders, _marks(files, folders))
+
     def _execute(self) -> int:
         """Build once, wait for a change, and begin anew: the dodo file may have changed too."""
         control = TaskControl(self.task_list)
         control.process(self.sel_tasks)
         tasks = list(tasks_and_deps_iter(control.tasks, control.selected_tasks))
-        folders = {f.path: f for t in tasks if t.name in session().stages
-                   for f in [session().stages[t.name][0]]}
-        files = {Path(real_path("dodo.py")), *_read(tasks, set(control.targets))}
-        arguments = ["run" if word == self.name else word for word in sys.argv[1:]]
+        stages = [session().stages[t.name] for t in tasks if t.name in session().stages]
+        folders = {folder.path for folder, _ in stages}
+        dodo = self.loader.namespace.get("__file__", "dodo.py")
+        files = {Path(real_path(dodo)), *_read(tasks, set(control.targets))}
         before = _marks(files, folders)
-        command = [sys.executable, "-m", "doit"]
-        try:
-            subprocess.run([*command, *arguments], cwd=user_folder(), check=False)
-            _wait(files, folders, before)
-        except KeyboardInterrupt:
-            return 0
-        os.chdir(user_folder())
-        os.execv(sys.executable, [*command, *sys.argv[1:]])
+        os.environ[WATCHED] = json.dumps([sorted(map(str, each)) for each in (files, folders)])
+        words = ["run" if word == self.name else word for word in sys.argv[1:]]
+        with contextlib.suppress(KeyboardInterrupt):
+            subprocess.run([*DOIT, *words], cwd=user_folder(), check=False)
+            return _begin_anew(files, folders, before)
+        return 0
+
+
+def _begin_anew(files: set[Path], folders: set[Path], before: dict[Path, Mark]) -> int:
+    """Wait until something changed, and run this command again; 0 after an interrupt."""
+    try:
+        _wait(files, folders, before)
+    except KeyboardInterrupt:
+        return 0
+    os.chdir(user_folder())
+    os.execv(sys.executable, [*DOIT, *sys.argv[1:]])
 
 
 def _read(tasks: list[Any], targets: set[str]) -> Iterator[Path]:
     """Yield the files that tasks read, but those that tasks make."""
     for task in tasks:
-        yield from (Path(real_path(path)) for path in task.file_dep if path not in targets)
+        paths = (*task.file_dep, *task.watch)
+        yield from (Path(real_path(path)) for path in paths if path not in targets)
         if task.name in session().stages:
             folder, stage = session().stages[task.name]
             further = current_key(stage, folder).further
             yield from (further_file(folder, name).resolve() for name in further)
 
 
-def _marks(files: set[Path], folders: dict[Path, LayerFolder]) -> dict[Path, Mark]:
+def _marks(files: set[Path], folders: set[Path]) -> dict[Path, Mark]:
     """Return what changes when a file does, for each of some, and those that users write in some
     folders of layers."""
     found: dict[Path, Mark] = {}
@@ -80,7 +105,7 @@ def _marks(files: set[Path], folders: dict[Path, LayerFolder]) -> dict[Path, Mar
     return found
 
 
-def _wait(files: set[Path], folders: dict[Path, LayerFolder], before: dict[Path, Mark]) -> None:
+def _wait(files: set[Path], folders: set[Path], before: dict[Path, Mark]) -> None:
     """Return once something is not as it was."""
     from watchfiles import watch
 
