@@ -51,7 +51,7 @@ def test_of_a_set_what_was_added_and_removed_is_told_within_what_both_state():
 def test_of_a_relation_the_pairs_are_counted():
     found = objects("A := { A[i] -> B[i] : 0 <= i < 4 }", "A := { A[i] -> B[i] : 1 <= i < 4 }")
     assert found["A"].removed == Part(
-        set="{ A[i = 0] -> B[0] }", points=1, sample="{ A[0] -> B[0] }"
+        set="{ A[0] -> B[0] }", points=1, sample="{ A[0] -> B[0] }"
     )
     assert found["A"].added is None
 
@@ -72,7 +72,7 @@ def test_a_point_for_each_symbolic_constant_is_a_function():
 def test_a_function_that_is_defined_on_more_is_told_as_a_relation():
     found = objects("A := { A[i] -> B[i] : 0 <= i < 4 }", "A := { A[i] -> B[i] : 0 <= i < 6 }")
     assert found == {"A": Change(
-        known="{ A[i] -> B[o0] : i >= 0 }",
+        known="{ A[i] -> B[i'] : i >= 0 }",
         added=Part(set="{ A[i] -> B[i] : 4 <= i <= 5 }", points=2, sample="{ A[4] -> B[4] }"),
     )}
 
@@ -162,7 +162,7 @@ def test_data_is_compared_by_keys():
 def test_sets_in_data_are_compared_as_sets():
     old, new = b"a: '{ [i] : 0 <= i < 3 }'\n", b"a: '{ [i] : 0 <= i < 2 }'\n"
     (found,) = differences("a.yaml", old, new).values()
-    assert found.removed == Part(set="{ [i = 2] }", points=1, sample="{ [2] }")
+    assert found.removed == Part(set="{ [2] }", points=1, sample="{ [2] }")
     same = b"a: '{ [i] : i >= 0 and i < 3 }'\n"
     assert differences("a.yaml", old, same) == {"": Change(note="only its spelling changed")}
 

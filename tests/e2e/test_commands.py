@@ -25,8 +25,9 @@ reads  tasks.yaml, compressions.isl, instances.isl, allocations.isl
 feeds  simd: hulls.isl
 
 cache/fc/hulls.isl
-on_x_hull := [PE_X, PE_Y, index] -> { [i0] : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index <= 3
-    and 8PE_Y <= i0 <= 7 + 8PE_Y };
+on_x_context := [PE_X, PE_Y, index] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index <= 3 };
+
+on_x_hull := [PE_Y] -> { [i] : 8PE_Y <= i <= 7 + 8PE_Y } * on_x_context;
 """
 SIZE = """approximate: Approximate compressed instance sets by boxes of fixed size
 paper  Verdoolaege et al., IMPACT 2020, Sec. 5.3, eqs. (35)-(41), Examples 5.8, 5.9
@@ -34,7 +35,7 @@ reads  tasks.yaml, compressions.isl, instances.isl, allocations.isl
 feeds  simd: hulls.isl
 
 cache/fc/hulls.isl
-on_x_size := { [i0 = 8] };
+on_x_size := { [8] };
 """
 TASK = """route: Build the task graph: what moves, what reacts, what computes; and route the colours
 paper  Verdoolaege et al., IMPACT 2020, Sec. 4.2
@@ -120,7 +121,7 @@ def test_show_gives_json(paper):
         "files": [{
             "name": "hulls.isl",
             "path": str(paper.root / "cache/fc/hulls.isl"),
-            "objects": {"on_x_size": "on_x_size := { [i0 = 8] };\n"},
+            "objects": {"on_x_size": "on_x_size := { [8] };\n"},
         }],
     }]
 

@@ -97,7 +97,7 @@ def test_an_edit_is_kept_while_what_comes_before_it_changes(fc):
 
 def test_a_pinned_file_stays_and_lets_the_layer_be_unchanged(fc):
     layer = fc.read("projects/fc/layer.yaml")
-    edit(fc, "cache/fc/hulls.isl", "on_x_size := { [i0 = 8] }", "on_x_size := { [i0 = 7] }")
+    edit(fc, "cache/fc/hulls.isl", "on_x_size := { [8] }", "on_x_size := { [7] }")
     fc.write("projects/fc/layer.yaml", layer + "pin: [hulls.isl]\n")
     run = fc.run("fc")
     assert (run.code, "y       WRONG" in run.out) == (1, True)
@@ -116,7 +116,7 @@ def test_a_pinned_file_stays_and_lets_the_layer_be_unchanged(fc):
 
 
 def test_an_edit_that_does_not_fit_its_space_is_an_error(fc):
-    edit(fc, "cache/fc/hulls.isl", "on_x_size := { [i0 = 8] }", "on_x_size := { [8, 1] }")
+    edit(fc, "cache/fc/hulls.isl", "on_x_size := { [8] }", "on_x_size := { [8, 1] }")
     before = contents(fc)
     run = fc.run("--keep-edits", "fc")
     assert (run.code, run.ran) == (1, ["fc:approximate"])

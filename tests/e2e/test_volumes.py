@@ -60,4 +60,4 @@ def test_what_is_wrong_in_a_kernel_is_said_with_its_place(space):
 def test_volumes_of_a_layer_are_found_where_they_are_asked_for(space):
     space.copy(ROOT / "projects/fc", "fc")
     assert space.build("fc:compose", cwd="fc") == ["fc:describe", "fc:relate", "fc:compose"]
-    assert "y[i0] -> x[o0] : 0 <= i0 <= 31 and 0 <= o0 <= 15" in space.read("fc/cache/program.isl")
+    assert "y[i] -> x[i'] : 0 <= i <= 31 and 0 <= i' <= 15" in space.read("fc/cache/program.isl")

@@ -144,7 +144,7 @@ def test_condition_a_guard_holds_where_there_are_instances():
         'tensors:\n  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}\n'
     )
     found = decision(lair, mapping, "on_x")
-    assert found["guard"] == "[PE_X, PE_Y, index] -> {  : (1 + index) mod 2 = 0 }"
+    assert found["guard"] == "[index] -> { : index mod 2 = 1 }"
     assert (found["by"], found["why"]) == ("loops", "there is a single instance")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ from stages.make.commands.states import first_out_of_date
 from stages.make.declare import declaration
 from stages.make.folders import LayerFolder, every_stage, file_of, shown_path
 from stages.make.nearest import did_you_mean, nearest_task
+
+DOMAIN = re.compile(r"\} \* (\w+);$", re.MULTILINE)
+"""What an object of an isl text lies in, said once for several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,13 +130,16 @@ def read_file(folder: LayerFolder, name: str) -> Shown:
 
 
 def _only(file: Shown, wanted: list[str]) -> Shown:
-    """Return a file with those of its objects that match."""
+    """Return a file with those of its objects that match, and the domains they are said to be in.
+    """
     found = {
         name: text
         for name, text in file.objects.items()
         if any(fnmatch.fnmatchcase(known, w) for w in wanted for known in _names(name))
     }
-    return Shown(name=file.name, path=file.path, header="", objects=found)
+    domains = {domain for text in found.values() for domain in DOMAIN.findall(text)}
+    shown = {n: text for n, text in file.objects.items() if n in found or n in domains}
+    return Shown(name=file.name, path=file.path, header="", objects=shown)
 
 
 def _names(name: str) -> tuple[str, ...]:
