@@ -63,7 +63,7 @@ def conjunction(part: isl.BasicSet, names: Sequence[str], first: int) -> Conjunc
         if at is None and constraint.is_equality():
             said.append((0, 0, _remainder(total, names)))
         elif at is None:
-            said.append((1, len(names), _compared(total, names, ">=")))
+            said.append((1, len(names), _bounded_remainder(total, names)))
         elif constraint.is_equality():
             factor = total.linear[names[at]]
             value = spell(scaled(total, -1 if factor > 0 else 1, names[at]), names)
@@ -98,14 +98,12 @@ def _remainder(total: Sum, names: Sequence[str]) -> str:
 
     The first factor of e is positive, the others are in -m/2 < f <= m/2, and e has no constant.
     """
-    if len(total.quotients) != 1 or total.quotients[0].factor % total.quotients[0].by:
+    found = _times_remainder(total)
+    if found is None or found[1] % found[0]:
         return _compared(total, names, "=")
+    times, constant = found
     (quotient,) = total.quotients
-    times = -quotient.factor // quotient.by
-    rest = add(total.linear, {name: -times * v for name, v in quotient.of.items()})
-    if rest.keys() - {""} or rest.get("", 0) % times:
-        return _compared(total, names, "=")
-    remainder = -rest.get("", 0) // times - quotient.of.get("", 0)
+    remainder = -constant // times - quotient.of.get("", 0)
     least = _in_order(nearest_to_zero(quotient.of, quotient.by), names)
     if next(iter(least.values()), 0) < 0:
         least = nearest_to_zero({name: -v for name, v in least.items()}, quotient.by)
@@ -113,15 +111,39 @@ def _remainder(total: Sum, names: Sequence[str]) -> str:
     return f"{bracket(spell_linear(least))} mod {quotient.by} = {remainder % quotient.by}"
 
 
+def _times_remainder(total: Sum) -> tuple[int, int] | None:
+    """Return t and c with total = t (e mod m) + c, where e and m are of its quotient, if so."""
+    if len(total.quotients) != 1 or total.quotients[0].factor % total.quotients[0].by:
+        return None
+    (quotient,) = total.quotients
+    times = -quotient.factor // quotient.by
+    rest = add(total.linear, {name: -times * v for name, v in quotient.of.items()})
+    return (times, rest.get("", 0)) if not rest.keys() - {""} else None
+
+
+def _bounded_remainder(total: Sum, names: Sequence[str]) -> str:
+    """Return `e mod m <= c` or `e mod m >= c`, or what is as good, of `total >= 0`."""
+    found = _times_remainder(total)
+    if found is None:
+        return _compared(total, names, ">=")
+    times, constant = found
+    (quotient,) = total.quotients
+    least = _in_order(nearest_to_zero(quotient.of, quotient.by), names)
+    shifted = add({"": quotient.of.get("", 0) % quotient.by}, least)
+    end = f"<= {constant // -times}" if times < 0 else f">= {-(constant // times)}"
+    return f"{bracket(spell_linear(shifted))} mod {quotient.by} {end}"
+
+
 def _in_order(linear: Linear, names: Sequence[str]) -> Linear:
     return {name: linear[name] for name in names if name in linear}
 
 
 def _compared(total: Sum, names: Sequence[str], sign: str) -> str:
-    """Return `e = c` or `e >= c` of `total = 0` or `total >= 0`."""
+    """Return `e = c`, `e >= c` or `e <= c` of `total = 0` or `total >= 0`, the shorter one."""
     constant = total.linear.get("", 0)
     rest = Sum(linear=add(total.linear, {"": -constant}), quotients=total.quotients)
-    return f"{spell(rest, names)} {sign} {-constant}"
+    opposite = f"{spell(scaled(rest, -1), names)} {sign.replace('>', '<')} {constant}"
+    return min(f"{spell(rest, names)} {sign} {-constant}", opposite, key=len)
 
 
 def _chains(name: str, bounds: Bounds, names: Sequence[str]) -> list[str]:

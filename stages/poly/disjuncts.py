@@ -8,7 +8,7 @@ are the constraints of the free ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -16,25 +16,13 @@ import islpy as isl
 from stages.poly.bind import PARAM
 from stages.poly.canonical import Needed, canonical, gather
 from stages.poly.conjunction import Conjunction, conjunction
-from stages.poly.function import function_in
 from stages.poly.naming import SET, Names, default_names, dress, names_of, tuples_of
-from stages.poly.quota import TooManyOperations
-from stages.poly.quotient import spell, sum_of
 from stages.poly.spelling import spell_constraints
+from stages.poly.values import Piece, pieces_of
 
 Single = isl.Set | isl.Map
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
-MOST_PIECES = 12
-"""What is a function, but of more pieces, is written as a relation."""
 WORD = re.compile(r"[A-Za-z_]\w*'*")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """Where the free dimensions are, and there the text of each dimension that they determine."""
-
-    domain: isl.Set
-    values: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +53,13 @@ def disjuncts_of(
     """
     flat = gather(_flat(single))
     shape = _shape(single.get_space(), flat, given)
+    names = [*flat.get_var_names_not_none(PARAM), *shape.names]
     determined = _determined(flat)
+    while not isinstance(pieces := pieces_of(flat, determined, names), list):
+        determined = [has_value and k not in pieces for k, has_value in enumerate(determined)]
     free = [name for name, has_value in zip(shape.names, determined, strict=True) if not has_value]
-    constants = flat.get_var_names_not_none(PARAM)
     found: list[_Disjunct] = []
-    for piece in _pieces(flat, determined, [*constants, *shape.names]):
+    for piece in pieces:
         for part in canonical(_named(piece.domain, free), known, context).get_basic_sets():
             found.append(_disjunct(part, piece, free, shape, determined))
     return _texts(found, shape)
@@ -146,95 +136,6 @@ def _by_equalities(part: isl.BasicSet) -> list[bool]:
 def _is_determined(flat: isl.Set, position: int) -> bool:
     head = flat.project_out(SET, position + 1, flat.dim(SET) - position - 1)
     return bool(isl.Map.from_range(head).move_dims(IN, 0, OUT, 0, position).is_single_valued())
-
-
-def _pieces(flat: isl.Set, determined: Sequence[bool], names: Sequence[str]) -> list[Piece]:
-    """Return the pieces of the function from the free dimensions to the others."""
-    if not any(determined):
-        return [Piece(domain=flat, values=())]
-    relation = isl.Map.from_range(flat)
-    constants = flat.dim(PARAM)
-    free: list[str] = []
-    before: list[int] = []
-    for position, is_determined in enumerate(determined):
-        if is_determined:
-            before.append(len(free))
-        else:
-            relation = relation.move_dims(IN, len(free), OUT, position - len(free), 1)
-            free.append(names[constants + position])
-    function = function_in(relation).coalesce()
-    found: list[tuple[isl.Set, isl.MultiAff]] = []
-    function.foreach_piece(lambda domain, values: found.append((domain, values)))
-    known = [*names[:constants], *free]
-    merged: dict[tuple[str, ...], isl.Set] = {}
-    for domain, values in found:
-        texts = tuple(_values(domain, values, known, before))
-        merged[texts] = merged[texts].union(domain) if texts in merged else domain
-    return [Piece(domain=domain, values=texts) for texts, domain in merged.items()]
-
-
-def _values(
-    domain: isl.Set, values: isl.MultiAff, names: Sequence[str], before: Sequence[int]
-) -> Iterator[str]:
-    """Yield the text of each value, which is one of so many free dimensions `before` it.
-
-    Raises TooManyOperations where such a value has several pieces.
-    """
-    simple = values.gist(domain)
-    for position, count in enumerate(before):
-        value = _of_fewest(_of_first(simple.get_at(position), domain, count), domain)
-        total = sum_of(value, names)
-        yield _as_isl(value, names) if total is None else spell(total, names)
-
-
-def _of_first(value: isl.Aff, domain: isl.Set, count: int) -> isl.Aff:
-    """Return an expression of the first dimensions that is equal in the domain."""
-    others = value.dim(IN) - count
-    if not value.involves_dims(IN, count, others):
-        return value
-    graph = isl.Map.from_aff(value).intersect_domain(domain).eliminate(IN, count, others)
-    found = _only_value(graph)
-    if found is None or found.involves_dims(IN, count, others):
-        raise TooManyOperations(0)
-    return found
-
-
-def _of_fewest(value: isl.Aff, domain: isl.Set) -> isl.Aff:
-    """Return an expression that is equal in the domain, without quotients if there is one.
-
-    Else it is of as few names as possible: the last ones go first.
-    """
-    if value.dim(DIV) == 0 and value.get_denominator_val().is_one():
-        return value
-    graph = isl.Map.from_aff(value).intersect_domain(domain)
-    hull = _only_value(isl.Map.from_basic_map(graph.affine_hull()))
-    if hull is not None and hull.dim(DIV) == 0 and hull.get_denominator_val().is_one():
-        return hull
-    used = [(kind, k) for kind in (IN, PARAM) for k in reversed(range(value.dim(kind)))]
-    used = [(kind, k) for kind, k in used if value.involves_dims(kind, k, 1)]
-    for kind, position in used if len(used) > 1 else []:
-        without = graph.eliminate(kind, position, 1)
-        found = _only_value(without)
-        if found is not None:
-            value, graph = found, without
-    return value
-
-
-def _only_value(graph: isl.Map) -> isl.Aff | None:
-    """Return the only expression of a relation to a number; None if there are several."""
-    if not graph.is_single_valued():
-        return None
-    pieces: list[isl.MultiAff] = []
-    function_in(graph).foreach_piece(lambda _, values: pieces.append(values))
-    return pieces[0].get_at(0) if len(pieces) == 1 else None
-
-
-def _as_isl(value: isl.Aff, names: Sequence[str]) -> str:
-    """Return the text of isl, in which constants and dimensions have the names."""
-    for position, name in enumerate(names[value.dim(PARAM) :]):
-        value = value.set_dim_name(IN, position, name)
-    text = str(value if value.get_denominator_val().is_one() else value.floor())
-    return spell_constraints(text[text.index("-> [(") + 5 : text.rindex(")]")])
 
 
 def _named(domain: isl.Set, names: Sequence[str]) -> isl.Set:

@@ -209,7 +209,7 @@ class _Writer:
         try:
             with limited(MOST_FOR_TEXT):
                 return disjuncts_of(single, self._names, self._known, context)
-        except TooManyOperations:
+        except (TooManyOperations, isl.Error):
             return plain_disjuncts_of(single, self._names)
 
 

@@ -231,6 +231,12 @@ def test_a_dimension_has_one_name_in_head_and_body(obj: str, text: str) -> None:
         ("{ A[i] -> B[i//4] : 4 <= i <= 7 }", "{ A[i] -> B[1] : 4 <= i <= 7 }"),
         ("{ A[i] -> B[floor(floor(i/2)/3)] }", "{ A[i] -> B[i//6] }"),
         ("{ A[i] -> B[floor((i + floor(i/2))/5)] }", None),
+        ("{ A[i] -> B[floor((i - floor(i/7))/4)] }", None),
+        (
+            "{ A[i, j] -> B[k] : 5k = i + floor(j/7) }",
+            "{ A[i, j] -> B[(7i + j)//35] : (7i + j) mod 35 <= 6 }",
+        ),
+        ("{ A[i] -> B[k] : 2k = 2*(i//4) + ((10i + 3*(i mod 4)) mod 26) and 0 <= i < 9 }", None),
     ],
 )
 def test_expressions_are_short_and_read_back(obj: str, text: str | None) -> None:
@@ -256,3 +262,20 @@ def test_a_text_that_takes_long_to_check_is_that_of_isl(
     text = _write(hard)
     assert "(2 - 2a + b) mod 5 = 0" in text
     assert read_objects(text)["a"].is_equal(isl.UnionSet.from_set(hard))
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        "{ A[i] -> [PE[a, b] -> index[k]] : 0 <= i <= 1 and 0 <= k <= 4 and a <= 1 and a <= k and "
+        "4a >= k and a - 1 <= b < 2a }",
+        "{ PE[x, y] -> B[0, j] : x mod 2 = 1 and y = (3 + j)//4 and 4 - x <= j <= 5 - x and "
+        "0 <= j <= 4 and x >= 1; "
+        "PE[x, y] -> B[i, 0] : 4y = 4 - 4*(i//4) and 0 <= i <= 4 and x - 1 <= i <= x "
+        "and x mod 2 = 1 }",
+    ],
+)
+def test_a_value_is_of_dimensions_before_it(obj: str) -> None:
+    """isl reads no name in a tuple before it is there."""
+    text = write_objects("", {"a": isl.UnionMap(obj)})
+    assert read_objects(text)["a"].is_equal(isl.UnionMap(obj))
