@@ -21,7 +21,7 @@ from stages.make.dependency import StageDependency
 from stages.make.reach import join, reach_of, tasks_of_unit
 from stages.make.references import References, real_path, references_of
 from stages.make.session import begin, session
-from stages.make.tasks import Layers
+from stages.make.tasks import Layers, make_state
 from stages.make.units import Units, check_name, target_named, units_below
 
 OURS = "lairmake"
@@ -59,6 +59,7 @@ def _load_tasks(load: Callable[..., list[Any]], cmd: Any, pos_args: list[str]) -
     if not layers:
         return found
     known.home = known.home or layers[0].home
+    make_state(known.home)
     return _with_layers(cmd, found, layers, is_ours)
 
 

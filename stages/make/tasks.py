@@ -83,18 +83,23 @@ def workspace_config() -> dict[str, Any]:
 
 def _config(home: Path, database: str) -> dict[str, Any]:
     """Return the configuration of doit, with a database for what is no stage."""
-    state = home / STATE
-    with contextlib.suppress(OSError):
-        state.mkdir(exist_ok=True)
-        if not (state / ".gitignore").is_file():
-            (state / ".gitignore").write_text("*\n", encoding="utf-8")
+    make_state(home)
     return {
         "lairmake": str(home),
         "backend": "sqlite3",
-        "dep_file": str(state / database),
+        "dep_file": str(home / STATE / database),
         "reporter": recorded(StageReporter),
         "verbosity": 2,
     }
+
+
+def make_state(home: Path) -> None:
+    """Make the folder of what is known of builds, where git does not look."""
+    ignored = home / STATE / ".gitignore"
+    with contextlib.suppress(OSError):
+        ignored.parent.mkdir(exist_ok=True)
+        if not ignored.is_file():
+            ignored.write_text("*\n", encoding="utf-8")
 
 
 def tasks_of(

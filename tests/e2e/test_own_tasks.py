@@ -167,6 +167,12 @@ def test_a_reporter_of_the_user_writes_the_log_too(small):
     assert "parse     ran             first build" in small.run("why", "a").out
 
 
+def test_git_does_not_see_the_state_of_a_dodo_file_that_only_has_our_tasks(small):
+    small.write("dodo.py", "from stages.make import workspace_tasks as task_layers\n")
+    assert small.build("-r", "console", "a") == ALL
+    assert small.read(".lairmake/.gitignore") == "*\n"
+
+
 def test_commands_without_a_database_are_doits(small):
     small.write("other/dodo.py", 'def task_x():\n    return {"actions": []}\n')
     run = small.run("tabcompletion", "--hardcode-tasks", cwd="other")
