@@ -11,8 +11,8 @@ from stages.make.folders import STATE, LayerFolder, file_of, folders_of, further
 from stages.make.memo import memo_of
 from stages.make.reporter import StageReporter
 from stages.make.session import session
+from stages.make.values import RESULTS
 
-RESULTS = "build/results.json"
 LAYOUTS = "layouts.isl"
 """What the last stage of a kernel writes that is not cut into parts."""
 

@@ -217,6 +217,12 @@ def names_of(folder: LayerFolder, pattern: str) -> list[str]:
     return sorted({*names, *(n for n in crossing if fnmatch.fnmatchcase(n, pattern))})
 
 
+def names_meant(folder: LayerFolder, declared: Iterable[str]) -> list[str]:
+    """Return the names that a stage declares, each pattern as the files that there are."""
+    meant = (names_of(folder, name) if is_pattern(name) else [name] for name in declared)
+    return [name for names in meant for name in names]
+
+
 def _matches(folder: LayerFolder, pattern: str) -> Iterator[str]:
     """Yield the names of files in the folder that match a pattern, folders in it included."""
     names = pattern.split("/")

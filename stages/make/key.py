@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stages.make.declare import STAGES, declaration
-from stages.make.folders import LayerFolder, file_of, further_file, is_pattern, names_of
+from stages.make.folders import LayerFolder, file_of, further_file, names_meant
 from stages.make.memo import Memo
 from stages.make.session import session
 from stages.make.store import Store
@@ -63,8 +63,7 @@ def action_key(
 
 def _declared(stage: str, folder: LayerFolder) -> list[str]:
     """Return the names that a stage declares to read, each pattern as the files that there are."""
-    reads = declaration(stage).reads
-    return [n for name in reads for n in (names_of(folder, name) if is_pattern(name) else [name])]
+    return names_meant(folder, declaration(stage).reads)
 
 
 def _digest(data: object) -> str:

@@ -19,6 +19,7 @@ from stages.make.folders import (
     every_stage,
     file_of,
     is_pattern,
+    names_meant,
     names_of,
     open_folder,
     parts_of,
@@ -152,8 +153,7 @@ def _stage_task(folder: LayerFolder, stage: str) -> Task:
 
 def _paths_read(folder: LayerFolder, stage: str) -> list[str]:
     """Return the paths of what a stage reads, as dodo files have them: those that there are."""
-    reads = declaration(stage).reads
-    names = [n for name in reads for n in (names_of(folder, name) if is_pattern(name) else [name])]
+    names = names_meant(folder, declaration(stage).reads)
     return list(dict.fromkeys(path_from_here(file_of(folder, name)) for name in names))
 
 

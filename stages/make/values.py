@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.make.declare import declaration
-from stages.make.folders import STATE, LayerFolder, file_of, is_pattern, names_of
+from stages.make.folders import STATE, LayerFolder, file_of, names_meant
 from stages.make.memo import memo_of
 from stages.make.session import session
 
@@ -22,11 +22,7 @@ RESULTS = "build/results.json"
 
 def files_of(folder: LayerFolder, stage: str) -> dict[str, Path]:
     """Return the files that a stage wrote, by name."""
-    names = [
-        name
-        for written in declaration(stage).writes
-        for name in (names_of(folder, written) if is_pattern(written) else [written])
-    ]
+    names = names_meant(folder, declaration(stage).writes)
     found = {name: file_of(folder, name) for name in names}
     return {name: path for name, path in found.items() if path.is_file()}
 

@@ -22,7 +22,7 @@ from stages.make.commands.forecast import (
 from stages.make.commands.pipeline import needed
 from stages.make.commands.why import listed
 from stages.make.declare import declaration
-from stages.make.folders import STATE, file_of, is_pattern, names_of, wholes_of
+from stages.make.folders import STATE, file_of, names_meant, wholes_of
 from stages.make.marks import FORGOTTEN, is_marked
 from stages.make.memo import memo_of
 from stages.make.run import KEEP_EDITS
@@ -107,11 +107,7 @@ def _line(each: Forecast) -> dict[str, Any]:
     if each.key is not None:
         return {"reads": {**each.key.reads, **each.key.further}, "code": each.key.code}
     memo = memo_of(each.folder.home / STATE)
-    names = [
-        name
-        for declared in declaration(each.stage).reads
-        for name in (names_of(each.folder, declared) if is_pattern(declared) else [declared])
-    ]
+    names = names_meant(each.folder, declaration(each.stage).reads)
     return {"reads": {name: memo.digest(file_of(each.folder, name)) for name in names}}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
 from stages.make.declare import STAGES, declaration
-from stages.make.folders import LayerFolder, every_stage, is_pattern, names_of
+from stages.make.folders import LayerFolder, every_stage, names_meant
 from stages.make.tasks import before
 
 PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
@@ -81,8 +81,4 @@ def stages_until(folder: LayerFolder, stage: str) -> list[str]:
 
 def files_written(folder: LayerFolder, stage: str) -> list[str]:
     """Return the names of the files that a stage writes; of a pattern, those that there are."""
-    return [
-        name
-        for written in declaration(stage).writes
-        for name in (names_of(folder, written) if is_pattern(written) else [written])
-    ]
+    return names_meant(folder, declaration(stage).writes)
