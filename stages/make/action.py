@@ -19,13 +19,13 @@ from stages.make.disk import Disk, compare
 from stages.make.folders import STATE, LayerFolder, every_stage, file_of, open_folder, shown_path
 from stages.make.inputs import Inputs, digest
 from stages.make.key import ActionKey, action_key, code_digest
-from stages.make.lock import locked
-from stages.make.marks import FORGOTTEN, is_marked
-from stages.make.memo import memo_of
 from stages.make.outputs import write_outputs
 from stages.make.session import session
 from stages.make.stage import perform
-from stages.make.store import Entry, store_of
+from stages.make.store.lock import locked
+from stages.make.store.marks import FORGOTTEN, is_marked
+from stages.make.store.memo import memo_of
+from stages.make.store.store import Entry, store_of
 from stages.make.values import values_of
 from stages.make.workers import workers
 

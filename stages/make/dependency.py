@@ -11,11 +11,11 @@ from typing import Any
 
 from doit.dependency import Dependency, DependencyStatus
 
-from stages.make import log
 from stages.make.action import current_key, is_up_to_date
 from stages.make.folders import STATE, file_of
-from stages.make.marks import FORGOTTEN, IGNORED, is_marked, set_mark
 from stages.make.session import session
+from stages.make.store import log
+from stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_mark
 from stages.make.values import files_of, path_from_here, result_of, values_of
 
 RESULT, VALUES = "result:", "_values_:"

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.make import log
 from stages.make.declare import declaration
 from stages.make.folders import STATE, LayerFolder, file_of
-from stages.make.memo import memo_of
 from stages.make.outputs import stale_names
 from stages.make.pins import kept_edits
-from stages.make.store import store_of
+from stages.make.store import log
+from stages.make.store.memo import memo_of
+from stages.make.store.store import store_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 from stages.make.declare import declaration
 from stages.make.folders import STATE, LayerFolder, file_of, folders_of, further_file
-from stages.make.memo import memo_of
 from stages.make.reporter import StageReporter
 from stages.make.session import session
+from stages.make.store.memo import memo_of
 from stages.make.values import RESULTS
 
 LAYOUTS = "layouts.isl"

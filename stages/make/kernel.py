@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stages.make.files import load_data, remove_left_overs, save_data
 from stages.make.folders import (
     KERNEL,
     MLIR,
@@ -19,6 +18,7 @@ from stages.make.folders import (
     files_in,
     names_of,
 )
+from stages.make.store.files import load_data, remove_left_overs, save_data
 
 if TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -103,8 +103,8 @@ def _names_of_part(kernel: LayerFolder, name: str) -> Iterator[str]:
 
 def _is_written(kernel: LayerFolder, path: Path) -> bool:
     """Return whether a file holds what a stage once wrote."""
-    from stages.make.memo import memo_of
-    from stages.make.store import store_of
+    from stages.make.store.memo import memo_of
+    from stages.make.store.store import store_of
 
     digest = memo_of(kernel.home / STATE).digest(path)
     return digest is not None and store_of(kernel.home).has_blob(digest)

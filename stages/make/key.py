@@ -16,9 +16,9 @@ from pathlib import Path
 
 from stages.make.declare import STAGES, declaration
 from stages.make.folders import LayerFolder, file_of, further_file, names_meant
-from stages.make.memo import Memo
 from stages.make.session import session
-from stages.make.store import Store
+from stages.make.store.memo import Memo
+from stages.make.store.store import Store
 
 EVERY_STAGE = ("diagnose.py", "lair", "make/inputs.py", "make/stage.py", "mapping", "poly")
 PACKAGES = ("islpy", "jinja2", "lark", "numpy", "pydantic", "pyyaml", "xdsl")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from stages.make.declare import STAGES
-from stages.make.files import load_data, save_data
 from stages.make.key import compiler, versions
+from stages.make.store.files import load_data, save_data
 
 MAKE = "make"
 """Where the code is that no stage is made of."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from stages import NETWORK as STAGES
-from stages.make.files import load_data, remove_left_overs, save_data
 from stages.make.folders import (
     LAYER,
     NETWORK,
@@ -18,6 +17,7 @@ from stages.make.folders import (
     open_folder,
     parts_of,
 )
+from stages.make.store.files import load_data, remove_left_overs, save_data
 
 Plan = dict[str, Any]
 """`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stages.diagnose import UserError
-from stages.make.files import temporary_name
 from stages.make.folders import LayerFolder, file_of, is_pattern, names_of, shown_path
+from stages.make.store.files import temporary_name
 
 
 def write_outputs(

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping
 
 from stages.diagnose import source_of
 from stages.make.folders import LAYER, STATE, LayerFolder, file_of, shown_path
-from stages.make.memo import memo_of
 from stages.make.session import session
-from stages.make.store import store_of
+from stages.make.store.memo import memo_of
+from stages.make.store.store import store_of
 
 
 def kept_edits(

@@ -12,12 +12,12 @@ from typing import Any
 from doit.exceptions import InvalidTask
 from doit.task import Task
 
-from stages.make.files import remove_left_overs
 from stages.make.folders import LAYER, STATE, LayerFolder, folders_of
-from stages.make.marks import marked
 from stages.make.references import Paths, References, reached_by
 from stages.make.session import session
-from stages.make.store import store_of
+from stages.make.store.files import remove_left_overs
+from stages.make.store.marks import marked
+from stages.make.store.store import store_of
 from stages.make.sweep import Sweep, remove_temporary
 from stages.make.tasks import group_of, tasks_of
 from stages.make.units import Unit, Units, asked_of

@@ -10,12 +10,12 @@ from typing import Any
 
 from doit.exceptions import UnmetDependency
 
-from stages.make import log
 from stages.make.action import Result, current_key
 from stages.make.folders import STATE
 from stages.make.key import ActionKey
 from stages.make.made_with import news
 from stages.make.session import session
+from stages.make.store import log
 
 NUMBERS = itertools.count()
 """Of the builds of this process."""

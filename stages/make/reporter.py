@@ -15,7 +15,7 @@ from stages.make.grouped import Grouped, needed
 from stages.make.pipe import printing
 from stages.make.record import is_stage
 from stages.make.session import session
-from stages.make.store import store_of
+from stages.make.store.store import store_of
 
 if TYPE_CHECKING:
     from stages.make.live import LiveLine

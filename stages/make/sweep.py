@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from stages.make.declare import STAGES
-from stages.make.files import load_data, remove_left_overs, save_data
 from stages.make.folders import (
     NETWORK,
     NOT_LAYERS,
@@ -27,8 +26,9 @@ from stages.make.folders import (
     parts_of,
 )
 from stages.make.key import compiler
-from stages.make.memo import FINE, SECOND, is_fresh
 from stages.make.session import session
+from stages.make.store.files import load_data, remove_left_overs, save_data
+from stages.make.store.memo import FINE, SECOND, is_fresh
 
 Signature = list[Any]
 Place = tuple[str, str, str]

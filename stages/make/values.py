@@ -14,8 +14,8 @@ from typing import Any
 
 from stages.make.declare import declaration
 from stages.make.folders import STATE, LayerFolder, file_of, names_meant
-from stages.make.memo import memo_of
 from stages.make.session import session
+from stages.make.store.memo import memo_of
 
 RESULTS = "build/results.json"
 

@@ -5,8 +5,8 @@ import hashlib
 
 import pytest
 
-from stages.make import store as module
-from stages.make.store import Entry, FolderShelf, Store
+from stages.make.store import store as module
+from stages.make.store.store import Entry, FolderShelf, Store
 
 KEY = "ab" + "0" * 62
 PRIMARY = "cd" + "0" * 62

@@ -8,8 +8,8 @@ import pytest
 
 from stages.make.commands.cache import SIZE, bytes_of
 from stages.make.commands.upkeep import sizes, sweep, verify
-from stages.make.shelf import FolderShelf
-from stages.make.store import Entry, Store
+from stages.make.store.shelf import FolderShelf
+from stages.make.store.store import Entry, Store
 
 KEYS = [f"{number:064x}" for number in range(4)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.make.files import load_data, save_data
+from stages.make.store.files import load_data, save_data
 from tests.e2e.conftest import DODO
 
 ALL = ["a:parse", "a:place", "a:render", "a:simulate"]

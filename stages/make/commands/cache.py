@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 from stages.diagnose import UserError
-from stages.make import log
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.commands.upkeep import sizes, sweep, verify
 from stages.make.folders import STATE
 from stages.make.session import session
-from stages.make.shelf import FolderShelf, Shelf
-from stages.make.store import store_of
+from stages.make.store import log
+from stages.make.store.shelf import FolderShelf, Shelf
+from stages.make.store.store import store_of
 
 MAX_SIZE = {
     "name": "max_size",

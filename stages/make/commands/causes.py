@@ -21,8 +21,8 @@ from stages.make.folders import (
     shown_path,
 )
 from stages.make.inputs import digest
-from stages.make.log import Build, Line, builds, changes, covers
-from stages.make.store import Store, store_of
+from stages.make.store.log import Build, Line, builds, changes, covers
+from stages.make.store.store import Store, store_of
 
 DONE = ("ran", "hit")
 CODE = "code "

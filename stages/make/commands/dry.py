@@ -23,10 +23,10 @@ from stages.make.commands.pipeline import needed
 from stages.make.commands.why import listed
 from stages.make.declare import declaration
 from stages.make.folders import STATE, file_of, names_meant, wholes_of
-from stages.make.marks import FORGOTTEN, is_marked
-from stages.make.memo import memo_of
 from stages.make.run import KEEP_EDITS
 from stages.make.session import session
+from stages.make.store.marks import FORGOTTEN, is_marked
+from stages.make.store.memo import memo_of
 
 EVERYTHING = {
     "name": "everything",

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from stages.diagnose import UserError
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.files import write_whole
 from stages.make.folders import LAYER
+from stages.make.store.files import write_whole
 
 if TYPE_CHECKING:
     from stages.evaluation.measure import Case

@@ -13,9 +13,9 @@ from stages.make.declare import declaration
 from stages.make.disk import compare
 from stages.make.folders import STATE, LayerFolder, file_of, is_pattern, names_of
 from stages.make.key import ActionKey, action_key
-from stages.make.marks import FORGOTTEN, IGNORED, is_marked
-from stages.make.memo import Memo, memo_of
-from stages.make.store import store_of
+from stages.make.store.marks import FORGOTTEN, IGNORED, is_marked
+from stages.make.store.memo import Memo, memo_of
+from stages.make.store.store import store_of
 
 UP_TO_DATE = "up to date"
 FROM_STORE = "from the store"

@@ -11,7 +11,6 @@ from typing import Any
 from stages.diagnose import UserError
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.declare import STAGES
-from stages.make.files import is_left_over, temporary_name
 from stages.make.folders import (
     LAYER,
     NETWORK,
@@ -24,6 +23,7 @@ from stages.make.folders import (
     shown_path,
     user_folder,
 )
+from stages.make.store.files import is_left_over, temporary_name
 
 SHIPPED = STAGES.parent / "projects"
 NAME = re.compile(r"[A-Za-z_][\w-]*(/[A-Za-z_][\w-]*)*")

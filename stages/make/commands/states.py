@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stages.diagnose import UserError, UserErrors
-from stages.make import log
 from stages.make.action import build, check, current_key
 from stages.make.commands.causes import writer_of
 from stages.make.commands.pipeline import files_written, needed, orders, tasks_of_folders
@@ -32,7 +31,8 @@ from stages.make.folders import (
     parts_of,
 )
 from stages.make.network import network_of
-from stages.make.store import store_of
+from stages.make.store import log
+from stages.make.store.store import store_of
 
 YAML_FILE = re.compile(rb"[\w./-]+\.yaml\b")
 CHANGED = ("ran", "hit")

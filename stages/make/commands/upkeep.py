@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from stages.make.shelf import FolderShelf, Shelf
-from stages.make.store import is_entry
+from stages.make.store.shelf import FolderShelf, Shelf
+from stages.make.store.store import is_entry
 
 KINDS = ("entries", "blobs", "edits")
 

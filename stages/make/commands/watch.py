@@ -17,11 +17,11 @@ from doit.control import TaskControl
 from stages.make.action import current_key
 from stages.make.commands.inert import Inert
 from stages.make.folders import NOT_LAYERS, further_file, user_folder
-from stages.make.memo import Mark, mark_of
 from stages.make.pipe import printing
 from stages.make.references import real_path
 from stages.make.run import Run
 from stages.make.session import session
+from stages.make.store.memo import Mark, mark_of
 
 DOIT = [sys.executable, "-m", "doit"]
 WATCHED = "LAIRMAKE_WATCHED"

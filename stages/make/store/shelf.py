@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from stages.make.files import write_whole
-from stages.make.lock import locked
+from stages.make.store.files import write_whole
+from stages.make.store.lock import locked
 
 SWEEPING = "what nobody needs is removed"
 

@@ -8,7 +8,7 @@ import os
 import time
 from pathlib import Path
 
-from stages.make.files import load_data, save_data
+from stages.make.store.files import load_data, save_data
 
 Mark = tuple[int, int, int, int]
 """Time of content, time of change, size and inode of a file: what changes when it is written."""

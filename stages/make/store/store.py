@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from stages.diagnose import UserError
-from stages.make.files import remove_left_overs
 from stages.make.folders import STATE, shown_path
-from stages.make.shelf import FolderShelf, Shelf
+from stages.make.store.files import remove_left_overs
+from stages.make.store.shelf import FolderShelf, Shelf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +225,7 @@ def warn(text: str) -> None:
 def _second_of(home: Path) -> Shelf | None:
     if not os.environ.get("LAIRMAKE_STORE") and not (home / "lairmake.yaml").is_file():
         return None
-    from stages.make.remote import second_shelf
+    from stages.make.store.remote import second_shelf
 
     return second_shelf(home)
 

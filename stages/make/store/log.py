@@ -88,7 +88,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 def shorten(state: Path) -> None:
     """Leave the oldest builds out of a log that is too long."""
-    from stages.make.files import write_whole
+    from stages.make.store.files import write_whole
 
     with contextlib.suppress(OSError):
         if _file(state).stat().st_size > MOST_BYTES:

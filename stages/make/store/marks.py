@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from stages.diagnose import UserError
-from stages.make.files import load_data, save_data
 from stages.make.folders import STATE, shown_path
-from stages.make.lock import locked
+from stages.make.store.files import load_data, save_data
+from stages.make.store.lock import locked
 
 FORGOTTEN, IGNORED = "forgotten", "ignored"
 

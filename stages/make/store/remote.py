@@ -15,8 +15,8 @@ from typing import Any
 
 from stages.make.folders import STATE
 from stages.make.settings import shared_store
-from stages.make.shelf import FolderShelf, Shelf
-from stages.make.store import warn
+from stages.make.store.shelf import FolderShelf, Shelf
+from stages.make.store.store import warn
 
 LOCAL = "file://"
 
