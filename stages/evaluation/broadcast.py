@@ -14,7 +14,8 @@ import yaml
 from stages.evaluation.document import environment, table
 from stages.evaluation.measure import Case, build
 from stages.evaluation.plot import plot
-from stages.make.folders import file_of, open_folder
+from stages.make.folders import file_of
+from stages.make.layers import open_folder
 
 STAGES = ("parse", "place", "schedule", "skew", "count")
 SIDES = (1, 2, 4, 8, 16, 32)

@@ -16,9 +16,10 @@ from doit.exceptions import TaskFailed
 from stages.diagnose import UserError, UserErrors, source_of
 from stages.make.declare import declaration
 from stages.make.disk import Disk, compare
-from stages.make.folders import STATE, LayerFolder, every_stage, file_of, open_folder, shown_path
+from stages.make.folders import STATE, LayerFolder, every_stage, file_of, shown_path
 from stages.make.inputs import Inputs, digest
 from stages.make.key import ActionKey, action_key, code_digest
+from stages.make.layers import open_folder
 from stages.make.outputs import write_outputs
 from stages.make.session import session
 from stages.make.stage import perform

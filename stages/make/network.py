@@ -7,16 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from stages import NETWORK as STAGES
-from stages.make.folders import (
-    LAYER,
-    NETWORK,
-    STATE,
-    Crossing,
-    LayerFolder,
-    file_of,
-    open_folder,
-    parts_of,
-)
+from stages.make.folders import LAYER, NETWORK, STATE, Crossing, LayerFolder, file_of, parts_of
+from stages.make.layers import open_folder
 from stages.make.store.files import load_data, remove_left_overs, save_data
 
 Plan = dict[str, Any]

@@ -21,9 +21,9 @@ from stages.make.folders import (
     is_pattern,
     names_meant,
     names_of,
-    open_folder,
     parts_of,
 )
+from stages.make.layers import open_folder
 from stages.make.outputs import remove
 from stages.make.record import recorded
 from stages.make.reporter import StageReporter

@@ -12,15 +12,8 @@ from pathlib import Path
 from doit.exceptions import InvalidDodoFile
 
 from stages.make.declare import declaration
-from stages.make.folders import (
-    LayerFolder,
-    every_stage,
-    folders_of,
-    lone_folder,
-    open_folder,
-    parts_of,
-    with_parts,
-)
+from stages.make.folders import LayerFolder, every_stage, folders_of, parts_of
+from stages.make.layers import lone_folder, open_folder, with_parts
 from stages.make.session import session
 from stages.make.sweep import Place, find_folders, places_of
 

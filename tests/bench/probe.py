@@ -26,8 +26,8 @@ def probe(layer):
     """
     from stages import simulate
     from stages.lair.data import input_samples
-    from stages.make.folders import open_folder
     from stages.make.inputs import Inputs
+    from stages.make.layers import open_folder
 
     inputs = Inputs(open_folder(layer), simulate.READS)
     node = inputs.lair()

@@ -4,9 +4,10 @@ import pytest
 
 from stages.diagnose import UserError
 from stages.fabric.profile import PROFILES
-from stages.make.folders import find_layers, open_folder, shown_path
+from stages.make.folders import shown_path
 from stages.make.inputs import Inputs
 from stages.make.key import units_of
+from stages.make.layers import find_layers, open_folder
 from stages.make.outputs import write_outputs
 from stages.make.stage import check_names
 

@@ -12,7 +12,7 @@ from doit.doit_cmd import DoitMain
 
 from stages import PIPELINE
 from stages.make.action import run_stage
-from stages.make.folders import find_layers
+from stages.make.layers import find_layers
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "small"

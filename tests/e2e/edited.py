@@ -26,7 +26,8 @@ from stages.make.commands.pipeline import needed, orders, tasks_of_folders
 from stages.make.commands.screen import screens
 from stages.make.commands.states import State, state_now
 from stages.make.commands.why import explained, told
-from stages.make.folders import folders_of, open_folder
+from stages.make.folders import folders_of
+from stages.make.layers import open_folder
 from stages.make.record import recorded
 from stages.make.session import session
 

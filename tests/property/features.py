@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.make.folders import open_folder
 from stages.make.inputs import Inputs
+from stages.make.layers import open_folder
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.side import bounding_rectangle
 from stages.streams.tasks import RUNS

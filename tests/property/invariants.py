@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.make.folders import open_folder
 from stages.make.inputs import Inputs
+from stages.make.layers import open_folder
 from stages.poly.bind import PE_NAMES
 from stages.poly.pieces import maps_of, named_set
 

@@ -9,7 +9,7 @@ import pytest
 from stages import PIPELINE
 from stages.diagnose import UserError, UserErrors
 from stages.make.action import run_stage
-from stages.make.folders import open_folder
+from stages.make.layers import open_folder
 
 LAIR = """lair ff<T=float16>(M, N):
   T W[M][N], T x[N] -> T y[M]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from stages import simulate
-from stages.make.folders import open_folder
 from stages.make.inputs import Inputs
+from stages.make.layers import open_folder
 from tests.stages.built import build, function
 
 CALLS = """lair n(): {0} x[9][33], {1} m[9], float16 s[33]

@@ -8,7 +8,8 @@ import pytest
 from stages import NETWORK, PIPELINE
 from stages.diagnose import UserErrors
 from stages.make.action import run_stage
-from stages.make.folders import file_of, find_layers, names_of, open_folder, parts_of
+from stages.make.folders import file_of, names_of, parts_of
+from stages.make.layers import find_layers, open_folder
 from stages.make.network import network_of
 
 LAIR = "lair twice(): float32 x[8] -> float32 y[8] { all (i) in (8) y[i] = 2 * x[i] }\n"

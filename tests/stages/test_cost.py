@@ -6,8 +6,8 @@ import pytest
 
 from stages import simulate
 from stages.lair.data import input_samples
-from stages.make.folders import open_folder
 from stages.make.inputs import Inputs
+from stages.make.layers import open_folder
 from tests.stages.built import build
 
 STREAM = (

@@ -8,7 +8,8 @@ import pytest
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.action import run_stage
-from stages.make.folders import file_of, open_folder
+from stages.make.folders import file_of
+from stages.make.layers import open_folder
 from stages.poly.text import read_objects
 from stages.volumes.operation import Program, read_program
 

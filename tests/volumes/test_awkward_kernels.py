@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.diagnose import UserError
-from stages.make.folders import open_folder
+from stages.make.layers import open_folder
 from tests.volumes.tiled import build, compared, opened
 
 TAPS = """\

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.make.folders import open_folder, parts_of
+from stages.make.folders import parts_of
+from stages.make.layers import open_folder
 from tests.volumes.tiled import build, compared, opened
 
 CHOICES = """\

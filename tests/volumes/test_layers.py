@@ -13,8 +13,9 @@ from stages.diagnose import UserError
 from stages.lair.data import input_samples
 from stages.lair.evaluate import evaluate_all
 from stages.make.action import run_stage
-from stages.make.folders import file_of, open_folder
+from stages.make.folders import file_of
 from stages.make.inputs import Inputs
+from stages.make.layers import open_folder
 from stages.poly.text import read_objects
 from stages.volumes.evaluate import evaluate
 from stages.volumes.operation import read_program

@@ -6,7 +6,8 @@ import islpy as isl
 import yaml
 
 from stages import KERNEL
-from stages.make.folders import file_of, open_folder
+from stages.make.folders import file_of
+from stages.make.layers import open_folder
 from tests.volumes.tiled import compared, opened
 
 ROOT = Path(__file__).resolve().parents[2]

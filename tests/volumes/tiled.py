@@ -8,8 +8,9 @@ import yaml
 from stages import KERNEL, PIPELINE, TILES
 from stages.lair.evaluate import evaluate_all
 from stages.make.action import run_stage
-from stages.make.folders import file_of, open_folder, parts_of
+from stages.make.folders import file_of, parts_of
 from stages.make.inputs import Inputs
+from stages.make.layers import open_folder
 from stages.volumes.domains import domains_by_name
 from stages.volumes.evaluate import evaluate
 from stages.volumes.operation import read_program

@@ -22,13 +22,8 @@ from doit.exceptions import InvalidCommand, InvalidDodoFile
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.commands.inert import begin_command
-from stages.make.folders import (
-    LayerFolder,
-    every_stage,
-    folders_of,
-    layers_at,
-    user_folder,
-)
+from stages.make.folders import LayerFolder, every_stage, folders_of, user_folder
+from stages.make.layers import layers_at
 from stages.make.loading import OURS
 from stages.make.nearest import nearest_task
 from stages.make.pipe import open_streams, printing

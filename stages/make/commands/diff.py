@@ -19,7 +19,8 @@ from stages.make.commands.states import (
     state_now,
 )
 from stages.make.declare import declaration
-from stages.make.folders import LAYER, LayerFolder, open_folder, user_folder
+from stages.make.folders import LAYER, LayerFolder, user_folder
+from stages.make.layers import open_folder
 
 BUILD = {
     "name": "build",

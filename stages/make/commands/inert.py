@@ -29,7 +29,7 @@ from doit.plugin import PluginEntry
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.database import Database
-from stages.make.folders import layers_at
+from stages.make.layers import layers_at
 from stages.make.loading import watch_loading
 from stages.make.nearest import nearest_task
 from stages.make.pipe import open_streams, printing

@@ -16,13 +16,11 @@ from stages.make.folders import (
     NETWORK,
     NOT_LAYERS,
     files_in,
-    find_layers,
-    find_workspace,
-    lone_folder,
     mark_of,
     shown_path,
     user_folder,
 )
+from stages.make.layers import find_layers, find_workspace, lone_folder
 from stages.make.store.files import is_left_over, temporary_name
 
 SHIPPED = STAGES.parent / "projects"

@@ -24,12 +24,10 @@ from stages.make.folders import (
     files_in,
     folders_of,
     further_file,
-    is_buildable,
-    lone_folder,
     mark_of,
-    open_folder,
     parts_of,
 )
+from stages.make.layers import is_buildable, lone_folder, open_folder
 from stages.make.network import network_of
 from stages.make.store import log
 from stages.make.store.store import store_of
