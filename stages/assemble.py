@@ -20,6 +20,7 @@ from stages.lair.data import origins
 from stages.lair.whole import is_near, is_same, largest_error, parts_of
 from stages.volumes.domains import domains_by_name
 from stages.volumes.evaluate import evaluate
+from stages.volumes.kernel import kernel_of
 from stages.volumes.operation import Program, read_program
 from stages.volumes.pasting import placed_tiles, where
 from stages.volumes.values import kernel_values
@@ -77,14 +78,14 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 def _values(inputs: Inputs, program: Program) -> dict[str, Array]:
     """Return the inputs of the kernel, and its constant tensors."""
     volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
-    return kernel_values(program, volumes, inputs.kernel(), inputs.arrays())
+    return kernel_values(program, volumes, kernel_of(inputs), inputs.arrays())
 
 
 def _origins(inputs: Inputs, program: Program, values: dict[str, Array]) -> dict[str, str]:
     """Return where the values of each input are from."""
     names = [each.name for each in program.operations if each.kind == "input"]
     given = {name: values[name] for name in names}
-    return origins(inputs.kernel().data, given, inputs.names("inputs/*.npy"))
+    return origins(kernel_of(inputs).data, given, inputs.names("inputs/*.npy"))
 
 
 def _check(given: Array, expected: Array, parts: Description) -> Description:

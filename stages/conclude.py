@@ -21,7 +21,7 @@ from stages.lair.data import input_samples, saved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.unroll import Arrays
 from stages.lair.whole import is_same, largest_error, parts_of
-from stages.mapping.network_yaml import Crossing, End, Network
+from stages.mapping.network_yaml import Crossing, End, Network, read_network
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -41,7 +41,7 @@ Description = dict[str, typing.Any]
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return build/results.json of the network."""
-    network = inputs.network()
+    network = read_network(inputs.source("network.yaml"))
     parts = {p: json.loads(inputs.part(p).text("build/results.json")) for p in network.parts}
     texts = {part: _texts(inputs.part(part)) for part in parts}
     results = {

@@ -18,7 +18,7 @@ import islpy as isl
 from stages.diagnose import UserError, UserErrors
 from stages.lair.names import did_you_mean
 from stages.mapping.crossing import Stop, check_crossing
-from stages.mapping.network_yaml import Crossing, End, Network
+from stages.mapping.network_yaml import Crossing, End, Network, read_network
 from stages.mapping.ports import Direction, read_ports
 from stages.mapping.yaml_text import write_document
 from stages.poly.pieces import named_set
@@ -35,7 +35,7 @@ part.tensor: the tensor that it is, its type and sizes, and by what it crosses: 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return crossings.yaml. Raises UserErrors with all that is wrong."""
-    network = inputs.network()
+    network = read_network(inputs.source("network.yaml"))
     _raise(_missing(inputs, network))
     _raise(error for crossing in network.crossings for error in _unknown(inputs, crossing))
     errors, found = [], {}

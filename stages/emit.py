@@ -14,7 +14,9 @@ import typing
 
 import numpy as np
 
+from stages.mapping.machine import read_machine
 from stages.volumes.domains import domains_by_name
+from stages.volumes.kernel import kernel_of
 from stages.volumes.operation import read_program
 from stages.volumes.pasting import placed_tiles, where
 from stages.volumes.values import kernel_values
@@ -31,10 +33,11 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
     Raises UserError for a machine that is none, UserErrors for inputs of the kernel that are none.
     """
-    inputs.profile()
+    kernel = kernel_of(inputs)
+    read_machine(inputs, kernel)
     program = read_program(inputs.yaml("operations.yaml"))
     volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
-    values = kernel_values(program, volumes, inputs.kernel(), inputs.arrays())
+    values = kernel_values(program, volumes, kernel, inputs.arrays())
     written: dict[str, str | bytes] = {}
     for tile in placed_tiles(inputs.yaml("tiles.yaml")):
         if "constant" in tile.region:

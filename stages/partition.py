@@ -22,6 +22,7 @@ from stages.lair.names import did_you_mean
 from stages.mapping.yaml_text import write_document
 from stages.poly.text import write_objects
 from stages.volumes.domains import domains_by_name, union_of
+from stages.volumes.kernel import kernel_of
 from stages.volumes.operation import Program, program_data, read_program
 from stages.volumes.partitioning import Partition, needed, partition
 
@@ -41,7 +42,7 @@ result."""
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return partitions.isl and partitions.yaml. Raises UserError where there are no such parts."""
-    kernel = inputs.kernel()
+    kernel = kernel_of(inputs)
     try:
         return _texts(inputs, kernel)
     except UserError as error:

@@ -18,6 +18,7 @@ from pathlib import Path
 import jinja2
 
 from stages.diagnose import UserError
+from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
 from stages.pe.adapter import adapter_programs
 from stages.pe.compute import compute_program
@@ -67,7 +68,7 @@ VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return the programs and build/layout.yaml."""
-    model, profile = read_model(inputs), inputs.profile()
+    model, profile = read_model(inputs), read_machine(inputs, inputs.mapping())
     texts: dict[str, str] = {}
     for variant, described in VARIANTS.items():
         programs = _programs(model, profile, variant == "simd")

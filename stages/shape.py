@@ -14,20 +14,20 @@ import typing
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError, UserErrors
+from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.names import did_you_mean
 from stages.poly.pieces import example_of
 from stages.poly.text import write_objects
 from stages.volumes.choice import choose
 from stages.volumes.domains import HEADER, domain_of, union_of
 from stages.volumes.elements import reads_of
+from stages.volumes.kernel import Kernel, kernel_of
 from stages.volumes.operation import Program, read_program, write_program
 from stages.volumes.sizes import Claim, solve
 
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
     from stages.mlir.draft import Draft
-    from stages.volumes.kernel import Kernel
 
 READS = ("*.mlir", "kernel.yaml")
 WRITES = ("volumes.isl", "operations.yaml")
@@ -38,8 +38,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     from stages.mlir.text import parse_text
     from stages.mlir.translate import translate
 
-    kernel = inputs.kernel()
-    text = parse_text(inputs.mlir())
+    kernel = kernel_of(inputs)
+    text = parse_text(_source(inputs, kernel))
     draft, returned = translate(text)
     sizes = solve(draft.symbols, [*draft.claims, *_given(draft, kernel)])
     program = read_program(draft.described(sizes, text.function.sym_name.data, returned))
@@ -57,6 +57,19 @@ def run(inputs: Inputs) -> dict[str, str]:
         "volumes.isl": write_objects(HEADER, {"context": sizes.context, "volumes": volumes}),
         "operations.yaml": write_program(program),
     }
+
+
+def _source(inputs: Inputs, kernel: Kernel) -> Source:
+    """Return the text of a kernel: the file that kernel.yaml names, else the only one."""
+    names = inputs.names("*.mlir")
+    if kernel.mlir is None and len(names) == 1:
+        return inputs.source(names[0])
+    here = f"the .mlir files here: {', '.join(names) or 'none'}"
+    if kernel.mlir is None:
+        raise UserError(here, hint="name the one to read in kernel.yaml: `mlir: NAME.mlir`")
+    if kernel.mlir not in names:
+        raise UserError(f"{kernel.mlir} does not exist", kernel.span("mlir"), here)
+    return inputs.source(kernel.mlir)
 
 
 def _given(draft: Draft, kernel: Kernel) -> typing.Iterator[Claim]:

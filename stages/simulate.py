@@ -30,6 +30,7 @@ from stages.lair.evaluate import evaluate_all
 from stages.lair.layer import is_integer
 from stages.lair.magnitude import is_exact, magnitudes, sum_of_absolutes
 from stages.lair.unroll import Arrays, Samples
+from stages.mapping.machine import read_machine
 from stages.pe.bound import Run, lower_bound
 from stages.pe.needs import read_needs
 
@@ -110,7 +111,7 @@ def run_programs(
     inputs: Inputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None
 ) -> FabricRun:
     """Compile one variant of the programs, and run it, and tell how far that is."""
-    copied, profile = variant == COPIED, inputs.profile()
+    copied, profile = variant == COPIED, read_machine(inputs, inputs.mapping())
     layout = inputs.yaml("build/multicast/layout.yaml" if copied else "build/layout.yaml")
     programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout["roles"]]
     shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
@@ -230,7 +231,8 @@ def describe(
     samples: Samples,
 ) -> Description:
     """Return the content of build/results.json."""
-    simd, loops, profile = runs["simd"], runs["loops"], inputs.profile()
+    simd, loops = runs["simd"], runs["loops"]
+    profile = read_machine(inputs, inputs.mapping())
     return {
         "top": layer.name,
         "machine": profile.name,
@@ -280,7 +282,7 @@ def bound(inputs: Inputs, layer: Layer, loops: FabricRun, samples: Samples) -> D
         layer=layer,
         tasks=inputs.yaml("tasks.yaml")["tasks"],
         layout=inputs.yaml("build/layout.yaml"),
-        profile=inputs.profile(),
+        profile=read_machine(inputs, inputs.mapping()),
         loops=loops,
         values={t.name: alike(column(samples, t.name)) for t in layer.inputs},
         invocations=inputs.mapping().invocations,

@@ -24,6 +24,7 @@ from stages.poly.text import write_objects
 from stages.volumes.cutting import regions
 from stages.volumes.domains import domains_by_name
 from stages.volumes.entries import MOST_TILES, Entries, TooManyTilesError
+from stages.volumes.kernel import kernel_of
 from stages.volumes.matching import NoSliceError
 from stages.volumes.operation import Program, read_program
 from stages.volumes.summing import summed_ranks
@@ -44,7 +45,7 @@ Without `output`, a tile is a partial result that another takes. constant: of al
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tiles.isl and tiles.yaml. Raises UserError where tiles are no slices."""
-    data, kernel = inputs.yaml("partitions.yaml"), inputs.kernel()
+    data, kernel = inputs.yaml("partitions.yaml"), kernel_of(inputs)
     program, names = read_program(data), data["of"]
     boxes = domains_by_name(inputs.objects("partitions.isl")["parts"])
     entries = Entries(program, names, _machine(kernel))

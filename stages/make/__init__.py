@@ -1,5 +1,19 @@
 """The Make: doit tasks that run the stages of a layer, and only those that are out of date."""
 
-from stages.make.tasks import layer_config, layer_tasks, workspace_config, workspace_tasks
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stages.make.tasks import layer_config, layer_tasks, workspace_config, workspace_tasks
 
 __all__ = ["layer_config", "layer_tasks", "workspace_config", "workspace_tasks"]
+
+
+def __getattr__(name: str) -> Any:
+    """Return what dodo files import, which no stage needs: who runs one imports this package too.
+
+    Raises AttributeError.
+    """
+    if name not in __all__:
+        raise AttributeError(f"module {__name__} has no attribute {name}")
+    return getattr(importlib.import_module("stages.make.tasks"), name)

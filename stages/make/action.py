@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import Any
 from doit.exceptions import TaskFailed
 
 from stages.diagnose import UserError, UserErrors, source_of
+from stages.make.asked import as_asked
 from stages.make.declare import declaration
 from stages.make.disk import Disk, compare
 from stages.make.folders import STATE, LayerFolder, every_stage, file_of, shown_path
@@ -21,8 +23,9 @@ from stages.make.inputs import Inputs, digest
 from stages.make.key import ActionKey, action_key, code_digest
 from stages.make.layers import open_folder
 from stages.make.outputs import write_outputs
+from stages.make.progress import progress
 from stages.make.session import session
-from stages.make.stage import perform
+from stages.make.stage import load, perform
 from stages.make.store.lock import locked
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
@@ -69,9 +72,22 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
     """
     folder = layer_folder if isinstance(layer_folder, LayerFolder) else open_folder(layer_folder)
     declared = declaration(stage)
-    contents = perform(stage, Inputs(folder, declared.reads))
+    contents = perform_in(folder, stage, Inputs(folder, declared.reads))
     write_outputs(folder, declared.writes, contents)
     return contents
+
+
+def perform_in(folder: LayerFolder, stage: str, inputs: Inputs) -> dict[str, bytes]:
+    """Return the contents that a stage writes for a folder, by the names that it declares.
+
+    Raises UserError or UserErrors where that is wrong, at places in files that a user wrote.
+    """
+    with workers().undisturbed():
+        load(stage)
+    try:
+        return perform(stage, inputs)
+    except (UserError, UserErrors) as error:
+        raise as_asked(error, folder) from error
 
 
 def is_up_to_date(task: str) -> bool:
@@ -178,9 +194,10 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
 
     Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.
     """
-    start, inputs = time.time(), Inputs(folder, declaration(stage).reads)
+    tell = functools.partial(progress().tell, f"{folder.name}:{stage}")
+    start, inputs = time.time(), Inputs(folder, declaration(stage).reads, tell=tell)
     try:
-        contents = perform(stage, inputs)
+        contents = perform_in(folder, stage, inputs)
     except Exception as error:
         if isinstance(error, UserError | UserErrors) and _key_after(key, folder, inputs) is None:
             return None

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from stages.diagnose import Source, Span, UserError, UserErrors
+from stages.diagnose import Source, Span, UserError, UserErrors, source_of
+from stages.make.folders import LayerFolder, shown_path
 
 REMEDY = "which follows from this: take smaller tiles, or another machine"
 
 
-def as_asked(
-    error: UserError | UserErrors, part: str, source: Source
-) -> UserError | UserErrors:
-    """Return what is wrong with a part at the place in kernel.yaml, `source`, that asks for it.
+def as_asked(error: UserError | UserErrors, folder: LayerFolder) -> UserError | UserErrors:
+    """Return an error as one of what a user wrote, where a stage wrote the layer for them.
 
-    What has no place in a file is told as it is.
+    What is wrong with a part is told at the place in kernel.yaml that asks for it; what has no
+    place in a file is told as it is.
     """
+    file = folder.asked_in
+    if file is None or not file.is_file():
+        return error
+    part, source = folder.path.name, source_of(shown_path(file), file.read_bytes())
     if isinstance(error, UserErrors):
         return UserErrors(_asked(each, part, source) for each in error.errors)
     return _asked(error, part, source)

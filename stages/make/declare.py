@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,3 +34,13 @@ def declaration(stage: str) -> Declaration:
     assert found.keys() == {"READS", "WRITES"}, f"stages/{stage}.py declares {sorted(found)}"
     title = text.split("\n", 1)[0].strip('"').rstrip(".")
     return Declaration(title=title, reads=found["READS"], writes=found["WRITES"])
+
+
+def texts_of(names: Iterable[str]) -> list[str]:
+    """Return those of the names that a stage writes which may be pinned: texts in the cache."""
+    return [name for name in names if is_text(name)]
+
+
+def is_text(name: str) -> bool:
+    """Return whether what a stage calls so is a text in the cache, which a person may edit."""
+    return name.endswith((".isl", ".yaml")) and not name.startswith("build/")

@@ -6,18 +6,16 @@ import copy
 import fnmatch
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stages import ANALYSES, PIPELINE
-from stages.diagnose import Source, Span, UserError, UserErrors, source_of
-from stages.make.declare import declaration
+from stages.diagnose import Source, Span, UserError, source_of
+from stages.make.declare import declaration, texts_of
 from stages.make.folders import (
     KERNEL,
     LAYER,
-    MLIR,
-    NETWORK,
     STATE,
     LayerFolder,
     file_of,
@@ -26,17 +24,16 @@ from stages.make.folders import (
     names_of,
     shown_path,
 )
-from stages.make.pins import texts_of
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from stages.fabric.profile import Profile
     from stages.lair.specialise import Layer
     from stages.mapping.layer_yaml import Mapping as LayerMapping
-    from stages.mapping.network_yaml import Network
     from stages.poly.text import Objects
-    from stages.volumes.kernel import Kernel
+
+
+Tell = Callable[[float], None]
 
 
 def digest(content: bytes) -> str:
@@ -49,11 +46,12 @@ class Inputs:
 
     Every file is read once; `reads` holds the digest of what was read, by the name that the stage
     uses, and `further` those that it read beyond the declared ones. What is `known` of them is not
-    looked for in the folder. `stage` is the one that runs.
+    looked for in the folder. `tell` is called with how much of the stage is done, from 0 to 1.
     """
 
     def __init__(
-        self, folder: LayerFolder, declared: Sequence[str], known: Mapping[str, bytes] | None = None
+        self, folder: LayerFolder, declared: Sequence[str],
+        known: Mapping[str, bytes] | None = None, tell: Tell = lambda share: None,
     ) -> None:
         self._folder = folder
         self._declared = tuple(declared)
@@ -61,7 +59,7 @@ class Inputs:
         self._contents: dict[str, bytes] = dict(known or {})
         self._mapping: LayerMapping | None = None
         self._lair: Layer | None = None
-        self.stage = ""
+        self.tell = tell
         self.reads: dict[str, str] = {}
         self.further: dict[str, str] = {}
 
@@ -69,12 +67,6 @@ class Inputs:
     def scratch(self) -> Path:
         """The folder for what may be kept between builds and lost at any time."""
         return self._folder.home / STATE
-
-    def tell(self, share: float) -> None:
-        """Tell who watches the build how much of the stage is done, from 0 to 1."""
-        from stages.make.progress import progress
-
-        progress().tell(f"{self._folder.name}:{self.stage}", share)
 
     def content(self, name: str) -> bytes:
         """Return the bytes of a file. Raises UserError where it cannot be read."""
@@ -140,71 +132,25 @@ class Inputs:
             )
         return self._lair
 
-    def network(self) -> Network:
-        """Return network.yaml. Raises UserErrors."""
-        from stages.mapping.network_yaml import read_network
-
-        return read_network(self.source(NETWORK))
-
-    def kernel(self) -> Kernel:
-        """Return kernel.yaml; what an empty one says where there is none. Raises UserErrors."""
-        from stages.volumes.kernel import read_kernel
-
-        if self.names(KERNEL):
-            return read_kernel(self.source(KERNEL))
-        return read_kernel(Source(path=KERNEL, text=""))
-
-    def mlir(self) -> Source:
-        """Return the text of a kernel: the file that kernel.yaml names, else the only one."""
-        kernel, names = self.kernel(), self.names(f"*{MLIR}")
-        if kernel.mlir is None and len(names) == 1:
-            return self.source(names[0])
-        here = f"the {MLIR} files here: {', '.join(names) or 'none'}"
-        if kernel.mlir is None:
-            hint = f"name the one to read in {KERNEL}: `mlir: NAME{MLIR}`"
-            raise UserError(here, hint=hint)
-        if kernel.mlir not in names:
-            raise UserError(f"{kernel.mlir} does not exist", kernel.span("mlir"), here)
-        return self.source(kernel.mlir)
-
     def part(self, name: str) -> Inputs:
         """Return the files of a part of the network, by the names they have in the part."""
         part = copy.copy(self)
         part._below, part._mapping, part._lair = f"{name}/", None, None
         return part
 
-    def profile(self) -> Profile:
-        """Return the figures of the layer's machine: a profile by name, or a file of the folder.
+    def further_path(self, given: str, span: Span) -> tuple[Path, str]:
+        """Return the file that a user names at `span`, and its path as they would write it.
 
-        So it is with a kernel's. Raises UserError where layer.yaml, or kernel.yaml, names none that
-        is known, or figures that are none.
+        It counts as read. Raises UserError where there is none.
         """
-        from stages.fabric.profile import ProfileError, load_profile
-
-        asking = self._asking()
-        given = asking.machine
-        figures = {"profile": given} if isinstance(given, str) else dict(given)
-        name = self._profile_name(str(figures.pop("profile")), asking.span("machine"))
-        try:
-            return load_profile(name, figures)
-        except ProfileError as error:
-            said = error.message.replace(name, shown_path(Path(name)) if "/" in name else name)
-            span = asking.key_span("machine", error.figure or "")
-            raise UserError(said, span, error.hint) from error
-
-    def as_asked(self, error: UserError | UserErrors) -> UserError | UserErrors:
-        """Return an error as one of what a user wrote, where a stage wrote the layer for them."""
-        from stages.make.asked import as_asked
-
-        file = self._folder.asked_in
-        if file is None or not file.is_file():
-            return error
-        source = source_of(shown_path(file), file.read_bytes())
-        return as_asked(error, self._folder.path.name, source)
-
-    def _asking(self) -> LayerMapping | Kernel:
-        """Return what names the machine."""
-        return self.kernel() if KERNEL in self._declared else self.mapping()
+        path = further_file(self._folder, self._below + given)
+        if not path.is_file():
+            kind = "kernel" if KERNEL in self._declared else "layer"
+            hint = f"a path starts from the {kind} folder"
+            raise UserError(f"{given} does not exist", span, hint)
+        shown = shown_path(path)
+        source_of(shown, self._read(self._below + given, path, self.further))
+        return path, shown
 
     def array(self, name: str) -> np.ndarray:
         """Return the array of a `.npy` file. Raises UserError where it is none."""
@@ -252,19 +198,6 @@ class Inputs:
             f"{'this folder' if place == '.' else place} holds {found}",
             hint=f"name the one to build in {LAYER}: `lair: NAME.lair`" if names else None,
         )
-
-    def _profile_name(self, given: str, span: Span) -> str:
-        """Return a profile's name, or the path of the file it names, which counts as read."""
-        name = self._below + given
-        path = further_file(self._folder, name)
-        if not given.endswith(".yaml"):
-            return given
-        if not path.is_file():
-            kind = "kernel" if KERNEL in self._declared else "layer"
-            hint = f"a path starts from the {kind} folder"
-            raise UserError(f"{given} does not exist", span, hint)
-        source_of(shown_path(path), self._read(name, path, self.further))
-        return str(path)
 
     def _check_lair(self, given: str, names: list[str]) -> None:
         span = self.mapping().span("lair")

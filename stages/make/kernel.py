@@ -148,17 +148,18 @@ def _plan(folder: LayerFolder) -> Plan | None:
     """
     from stages import KERNEL as STAGES, TILES
     from stages.diagnose import UserError, UserErrors
+    from stages.make.action import perform_in
     from stages.make.declare import declaration
     from stages.make.inputs import Inputs
-    from stages.make.stage import perform
+    from stages.volumes.kernel import kernel_of
 
     written: dict[str, bytes] = {}
     try:
-        if not Inputs(folder, (KERNEL,)).kernel().has_parts:
+        if not kernel_of(Inputs(folder, (KERNEL,))).has_parts:
             return None
         for stage in (STAGES + TILES)[: (STAGES + TILES).index("emit")]:
             inputs = Inputs(folder, declaration(stage).reads, written)
-            written |= perform(stage, inputs)
+            written |= perform_in(folder, stage, inputs)
         return _parts(Inputs(folder, tuple(written), written))
     except (UserError, UserErrors):
         return {}

@@ -6,9 +6,10 @@ done for those that stay: whoever reads a file has a key of its content.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from stages.diagnose import source_of
+from stages.make.declare import is_text
 from stages.make.folders import LAYER, STATE, LayerFolder, file_of, shown_path
 from stages.make.session import session
 from stages.make.store.memo import memo_of
@@ -25,7 +26,7 @@ def kept_edits(
 
     Raises UserErrors where a file that stays does not fit.
     """
-    names = [name for name in wanted if _may_stay(name)]
+    names = [name for name in wanted if is_text(name)]
     pinned = pins(folder) if names else []
     keeps = session().keep_edits
     stays = [name for name in names if name in pinned or (keeps and name in edited)]
@@ -54,15 +55,6 @@ def pins(folder: LayerFolder) -> list[str]:
         return []
     found = data.get("pin") if isinstance(data, dict) else None
     return [str(name) for name in found] if isinstance(found, list) else []
-
-
-def texts_of(names: Iterable[str]) -> list[str]:
-    """Return those of the names that a stage writes which may be pinned: texts in the cache."""
-    return [name for name in names if _may_stay(name)]
-
-
-def _may_stay(name: str) -> bool:
-    return name.endswith((".isl", ".yaml")) and not name.startswith("build/")
 
 
 def _fits(folder: LayerFolder, name: str, wanted: str) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import fnmatch
 import importlib
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 
 from stages import KERNEL
-from stages.diagnose import UserError, UserErrors
+from stages.diagnose import UserError
 from stages.make.declare import declaration
 from stages.make.folders import is_pattern
 from stages.make.inputs import Inputs
-from stages.make.workers import workers
 
 MOST_OPERATIONS = 200_000_000
 """How much isl may work in one stage, in its own unit: about a minute."""
@@ -22,25 +22,25 @@ def perform(name: str, inputs: Inputs) -> dict[str, bytes]:
 
     Raises UserError or UserErrors where the layer folder is wrong.
     """
-    inputs.stage = name
-    try:
-        outputs = _bounded(name, inputs)
-    except (UserError, UserErrors) as error:
-        raise inputs.as_asked(error) from error
+    outputs = _bounded(name, inputs)
     contents = {n: c.encode() if isinstance(c, str) else bytes(c) for n, c in outputs.items()}
     check_names(name, declaration(name).writes, contents)
     return contents
 
 
+def load(name: str) -> ModuleType:
+    """Return the module of a stage, loaded with all that it needs."""
+    importlib.import_module("stages.poly.quota")
+    return importlib.import_module(f"stages.{name}")
+
+
 def _bounded(name: str, inputs: Inputs) -> Mapping[str, str | bytes]:
     """Run a stage; a layer that isl would work on for minutes is an error, not a wait."""
-    with workers().undisturbed():
-        from stages.poly.quota import TooManyOperations, limited
+    from stages.poly.quota import TooManyOperations, limited
 
-        stage = importlib.import_module(f"stages.{name}")
     try:
         with limited(MOST_OPERATIONS):
-            outputs: Mapping[str, str | bytes] = stage.run(inputs)
+            outputs: Mapping[str, str | bytes] = load(name).run(inputs)
     except TooManyOperations as error:
         hint = "simplify the placement, or how tensors arrive and leave"
         if name in KERNEL:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing
 
+from stages.mapping.machine import read_machine
 from stages.pe.code import BYTES
 from stages.spatial.skewing import Group
 from stages.spatial.statements import Machine, Space, given_by, groups_of, space_of, wishes_of
@@ -22,7 +23,7 @@ def read_groups(inputs: Inputs, network: Topology) -> tuple[Space, list[Group]]:
     lair, schedule = inputs.objects("lair.isl"), inputs.objects("schedule.isl")["schedule"]
     space = space_of(lair, placement, schedule, given_by(mapping), network)
     machine = Machine(
-        memory=inputs.profile().memory,
+        memory=read_machine(inputs, mapping).memory,
         sizes={name: BYTES[tensor.type] for name, tensor in inputs.lair().tensors.items()},
         wishes=wishes_of(mapping, placement),
     )

@@ -11,6 +11,7 @@ import typing
 import islpy as isl
 
 from stages.lair.layer import Layer, writer_of
+from stages.mapping.machine import read_machine
 from stages.poly.around import around_line, around_routes
 from stages.poly.border import BorderChain, beside, border_chain, feeding
 from stages.poly.copies import border_copies, copy_routes
@@ -27,13 +28,7 @@ from stages.poly.passing import Line, inward_line, port_line, turning_line
 from stages.poly.pieces import from_domain
 from stages.poly.side import SIDES, bounding_rectangle, turn
 from stages.streams.arriving import Arriving, arriving, part_names, ports_of
-from stages.streams.collection import (
-    chain_objects,
-    collection,
-    in_turn,
-    named_along,
-    ports_apart,
-)
+from stages.streams.collection import chain_objects, collection, in_turn, named_along, ports_apart
 from stages.streams.elements import computed_elements, needed_elements
 from stages.streams.leaving import gathering, instructions_of, leaving, leaving_name
 from stages.streams.ordering import Ordering
@@ -78,7 +73,7 @@ class Streams:
         self.core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
         self.needed = needed_elements(lair, adapted["placement"])
         self.computed = computed_elements(lair, adapted["placement"])
-        self.profile = inputs.profile()
+        self.profile = read_machine(inputs, self.mapping)
         self.filters = dict.fromkeys(("adapter", "compute"), self.profile.filters)
         self.colours: dict[str, Routes] = {}
         self.objects: dict[str, isl.UnionMap | isl.Map | isl.Set] = {}

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import islpy as isl
 
+from stages.mapping.machine import read_machine
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set, index_constants, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds
 from stages.poly.local import at_this_pe
@@ -28,8 +29,9 @@ class Files:
     def __init__(self, inputs: Inputs) -> None:
         """Read the files."""
         self.graph: Description = inputs.yaml("tasks.yaml")
-        self.profile = inputs.profile()
-        self.invocations = inputs.mapping().invocations
+        mapping = inputs.mapping()
+        self.profile = read_machine(inputs, mapping)
+        self.invocations = mapping.invocations
         self.schedule = inputs.objects("schedule.isl")["schedule"]
         self.instances = inputs.objects("instances.isl")
         self.compressed = inputs.objects("compressions.isl")

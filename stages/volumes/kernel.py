@@ -5,7 +5,7 @@ Source   Friebel et al., IMPACT 2023: live-ins and live-outs, facts, and tiles o
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
@@ -15,6 +15,10 @@ from stages.lair.names import did_you_mean
 from stages.mapping.layer_yaml import Data, Machine, value_span, wrong_value
 from stages.mapping.yaml_text import Document, read_document
 
+if TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+NAME = "kernel.yaml"
 Size = Annotated[int, Field(ge=1)]
 
 
@@ -58,6 +62,13 @@ class Kernel(BaseModel):
     def key_span(self, *path: str | int) -> Span:
         """Return the place of the key at a path, or of the value that encloses it."""
         return self._document.keys.get(path) or value_span(self._document, path)
+
+
+def kernel_of(inputs: Inputs) -> Kernel:
+    """Return kernel.yaml; what an empty one says where there is none. Raises UserErrors."""
+    if inputs.names(NAME):
+        return read_kernel(inputs.source(NAME))
+    return read_kernel(Source(path=NAME, text=""))
 
 
 def read_kernel(source: Source) -> Kernel:

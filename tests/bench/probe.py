@@ -28,6 +28,7 @@ def probe(layer):
     from stages.lair.data import input_samples
     from stages.make.inputs import Inputs
     from stages.make.layers import open_folder
+    from stages.mapping.machine import read_machine
 
     inputs = Inputs(open_folder(layer), simulate.READS)
     node = inputs.lair()
@@ -35,7 +36,8 @@ def probe(layer):
     start = time.process_time()
     ran = simulate.run_programs(inputs, "simd", samples, node)
     seconds = time.process_time() - start
-    lanes = max(inputs.profile().lanes[tensor.type] for tensor in node.outputs)
+    profile = read_machine(inputs, inputs.mapping())
+    lanes = max(profile.lanes[tensor.type] for tensor in node.outputs)
     busiest = ran.usage[ran.usage["busy"].argmax()]
     return {
         "seconds": seconds, "cycles": ran.cycles, "hops": ran.hops, "tasks": ran.tasks,

@@ -10,6 +10,7 @@ from stages.make.key import units_of
 from stages.make.layers import find_layers, open_folder
 from stages.make.outputs import write_outputs
 from stages.make.stage import check_names
+from stages.mapping.machine import read_machine
 
 
 @pytest.fixture
@@ -136,9 +137,14 @@ def test_the_lair_named_must_be_there(layer):
     )
 
 
+def machine_of(layer):
+    inputs = Inputs(layer, BOTH)
+    return read_machine(inputs, inputs.mapping())
+
+
 def test_a_machine_may_change_figures_of_a_profile(layer):
     write(layer, layer_yaml=ONE_PE + "machine: {profile: wse2, hop: 7}\n")
-    profile = Inputs(layer, BOTH).profile()
+    profile = machine_of(layer)
     assert (profile.name, profile.hop) == ("wse2", 7)
 
 
@@ -146,14 +152,14 @@ def test_a_machine_may_be_a_file_which_counts_as_read(layer):
     write(layer, layer_yaml=ONE_PE + "machine: mine.yaml\n")
     write(layer, mine_yaml=(PROFILES / "ideal.yaml").read_text(encoding="utf-8"))
     inputs = Inputs(layer, BOTH)
-    assert inputs.profile().name == "mine"
+    assert read_machine(inputs, inputs.mapping()).name == "mine"
     assert list(inputs.further) == ["mine.yaml"]
 
 
 def test_an_unknown_machine_is_a_user_error(layer):
     write(layer, layer_yaml=ONE_PE + "machine: wse9\n")
     with pytest.raises(UserError) as raised:
-        Inputs(layer, BOTH).profile()
+        machine_of(layer)
     assert str(raised.value) == (
         f"{shown_path(layer.path / 'layer.yaml')}:2:10: error: unknown profile wse9\n"
         "  machine: wse9\n"
@@ -165,4 +171,3 @@ def test_an_unknown_machine_is_a_user_error(layer):
 def test_the_code_of_a_stage_includes_the_packages_it_imports():
     assert {"simulate.py", "fabric", "lair", "poly"} <= units_of("simulate.py")
     assert {"render.py", "../templates"} <= units_of("render.py")
-    assert "fabric" not in units_of("parse.py")

@@ -13,6 +13,7 @@ from stages.make.inputs import Inputs
 from stages.make.layers import open_folder
 from stages.volumes.domains import domains_by_name
 from stages.volumes.evaluate import evaluate
+from stages.volumes.kernel import kernel_of
 from stages.volumes.operation import read_program
 from stages.volumes.pasting import placed_tiles, taken_by, where
 from stages.volumes.values import kernel_values
@@ -79,5 +80,5 @@ def whole(folder):
     inputs = Inputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*.npy"))
     program = read_program(inputs.yaml("operations.yaml"))
     volumes = inputs.objects("volumes.isl")["volumes"]
-    given = kernel_values(program, domains_by_name(volumes), inputs.kernel(), inputs.arrays())
+    given = kernel_values(program, domains_by_name(volumes), kernel_of(inputs), inputs.arrays())
     return evaluate(program, volumes, given)[program.outputs[0]]

@@ -1,0 +1,32 @@
+"""The machine that layer.yaml, or kernel.yaml, asks for: a profile by name, or a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stages.diagnose import UserError
+from stages.fabric.profile import Profile, ProfileError, load_profile
+
+if TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+    from stages.mapping.layer_yaml import Mapping
+    from stages.volumes.kernel import Kernel
+
+
+def read_machine(inputs: Inputs, asking: Mapping | Kernel) -> Profile:
+    """Return the figures of the machine that a file is `asking` for, which counts as read.
+
+    Raises UserError where that names none that is known, or figures that are none.
+    """
+    given = asking.machine
+    figures = {"profile": given} if isinstance(given, str) else dict(given)
+    name = shown = str(figures.pop("profile"))
+    if name.endswith(".yaml"):
+        path, shown = inputs.further_path(name, asking.span("machine"))
+        name = str(path)
+    try:
+        return load_profile(name, figures)
+    except ProfileError as error:
+        said = error.message.replace(name, shown)
+        span = asking.key_span("machine", error.figure or "")
+        raise UserError(said, span, error.hint) from error
