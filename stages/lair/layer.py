@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from stages.diagnose import Span
 from stages.lair.tree import Access, Expr
 
-TYPES = ("float16", "float32", "int16", "int32")
+BYTES = {"float16": 2, "float32": 4, "int16": 2, "int32": 4}
+TYPES = tuple(BYTES)
 OPS = ("=", "+=", "*=", "max=", "min=")
 
 

@@ -10,12 +10,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stages.lair.layer import integers_of, is_integer
+from stages.lair.layer import BYTES, integers_of, is_integer
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 from stages.poly.ast import Branch, Expression, Instance, Loop, Nest, held
 
 C_TYPES = {"float16": "float16", "float32": "float", "int16": "int16_t", "int32": "int32_t"}
-BYTES = {"float16": 2, "float32": 4, "int16": 2, "int32": 4}
 FLOAT_CALLS = {
     "relu": "relu",
     "exp": "expf",

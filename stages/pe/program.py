@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
-from stages.pe.code import BYTES, C_TYPES, Block
+from stages.lair.layer import BYTES
+from stages.pe.code import C_TYPES, Block
 from stages.pe.function import Body, Function
 from stages.pe.instruction import configuration, table_entry, table_field
 from stages.pe.model import Model, holds, value
@@ -22,6 +23,7 @@ from stages.poly.bind import index_constants, project_names
 if TYPE_CHECKING:
     from stages.fabric.profile import Profile
 
+DATA = ("../fabric/pe.h",)
 PE_H = Path(__file__).parent.parent / "fabric" / "pe.h"
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import typing
 
+from stages.lair.layer import BYTES
 from stages.mapping.machine import read_machine
-from stages.pe.code import BYTES
 from stages.spatial.skewing import Group
 from stages.spatial.statements import Machine, Space, given_by, groups_of, space_of, wishes_of
 from stages.spatial.topology import Topology
