@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.naming import letters
+from stages.volumes.boxes import reduced
 from stages.volumes.operation import Operation
-from stages.volumes.partitioning import reduced
 
 SET = isl.dim_type.set
 

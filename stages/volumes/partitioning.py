@@ -23,15 +23,14 @@ from stages.lair.grammar import parse_expression
 from stages.lair.layer import integers_of, is_integer
 from stages.lair.tree import Number
 from stages.poly.cardinality import cardinality
-from stages.poly.dependence import depends_on
-from stages.poly.rectangles import NotRectangularError, rectangles, slabs
+from stages.poly.rectangles import NotRectangularError, rectangles
+from stages.volumes.boxes import SIGNS, boxes_of
 from stages.volumes.folding import NEUTRAL, combined, fold, in_type, numbers, repeated
 from stages.volumes.operation import Operation, Program, Result
 from stages.volumes.reached import Variant, constants_of, ends, variants
 from stages.volumes.splitting import split_loops
 
-IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
-SIGNS = {"+=": "{} + {}", "*=": "{} * {}", "max=": "max({}, {})", "min=": "min({}, {})"}
+IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,13 +117,27 @@ def _split(
     facts: Sequence[isl.Set], done: Partition,
 ) -> None:
     """Add the parts of a result, and the operations that compute them."""
+    try:
+        _add_parts(operation, result, program, domain, facts, done)
+    except NotRectangularError:
+        raise UserError(
+            f"{result.volume} of {operation.source} on line {operation.line} is computed in too"
+            f" many ways for a few hyperrectangles",
+            hint="its operands change from element to element, as in a mirror or an interleaving",
+        ) from None
+
+
+def _add_parts(
+    operation: Operation, result: Result, program: Program, domain: isl.Set,
+    facts: Sequence[isl.Set], done: Partition,
+) -> None:
     found = variants(operation, program, done.parts, done.constants)
     if result.init is not None:
         start = isl.Map.identity(domain.space.map_from_set()).intersect_domain(domain)
         inits = list(ends(start.set_tuple_name(OUT, result.init), program, done.parts))
     else:
         inits = []
-    boxes = _boxes(operation, result, domain, found, inits, facts)
+    boxes = boxes_of(result, domain, found, inits, facts)
     stem = _stem(result.volume, {*program.types, *done.types, *done.terms.values()})
     named = {f"{stem}_{n}": box for n, box in enumerate(boxes)}
     done.parts[result.volume] = {n: box.set_tuple_name(n) for n, box in named.items()}
@@ -150,63 +163,6 @@ def _check_finite(operation: Operation, result: Result, values: Iterable[float])
         message = f"{result.volume} of {operation.source} on line {operation.line}"
         hint = "give the constant a finite value"
         raise UserError(f"{message} computes with infinity", hint=hint)
-
-
-def _boxes(
-    operation: Operation, result: Result, domain: isl.Set, found: Sequence[Variant],
-    inits: Sequence[isl.Map], facts: Sequence[isl.Set],
-) -> list[isl.Set]:
-    """Return the hyperrectangles of a result on which all elements are computed alike.
-
-    That is where { [n, r] : instances with the reduction indices r get operands in the nth way } is
-    the same.
-    """
-    assert operation.loops is not None
-    sums = reduced(result)
-    ways = isl.Set("{ [-1] }").flat_product(isl.Set(f"{{ [{', '.join(['0'] * len(sums))}] }}"))
-    every = _plain(domain).flat_product(ways)
-    for n, variant in enumerate(found):
-        every = every.union(_numbered(result, variant.instances, n))
-    marks = [each.domain() for each in inits] + list(facts)
-    for n, mark in enumerate(marks):
-        every = every.union(_plain(mark).flat_product(_mark(-2 - n, len(sums))))
-    try:
-        boxes = [box for box, _ in slabs(every, domain.dim(SET))]
-    except NotRectangularError:
-        raise UserError(
-            f"{result.volume} of {operation.source} on line {operation.line} is computed in too"
-            f" many ways for a few hyperrectangles",
-            hint="its operands change from element to element, as in a mirror or an interleaving",
-        ) from None
-    name = domain.get_tuple_name() or ""
-    return [box.set_tuple_name(name) for box in boxes]
-
-
-def _plain(domain: isl.Set) -> isl.Set:
-    return domain.reset_tuple_id() if domain.has_tuple_id() else domain
-
-
-def _mark(number: int, width: int) -> isl.Set:
-    """Return { [number, 0, ...] }."""
-    return isl.Set(f"{{ [{', '.join([str(number), *['0'] * width])}] }}")
-
-
-def reduced(result: Result) -> list[int]:
-    """Return the dimensions of instances that say nothing of the element that they write."""
-    used = set[int]().union(*depends_on(result.writes))
-    return [k for k in range(result.writes.dim(IN)) if k not in used]
-
-
-def _numbered(result: Result, instances: isl.Set, number: int) -> isl.Set:
-    """Return { [element, number, r] } for instances of reduction indices r."""
-    sums = reduced(result)
-    width = result.writes.dim(IN)
-    names = [f"d{k}" for k in range(width)]
-    keys = ", ".join([str(number), *(names[k] for k in sums)])
-    mark = isl.Map(f"{{ [{', '.join(names)}] -> [{keys}] }}")
-    mark = mark.set_tuple_name(IN, instances.get_tuple_name() or "")
-    both = result.writes.intersect_domain(instances).flat_range_product(mark)
-    return both.range()
 
 
 def _terms(

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from stages.volumes.boxes import SIGNS, reduced
 from stages.volumes.cutting import Region
 from stages.volumes.matching import Slice, match_slice
 from stages.volumes.operation import Operation, Program
-from stages.volumes.partitioning import SIGNS, reduced
 from stages.volumes.tiling import Rows, Statement, Tile, tile
 
 
