@@ -5,12 +5,12 @@ Source   Friebel et al., IMPACT 2023, Algorithm 1: code for disjoint hyperrectan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
 from stages.poly.dependence import depends_on
-from stages.poly.rectangles import slabs
+from stages.poly.rectangles import rectangles, slabs
 from stages.volumes.operation import Result
 from stages.volumes.reached import Variant
 
@@ -36,7 +36,29 @@ def boxes_of(
     for n, mark in enumerate(marks):
         every = every.union(_plain(mark).flat_product(_mark(-2 - n, len(sums))))
     name = domain.get_tuple_name() or ""
-    return [box.set_tuple_name(name) for box, _ in slabs(every, domain.dim(SET))]
+    boxes = [box.set_tuple_name(name) for box, _ in slabs(every, domain.dim(SET))]
+    return [part for box in boxes for part in _rectangular(result, found, box)]
+
+
+def _rectangular(result: Result, found: Sequence[Variant], box: isl.Set) -> Iterator[isl.Set]:
+    """Yield the parts of a hyperrectangle that a hyperrectangle of instances writes each.
+
+    Where loops were split, a box of elements may be several of these: { x[i] : 1 <= i <= 4 } of
+    i = 2a + b is one for a = 0, a = 1 and a = 2. The terms of a reduction are added up instead.
+    """
+    pieces: list[isl.Set] = []
+    if result.operator not in SIGNS:
+        writers = result.writes.intersect_range(box).domain()
+        pieces = [r for way in found for r in rectangles(writers.intersect(way.instances))]
+    if len(pieces) <= 1:
+        yield box
+        return
+    every = isl.Set.empty(_plain(box).flat_product(_mark(0, 0)).space)
+    for n, piece in enumerate(pieces):
+        own = _plain(result.writes.intersect_domain(piece).range())
+        every = every.union(own.flat_product(_mark(n, 0)))
+    for part, _ in slabs(every, box.dim(SET)):
+        yield from _rectangular(result, found, part.set_tuple_name(box.get_tuple_name() or ""))
 
 
 def _plain(domain: isl.Set) -> isl.Set:

@@ -3,11 +3,16 @@
 from pathlib import Path
 
 import islpy as isl
+import numpy as np
 import yaml
 
 from stages import KERNEL
-from stages.make.folders import file_of
+from stages.make.folders import file_of, open_folder
+from stages.make.inputs import Inputs
 from stages.make.layers import open_folder
+from stages.volumes.domains import domains_by_name
+from stages.volumes.operation import read_program
+from stages.volumes.values import kernel_values
 from tests.volumes.tiled import compared, opened
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,6 +122,60 @@ def test_a_kernel_without_facts_and_tiles_has_no_parts(tmp_path):
     assert (folder.parts, folder.stages) == ((), KERNEL)
     (folder.path / "kernel.yaml").unlink()
     assert open_folder(folder.path).stages == KERNEL
+
+
+INSERTED = """\
+func.func @inserted(%x: tensor<4x6xf32>, %z: tensor<2x2xf32>, %s: tensor<2x3xf32>)
+    -> tensor<4x6xf32> {
+  %t = tensor.insert_slice %z into %x[1, 2] [2, 2] [1, 2] : tensor<2x2xf32> into tensor<4x6xf32>
+  %u = tensor.insert_slice %s into %t[2, 0] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x6xf32>
+  return %u : tensor<4x6xf32>
+}
+"""
+PADDED = """\
+func.func @padded(%x: tensor<3x2xf32>) -> tensor<5x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %two = arith.constant 2.0 : f32
+  %p = tensor.pad %x low[2, 1] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %two : f32
+  } : tensor<3x2xf32> to tensor<5x4xf32>
+  %init = tensor.empty() : tensor<4x5xf32>
+  %t = linalg.transpose ins(%p : tensor<5x4xf32>) outs(%init : tensor<4x5xf32>) permutation = [1, 0]
+  %m = tensor.insert_slice %x into %t[1, 0] [3, 2] [1, 2] : tensor<3x2xf32> into tensor<4x5xf32>
+  %y = tensor.pad %m low[1, 2] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<4x5xf32> to tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
+"""
+
+
+def test_a_slice_with_a_stride_and_one_that_overlaps_it_are_put_together(tmp_path):
+    folder = opened(tmp_path / "k", INSERTED, "facts: []")
+    given, expected = compared(folder)
+    x, z, s = (read_input(folder, name) for name in "xzs")
+    x[1:3, 2:5:2] = z
+    x[2:4, 0:3] = s
+    assert (given == x).all() and (expected == x).all()
+
+
+def test_a_slice_with_a_stride_in_what_is_padded_and_turned_is_put_together(tmp_path):
+    folder = opened(tmp_path / "k", PADDED, "facts: []")
+    given, expected = compared(folder)
+    x = read_input(folder, "x")
+    turned = np.pad(x, ((2, 0), (1, 1)), constant_values=2).T
+    turned[1:4, 0:3:2] = x
+    assert (given == np.pad(turned, ((1, 0), (2, 1)))).all() and (given == expected).all()
+
+
+def read_input(folder, name):
+    """Return the values of an input of a kernel."""
+    inputs = Inputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*.npy"))
+    program = read_program(inputs.yaml("operations.yaml"))
+    domains = domains_by_name(inputs.objects("volumes.isl")["volumes"])
+    return kernel_values(program, domains, inputs.kernel(), inputs.arrays())[name].copy()
 
 
 def test_an_unknown_fact_is_refused(kernel):
