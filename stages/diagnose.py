@@ -76,6 +76,14 @@ def render_error(error: UserError) -> str:
     return "\n".join(lines) + "\n"
 
 
+def headline(error: Exception) -> str:
+    """Return what is wrong in one line: the first thing that is, where it is the user's."""
+    if isinstance(error, UserError | UserErrors):
+        return str(error).partition("\n")[0]
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said}, a bug of ours, which a build shows"
+
+
 def _place(span: Span | None) -> str:
     return f"{span.source.path}:{span.line}:{span.column}: " if span is not None else ""
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stages.diagnose import headline
 from stages.make.folders import (
     KERNEL,
     MLIR,
@@ -18,6 +19,8 @@ from stages.make.folders import (
     files_in,
     names_of,
 )
+from stages.make.given import content_of
+from stages.make.session import session
 from stages.make.store.files import load_data, remove_left_overs, save_data
 
 if TYPE_CHECKING:
@@ -114,23 +117,34 @@ def read_plan(folder: LayerFolder) -> Plan | None:
     """Return the parts that kernel.yaml asks for; None where it asks for none.
 
     Kept in `.lairmake/` by the name of the kernel, with the digest of what it follows from, so that
-    a build with nothing to do reads no MLIR.
+    a build with nothing to do reads no MLIR. There are no parts where something is wrong: the
+    stages say so in a build, and the session knows why for those who only look at folders.
     """
     names = sorted(n for n in files_in(folder.path) if n == KERNEL or n.endswith(MLIR))
     if KERNEL not in names:
         return None
-    known = hashlib.sha256(_code().encode())
-    for name in names:
-        content = (folder.path / name).read_bytes()
-        known.update(f"{name}\0{len(content)}\0".encode() + content)
-    kept = folder.home / STATE / "kernels" / hashlib.sha256(folder.name.encode()).hexdigest()
-    digest, plan = load_data(kept) or ("", None)
-    if digest != known.hexdigest():
-        plan = _plan(folder)
-        remove_left_overs(kept.parent)
-        save_data(kept, (known.hexdigest(), plan))
+    try:
+        digest = _digest(folder, names)
+        kept = folder.home / STATE / "kernels" / hashlib.sha256(folder.name.encode()).hexdigest()
+        known, plan = load_data(kept) or ("", None)
+        if known != digest:
+            plan = _plan(folder)
+            remove_left_overs(kept.parent)
+            save_data(kept, (digest, plan))
+    except Exception as error:  # whoever builds it is told by a stage, with a traceback of a bug
+        session().unread[folder.name] = headline(error)
+        return {}
     found: Plan | None = plan
     return found
+
+
+def _digest(folder: LayerFolder, names: list[str]) -> str:
+    """Return the digest of what a plan follows from: the code, and the files of some names."""
+    known = hashlib.sha256(_code().encode())
+    for name in names:
+        content = content_of(folder.path / name)
+        known.update(f"{name}\0{len(content)}\0".encode() + content)
+    return known.hexdigest()
 
 
 def _code() -> str:
@@ -144,25 +158,21 @@ def _code() -> str:
 def _plan(folder: LayerFolder) -> Plan | None:
     """Run the stages up to the one that writes parts, and keep only what those are called.
 
-    Returns None where kernel.yaml asks for none, no files where something is wrong.
+    Returns None where kernel.yaml asks for none. Raises UserError where something is wrong.
     """
     from stages import KERNEL as STAGES, TILES
-    from stages.diagnose import UserError, UserErrors
     from stages.make.action import perform_in
     from stages.make.declare import declaration
     from stages.make.inputs import Inputs
     from stages.volumes.kernel import kernel_of
 
     written: dict[str, bytes] = {}
-    try:
-        if not kernel_of(Inputs(folder, (KERNEL,))).has_parts:
-            return None
-        for stage in (STAGES + TILES)[: (STAGES + TILES).index("emit")]:
-            inputs = Inputs(folder, declaration(stage).reads, written)
-            written |= perform_in(folder, stage, inputs)
-        return _parts(Inputs(folder, tuple(written), written))
-    except (UserError, UserErrors):
-        return {}
+    if not kernel_of(Inputs(folder, (KERNEL,))).has_parts:
+        return None
+    for stage in (STAGES + TILES)[: (STAGES + TILES).index("emit")]:
+        inputs = Inputs(folder, declaration(stage).reads, written)
+        written |= perform_in(folder, stage, inputs)
+    return _parts(Inputs(folder, tuple(written), written))
 
 
 def _parts(inputs: Inputs) -> Plan:

@@ -7,8 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 from stages import NETWORK as STAGES
-from stages.make.folders import LAYER, NETWORK, STATE, Crossing, LayerFolder, file_of, parts_of
+from stages.diagnose import Source, headline, source_of
+from stages.make.folders import (
+    LAYER,
+    NETWORK,
+    STATE,
+    Crossing,
+    LayerFolder,
+    file_of,
+    parts_of,
+    shown_path,
+)
+from stages.make.given import content_of
 from stages.make.layers import open_folder
+from stages.make.session import session
 from stages.make.store.files import load_data, remove_left_overs, save_data
 
 Plan = dict[str, Any]
@@ -84,28 +96,26 @@ def read_plan(folder: LayerFolder) -> Plan:
     Kept in `.lairmake/` by the name of the network, with the digest of the file, so that a build
     with nothing to do reads no YAML.
     """
+    kept = folder.home / STATE / "networks" / hashlib.sha256(folder.name.encode()).hexdigest()
     try:
-        content = (folder.path / NETWORK).read_bytes()
-    except OSError:
+        content = content_of(folder.path / NETWORK)
+        digest = hashlib.sha256(content).hexdigest()
+        known, plan = load_data(kept) or ("", NOTHING)
+        if known != digest:
+            plan = _parse(source_of(shown_path(folder.path / NETWORK), content))
+            remove_left_overs(kept.parent)
+            save_data(kept, (digest, plan))
+    except Exception as error:  # whoever builds it is told by a stage, with a traceback of a bug
+        session().unread[folder.name] = headline(error)
         return NOTHING
-    name, digest = (hashlib.sha256(c).hexdigest() for c in (folder.name.encode(), content))
-    kept = folder.home / STATE / "networks" / name
-    known, plan = load_data(kept) or ("", NOTHING)
-    if known != digest:
-        plan = _parse(content)
-        remove_left_overs(kept.parent)
-        save_data(kept, (digest, plan))
-    return plan
+    found: Plan = plan
+    return found
 
 
-def _parse(content: bytes) -> Plan:
-    from stages.diagnose import Source, UserErrors
+def _parse(source: Source) -> Plan:
     from stages.mapping.network_yaml import read_network
 
-    try:
-        network = read_network(Source(path=NETWORK, text=content.decode("utf-8-sig")))
-    except (UserErrors, UnicodeDecodeError):
-        return NOTHING
+    network = read_network(source)
     ends = [(c.to, c.source) for c in network.crossings]
     return {
         "parts": network.parts,

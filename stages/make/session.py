@@ -25,6 +25,7 @@ class Session:
     each of these, by name; `selected` are the layers that are to be built whole, `asked` those of
     them that the user named.
     Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
+    `unread` says of networks and kernels why their parts are not known.
     `code` gives the digests of the units of code of each stage, as far as they are known.
     A `verbose` build prints everything.
     `interrupted` is the signal that did so, `lost` the one that ended another process of the build.
@@ -46,6 +47,7 @@ class Session:
     asked: set[str] = field(default_factory=set)
     clean: set[str] = field(default_factory=set)
     unchanged: int = 0
+    unread: dict[str, str] = field(default_factory=dict)
     code: dict[str, Mapping[str, str]] = field(default_factory=dict)
     results: dict[str, Result] = field(default_factory=dict)
     reporter: Recorded | None = None

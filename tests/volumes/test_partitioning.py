@@ -7,7 +7,7 @@ import numpy as np
 import yaml
 
 from stages import KERNEL
-from stages.make.folders import file_of, open_folder
+from stages.make.folders import file_of
 from stages.make.inputs import Inputs
 from stages.make.layers import open_folder
 from stages.volumes.domains import domains_by_name

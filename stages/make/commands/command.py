@@ -21,7 +21,7 @@ from doit.cmdparse import CmdOption, CmdParse, CmdParseError
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
 from stages.diagnose import UserError, UserErrors
-from stages.make.commands.inert import begin_command
+from stages.make.commands.inert import begin_command, tell_unread
 from stages.make.folders import LayerFolder, every_stage, folders_of, user_folder
 from stages.make.layers import layers_at
 from stages.make.loading import OURS
@@ -158,6 +158,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         try:
             with printing():
                 code = self.act(options, words)
+            tell_unread()
         except (UserError, UserErrors) as error:
             sys.stderr.write(str(error))
             return 1

@@ -56,6 +56,16 @@ def our_commands(cmds: Any) -> list[str]:
     ]
 
 
+def tell_unread() -> None:
+    """Say of each network and kernel that cannot be read why its parts are not shown.
+
+    A build does not: there a stage says what is wrong.
+    """
+    if session().arguments is None:
+        for name, why in sorted(session().unread.items()):
+            sys.stderr.write(f"warning: {name} is shown without its parts: {why}\n")
+
+
 class NotFound(InvalidCommand):  # type: ignore[misc]
     """What doit says of a word that names nothing, with what may be meant."""
 
@@ -84,7 +94,9 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         """Return doit's exit code, 1 where what is printed has no room."""
         try:
             with printing():
-                return int(super().execute(params, args) or 0)
+                code = int(super().execute(params, args) or 0)
+            tell_unread()
+            return code
         except (UserError, UserErrors) as error:
             sys.stderr.write(str(error))
             return 1

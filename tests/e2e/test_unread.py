@@ -1,0 +1,61 @@
+"""Commands about folders that cannot be read: one line for each, and the others as ever."""
+
+import pytest
+
+from stages.make.folders import open_folder
+from stages.make.session import begin, session
+from tests.e2e.conftest import DODO, LAYER_DODO, ROOT
+
+KERNEL_SAYS = (
+    "warning: broken is shown without its parts: projects/broken/kernel.yaml:1:1: error:"
+    " unknown key fcts\n"
+)
+NETWORK_SAYS = (
+    "warning: torn is shown without its parts: projects/torn/network.yaml:1:1: error:"
+    " parts is missing\n"
+)
+
+
+@pytest.fixture
+def spoilt(space):
+    """A workspace with a layer, a kernel whose kernel.yaml is wrong, and a network without parts."""
+    space.write("dodo.py", DODO)
+    space.copy(ROOT / "projects/fc", "projects/fc")
+    space.write("projects/broken/k.mlir", "nonsense\n")
+    space.write("projects/broken/kernel.yaml", "fcts: []\n")
+    space.write("projects/torn/dodo.py", LAYER_DODO)
+    space.write("projects/torn/network.yaml", "# nothing\n")
+    return space
+
+
+def long(*values):
+    return pytest.param(*values, marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize(("command", "shown"), [
+    (["list"], "fc "), (["graph"], "fc\n"), long(["show", "fc"], "fc\n"),
+    long(["dry"], "fc\n"), long(["clean", "-n"], "fc:simulate - "),
+])
+def test_a_folder_that_cannot_be_read_is_one_line_and_the_others_are_shown(spoilt, command, shown):
+    run = spoilt.run(*command)
+    assert run.code == 0 and shown in run.out
+    broken, torn = run.err.splitlines(keepends=True)
+    assert (broken, torn) == (KERNEL_SAYS, NETWORK_SAYS)
+
+
+@pytest.mark.long
+def test_diff_tells_of_the_others_where_a_folder_cannot_be_read(spoilt):
+    run = spoilt.run("diff", "fc", "--with", "broken")
+    assert run.err.count("is shown without its parts") == 2
+    assert "Traceback" not in run.err
+
+
+def test_a_bug_in_one_kernel_is_a_line_where_nothing_is_built(tmp_path, monkeypatch):
+    monkeypatch.setattr("stages.make.stage.perform", lambda name, inputs: {}["="])
+    (tmp_path / "k.mlir").write_text("nonsense\n", encoding="utf-8")
+    (tmp_path / "kernel.yaml").write_text("facts: []\n", encoding="utf-8")
+    begin()
+    assert open_folder(tmp_path).parts == ()
+    assert session().unread == {
+        tmp_path.name: "KeyError: '=', a bug of ours, which a build shows"
+    }
