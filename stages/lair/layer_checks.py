@@ -14,7 +14,7 @@ from stages.diagnose import UserError
 from stages.lair.affine import reach
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement, Tensor, is_integer
-from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, walk
+from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary, walk
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -114,8 +114,10 @@ def check_types(statement: Statement, layer: Layer) -> Iterator[UserError]:
             yield UserError(message, read.span, hint)
     if is_integer(target):
         yield from _check_selected(statement, layer)
-        for part in walk(statement.expr):
-            yield from _check_integer(part, target)
+        parts = list(walk(statement.expr))
+        negated = {id(part.operand) for part in parts if isinstance(part, Unary)}
+        for part in parts:
+            yield from _check_integer(part, target, _LARGEST[target] + (id(part) in negated))
 
 
 def _check_selected(statement: Statement, layer: Layer) -> Iterator[UserError]:
@@ -128,14 +130,18 @@ def _check_selected(statement: Statement, layer: Layer) -> Iterator[UserError]:
         yield UserError(message, wider[0].span, hint)
 
 
-def _check_integer(part: Expr, target: str) -> Iterator[UserError]:
+def _check_integer(part: Expr, target: str, most: int) -> Iterator[UserError]:
+    """Yield an error for what is no integer of a type; `most` is its largest literal here.
+
+    That is one more behind a minus: -32768 is an int16.
+    """
     hint = f"the statement defines a tensor of {target}"
     match part:
         case Binary(op="/"):
             yield UserError("a quotient is no integer", part.span, hint)
         case Call() if part.function not in EXACT_FUNCTIONS:
             yield UserError(f"{part.function} is no integer", part.span, hint)
-        case Number() if not isinstance(part.value, int) or part.value > _LARGEST[target]:
+        case Number() if not isinstance(part.value, int) or part.value > most:
             yield UserError(f"{part.value} is no {target}", part.span, hint)
 
 

@@ -6,6 +6,7 @@ cycles never depend on the compiler of the host.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -172,9 +173,12 @@ def literal(value: float | str, type_: str) -> str:
 
 
 def _integer(number: float, size: int) -> str:
-    """Return the integer of `size` bytes that is nearest to a number, which may be infinite."""
-    most = 2 ** (8 * size - 1) - 1
-    whole = int(min(max(number, -most - 1), most))
+    """Return the integer of `size` bytes that is nearest to a number, which may be infinite.
+
+    What a minus stands before may be one more than the largest: -(32768) is an int16.
+    """
+    least = -(2 ** (8 * size - 1))
+    whole = int(min(max(number, least), -least - math.isinf(number)))
     return "INT32_MIN" if whole == -(2**31) else str(whole)
 
 

@@ -18,7 +18,7 @@ NETWORK_SAYS = (
 
 @pytest.fixture
 def spoilt(space):
-    """A workspace with a layer, a kernel whose kernel.yaml is wrong, and a network without parts."""
+    """A workspace with a layer, a kernel whose kernel.yaml is wrong, a network that is wrong."""
     space.write("dodo.py", DODO)
     space.copy(ROOT / "projects/fc", "projects/fc")
     space.write("projects/broken/k.mlir", "nonsense\n")

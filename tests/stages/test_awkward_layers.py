@@ -53,6 +53,16 @@ LAYERS = {
         '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}\n'
         '  X: {arrives: "{ X[i] -> [PE[-1, 0] -> index[i]] }", sparse: true}\n',
     ),
+    "the_least_int32": (
+        "lair f(): int32 x[8] -> int32 y[8]\n"
+        "{ all (i) in (8) y[i] = max(min(x[i], 5), -2147483648) + -2147483648 }\n",
+        ONE_PE,
+    ),
+    "the_least_int16": (
+        "lair f(): int16 x[8] -> int16 y[8]\n"
+        "{ all (i) in (8) y[i] = max(x[i], -32768) - -32768 }\n",
+        ONE_PE + 'simd: {prefer: exact}\n',
+    ),
     "quotients_of_zero_by_zero": (
         "lair f(): float16 x[8], float16 w[8] -> float16 y[8]\n"
         "{ all (i) in (8) y[i] = x[i] / (w[i] - w[i]) }\n",

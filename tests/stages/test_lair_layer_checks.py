@@ -165,6 +165,15 @@ f.lair:1:67: error: 0.5 is no int16
 hint: the statement defines a tensor of int16
 """,
     ),
+    "integer_too_small": (
+        """lair f(): int16 x[2] -> int16 y[2] { all (i) in (2) y[i] = x[i] + -32769 }""",
+        """\
+f.lair:1:68: error: 32769 is no int16
+  lair f(): int16 x[2] -> int16 y[2] { all (i) in (2) y[i] = x[i] + -32769 }
+                                                                     ^^^^^
+hint: the statement defines a tensor of int16
+""",
+    ),
     "integer_too_large": (
         """lair f(): int16 x[2] -> int16 y[2] { all (i) in (2) y[i] = x[i] + 32768 }""",
         """\

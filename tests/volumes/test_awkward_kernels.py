@@ -124,6 +124,35 @@ def test_integers_of_16_bits_wrap_before_they_are_compared(tmp_path, other):
         assert np.array_equal(found, own)
 
 
+LEAST = """\
+#m = affine_map<(i, j) -> (i, j)>
+#r = affine_map<(i, j) -> (i)>
+func.func @least(%x: tensor<6x5xTYPE>) -> tensor<6xTYPE> {
+  %e = tensor.empty() : tensor<6xTYPE>
+  %z = arith.constant LEAST : TYPE
+  %f = linalg.fill ins(%z : TYPE) outs(%e : tensor<6xTYPE>) -> tensor<6xTYPE>
+  %r = linalg.generic {indexing_maps = [#m, #r], iterator_types = ["parallel", "reduction"]}
+    ins(%x : tensor<6x5xTYPE>) outs(%f : tensor<6xTYPE>) {
+  ^bb0(%a: TYPE, %o: TYPE):
+    %s = arith.muli %a, %a : TYPE
+    %c = arith.maxsi %s, %o : TYPE
+    linalg.yield %c : TYPE
+  } -> tensor<6xTYPE>
+  return %r : tensor<6xTYPE>
+}
+"""
+
+
+@pytest.mark.parametrize("bits", [16, 32])
+def test_a_maximum_may_start_from_the_least_integer(tmp_path, bits):
+    type_ = np.dtype(f"int{bits}")
+    text = filled(LEAST, TYPE=f"i{bits}", LEAST=str(np.iinfo(type_).min))
+    x = np.arange(30, dtype=type_).reshape(6, 5) * type_.type(181)
+    folder = given_inputs(opened(tmp_path, text, "facts: []\n"), x=x)
+    for found in compared(folder):
+        assert np.array_equal(found, (x * x).max(axis=1))
+
+
 def test_integers_wider_than_the_result_are_refused(tmp_path):
     with pytest.raises(UserError) as caught:
         compared(opened(tmp_path, WIDE, "facts: []\n"))
