@@ -11,11 +11,7 @@ Ensures  the programs need no more memory than a PE has; one layout serves both.
 
 from __future__ import annotations
 
-import functools
 import typing
-from pathlib import Path
-
-import jinja2
 
 from stages.diagnose import UserError
 from stages.mapping.machine import read_machine
@@ -26,6 +22,7 @@ from stages.pe.copied import if_copied
 from stages.pe.layout import layout_of
 from stages.pe.model import Model, read_model
 from stages.pe.program import Program
+from stages.shipped import template
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile
@@ -62,7 +59,6 @@ is sparse, outer is the box of outer indices, each of them a sequence with an en
 COPIES_HEADER = """
 positions: the routes of a colour, which routers take in turn; copies: the PEs each of which gets a
 copy, with a control wavelet that turns its router; along: the adapters that do, and their ports."""
-TEMPLATES = Path(__file__).parent.parent / "templates"
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
 
@@ -93,21 +89,9 @@ def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:
 
 def program_text(program: Program, variant: str) -> str:
     """Return the C text of a program."""
-    return _template().render(
+    return template("pe.c.j2").render(
         program=program.context(), layer=program.model.layer.name, variant=variant
     )
-
-
-@functools.cache
-def _template() -> jinja2.Template:
-    """Return the spelling of a program, which is read and compiled once."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    return environment.get_template("pe.c.j2")
 
 
 def check_machine(model: Model, programs: list[Program], profile: Profile, inputs: Inputs) -> None:

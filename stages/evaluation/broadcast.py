@@ -11,11 +11,12 @@ from typing import Any
 
 import yaml
 
-from stages.evaluation.document import environment, table
+from stages.evaluation.document import table
 from stages.evaluation.measure import Case, build
 from stages.evaluation.plot import plot
 from stages.make.folders import file_of
 from stages.make.layers import open_folder
+from stages.shipped import template
 
 STAGES = ("parse", "place", "schedule", "skew", "count")
 SIDES = (1, 2, 4, 8, 16, 32)
@@ -37,7 +38,7 @@ def counted(case: Case, workspace: Path) -> Counts:
 
 def document(found: Mapping[str, Counts], grids: Mapping[int, Counts]) -> str:
     """Return the document; counts by layer, and of the product by the side of the grid."""
-    return environment().get_template("broadcast.md.j2").render(
+    return template("broadcast.md.j2").render(
         example=example_table(found["matmul"]),
         places=places_table(found["matmul"]),
         layers=layers_table(found),
@@ -60,8 +61,7 @@ def pictures(grids: Mapping[int, Counts]) -> dict[str, str]:
 
 
 def _drawn(lines: Mapping[str, list[tuple[float, float]]], label: str) -> str:
-    template = environment().get_template("plot.svg.j2")
-    return template.render(plot(lines, "PEs along a side", label, True))
+    return template("plot.svg.j2").render(plot(lines, "PEs along a side", label, True))
 
 
 def example_table(counts: Counts) -> str:

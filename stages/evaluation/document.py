@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
-
-import jinja2
 
 from stages.evaluation.counters import counters_of, explain
 from stages.evaluation.plot import plot
 from stages.evaluation.split import GROUPS, group_of, split
 from stages.evaluation.sweeps import Sweep, per_call
+from stages.shipped import template
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 LIMIT = 1.5
 AIM = 1.15
 PARTS = ("computing", "rounding", "start-up", "loops", "waiting", "drain")
@@ -31,7 +28,7 @@ def document(
 ) -> str:
     """Return the document; results by layer, and by sweep, value and series."""
     ordered = dict(sorted(wse2.items(), key=lambda item: (-item[1]["speedup"], item[0])))
-    return environment().get_template("evaluation.md.j2").render(
+    return template("evaluation.md.j2").render(
         catalogue=catalogue_table(ordered),
         groups={name: group_of_layers(ordered, name) for name in GROUPS},
         lanes=max((r["lanes"] for r in wse2.values()), default=0),
@@ -54,7 +51,7 @@ def picture(sweep: Sweep, swept: Swept) -> str:
     }
     label = {"speedup": "speed-up", "cycles": "cycles", "per call": "cycles per call"}[sweep.shown]
     drawn = plot(lines, sweep.axis, label, sweep.doubling)
-    return environment().get_template("plot.svg.j2").render(drawn)
+    return template("plot.svg.j2").render(drawn)
 
 
 def shown(sweep: Sweep, results: Results) -> float:
@@ -62,14 +59,6 @@ def shown(sweep: Sweep, results: Results) -> float:
     if sweep.shown == "per call":
         return per_call(results)
     return float(results["speedup"] if sweep.shown == "speedup" else results["cycles"]["simd"])
-
-
-def environment() -> jinja2.Environment:
-    """Return where the templates of documents and plots are."""
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True, autoescape=False,
-    )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -9,8 +9,9 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stages.evaluation.document import environment, table
+from stages.evaluation.document import table
 from stages.evaluation.measure import Case
+from stages.shipped import template
 
 MACHINE = "systolic"
 HEAD = ("layer", "with multicast", "passed on", "worth", "copies", "worth")
@@ -28,7 +29,7 @@ def without_multicast(case: Case) -> tuple[Case, Case]:
 def document(found: Mapping[str, Pair]) -> str:
     """Return the document, by layer."""
     alone = [name for name, pair in found.items() if not _differs(pair)]
-    return environment().get_template("multicast.md.j2").render(
+    return template("multicast.md.j2").render(
         table=layers_table({n: pair for n, pair in found.items() if n not in alone}), alone=alone
     )
 

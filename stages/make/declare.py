@@ -7,9 +7,9 @@ import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-STAGES = Path(__file__).resolve().parent.parent
+from stages.shipped import STAGES
+
 DECLARATION = re.compile(r"^(READS|WRITES)\b[^=\n]*=\s*(\([^)]*\))", re.MULTILINE)
 
 

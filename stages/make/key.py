@@ -14,14 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.make.declare import STAGES, declaration
+from stages.make.declare import declaration
 from stages.make.folders import LayerFolder, file_of, further_file, names_meant
 from stages.make.session import session
 from stages.make.store.memo import Memo
 from stages.make.store.store import Store
+from stages.shipped import STAGES, shipped
 
 EVERY_STAGE = ("diagnose.py", "lair", "make/inputs.py", "make/stage.py", "mapping", "poly")
 PACKAGES = ("islpy", "jinja2", "lark", "numpy", "pydantic", "pyyaml", "xdsl")
+TEMPLATES = "templates"
 MENTION = re.compile(rb"\bstages\.(\w+)")
 
 
@@ -112,7 +114,7 @@ def units_of(module: str) -> set[str]:
 @functools.cache
 def _contents(unit: str) -> tuple[str, set[str]]:
     """Return the digest of a file, or of all files below a folder, and the packages mentioned."""
-    root = STAGES / unit
+    root = shipped(unit) if unit == TEMPLATES else STAGES / unit
     result, mentioned = hashlib.sha256(), set()
     for path in sorted(_files(root)):
         content = path.read_bytes()
@@ -125,8 +127,8 @@ def _mentioned(content: bytes) -> set[str]:
     """Return the packages that a text imports; templates and profiles go by their own names."""
     names = {name.decode() for name in MENTION.findall(content)} - {"make"}
     found = {name for name in names if (STAGES / name).is_dir()}
-    if b"templates" in content:
-        found.add("../templates")
+    if b"stages.shipped" in content:
+        found |= {"shipped.py", TEMPLATES}
     return found | ({"fabric"} if b".profile()" in content else set())
 
 

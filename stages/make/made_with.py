@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from stages.make.declare import STAGES
 from stages.make.key import compiler, versions
 from stages.make.store.files import load_data, save_data
+from stages.shipped import STAGES, shipped
 
 MAKE = "make"
 """Where the code is that no stage is made of."""
@@ -61,7 +61,7 @@ def _seen(known: Seen) -> Iterator[tuple[str, tuple[tuple[int, int], str]]]:
 
 def _files() -> Iterator[str]:
     """Yield the paths of all files that stages are made of."""
-    for top in (STAGES, STAGES.parent / "templates"):
+    for top in (STAGES, shipped("templates")):
         for place, folders, names in os.walk(top):
             hidden = {name for name in folders if name.startswith((".", "__"))}
             skipped = hidden | ({MAKE} if place == str(STAGES) else set())

@@ -15,7 +15,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from stages.make.declare import STAGES
 from stages.make.folders import (
     NETWORK,
     NOT_LAYERS,
@@ -29,6 +28,7 @@ from stages.make.key import compiler
 from stages.make.session import session
 from stages.make.store.files import load_data, remove_left_overs, save_data
 from stages.make.store.memo import FINE, SECOND, is_fresh
+from stages.shipped import STAGES, shipped
 
 Signature = list[Any]
 Place = tuple[str, str, str]
@@ -189,7 +189,7 @@ def _wait_for(signature: Signature) -> None:
 def _code_signature() -> Signature:
     """Return what changes when the code of the stages or a tool does."""
     found: Signature = [sys.version, repr(compiler())]
-    for root in (STAGES, STAGES.parent / "templates"):
+    for root in (STAGES, shipped("templates")):
         _add(found, str(root), str(root), True)
     found = [f for f in found if not (isinstance(f, tuple) and f[0].endswith(".pyc"))]
     packages = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]

@@ -170,4 +170,4 @@ def test_an_unknown_machine_is_a_user_error(layer):
 
 def test_the_code_of_a_stage_includes_the_packages_it_imports():
     assert {"simulate.py", "fabric", "lair", "poly"} <= units_of("simulate.py")
-    assert {"render.py", "../templates"} <= units_of("render.py")
+    assert {"render.py", "shipped.py", "templates"} <= units_of("render.py")

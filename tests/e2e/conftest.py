@@ -109,7 +109,8 @@ def modules(tmp_path):
     shutil.copytree(SMALL, stages)
     for package in ("lair", "make", "mapping", "poly"):
         shutil.copytree(ROOT / "stages" / package, stages / package)
-    shutil.copy(ROOT / "stages" / "diagnose.py", stages)
+    for module in ("diagnose.py", "shipped.py"):
+        shutil.copy(ROOT / "stages" / module, stages)
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nNETWORK, KERNEL, ANALYSES = (), ('gather',), ('count',)\n"
     (stages / "__init__.py").write_text(tuples, encoding="utf-8")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from stages.diagnose import UserError
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.declare import STAGES
 from stages.make.folders import (
     LAYER,
     NETWORK,
@@ -22,8 +22,9 @@ from stages.make.folders import (
 )
 from stages.make.layers import find_layers, find_workspace, lone_folder
 from stages.make.store.files import is_left_over, temporary_name
+from stages.shipped import shipped
 
-SHIPPED = STAGES.parent / "projects"
+SHIPPED = shipped("projects")
 NAME = re.compile(r"[A-Za-z_][\w-]*(/[A-Za-z_][\w-]*)*")
 LIKE = {
     "name": "like",
@@ -87,9 +88,8 @@ class New(LayerCommand):
         for path in (user_folder() / like, *named, SHIPPED / like):
             if mark_of(files_in(path)) not in (None, NETWORK):
                 return path
-        found = find_layers(SHIPPED.parent)
-        shipped = sorted(layer.name for layer in found if not layer.parts)
-        raise UserError(f"there is no layer {like}", hint=f"shipped are {', '.join(shipped)}")
+        names = ", ".join(sorted(shipped_layers()))
+        raise UserError(f"there is no layer {like}", hint=f"shipped are {names}")
 
     def _report(self, folder: Path, as_json: bool) -> None:
         layer = lone_folder(folder)
@@ -101,6 +101,15 @@ class New(LayerCommand):
         below = find_workspace(folder) == here and (here / "dodo.py").is_file()
         how = f"doit {layer.name}" if below else f"cd {shown_path(folder)} && doit"
         print("\n".join([f"{shown_path(folder)}/", *(f"  {f}" for f in files), f"build it: {how}"]))
+
+
+def shipped_layers() -> Iterator[str]:
+    """Yield the names of the layers and kernels that are shipped, but for parts of networks."""
+    for place, folders, files in os.walk(SHIPPED):
+        mark = mark_of(files)
+        folders[:] = [] if mark == NETWORK else sorted(set(folders) - NOT_LAYERS)
+        if mark not in (None, NETWORK):
+            yield Path(place).relative_to(SHIPPED).as_posix()
 
 
 def place_of(name: str) -> Path:

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
-from stages.make.declare import STAGES, declaration
+from stages.make.declare import declaration
 from stages.make.folders import LayerFolder, every_stage, names_meant
 from stages.make.tasks import before
+from stages.shipped import STAGES
 
 PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
 

@@ -1,0 +1,33 @@
+"""What is shipped beside the code: templates, and the layers that new ones are made like.
+
+A checkout has these folders at its top, beside `stages/`; a wheel has them in it.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import jinja2
+
+STAGES = Path(__file__).resolve().parent
+
+
+def shipped(name: str) -> Path:
+    """Return the folder `templates` or `projects`, wherever this code is installed."""
+    inside = STAGES / name
+    return inside if inside.is_dir() else STAGES.parent / name
+
+
+@functools.cache
+def template(name: str) -> jinja2.Template:
+    """Return a template by the name of its file, read and compiled once."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(shipped("templates")), undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True, autoescape=False,
+    )
+    return environment.get_template(name)
