@@ -10,7 +10,8 @@ DOIT_CONFIG = workspace_config()
 PYTHON = [sys.executable, "-m"]
 CORES = min(os.cpu_count() or 1, 8)
 WORKERS = ["-n", str(CORES), "--dist", "loadgroup"] if CORES > 1 else []
-MODULES = [Path("dodo.py"), *sorted(p for d in ("stages", "tests") for p in Path(d).rglob("*.py"))]
+CODE = ("lairmake", "stages")
+MODULES = [Path("dodo.py"), *sorted(p for d in (*CODE, "tests") for p in Path(d).rglob("*.py"))]
 
 
 def task_runs():
@@ -29,5 +30,5 @@ def task_checks():
         yield {"basename": "lint", "name": path, "file_dep": [path, "pyproject.toml"],
                "actions": [[*PYTHON, "ruff", "check", "--quiet", path]]}
     yield {"basename": "types", "doc": "Check the types of the compiler with mypy",
-           "actions": [[*PYTHON, "mypy", "stages"]],
-           "file_dep": ["pyproject.toml", *(str(p) for p in MODULES if p.parts[0] == "stages")]}
+           "actions": [[*PYTHON, "mypy"]],
+           "file_dep": ["pyproject.toml", *(str(p) for p in MODULES if p.parts[0] in CODE)]}

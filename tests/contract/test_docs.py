@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from doit.doit_cmd import DoitMain
 
 from stages import KERNEL, NETWORK, PIPELINE, TILES
 from stages.fabric.profile import PROFILES
@@ -16,7 +17,8 @@ from stages.mapping.layer_yaml import Mapping, Simd, TensorMapping
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-COMMANDS = [n for n, at in PROJECT["entry-points"]["doit.COMMAND"].items() if ".inert:" not in at]
+OF_DOIT = {command.get_name() for command in DoitMain.DOIT_CMDS}
+COMMANDS = PROJECT["entry-points"]["doit.COMMAND"].keys() - OF_DOIT
 WAYS = get_args(get_args(Simd.model_fields["prefer"].annotation)[0])
 LINK = re.compile(r"\]\(([^)#]*)(#[^)]*)?\)")
 

@@ -106,6 +106,7 @@ class Space:
 def modules(tmp_path):
     """The Make of this project around four small stages."""
     stages = tmp_path / "modules" / "stages"
+    shutil.copytree(ROOT / "lairmake", stages.parent / "lairmake")
     shutil.copytree(SMALL, stages)
     for package in ("lair", "make", "mapping", "poly"):
         shutil.copytree(ROOT / "stages" / package, stages / package)

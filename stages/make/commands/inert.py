@@ -52,7 +52,7 @@ def our_commands(cmds: Any) -> list[str]:
         name
         for name, entry in cmds.items()
         if name not in core and isinstance(entry, PluginEntry)
-        and entry.location.startswith("stages.make.")
+        and entry.location.startswith("lairmake.")
     ]
 
 

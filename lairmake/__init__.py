@@ -1,0 +1,1 @@
+"""Make for mappings, for those who import it."""

@@ -1,0 +1,89 @@
+"""The command `lairmake`: doit with our commands, which needs no dodo.py where layers are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from doit import loader
+from doit.cmd_base import DodoTaskLoader
+from doit.doit_cmd import DoitMain
+from doit.exceptions import InvalidDodoFile
+
+from lairmake.compiler import find_compiler, version
+
+DODO = "dodo.py"
+HELP = "--help"
+NOTHING = """nothing to build here: no dodo.py, no layer.yaml and no projects/
+hint: `lairmake new NAME` makes a layer"""
+
+
+class Main(DoitMain):  # type: ignore[misc]
+    """doit, called by our name."""
+
+    BIN_NAME = "lairmake"
+
+    @staticmethod
+    def print_version() -> None:
+        """Print the version of Lairmake."""
+        print(f"lairmake {version()}")
+
+
+class Loader(DodoTaskLoader):  # type: ignore[misc]
+    """Loads the nearest dodo.py; a folder of layers that has none is taken as if it had ours."""
+
+    def setup(self, options: Any) -> None:
+        """Move to the folder of what is built. Raises InvalidDodoFile where there is nothing."""
+        if options["dodoFile"] != DODO or options["cwdPath"]:
+            super().setup(options)
+            return
+        found = _nearest(Path.cwd())
+        if found is None:
+            raise InvalidDodoFile(NOTHING)
+        options["seek_file"] = True
+        if (found / DODO).is_file():
+            super().setup(options)
+            return
+        loader.initial_workdir = os.getcwd()
+        os.chdir(found)
+        self.namespace = _namespace(found)
+
+
+def _nearest(here: Path) -> Path | None:
+    """Return the folder with the dodo.py, or of a layer, that a path lies in; None for none.
+
+    Only where the user stands `projects/` alone makes a workspace.
+    """
+    from stages.make.folders import is_buildable
+
+    for place in (here, *here.parents):
+        if (place / DODO).is_file() or is_buildable(place):
+            return place
+    return here if (here / "projects").is_dir() else None
+
+
+def _namespace(folder: Path) -> dict[str, Any]:
+    """Return what our dodo.py would define in a folder that has none."""
+    from stages import make
+    from stages.make.folders import is_buildable
+
+    if is_buildable(folder):
+        return {"DOIT_CONFIG": make.layer_config(), "task_layers": make.layer_tasks}
+    return {"DOIT_CONFIG": make.workspace_config(), "task_layers": make.workspace_tasks}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what a command line says, and return doit's exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words and words[-1] == HELP:
+        words = ["help", *words[:-1][:1]]
+    find_compiler()
+    code = Main(task_loader=Loader()).run(words)
+    return int(code or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,18 @@
+"""The commands, as the entry points of doit name them: by their classes."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from lairmake.compiler import HERE, find_compiler
+
+
+def __getattr__(name: str) -> Any:
+    """Return a command of the compiler: it is in a module of its name, or with those of doit."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    find_compiler()
+    own = HERE / "stages" / "make" / "commands" / f"{name.lower()}.py"
+    place = "run" if name == "Run" else f"commands.{name.lower() if own.is_file() else 'inert'}"
+    return getattr(importlib.import_module(f"stages.make.{place}"), name)

@@ -1,0 +1,75 @@
+"""The command `lairmake`, as it is where a user installed it, in a repository of their own."""
+
+import importlib.metadata
+
+import pytest
+
+FOREIGN = "raise SystemExit('the folder of the user was imported')\n"
+
+
+def lairmake(space, *words, cwd="."):
+    return space.python("-m", "lairmake", *words, cwd=cwd)
+
+
+def test_a_layer_without_a_dodo_file_is_built_from_any_folder_in_it(small):
+    small.layer("elsewhere/b")
+    (small.root / "elsewhere/b/dodo.py").unlink()
+    assert lairmake(small, "-v", cwd="elsewhere/b").ran == [
+        "b:parse", "b:place", "b:render", "b:simulate",
+    ]
+    assert lairmake(small, "list", cwd="elsewhere/b/build").out.split() == [
+        "b", "build", "and", "simulate", "b",
+    ]
+
+
+def test_a_workspace_without_a_dodo_file_is_built_whole(small):
+    (small.root / "dodo.py").unlink()
+    small.layer("projects/b")
+    small.write("projects/b/a.lair", "Another\n")
+    assert {task.partition(":")[0] for task in lairmake(small, "-v").ran} == {"a", "b"}
+
+
+def test_a_dodo_file_above_is_found(small):
+    (small.root / "docs").mkdir()
+    assert lairmake(small, "list", cwd="docs").out.split()[0] == "a"
+
+
+def test_where_nothing_is_to_be_built_it_says_what_to_do(small):
+    (small.root / "empty").mkdir()
+    (small.root / "dodo.py").unlink()
+    ended = lairmake(small, cwd="empty")
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err == (
+        "ERROR: nothing to build here: no dodo.py, no layer.yaml and no projects/\n"
+        "hint: `lairmake new NAME` makes a layer\n"
+    )
+
+
+def test_the_version_is_that_of_the_package(small):
+    said = f"lairmake {importlib.metadata.version('lairmake')}\n"
+    assert lairmake(small, "--version").out == said
+
+
+def test_help_is_found_behind_a_command_too(small):
+    helped = lairmake(small, "diff", "--help")
+    assert helped.code == 0 and "USAGE\n    lairmake diff" in helped.out
+    assert helped.out == lairmake(small, "help", "diff").out
+    assert "  lairmake diff " in lairmake(small, "--help").out
+
+
+@pytest.mark.parametrize("program", ["lairmake", "doit"])
+def test_a_folder_of_the_user_called_stages_does_no_harm(small, program):
+    small.write("projects/a/stages/__init__.py", FOREIGN)
+    ended = small.python("-m", program, "-v2", cwd="projects/a")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.ran == ["a:parse", "a:place", "a:render", "a:simulate"]
+
+
+def test_what_was_imported_as_stages_before_is_named(small):
+    small.write("other/stages/__init__.py", "")
+    code = "import sys; sys.path.insert(0, 'other'); import stages, lairmake.commands as c; c.Run"
+    ended = small.python("-c", code)
+    assert ended.err.splitlines()[-1] == (
+        f"ImportError: {small.root / 'other/stages'} is imported as `stages`, which is the "
+        "compiler of Lairmake: give that package another name"
+    )
