@@ -54,6 +54,18 @@ def test_what_is_no_layer_is_refused(space):
         assert run.code == 3 and f"evaluate: {words[-1]} is no layer" in run.err
 
 
+@pytest.mark.parametrize("option", [[], ["--broadcast"], ["--multicast"], ["--json"]])
+def test_documents_are_written_in_the_repository_of_lairmake_only(space, option):
+    before = space.files()
+    run = space.run("evaluate", *option)
+    assert (run.code, run.out) == (3, "")
+    assert run.err == (
+        "ERROR: evaluate: only Lairmake's own repository has these documents\n"
+        "hint: name layers, and their tables are printed\n"
+    )
+    assert space.files() == before
+
+
 def test_the_accesses_of_named_layers_are_counted_and_printed(space):
     before = space.files()
     run = space.run("evaluate", "--broadcast", "catalogue/outer_product")

@@ -1,8 +1,13 @@
 """The command `lairmake`, as it is where a user installed it, in a repository of their own."""
 
 import importlib.metadata
+import subprocess
+import sys
 
 import pytest
+
+from stages.make.commands.inert import OF_LAIRMAKE
+from tests.e2e.conftest import ROOT
 
 FOREIGN = "raise SystemExit('the folder of the user was imported')\n"
 
@@ -73,3 +78,15 @@ def test_what_was_imported_as_stages_before_is_named(small):
         f"ImportError: {small.root / 'other/stages'} is imported as `stages`, which is the "
         "compiler of Lairmake: give that package another name"
     )
+
+
+def test_tasks_of_the_repository_of_lairmake_are_known_elsewhere(small):
+    own = subprocess.run(
+        [sys.executable, "-m", "doit", "list"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    tasks = {line.split()[0] for line in own.stdout.splitlines() if " build and " not in line}
+    assert tasks == set(OF_LAIRMAKE)
+    for task in sorted(tasks):
+        ended = lairmake(small, task)
+        assert ended.code == 3
+        assert ended.err.endswith(f"hint: {task} is a task of Lairmake's own repository only\n")

@@ -15,6 +15,7 @@ from stages.diagnose import UserError
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.folders import LAYER
 from stages.make.store.files import write_whole
+from stages.shipped import STAGES
 
 if TYPE_CHECKING:
     from stages.evaluation.measure import Case
@@ -55,6 +56,9 @@ class Evaluate(LayerCommand):
         """Build the layers, and print or write what came of them."""
         from stages.evaluation import document, sweeps
 
+        if not words and Path.cwd() != STAGES.parent:
+            raise self.refuse("only Lairmake's own repository has these documents",
+                              "name layers, and their tables are printed")
         if options["broadcast"]:
             return self._count(options, words)
         if options["multicast"]:

@@ -35,6 +35,9 @@ from stages.make.nearest import nearest_task
 from stages.make.pipe import open_streams, printing
 from stages.make.session import session
 
+OF_LAIRMAKE = ("bench", "lint", "test", "test:long", "types")
+"""The tasks beside layers that the dodo.py of Lairmake itself has."""
+
 
 def begin_command(loader: Any, cmds: Any) -> None:
     """Begin a session, and let tasks be called like the commands that Lairmake adds to doit."""
@@ -110,6 +113,8 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
 
     def _hint(self, word: str) -> str:
         """Return what may be meant by a word that is no task."""
+        if word in OF_LAIRMAKE:
+            return f"{word} is a task of Lairmake's own repository only"
         tasks = [task.name for task in self.task_list if ":" not in task.name]
         return nearest_task(word, layers_at(Path.cwd()), [*tasks, *session().commands])
 
