@@ -89,7 +89,8 @@ PE of a lane, or of a border."""
 RETURN_TASKS_HEADER = """
 returns: a departure that does not leave, but comes back as the arrival of that name."""
 TURNS_TASKS_HEADER = """
-waits, of a departure: those of which a PE has sent and taken back its parts before this one."""
+waits, of a departure: those of which a PE has sent and taken back its parts before this one, and
+the arrivals that it has taken, or spread."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 
 

@@ -134,7 +134,8 @@ class AdapterWriter:
                 self._listen(restart, name, arrival)
             else:
                 away = self._away(name)
-                self._spread(begin.get(away, restart), name, arrival, self.turns.then(away))
+                then = self.turns.then(away or name)
+                self._spread(begin.get(away, restart), name, arrival, then)
         for name, collections in self.collected.items():
             collector = self._collector(name, collections)
             collector.write()
@@ -142,7 +143,7 @@ class AdapterWriter:
         for name, body in begin.items():
             self.turns.ready(restart.block, name)
             self.program.add(body)
-        self.turns.write()
+        self.turns.write(self.turns.parts)
         self.program.add(restart)
         for name, arrival in self.spread.items():
             pass_along(self.program, arrival["source"])
@@ -160,13 +161,16 @@ class AdapterWriter:
         return Collector(self.program, name, collections, then)
 
     def _parts(self) -> dict[str, list[str]]:
-        """Return, by departure, the adapters that collect it, and that spread what comes back."""
+        """Return, by departure, the adapters that collect it, and that spread what comes back.
+
+        And those that spread what comes from a port.
+        """
         parts = {
             name: [f"{along}_chain" for along in collections]
             for name, collections in self.collected.items()
         }
-        for name in filter(self._away, self.spread):
-            parts.setdefault(self._away(name), []).append(f"{name}_adapters")
+        for name in self.spread:
+            parts.setdefault(self._away(name) or name, []).append(f"{name}_adapters")
         return parts
 
     def _away(self, back: str) -> str:
@@ -210,7 +214,8 @@ class AdapterWriter:
         odometer(self.program, body.block, name, arrival)
         if arrival["colour"] in arrival.get("copies", []):
             end_copy(self.program, body.block, name, arrival)
-        body.block.add(f"block(pe, {self.program.listen(arrival['source'])});", "complete(pe);")
+        then = self.turns.then(name)
+        body.block.add(f"block(pe, {self.program.listen(arrival['source'])});", f"{then}(pe);")
         self.program.add(body)
 
     def _listen(self, restart: Body, name: str, arrival: Description) -> None:

@@ -136,7 +136,7 @@ class ComputeWriter:
             if name not in self.portions.leaders(statement):
                 self.portions.satisfy(body.block, statement)
             self._count_down(body.block, statement)
-        self.departures.returned(body.block, name)
+        self.departures.arrived(body.block, name)
         if self._is_carried(arrival):
             body.block.add("complete(pe);")
         self.program.add(body)

@@ -31,7 +31,9 @@ class Departures:
         self.program, self.model, self.spelling = program, program.model, program.spelling
         self.departures: dict[str, Description] = program.model.graph["departures"]
         self.leads = Leads(program)
-        self.turns = Turns(program, {name: self._parts(name) for name in self.departures})
+        arrivals = self.model.graph["arrivals"]
+        taken = {n: [f"{n}_taken"] for n, a in arrivals.items() if "returns" not in a}
+        self.turns = Turns(program, {n: self._parts(n) for n in self.departures} | taken)
 
     def write(self) -> None:
         """Write a task for each departure."""
@@ -41,7 +43,7 @@ class Departures:
             body = self.turns.beginning(name)
             self._begin(body.block, name)
             self.program.add(body)
-        self.turns.write()
+        self.turns.write(self.departures)
 
     def finish(self, block: Block, tensor: str) -> None:
         """Append that a tensor leaves, each departure of it when it is its turn."""
@@ -51,11 +53,10 @@ class Departures:
             elif departure["tensor"] == tensor:
                 self._begin(block, name)
 
-    def returned(self, block: Block, arrival: str) -> None:
-        """Append what comes after all of an arrival, if that is what returns."""
-        for name, departure in self.departures.items():
-            if departure.get("returns") == arrival:
-                self.turns.done(block, name)
+    def arrived(self, block: Block, arrival: str) -> None:
+        """Append that departures wait for an arrival no more, or for the one that it is."""
+        away = (name for name, d in self.departures.items() if d.get("returns") == arrival)
+        self.turns.done(block, next(away, arrival))
 
     def progress(self, block: Block, statement: str, known: isl.Set) -> None:
         """Append what leaves after a step, of which the symbolic constants are `known`."""

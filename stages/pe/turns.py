@@ -2,14 +2,14 @@
 
     finish_S, or restart of adapters -> begin_N -> ... -> done_N -> begin_M, complete
 
-for every departure M that waits for N, as tasks.yaml has it.
+for every departure M that waits for N, as tasks.yaml has it; N may also be what arrives there.
 
 Source   stages/streams/waiting.py: no queue of instructions may be full of what waits
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from stages.pe.code import Block, total
 from stages.pe.function import Body
@@ -22,13 +22,13 @@ class Turns:
     """Writes what counts, on the PEs of a role, the parts of departures that others wait for."""
 
     def __init__(self, program: Program, parts: Parts) -> None:
-        """Take by departure what is to be done for it: sets of routes.isl, of PEs that do it."""
+        """Take what is to be done for departures and arrivals: sets of routes.isl, of PEs."""
         self.program, self.spelling, self.parts = program, program.spelling, parts
         graph = program.model.graph["departures"]
         self.waits = {
             name: [other for other in graph[name]["waits"] if other in parts]
             for name in parts
-            if "waits" in graph[name]
+            if "waits" in graph.get(name, ())
         }
 
     def restart(self, block: Block) -> None:
@@ -52,19 +52,19 @@ class Turns:
         )
 
     def done(self, block: Block, name: str) -> None:
-        """Append that a part of a departure is done."""
+        """Append that a part of a departure, or of an arrival, is done."""
         for other, before in self.waits.items():
             if name in before:
                 self.ready(block, other)
 
     def then(self, name: str) -> str:
-        """Return the task that comes after a part of a departure."""
+        """Return the task that comes after a part of a departure, or of an arrival."""
         last = not any(name in before for before in self.waits.values())
         return "complete" if last else self.spelling.of(f"done_{name}")
 
-    def write(self) -> None:
-        """Write the tasks that come after parts of departures for which others wait."""
-        for name in self.parts:
+    def write(self, names: Iterable[str]) -> None:
+        """Write the tasks that come after parts of these, those for which departures wait."""
+        for name in names:
             if self.then(name) != "complete":
                 body = Body(name=self.then(name), comment=f"A part of {name} is done here.")
                 self.done(body.block, name)

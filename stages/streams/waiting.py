@@ -1,9 +1,9 @@
 """Which departures come one after the other, so that few streams wait at once on a PE.
 
-While its queue of instructions is full a PE starts no task, and where results return, or adapters
-let lanes pass in turn, other PEs may wait for just that task. So what may wait for other PEs must
-leave room for one more: a stream that is summed on its way, or collected, and what comes back of
-one. The rest waits for ports only.
+While its queue of instructions is full a PE starts no task, and other PEs may wait for just that
+task: to send their part of a sum, to take what comes back, to let lanes pass in turn, to spread
+what arrives. So what may wait for other PEs must leave room for one more: a stream that is summed
+on its way, or collected, and what comes back of one. The rest waits for ports only.
 
 If all of that leaves room, departures are sent as they are there. Else they are dealt out, in the
 order of their statements, to as many chains as there is room for; of a chain one departure begins
@@ -16,6 +16,10 @@ keep it. Of all that is not done take what is first: of the earliest invocation,
 All that comes before it is done on all PEs, so each of them has begun with it as soon as its
 statement has run. Nothing holds that up: tasks run everywhere, as no queue is full of what waits;
 so all that arrives from ports is taken. Its streams flow, and it will be done.
+
+If one departure alone leaves no room, and nothing returns, there is one chain, and each begins on
+a PE when the PE has also taken, or spread, all that arrives there. Then all that comes from ports
+is taken before anything waits for other PEs, and what is first needs no tasks but its own.
 
 Source   design, The machine: an instruction with a fabric operand is queued; profiles,
          instruction_queue
@@ -33,7 +37,6 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.lair.layer import Layer, writer_of
 from stages.poly.side import SIDES
-from stages.streams.collection import passed_on
 from stages.streams.leaving import instructions_of
 
 if typing.TYPE_CHECKING:
@@ -49,7 +52,7 @@ COMPUTING = "a computing PE"
 class Waiting:
     """How departures wait: `most` streams at once on a computing PE, at most.
 
-    `waits` gives the departures that must be done on a PE before one begins there.
+    `waits` gives the departures, and the arrivals, that must be done on a PE before one begins.
     """
 
     most: int
@@ -60,10 +63,9 @@ def waiting_of(streams: Streams, waits: Waits) -> Waiting:
     """Return how departures wait; none comes after others if all have room.
 
     `waits` are the statements for which one waits on its PE. Raises UserError if what waits for one
-    departure alone leaves no room.
+    departure alone leaves no room, and something returns.
     """
-    waiting = streams.returned or passed_on(streams.collections)
-    names = _in_order(streams, waits) if waiting else []
+    names = _in_order(streams, waits)
     places = _places(streams, names)
     free = streams.profile.instruction_queue - 1
     apart = [[name] for name in names]
@@ -75,7 +77,9 @@ def waiting_of(streams: Streams, waits: Waits) -> Waiting:
         if all(_most(costs, chains) <= free for costs in places.values()):
             found = {name: before for chain in chains for name, before in _after(streams, chain)}
             return Waiting(most=_most(places[COMPUTING], chains), waits=found)
-    raise _refusal(streams, places)
+    if streams.returned:
+        raise _refusal(streams, places)
+    return Waiting(most=_most(places[COMPUTING], [names]), waits=_after_arrivals(streams, names))
 
 
 def _refusal(streams: Streams, places: Mapping[str, Mapping[str, int]]) -> UserError:
@@ -203,6 +207,30 @@ def _after(streams: Streams, chain: Sequence[str]) -> typing.Iterator[tuple[str,
             yield name, before
 
 
+def _after_arrivals(streams: Streams, names: Sequence[str]) -> dict[str, list[str]]:
+    """Return, by departure, what must be done on a PE before it: others, and what arrives there."""
+    others = dict(_after(streams, names))
+    found = {
+        name: [a for a in streams.arrivals if _is_apart(a, name, streams)] + others.get(name, [])
+        for name in names
+    }
+    return {name: before for name, before in found.items() if before}
+
+
+def _is_apart(arrival: str, name: str, streams: Streams) -> bool:
+    """Say whether a PE has a part in both, and the departure's is not made of what arrives.
+
+    An adapter spreads the one and collects the other, or a PE takes the one for other statements.
+    """
+    described, tensor = streams.arrivals[arrival], str(streams.departures[name]["tensor"])
+    computing, concerned = _computing_pes(streams, name), _concerned(streams, name)
+    adapters = described["spread"] and not concerned.is_disjoint(
+        _pes(streams, f"{arrival}_adapters")
+    )
+    read = any(a.tensor == described["tensor"] for a in writer_of(streams.layer, tensor).reads)
+    return bool(adapters or not (read or computing.is_disjoint(_takers(streams, arrival))))
+
+
 def _concerned(streams: Streams, name: str) -> isl.Set:
     """Return the PEs that have some part in a departure: computing ones, and adapters."""
     pes, back = _computing_pes(streams, name), _back(streams, name)
@@ -219,8 +247,8 @@ def _computing_pes(streams: Streams, name: str) -> isl.Set:
     return chain if back is None else chain.union(_takers(streams, back))
 
 
-def _takers(streams: Streams, back: str) -> isl.Set:
-    return typing.cast(isl.Map, streams.objects[f"{back}_taken"]).range()
+def _takers(streams: Streams, arrival: str) -> isl.Set:
+    return typing.cast(isl.Map, streams.objects[f"{arrival}_taken"]).range()
 
 
 def _back(streams: Streams, name: str) -> str | None:
