@@ -11,6 +11,7 @@ from stages.make.folders import file_of
 from stages.make.inputs import Inputs
 from stages.make.layers import open_folder
 from stages.volumes.domains import domains_by_name
+from stages.volumes.kernel import kernel_of
 from stages.volumes.operation import read_program
 from stages.volumes.values import kernel_values
 from tests.volumes.tiled import compared, opened
@@ -175,7 +176,7 @@ def read_input(folder, name):
     inputs = Inputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*.npy"))
     program = read_program(inputs.yaml("operations.yaml"))
     domains = domains_by_name(inputs.objects("volumes.isl")["volumes"])
-    return kernel_values(program, domains, inputs.kernel(), inputs.arrays())[name].copy()
+    return kernel_values(program, domains, kernel_of(inputs), inputs.arrays())[name].copy()
 
 
 def test_an_unknown_fact_is_refused(kernel):
