@@ -59,6 +59,9 @@ is sparse, outer is the box of outer indices, each of them a sequence with an en
 COPIES_HEADER = """
 positions: the routes of a colour, which routers take in turn; copies: the PEs each of which gets a
 copy, with a control wavelet that turns its router; along: the adapters that do, and their ports."""
+DATA = ("../templates/pe.c.j2", "templates/pe.c.j2")
+"""In a checkout, and where it is installed."""
+
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
 

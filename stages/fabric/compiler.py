@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+DATA = ("*.c", "*.h")
 HERE = Path(__file__).parent
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-strict-aliasing"]
 FLAGS += ["-fPIC"]

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+DATA = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"
 TYPES = ("float16", "float32", "int16", "int32")
 

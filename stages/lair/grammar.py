@@ -16,6 +16,7 @@ from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair import tree
 from stages.lair.builder import Builder
 
+DATA = ("lair.lark",)
 _WORDS = {
     "NAME": "a name",
     "NUMBER": "a number",

@@ -219,7 +219,8 @@ def _check_pins(mapping: LayerMapping) -> None:
     """Raise UserError for a file that is to stay as it was edited, but that no stage writes."""
     from stages.lair.names import did_you_mean
 
-    texts = texts_of(name for stage in PIPELINE + ANALYSES for name in declaration(stage).writes)
+    stages = PIPELINE + ANALYSES if mapping.pin else ()
+    texts = texts_of(name for stage in stages for name in declaration(stage).writes)
     for at, name in enumerate(mapping.pin):
         if name not in texts:
             hint = did_you_mean(name, texts, "texts of stages")

@@ -7,10 +7,9 @@ import hashlib
 import importlib.metadata
 import json
 import os
-import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,25 +18,22 @@ from stages.make.folders import LayerFolder, file_of, further_file, names_meant
 from stages.make.session import session
 from stages.make.store.memo import Memo
 from stages.make.store.store import Store
-from stages.shipped import STAGES, shipped
 
-EVERY_STAGE = ("diagnose.py", "lair", "make/inputs.py", "make/stage.py", "mapping", "poly")
 PACKAGES = ("islpy", "jinja2", "lark", "numpy", "pydantic", "pyyaml", "xdsl")
-TEMPLATES = "templates"
-MENTION = re.compile(rb"\bstages\.(\w+)")
+COMPILES = "fabric/compiler.py"
+"""What a stage imports that starts the C compiler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionKey:
     """All that what a stage writes depends on, and its digest.
 
-    `code` gives a digest per unit of code or tool, `reads` one per file that the stage declares,
-    by the name that it uses: a renamed layer has the same keys. None is a file that is not there.
+    `reads` gives a digest per file that the stage declares, by the name that it uses: a renamed
+    layer has the same keys. None is a file that is not there.
     `further` are files that it reads beyond those, and `primary` is the digest without them.
     """
 
     stage: str
-    code: Mapping[str, str]
     reads: Mapping[str, str | None]
     further: Mapping[str, str | None]
     digest: str
@@ -58,7 +54,7 @@ def action_key(
     names = store.further(primary) if further is None else sorted(further)
     more = {name: memo.digest(further_file(folder, name)) for name in names}
     return ActionKey(
-        stage=stage, code=code_units(stage), reads=reads, further=more, primary=primary,
+        stage=stage, reads=reads, further=more, primary=primary,
         digest=_digest([primary, more]) if more else primary,
     )
 
@@ -82,9 +78,8 @@ def code_digest(stage: str) -> str:
 def code_units(stage: str) -> Mapping[str, str]:
     """Return the digest of each unit of a stage's code and tools, computed if the session has none.
 
-    The code is the stage's module, what every stage builds on, and the packages of the compiler
-    that these mention; with the fabric comes the C compiler. The other tools are Python and its
-    packages.
+    The code is what runs every stage, the stage's module, and what these import, a unit for each
+    file; the tools are Python and its packages, and for stages that compile the C compiler.
     """
     known = session().code
     if stage not in known:
@@ -93,51 +88,12 @@ def code_units(stage: str) -> Mapping[str, str]:
 
 
 def _code_units(stage: str) -> dict[str, str]:
-    units = {unit: _contents(unit)[0] for unit in sorted(units_of(f"{stage}.py"))}
-    tools = {"packages": _digest(_packages())}
-    if "fabric" in units:
+    from stages.make.imports import code_of
+
+    units, tools = code_of(stage), {"packages": _digest(_packages())}
+    if COMPILES in units:
         tools["compiler"] = _digest(compiler())
     return units | tools
-
-
-def units_of(module: str) -> set[str]:
-    """Return the modules and packages that a stage's module needs, by what their texts mention."""
-    found = set(EVERY_STAGE)
-    waiting = {module}
-    while waiting:
-        unit = waiting.pop()
-        found.add(unit)
-        waiting |= _contents(unit)[1] - found
-    return found
-
-
-@functools.cache
-def _contents(unit: str) -> tuple[str, set[str]]:
-    """Return the digest of a file, or of all files below a folder, and the packages mentioned."""
-    root = shipped(unit) if unit == TEMPLATES else STAGES / unit
-    result, mentioned = hashlib.sha256(), set()
-    for path in sorted(_files(root)):
-        content = path.read_bytes()
-        result.update(f"{path.relative_to(root)}\0{len(content)}\0".encode() + content)
-        mentioned |= _mentioned(content)
-    return result.hexdigest(), mentioned
-
-
-def _mentioned(content: bytes) -> set[str]:
-    """Return the packages that a text imports; templates and profiles go by their own names."""
-    names = {name.decode() for name in MENTION.findall(content)} - {"make"}
-    found = {name for name in names if (STAGES / name).is_dir()}
-    if b"stages.shipped" in content:
-        found |= {"shipped.py", TEMPLATES}
-    return found | ({"fabric"} if b".profile()" in content else set())
-
-
-def _files(root: Path) -> Iterator[Path]:
-    if root.is_file():
-        yield root
-    for path, folders, names in os.walk(root):
-        folders[:] = [f for f in folders if f != "__pycache__" and not f.startswith(".")]
-        yield from (Path(path, n) for n in names if not n.startswith("."))
 
 
 @functools.cache

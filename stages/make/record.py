@@ -12,7 +12,7 @@ from doit.exceptions import UnmetDependency
 
 from stages.make.action import Result, current_key
 from stages.make.folders import STATE
-from stages.make.key import ActionKey
+from stages.make.key import ActionKey, code_units
 from stages.make.made_with import news
 from stages.make.session import session
 from stages.make.store import log
@@ -32,6 +32,7 @@ class Recorded:
     def __init__(self, outstream: Any, options: Mapping[str, Any]) -> None:
         super().__init__(outstream, options)  # type: ignore[call-arg]
         self._build = ""
+        self._stages: set[str] = set()
         self._begin = time.time()
         session().reporter = self
 
@@ -79,13 +80,16 @@ class Recorded:
 
     def _append_key(self, task: str, how: str, key: ActionKey, more: Mapping[str, Any]) -> None:
         reads = {**key.reads, **key.further}
-        self._append_task(task, how, {"key": key.digest, "code": key.code, "reads": reads, **more})
+        self._append_task(task, how, {"key": key.digest, "reads": reads, **more})
 
     def _append_task(self, task: str, how: str, more: Mapping[str, Any]) -> None:
         layer, _, stage = task.rpartition(":")
         home = session().home
         if not self._build and home is not None:
             self._start("begin", {"always": session().always, **news(home / STATE)})
+        if "reads" in more and stage not in self._stages:
+            self._stages.add(stage)
+            self._append({"event": "code", "stage": stage, "units": code_units(stage)})
         self._append({"task": task, "layer": layer, "stage": stage, "how": how, **more})
 
     def _start(self, event: str, more: Mapping[str, Any]) -> None:

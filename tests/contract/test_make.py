@@ -6,7 +6,6 @@ from stages.diagnose import UserError
 from stages.fabric.profile import PROFILES
 from stages.make.folders import shown_path
 from stages.make.inputs import Inputs
-from stages.make.key import units_of
 from stages.make.layers import find_layers, open_folder
 from stages.make.outputs import write_outputs
 from stages.make.stage import check_names
@@ -166,8 +165,3 @@ def test_an_unknown_machine_is_a_user_error(layer):
         "           ^^^^\n"
         "hint: did you mean wse3?\n"
     )
-
-
-def test_the_code_of_a_stage_includes_the_packages_it_imports():
-    assert {"simulate.py", "fabric", "lair", "poly"} <= units_of("simulate.py")
-    assert {"render.py", "shipped.py", "templates"} <= units_of("render.py")

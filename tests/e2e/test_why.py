@@ -136,9 +136,7 @@ def test_why_names_the_module_of_changed_code(small):
     path.write_text(path.read_text() + "# changed\n")
     small.build()
     assert why(small, "a:place") == """a: build
-  code
-    stages/poly/quota.py
-  place  ran             code poly changed, but writes what it wrote before
+  place  ran             code poly/quota.py changed, but writes what it wrote before
 """
 
 

@@ -6,7 +6,6 @@ import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from stages.make.action import SMALL
 from stages.make.commands.details import details
@@ -107,11 +106,8 @@ class History:
         later = reversed(self._builds[self._numbers[build.id] + 1 :])
         return next((each for each in later if covers(each, layer)), None)
 
-    def news(self, build: Build, task: str) -> dict[str, Any]:
-        """Return what of `tools` and `code` changed until a build since a task was in one before.
-
-        Tools are said from what to what, code by its files.
-        """
+    def new_tools(self, build: Build, task: str) -> dict[str, list[str]]:
+        """Return the tools that changed since a task was in the build before, from what to what."""
         end = self._numbers[build.id]
         start = max((n for n, _ in self._lines.get(task, []) if n < end), default=end)
         begins = [each.begin for each in self._builds[start + 1 : end + 1]]
@@ -119,8 +115,7 @@ class History:
         for begin in begins:
             for name, (old, new) in begin.get("tools", {}).items():
                 tools[name] = [tools.get(name, [old])[0], new]
-        code = {name for begin in begins for name in begin.get("code", [])}
-        return {"tools": tools, "code": sorted(code)}
+        return tools
 
     def before(self, task: str, build: Build | None = None) -> Line | None:
         """Return what a task had read and written before a build, or by now; None for nothing."""

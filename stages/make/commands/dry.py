@@ -23,6 +23,7 @@ from stages.make.commands.pipeline import needed
 from stages.make.commands.why import listed
 from stages.make.declare import declaration
 from stages.make.folders import STATE, file_of, names_meant, wholes_of
+from stages.make.key import code_units
 from stages.make.run import KEEP_EDITS
 from stages.make.session import session
 from stages.make.store.marks import FORGOTTEN, is_marked
@@ -105,7 +106,7 @@ def _plan(history: History, found: Mapping[str, Forecast], each: Forecast) -> Pl
 def _line(each: Forecast) -> dict[str, Any]:
     """Return what a task would read, as the log has it."""
     if each.key is not None:
-        return {"reads": {**each.key.reads, **each.key.further}, "code": each.key.code}
+        return {"reads": {**each.key.reads, **each.key.further}, "code": code_units(each.stage)}
     memo = memo_of(each.folder.home / STATE)
     names = names_meant(each.folder, declaration(each.stage).reads)
     return {"reads": {name: memo.digest(file_of(each.folder, name)) for name in names}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -120,21 +119,14 @@ def told(history: History, build: Build, events: Sequence[Event]) -> str:
 def _made_with(
     history: History, build: Build, events: Sequence[Event]
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield what changed of the tools and the code that the tasks are made with, if anything."""
+    """Yield what changed of the tools that the tasks are made with, if anything."""
     tools: dict[str, str] = {}
-    code: set[str] = set()
     for event in events:
-        names = [each.name for each in event.causes if each.name.startswith(CODE)]
-        units = [name.removeprefix(CODE) for name in names]
-        news = history.news(build, event.task) if units else {"tools": {}, "code": []}
-        if set(units) & TOOLS.keys():
-            tools |= {name: f"{old} -> {new}" for name, (old, new) in news["tools"].items()}
-        tops = tuple(os.path.normpath(f"stages/{unit}") for unit in units)
-        code |= {name for name in news["code"] if name.startswith(tops) and name not in tops}
+        if {each.name.removeprefix(CODE) for each in event.causes} & TOOLS.keys():
+            news = history.new_tools(build, event.task)
+            tools |= {name: f"{old} -> {new}" for name, (old, new) in news.items()}
     if tools:
         yield "tools", [f"{name}: {change}" for name, change in tools.items()]
-    if code:
-        yield "code", sorted(code)
 
 
 def reason(event: Event) -> str:

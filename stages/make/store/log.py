@@ -1,5 +1,7 @@
 """The log of builds, `.lairmake/log.jsonl`: one line for each task that was looked at.
 
+The code of a stage has a line of its own in a build, before the first that says what it read.
+
 A line is there whole or, where a build was killed, not at all. Layers that nothing happened to
 since their last build are not looked at, and have no line; a build with no others has one line.
 """
@@ -54,6 +56,7 @@ def read(state: Path) -> list[Line]:
 def builds(state: Path) -> list[Build]:
     """Return the builds of the log, oldest first, with what their tasks did."""
     found: dict[str, Build] = {}
+    code: dict[tuple[str, str], Line] = {}
     for line in read(state):
         name, event = line["build"], line.get("event")
         if event in ("begin", "same"):
@@ -61,8 +64,11 @@ def builds(state: Path) -> list[Build]:
             found[name] = Build(id=name, begin=line, tasks=[], end=end)
         elif name in found and event == "end":
             found[name] = Build(id=name, begin=found[name].begin, tasks=found[name].tasks, end=line)
+        elif event == "code":
+            code[name, line["stage"]] = line["units"]
         elif name in found:
-            found[name].tasks.append(line)
+            known = {"code": code.get((name, line["stage"]), {})} if "reads" in line else {}
+            found[name].tasks.append({**line, **known})
     return list(found.values())
 
 

@@ -1,0 +1,190 @@
+"""Which files the code of a stage is, and so which stages run again where one is edited."""
+
+import ast
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
+from stages.make import imports
+from stages.make.imports import code_of, reached, statements
+from stages.make.key import COMPILES, PACKAGES
+from stages.shipped import STAGES
+
+EVERY = tuple(dict.fromkeys((*PIPELINE, *NETWORK, *KERNEL, *TILES, *ANALYSES)))
+ALL = " ".join(EVERY)
+MACHINE = "route simd render simulate emit skew"
+AGAIN = {
+    "pe/compute.py": "render",
+    "pe/bound.py": "simulate",
+    "pe/code.py": "simd render",
+    "fabric/report.c": "simulate",
+    "fabric/pe.h": "render simulate",
+    "fabric/profiles/wse2.yaml": MACHINE,
+    "mapping/machine.py": MACHINE,
+    "templates/pe.c.j2": "render",
+    "lair/data.py": "simulate conclude emit assemble",
+    "lair/lair.lark": ALL,
+    "mapping/crossing.py": "connect",
+    "mapping/network_yaml.py": "connect conclude",
+    "volumes/kernel.py": "shape partition tile emit assemble",
+    "mlir/text.py": "shape",
+    "poly/box_hull.py": "place adapt allocate approximate enumerate simd",
+    "poly/text.py": ALL,
+    "streams/routing.py": "route",
+    "vector/cost.py": "simd",
+    "make/inputs.py": ALL,
+    "make/stage.py": ALL,
+    "make/action.py": "",
+    "make/commands/why.py": "",
+    "evaluation/plot.py": "",
+}
+"""Which stages run again where a file is edited, those that come after them left out."""
+
+LOADS = re.compile(r"importlib|__import__|\bexec\(|runpy|spec_from|pkgutil|entry_points")
+LOADED = {
+    "make/__init__.py": "the Make, for dodo files, not for stages",
+    "make/stage.py": "the stage, from which its code is found",
+    "fabric/compiler.py": "looks whether there is a compiler",
+}
+"""What loads modules by names that it computes, and which."""
+
+MESSAGES = {"doit"}
+"""What only the paths in messages depend on."""
+
+DISTRIBUTIONS = {"yaml": "pyyaml", "pydantic_core": "pydantic"}
+
+
+@pytest.fixture(scope="module")
+def code():
+    return {stage: set(code_of(stage)) for stage in EVERY}
+
+
+@pytest.mark.parametrize("file", AGAIN)
+def test_the_stages_that_run_again_where_a_file_is_edited(code, file):
+    assert (STAGES / file).is_file() or (STAGES.parent / file).is_file()
+    assert [stage for stage in EVERY if file in code[stage]] == AGAIN[file].split()
+
+
+def test_what_loads_modules_by_a_computed_name_is_known(code):
+    every = sorted(name for name in set().union(*code.values()) if name.endswith(".py"))
+    found = [name for name in every if LOADS.search((STAGES / name).read_text("utf-8"))]
+    assert found == sorted(LOADED)
+
+
+def test_a_module_that_reads_files_beside_it_says_which():
+    for path in sorted(STAGES.rglob("*.py")):
+        if path.relative_to(STAGES).parts[0] not in ("make", "evaluation", "shipped.py"):
+            text = path.read_text("utf-8")
+            assert "__file__" not in text or "\nDATA = " in text, path
+
+
+def test_data_are_files_that_a_build_looks_at():
+    """Those below `stages/` and `templates/`: only of these a build sees that they changed."""
+    for name in (n for n in set().union(*map(code_of, EVERY)) if n.endswith(".py")):
+        path = str(STAGES / name)
+        data, folder = reached(name)[path].data, (STAGES / name).parent
+        assert not data or any(list(folder.glob(pattern)) for pattern in data), name
+    others = [n for n in set().union(*map(code_of, EVERY)) if not (STAGES / n).is_file()]
+    assert {Path(name).parts[0] for name in others} == {"templates"}
+
+
+def test_every_package_that_a_stage_imports_is_in_its_key():
+    names = {name for stage in EVERY for name in code_of(stage) if name.endswith(".py")}
+    nodes = [
+        node for name in names
+        for node in statements(ast.parse((STAGES / name).read_text("utf-8")).body)
+    ]
+    found = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
+    found |= {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
+    tops = {name.partition(".")[0] for name in found} - set(sys.stdlib_module_names)
+    packages = {DISTRIBUTIONS.get(name, name) for name in tops - MESSAGES - {"stages"}}
+    assert packages <= set(PACKAGES)
+
+
+def test_only_stages_that_compile_depend_on_the_compiler(code):
+    assert [stage for stage in EVERY if COMPILES in code[stage]] == ["simulate"]
+
+
+@pytest.fixture
+def modules(tmp_path, monkeypatch):
+    """An empty package of stages."""
+    monkeypatch.setattr(imports, "STAGES", tmp_path / "stages")
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    for cached in (imports._code, imports._files_of, imports._kept):
+        cached.cache_clear()
+    for name in ("__init__.py", "pe/__init__.py", "pe/a.py", "pe/b.py", "c.py", "pe/x.c", "y.h"):
+        write(tmp_path / "stages" / name, "")
+    yield tmp_path / "stages"
+    for cached in (imports._code, imports._files_of, imports._kept):
+        cached.cache_clear()
+
+
+def write(path, text):
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def names_reached(name):
+    return sorted(imports.name_of(path) for path in reached(name))
+
+
+A, PE = ["__init__.py", "pe/__init__.py", "pe/a.py"], ["__init__.py", "pe/__init__.py"]
+SPELT = {
+    "import os, json": [],
+    "import stages.pe.a": A,
+    "import stages.pe.a as other": A,
+    "from stages.pe import a": A,
+    "from stages.pe.a import run": A,
+    "from stages.pe import run": PE,
+    "from stages.pe import *": PE,
+    "from stages import c": ["__init__.py", "c.py"],
+    "from . import c": ["__init__.py", "c.py"],
+    "from .pe.a import run": A,
+    "def run():\n    from stages.pe import a": A,
+    "try:\n    import json\nexcept ImportError:\n    import stages.pe.a": A,
+    "class C:\n    def run(self):\n        if self:\n            from stages.pe import a": A,
+    "match 1:\n    case 1:\n        import stages.pe.a": A,
+    "with f:\n    import stages.pe.a": A,
+    "if TYPE_CHECKING:\n    from stages.pe import a": [],
+    "if typing.TYPE_CHECKING:\n    import json\nelse:\n    from stages.pe import a": A,
+    "if not TYPE_CHECKING:\n    from stages.pe import a": A,
+    'DATA = ("pe/*.c", "*.h")': ["pe/x.c", "y.h"],
+    "what is this": [],
+}
+
+
+@pytest.mark.parametrize("text", SPELT)
+def test_imports_count_in_every_spelling_and_at_every_depth(modules, text):
+    write(modules / "m.py", text)
+    assert names_reached("m.py") == sorted({*SPELT[text], "m.py"})
+
+
+def test_modules_that_import_each_other_are_reached_together(modules):
+    write(modules / "pe/a.py", "import stages.pe.b")
+    write(modules / "pe/b.py", "def run():\n    import stages.pe.a")
+    assert names_reached("pe/a.py") == names_reached("pe/b.py") == [*A, "pe/b.py"]
+
+
+def test_what_is_kept_of_a_module_is_not_believed_of_another_text(modules):
+    """A text of the same size and time."""
+    write(modules / "m.py", "import stages.pe.a")
+    assert names_reached("m.py") == [*PE[:1], "m.py", *A[1:]]
+    imports._code.cache_clear()
+    imports._kept.cache_clear()
+    before = (modules / "m.py").stat()
+    write(modules / "m.py", "import stages.pe.b")
+    os.utime(modules / "m.py", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert "pe/b.py" in names_reached("m.py")
+
+
+def test_what_is_kept_saves_the_syntax_trees(modules, monkeypatch):
+    write(modules / "m.py", "import stages.pe.a")
+    before = names_reached("m.py")
+    imports._code.cache_clear()
+    imports._kept.cache_clear()
+    monkeypatch.setattr(imports, "_parsed", None)
+    assert names_reached("m.py") == before

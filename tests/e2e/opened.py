@@ -1,0 +1,49 @@
+"""Run stages of a folder, each in a process of its own, and print the files that each opened.
+
+A folder, names of stages, and the top of the project come in on stdin, pickled. What no stage needs
+is not loaded here. Prints JSON: by stage the paths below the top, of modules and of other files.
+"""
+
+import json
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import islpy  # noqa: F401
+import numpy  # noqa: F401
+
+from stages.make.declare import declaration
+from stages.make.folders import file_of
+from stages.make.inputs import Inputs
+from stages.make.stage import load, perform
+
+
+def run(stage, folder):
+    """Return every path that this process opens for a stage, and every module that it loads."""
+    opened = set()
+    sys.addaudithook(lambda name, given: opened.add(given[0]) if name == "open" else None)
+    load(stage)
+    contents = perform(stage, Inputs(folder, declaration(stage).reads))
+    found = [str(each) for each in opened if isinstance(each, str | Path)]
+    found += [getattr(module, "__file__", None) or "" for module in sys.modules.values()]
+    for name, content in contents.items():
+        file_of(folder, name).parent.mkdir(parents=True, exist_ok=True)
+        file_of(folder, name).write_bytes(content)
+    return found
+
+
+def main():
+    """Run the stages in turn; the last one wrote what the next one reads."""
+    folder, stages, top = pickle.load(sys.stdin.buffer)
+    for stage in stages:
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            print(json.dumps([stage, sorted(set(run(stage, folder)))]), flush=True)
+            os._exit(0)
+        if os.waitpid(child, 0)[1]:
+            sys.exit(f"{stage} failed in {top}")
+
+
+main()

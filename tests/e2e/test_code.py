@@ -1,0 +1,75 @@
+"""What a stage opens and loads of this project, and what its key is made of."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
+from stages.make.imports import code_of, name_of
+from stages.make.layers import open_folder
+from tests.e2e.conftest import DODO, ROOT, Space
+
+CODE = (f"{ROOT}/stages/", f"{ROOT}/templates/")
+
+
+def opened(folder, stages):
+    """Run stages of a folder; return the files of this project that each of them opened."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.e2e.opened"], cwd=ROOT, capture_output=True, check=False,
+        input=pickle.dumps((folder, stages, str(folder.path))),
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    found = dict(map(json.loads, done.stdout.splitlines()))
+    return {stage: {p for p in paths if is_code(p)} for stage, paths in found.items()}
+
+
+def is_code(path):
+    return path.startswith(CODE) and "__pycache__" not in path and Path(path).is_file()
+
+
+def check(folder, stages):
+    """Check that all files of this project that stages opened are in their keys."""
+    found = opened(folder, stages)
+    assert list(found) == list(stages)
+    for stage, paths in found.items():
+        outside = {name_of(path) for path in paths} - code_of(stage).keys()
+        assert outside == set(), stage
+        assert f"{stage}.py" in {name_of(path) for path in paths}
+
+
+def copied(tmp_path, name):
+    """Return a copy of a folder of this project, for which the engine is compiled already."""
+    Space(tmp_path, ROOT).copy(ROOT / "projects" / name, f"projects/{name}")
+    return replace(open_folder(tmp_path / "projects" / name), home=ROOT)
+
+
+def test_stages_of_a_layer_open_only_what_their_keys_are_made_of(tmp_path):
+    check(copied(tmp_path, "fc"), PIPELINE)
+
+
+@pytest.mark.long
+def test_stages_on_demand_open_only_what_their_keys_are_made_of(tmp_path):
+    folder = copied(tmp_path, "conv1d")
+    check(folder, (*PIPELINE, *ANALYSES))
+
+
+@pytest.mark.long
+def test_stages_of_a_kernel_open_only_what_their_keys_are_made_of(tmp_path):
+    check(copied(tmp_path, "krnl0_16"), (*KERNEL, *TILES[:-1]))
+
+
+@pytest.mark.long
+def test_stages_that_put_parts_together_open_only_what_their_keys_are_made_of(tmp_path):
+    space = Space(tmp_path, ROOT)
+    space.write("dodo.py", DODO)
+    for name, stages in {"mlp": NETWORK, "krnl0_16": TILES[-1:]}.items():
+        folder = copied(tmp_path, name)
+        space.build(name)
+        check(replace(open_folder(folder.path), home=ROOT), stages)
