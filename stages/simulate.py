@@ -35,7 +35,7 @@ from stages.pe.bound import Run, lower_bound
 from stages.pe.needs import read_needs
 
 if typing.TYPE_CHECKING:
-    from stages.lair.layer import Layer
+    from stages.lair.layer import Layer, Statement
     from stages.make.inputs import Inputs
 
 READS = (
@@ -156,17 +156,20 @@ def check_overflow(
                 if len(places):
                     with np.errstate(all="ignore"):
                         sums = sum_of_absolutes(writers[name], layer, tensors)
-                    _refuse_overflow(name, reference.dtype, places[0], sums)
+                    _refuse_overflow(writers[name], reference.dtype, places[0], sums)
 
 
-def _refuse_overflow(name: str, dtype: np.dtype, place: np.ndarray, sums: np.ndarray) -> None:
+def _refuse_overflow(
+    writer: Statement, dtype: np.dtype, place: np.ndarray, sums: np.ndarray
+) -> None:
     reached = float(np.nan_to_num(sums[tuple(place)], nan=np.inf, posinf=np.inf))
     limit = float(np.finfo(dtype).max)
     if reached > limit:
         index = "".join(f"[{k}]" for k in place)
         raise UserError(
-            f"{name}{index} overflows {dtype}: its terms reach {reached:.6g} together, "
-            f"{dtype} ends at {limit:.6g}",
+            f"{writer.target.tensor}{index} overflows {dtype}: its terms reach {reached:.6g} "
+            f"together, {dtype} ends at {limit:.6g}",
+            writer.target.span,
             hint="make the values of the inputs smaller",
         )
 

@@ -15,9 +15,9 @@ from typing import Any
 from doit.exceptions import TaskFailed
 
 from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.asked import as_asked
 from stages.make.declare import declaration
 from stages.make.disk import Disk, compare
+from stages.make.faults import is_refusal, perform_in, refusal
 from stages.make.folders import STATE, LayerFolder, every_stage, file_of, shown_path
 from stages.make.inputs import Inputs, digest
 from stages.make.key import ActionKey, action_key, code_digest
@@ -25,7 +25,6 @@ from stages.make.layers import open_folder
 from stages.make.outputs import write_outputs
 from stages.make.progress import progress
 from stages.make.session import session
-from stages.make.stage import load, perform
 from stages.make.store.lock import locked
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
@@ -77,19 +76,6 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
     return contents
 
 
-def perform_in(folder: LayerFolder, stage: str, inputs: Inputs) -> dict[str, bytes]:
-    """Return the contents that a stage writes for a folder, by the names that it declares.
-
-    Raises UserError or UserErrors where that is wrong, at places in files that a user wrote.
-    """
-    with workers().undisturbed():
-        load(stage)
-    try:
-        return perform(stage, inputs)
-    except (UserError, UserErrors) as error:
-        raise as_asked(error, folder) from error
-
-
 def is_up_to_date(task: str) -> bool:
     """Return whether there is nothing to run for the task of a stage, which doit knows by its name.
 
@@ -100,7 +86,7 @@ def is_up_to_date(task: str) -> bool:
     if session().always or is_marked(folder.home, task, FORGOTTEN):
         return False
     found = None
-    with contextlib.suppress(UserError, UserErrors):  # the action fails with it again
+    with contextlib.suppress(UserError, UserErrors, OSError):  # the action fails with it again
         found = check(stage, folder)
         if found is None and session().arguments is not None:
             with _task_lock(stage, folder, wait=False) as held:
@@ -165,6 +151,10 @@ def build_stage(stage: str, folder: LayerFolder, task: Any) -> Any:
             task.meta = {"result": build(stage, folder)}
     except (UserError, UserErrors) as error:
         return StageFailed(str(error))
+    except OSError as error:
+        if not is_refusal(error):
+            raise
+        return StageFailed(str(refusal(f"{folder.name}:{stage}", error)))
     return values_of(folder, stage)
 
 
@@ -277,13 +267,18 @@ def _originals(stage: str, folder: LayerFolder) -> Mapping[str, str]:
 
 @contextlib.contextmanager
 def _task_lock(stage: str, folder: LayerFolder, wait: bool = True) -> Iterator[bool]:
-    """Hold off other builds from a task; yields whether it is held."""
-    try:
-        with locked(folder.home / STATE, f"{file_of(folder, stage)}", wait) as held:
-            yield held
-    except OSError as error:
-        place = shown_path(folder.home / STATE)
-        raise UserError(f"cannot write {place}: {error.strerror}") from error
+    """Hold off other builds from a task; yields whether it is held.
+
+    Raises UserError where the folder of state cannot be written to.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            lock = locked(folder.home / STATE, f"{file_of(folder, stage)}", wait)
+            held = stack.enter_context(lock)
+        except OSError as error:
+            place = shown_path(folder.home / STATE)
+            raise UserError(f"cannot write {place}: {error.strerror}") from error
+        yield held
 
 
 def _result(

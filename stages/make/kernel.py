@@ -161,8 +161,8 @@ def _plan(folder: LayerFolder) -> Plan | None:
     Returns None where kernel.yaml asks for none. Raises UserError where something is wrong.
     """
     from stages import KERNEL as STAGES, TILES
-    from stages.make.action import perform_in
     from stages.make.declare import declaration
+    from stages.make.faults import perform_in
     from stages.make.inputs import Inputs
     from stages.volumes.kernel import kernel_of
 

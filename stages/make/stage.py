@@ -7,8 +7,6 @@ import importlib
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
-from stages import KERNEL
-from stages.diagnose import UserError
 from stages.make.declare import declaration
 from stages.make.folders import is_pattern
 from stages.make.inputs import Inputs
@@ -20,9 +18,13 @@ MOST_OPERATIONS = 200_000_000
 def perform(name: str, inputs: Inputs) -> dict[str, bytes]:
     """Return the contents that stage `name` writes, by the names that it declares.
 
-    Raises UserError or UserErrors where the layer folder is wrong.
+    Raises UserError or UserErrors where the layer folder is wrong, and TooManyOperations for a
+    layer that isl would work on for minutes.
     """
-    outputs = _bounded(name, inputs)
+    from stages.poly.quota import limited
+
+    with limited(MOST_OPERATIONS):
+        outputs: Mapping[str, str | bytes] = load(name).run(inputs)
     contents = {n: c.encode() if isinstance(c, str) else bytes(c) for n, c in outputs.items()}
     check_names(name, declaration(name).writes, contents)
     return contents
@@ -32,21 +34,6 @@ def load(name: str) -> ModuleType:
     """Return the module of a stage, loaded with all that it needs."""
     importlib.import_module("stages.poly.quota")
     return importlib.import_module(f"stages.{name}")
-
-
-def _bounded(name: str, inputs: Inputs) -> Mapping[str, str | bytes]:
-    """Run a stage; a layer that isl would work on for minutes is an error, not a wait."""
-    from stages.poly.quota import TooManyOperations, limited
-
-    try:
-        with limited(MOST_OPERATIONS):
-            outputs: Mapping[str, str | bytes] = load(name).run(inputs)
-    except TooManyOperations as error:
-        hint = "simplify the placement, or how tensors arrive and leave"
-        if name in KERNEL:
-            hint = "fewer sizes that are unknown, or fewer outputs, are less work"
-        raise UserError(f"stage {name}: {error}", hint=hint) from error
-    return outputs
 
 
 def check_names(stage: str, declared: Sequence[str], outputs: Mapping[str, bytes]) -> None:

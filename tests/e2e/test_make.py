@@ -262,6 +262,26 @@ def test_a_bug_in_a_stage_shows_a_traceback(small):
     assert "RuntimeError: a bug" in run.out + run.err
 
 
+FULL = 'OSError(28, "No space left on device", "/x/y")'
+GONE = 'FileNotFoundError(2, "No such file or directory", "gone")'
+
+
+def test_what_the_system_refuses_to_a_stage_is_said_of_that_stage(small):
+    path = small.modules / "stages/place.py"
+    path.write_text(path.read_text().replace('note("place", inputs)', f"raise {FULL}"))
+    run = small.run()
+    assert (run.code, run.err) == (1, "error: a:place: /x/y: No space left on device\n")
+
+
+def test_a_file_that_a_stage_misses_is_a_bug_of_it(small):
+    path = small.modules / "stages/place.py"
+    path.write_text(path.read_text().replace('note("place", inputs)', f"raise {GONE}"))
+    run = small.run()
+    assert run.code == 2
+    assert "FileNotFoundError: [Errno 2] No such file or directory: 'gone'" in run.out + run.err
+    assert "cannot write" not in run.out + run.err
+
+
 def test_workspace_and_layer_folder_share_one_state(small):
     small.build()
     assert small.build(cwd="projects/a") == []

@@ -107,7 +107,9 @@ def test_sum_that_overflows_in_some_order(layer: Any) -> None:
     save(layer, "W", np.full((8, 8), 65504.0))
     save(layer, "x", np.array([2, -2, 0, 0, 0, 0, 0, 0]))
     assert layer.error() == """\
-error: y[0] overflows float16: its terms reach 262016 together, float16 ends at 65504
+ff.lair:5:5: error: y[0] overflows float16: its terms reach 262016 together, float16 ends at 65504
+      y[i] += W[i][j] * x[j]
+      ^^^^
 hint: make the values of the inputs smaller
 """
 

@@ -263,6 +263,8 @@ def test_folder_that_cannot_be_written_to(layer: Any) -> None:
 def test_layer_that_is_too_hard_for_isl(layer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stages.make.stage.MOST_OPERATIONS", 100)
     assert layer.error() == """\
-error: stage parse: isl needs more than 100 operations
+layer.yaml:3:1: error: stage parse: isl needs more than 100 operations
+  placement: "{ ff[i,j] -> PE[j//4, 1 + i//4] }"
+  ^^^^^^^^^
 hint: simplify the placement, or how tensors arrive and leave
 """

@@ -1,0 +1,64 @@
+"""What a stage fails with, as errors that name a file or a layer, and say what to do."""
+
+from __future__ import annotations
+
+import errno
+import re
+from pathlib import Path
+
+from stages.diagnose import Span, UserError, UserErrors, source_of
+from stages.make.asked import as_asked
+from stages.make.folders import LAYER, LayerFolder, files_in, mark_of, shown_path
+from stages.make.inputs import Inputs
+from stages.make.stage import load, perform
+from stages.make.workers import workers
+
+REFUSALS = {
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO),
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
+}
+"""What the system may refuse to any program."""
+
+HARD = (r"^placement", r"^target", r"func\.func @\w+", r"\A.*")
+"""What isl has to work on, where it stands in a file: the first that does."""
+
+
+def perform_in(folder: LayerFolder, stage: str, inputs: Inputs) -> dict[str, bytes]:
+    """Return the contents that a stage writes for a folder, by the names that it declares.
+
+    Raises UserError or UserErrors where that is wrong, at places in files that a user wrote.
+    """
+    with workers().undisturbed():
+        load(stage)
+        from stages.poly.quota import TooManyOperations
+    try:
+        return perform(stage, inputs)
+    except (UserError, UserErrors) as error:
+        raise as_asked(error, folder) from error
+    except TooManyOperations as error:
+        raise as_asked(_too_hard(stage, folder, error), folder) from error
+
+
+def _too_hard(stage: str, folder: LayerFolder, error: Exception) -> UserError:
+    """Return the error for a layer that isl would work on for minutes."""
+    name = mark_of(files_in(folder.path)) or LAYER
+    path = folder.path / name
+    source = source_of(shown_path(path), path.read_bytes())
+    found = (re.search(pattern, source.text, re.MULTILINE) for pattern in HARD)
+    start, end = next(match.span() for match in found if match is not None)
+    hint = "simplify the placement, or how tensors arrive and leave"
+    if name.endswith(".mlir"):
+        hint = "fewer sizes that are unknown, or fewer outputs, are less work"
+    span = Span(source=source, start=start, end=end)
+    return UserError(f"stage {stage}: {error}", span, hint)
+
+
+def is_refusal(error: OSError) -> bool:
+    """Return whether the system refused what any program may ask for; else the fault is ours."""
+    return error.errno in REFUSALS
+
+
+def refusal(task: str, error: OSError) -> UserError:
+    """Return what a task could not do, and why, as the system says it."""
+    place = f"{shown_path(Path(error.filename))}: " if isinstance(error.filename, str) else ""
+    return UserError(f"{task}: {place}{error.strerror}")
