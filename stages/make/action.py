@@ -25,10 +25,11 @@ from stages.make.layers import open_folder
 from stages.make.outputs import write_outputs
 from stages.make.progress import progress
 from stages.make.session import session
+from stages.make.store.entry import Entry
 from stages.make.store.lock import locked
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
-from stages.make.store.store import Entry, store_of
+from stages.make.store.store import store_of
 from stages.make.values import values_of
 from stages.make.workers import workers
 
@@ -110,7 +111,7 @@ def check(stage: str, folder: LayerFolder) -> Result | None:
     """
     start = time.time()
     key = current_key(stage, folder)
-    entry = store_of(folder.home).lookup(key.digest)
+    entry = _entry(folder, key)
     disk = compare(stage, folder, entry.outputs) if entry is not None else None
     if entry is None or disk is None or disk.wrong:
         return None
@@ -123,7 +124,7 @@ def restore(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
     Raises UserError where the layer folder does not let itself be written to.
     """
     start, store = time.time(), store_of(folder.home)
-    entry = store.lookup(key.digest)
+    entry = _entry(folder, key)
     if entry is None:
         return None
     disk = compare(stage, folder, entry.outputs)
@@ -135,6 +136,12 @@ def restore(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
     write_outputs(folder, declaration(stage).writes, contents, entry.outputs)
     store.use(key.digest, key.primary)
     return _result("hit" if disk.wrong else "same", key, entry.outputs, start, disk)
+
+
+def _entry(folder: LayerFolder, key: ActionKey) -> Entry | None:
+    """Return what the store knows for a key."""
+    declared = declaration(key.stage).writes
+    return store_of(folder.home).lookup(key.digest, key.stage, declared)
 
 
 class StageFailed(TaskFailed):  # type: ignore[misc]
@@ -258,7 +265,7 @@ def _blame_edits(stage: str, folder: LayerFolder, error: Exception) -> None:
 
 def _originals(stage: str, folder: LayerFolder) -> Mapping[str, str]:
     """Return the digests of what a stage wrote where texts that a person edited stay instead."""
-    entry = store_of(folder.home).lookup(current_key(stage, folder).digest)
+    entry = _entry(folder, current_key(stage, folder))
     if entry is None:
         return {}
     kept = compare(stage, folder, entry.outputs).kept

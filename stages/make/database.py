@@ -12,7 +12,7 @@ from doit.dependency import DatabaseException, SqliteDB
 
 from stages.make.folders import shown_path
 from stages.make.session import session
-from stages.make.store.store import warn
+from stages.make.store.warn import warn
 
 
 class Database(SqliteDB):  # type: ignore[misc]

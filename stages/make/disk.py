@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stages.make.declare import declaration
 from stages.make.folders import STATE, LayerFolder, file_of
-from stages.make.outputs import stale_names
+from stages.make.outputs import check_place, stale_names
 from stages.make.pins import kept_edits
 from stages.make.store import log
 from stages.make.store.memo import memo_of
@@ -34,10 +34,14 @@ def compare(
 
     Edited is what no stage ever wrote, where what it should be was `known`, or written before; but
     not what git has, which a checkout brought.
-    Raises UserError or UserErrors where an edit that is to stay does not fit.
+    Raises UserError or UserErrors where an edit that is to stay does not fit, or a symbolic link
+    leads out of the layer's folders.
     """
     memo, store = memo_of(folder.home / STATE), store_of(folder.home)
-    found = {name: memo.digest(file_of(folder, name)) for name in outputs}
+    places = {name: file_of(folder, name) for name in outputs}
+    for path in places.values():
+        check_place(folder, path)
+    found = {name: memo.digest(path, links=False) for name, path in places.items()}
     differing = {name: digest for name, digest in found.items() if digest != outputs[name]}
     strange = {n: d for n, d in differing.items() if d is not None and not store.has_blob(d)}
     if strange and not known and not log.history(folder.home / STATE, f"{folder.name}:{stage}"):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from stages import ANALYSES, PIPELINE
+from stages.make.store.files import link_below
 
 LAYER = "layer.yaml"
 NETWORK = "network.yaml"
@@ -142,13 +144,44 @@ def names_meant(folder: LayerFolder, declared: Iterable[str]) -> list[str]:
 
 
 def _matches(folder: LayerFolder, pattern: str) -> Iterator[str]:
-    """Yield the names of files in the folder that match a pattern, folders in it included."""
+    """Yield the names of files in the folder that match a pattern, folders in it included.
+
+    What a symbolic link leads to is none of what stages wrote.
+    """
     names = pattern.split("/")
     first = next((k for k, name in enumerate(names) if is_pattern(name)), len(names) - 1)
     top = file_of(folder, pattern).parents[len(names) - first - 1]
-    for file in top.glob("/".join(names[first:])):
-        if not file.name.startswith("."):
-            yield "/".join([*names[:first], *file.relative_to(top).parts])
+    if names[0] != "build" or link_in(folder, top / "any") is None:
+        for name in _below(str(top), names[first:]):
+            yield "/".join([*names[:first], name])
+
+
+def _below(folder: str, patterns: Sequence[str]) -> Iterator[str]:
+    """Yield the names below a folder of which each part matches its pattern."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [each for each in entries if fnmatch.fnmatchcase(each.name, patterns[0])]
+    except OSError:
+        return
+    for each in found:
+        if len(patterns) == 1 and not each.name.startswith("."):
+            yield each.name
+        elif len(patterns) > 1 and each.is_dir(follow_symlinks=False):
+            yield from (f"{each.name}/{name}" for name in _below(each.path, patterns[1:]))
+
+
+def link_in(folder: LayerFolder, path: Path) -> str | None:
+    """Return a symbolic link on the way to a file that stages write; None for none.
+
+    It counts below the folder that all which is built lies in: the workspace, or the layer folder
+    outside of one, wherever that is.
+    """
+    return link_below(_top_of(str(folder.build), str(folder.cache)), str(path))
+
+
+@functools.cache
+def _top_of(build: str, cache: str) -> str:
+    return os.path.commonpath((build, cache))
 
 
 def user_folder() -> Path:

@@ -24,6 +24,7 @@ from stages.make.folders import (
     names_of,
     shown_path,
 )
+from stages.make.store.files import read_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,7 +178,7 @@ class Inputs:
     def _read(self, name: str, path: Path, noted: dict[str, str]) -> bytes:
         if name not in self._contents:
             try:
-                self._contents[name] = path.read_bytes()
+                self._contents[name] = read_file(path)
             except OSError as error:
                 raise UserError(f"{shown_path(path)}: {error.strerror}") from error
             noted[name] = digest(self._contents[name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
@@ -14,8 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stages.make.declare import declaration
-from stages.make.folders import LayerFolder, file_of, further_file, names_meant
+from stages.make.folders import (
+    KERNEL,
+    LAYER,
+    LayerFolder,
+    file_of,
+    further_file,
+    names_meant,
+)
 from stages.make.session import session
+from stages.make.store.files import read_file
 from stages.make.store.memo import Memo
 from stages.make.store.store import Store
 
@@ -51,12 +60,30 @@ def action_key(
     if reads is None:
         reads = {name: memo.digest(file_of(folder, name)) for name in _declared(stage, folder)}
     primary = _digest([stage, code_digest(stage), reads])
-    names = store.further(primary) if further is None else sorted(further)
-    more = {name: memo.digest(further_file(folder, name)) for name in names}
+    if further is None:
+        further = [name for name in store.further(primary) if _is_named(folder, name)]
+    more = {name: memo.digest(further_file(folder, name)) for name in sorted(further)}
     return ActionKey(
         stage=stage, reads=reads, further=more, primary=primary,
         digest=_digest([primary, more]) if more else primary,
     )
+
+
+def _is_named(folder: LayerFolder, name: str) -> bool:
+    """Return whether a user names a file that is read: the store, which says so, may say anything.
+    """
+    head, _, rest = name.partition("/")
+    part = dict(folder.parts).get(head)
+    if part is not None:
+        return _is_named(part, rest)
+    texts = (folder.path / LAYER, folder.path / KERNEL)
+    return name.endswith(".yaml") and any(os.fsencode(name) in _text(path) for path in texts)
+
+
+def _text(path: Path) -> bytes:
+    with contextlib.suppress(OSError):
+        return read_file(path)
+    return b""
 
 
 def _declared(stage: str, folder: LayerFolder) -> list[str]:

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stages.diagnose import UserError
-from stages.make.folders import LayerFolder, file_of, is_pattern, names_of, shown_path
-from stages.make.store.files import temporary_name
+from stages.make.folders import LayerFolder, file_of, is_pattern, link_in, names_of, shown_path
+from stages.make.store.files import read_file, temporary_name, write_new
 
 
 def write_outputs(
@@ -22,6 +22,8 @@ def write_outputs(
     let itself be written to.
     """
     files = {file_of(folder, name): content for name, content in outputs.items()}
+    for path in files:
+        check_place(folder, path)
     with _temporary(files) as temporary:
         for path, written in temporary.items():
             with _writing(path):
@@ -31,9 +33,24 @@ def write_outputs(
             remove(folder, name)
 
 
+def check_place(folder: LayerFolder, path: Path) -> None:
+    """Raise UserError where a symbolic link would lead what stages write to another place."""
+    link = link_in(folder, path)
+    if link is not None:
+        raise UserError(
+            f"cannot write {shown_path(path)}: {shown_path(Path(link))} is a symbolic link",
+            hint="what stages write goes into the layer's own folders: remove the link",
+        )
+
+
 def remove(folder: LayerFolder, name: str) -> None:
-    """Remove a file that a stage wrote, and the folders that are empty then. Raises OSError."""
+    """Remove a file that a stage wrote, and the folders that are empty then. Raises OSError.
+
+    What a symbolic link leads to stays.
+    """
     path = file_of(folder, name)
+    if link_in(folder, path) is not None:
+        return
     path.unlink(missing_ok=True)
     for above in path.parents:
         if above in (folder.path, folder.build, folder.cache) or any(above.iterdir()):
@@ -65,8 +82,7 @@ def _temporary(files: Mapping[Path, bytes]) -> Iterator[dict[Path, Path]]:
     try:
         for path, content in changed.items():
             with _writing(path.parent):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                temporary[path].write_bytes(content)
+                write_new(str(temporary[path]), content)
         yield temporary
     finally:
         for path in temporary.values():
@@ -84,6 +100,7 @@ def _writing(place: Path) -> Iterator[None]:
 
 
 def _differs(path: Path, content: bytes) -> bool:
-    with _writing(path):
-        same = path.is_file() and path.read_bytes() == content
-    return not same
+    """Return whether a file is another one; a link, or what is no file, is replaced."""
+    with contextlib.suppress(OSError):
+        return read_file(path, links=False) != content
+    return True

@@ -12,6 +12,7 @@ from stages.diagnose import source_of
 from stages.make.declare import is_text
 from stages.make.folders import LAYER, STATE, LayerFolder, file_of, shown_path
 from stages.make.session import session
+from stages.make.store.files import read_file
 from stages.make.store.memo import memo_of
 from stages.make.store.store import store_of
 
@@ -42,7 +43,7 @@ def kept_edits(
 def pins(folder: LayerFolder) -> list[str]:
     """Return the files that `pin:` of layer.yaml names; none where that is not to be read."""
     try:
-        content = file_of(folder, LAYER).read_bytes()
+        content = read_file(file_of(folder, LAYER))
     except OSError:
         return []
     if b"pin" not in content:  # restoring a layer must not pay for reading YAML

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import importlib
 from collections.abc import Mapping, Sequence
 from types import ModuleType
@@ -10,6 +9,7 @@ from types import ModuleType
 from stages.make.declare import declaration
 from stages.make.folders import is_pattern
 from stages.make.inputs import Inputs
+from stages.make.store.names import matches
 
 MOST_OPERATIONS = 200_000_000
 """How much isl may work in one stage, in its own unit: about a minute."""
@@ -40,5 +40,5 @@ def check_names(stage: str, declared: Sequence[str], outputs: Mapping[str, bytes
     """Assert that a stage returned every file that it declares, and no other."""
     missing = [n for n in declared if not is_pattern(n) and n not in outputs]
     assert not missing, f"stage {stage} did not return {missing}"
-    known = {o for o in outputs for n in declared if fnmatch.fnmatchcase(o, n)}
+    known = {o for o in outputs for n in declared if matches(o, n)}
     assert known == outputs.keys(), f"{stage} does not declare {sorted(outputs.keys() - known)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from stages.make.outputs import remove
 from stages.make.record import recorded
 from stages.make.reporter import StageReporter
 from stages.make.session import session
+from stages.make.store.names import matches
 from stages.make.units import Unit, Units, unit_of, units_below
 from stages.make.values import files_of, path_from_here
 
@@ -171,7 +171,7 @@ def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
     for part in parts_of(folder):
         found += _writers(part, inside)
     for crossing in folder.crossings:
-        if any(fnmatch.fnmatchcase(crossing.name, name) for name in reads):
+        if any(matches(crossing.name, name) for name in reads):
             found += crossing.after
     return found
 

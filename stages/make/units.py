@@ -15,6 +15,7 @@ from stages.make.declare import declaration
 from stages.make.folders import LayerFolder, every_stage, folders_of, parts_of
 from stages.make.layers import lone_folder, open_folder, with_parts
 from stages.make.session import session
+from stages.make.store.names import matches
 from stages.make.sweep import Place, find_folders, places_of
 
 
@@ -162,7 +163,7 @@ def _names_of(path: str, folder: LayerFolder) -> Iterator[str]:
 
 
 def _reads(name: str, stage: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, each) for each in declaration(stage).reads)
+    return any(matches(name, each) for each in declaration(stage).reads)
 
 
 def _writes(folder: LayerFolder, stage: str, path: str) -> bool:
@@ -170,7 +171,7 @@ def _writes(folder: LayerFolder, stage: str, path: str) -> bool:
     for place, below in ((folder.build, "build/"), (folder.cache, "")):
         if _is_in(path, str(place)):
             name = below + os.path.relpath(path, os.path.realpath(place))
-            return any(fnmatch.fnmatchcase(name, n) for n in declaration(stage).writes)
+            return any(matches(name, n) for n in declaration(stage).writes)
     return False
 
 

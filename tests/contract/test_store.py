@@ -6,7 +6,8 @@ import hashlib
 import pytest
 
 from stages.make.store import store as module
-from stages.make.store.store import Entry, FolderShelf, Store
+from stages.make.store.entry import Entry
+from stages.make.store.store import FolderShelf, Store
 
 KEY = "ab" + "0" * 62
 PRIMARY = "cd" + "0" * 62
@@ -16,6 +17,7 @@ ENTRY = Entry(
     stage="parse", outputs={"lair.isl": DIGEST}, reads={"a.lair": DIGEST}, further=["mine.yaml"],
     code=DIGEST, seconds=1.5, when=2.5,
 )
+STAGE = ("parse", ("lair.isl",))
 
 
 class Broken(FolderShelf):
@@ -51,25 +53,25 @@ def publish(store):
 def test_what_is_published_is_found(tmp_path):
     publish(open_store(tmp_path))
     store = open_store(tmp_path)
-    assert store.lookup(KEY) == ENTRY
+    assert store.lookup(KEY, *STAGE) == ENTRY
     assert store.blob(DIGEST) == TEXT
     assert store.further(PRIMARY) == ["mine.yaml"]
-    assert (store.lookup(PRIMARY), store.further(KEY)) == (None, ["mine.yaml"])
+    assert (store.lookup(PRIMARY, *STAGE), store.further(KEY)) == (None, ["mine.yaml"])
     assert store.blob(hashlib.sha256(b"source").hexdigest()) == b"source"
 
 
 def test_what_is_not_there_is_none_and_makes_nothing(tmp_path):
     store = open_store(tmp_path)
-    assert (store.lookup(KEY), store.blob(DIGEST), store.further(KEY)) == (None, None, [])
+    assert (store.lookup(KEY, *STAGE), store.blob(DIGEST), store.further(KEY)) == (None, None, [])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_another_workspace_finds_it_in_the_second_store_and_keeps_it(tmp_path, shared, said):
     publish(open_store(tmp_path / "a", shared))
     store = open_store(tmp_path / "b", shared)
-    assert (store.lookup(KEY), store.blob(DIGEST)) == (ENTRY, TEXT)
+    assert (store.lookup(KEY, *STAGE), store.blob(DIGEST)) == (ENTRY, TEXT)
     alone = open_store(tmp_path / "b")
-    assert (alone.lookup(KEY), alone.blob(DIGEST)) == (ENTRY, TEXT)
+    assert (alone.lookup(KEY, *STAGE), alone.blob(DIGEST)) == (ENTRY, TEXT)
     assert said == []
 
 
@@ -97,7 +99,7 @@ def test_a_damaged_blob_is_taken_from_the_second_store(tmp_path, shared, said):
 def test_a_second_store_that_fails_is_a_warning_and_left_out(tmp_path, said):
     store = open_store(tmp_path, Broken(tmp_path / "broken"))
     publish(store)
-    assert (store.lookup(KEY), store.blob("0" * 64)) == (ENTRY, None)
+    assert (store.lookup(KEY, *STAGE), store.blob("0" * 64)) == (ENTRY, None)
     assert said == ["the shared store is left out: no route to host"]
 
 

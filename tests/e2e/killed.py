@@ -21,7 +21,8 @@ ENTRIES = Path(".lairmake/store/entries")
 
 def finished():
     """Return what stages have finished, by what they read."""
-    entries = [json.loads(path.read_text(encoding="utf-8")) for path in ENTRIES.glob("??/*")]
+    texts = (path.read_text(encoding="utf-8") for path in ENTRIES.glob("??/*"))
+    entries = [json.loads(text.partition("\n")[2]) for text in texts]
     return {f"{e['stage']} {json.dumps(e['reads'], sort_keys=True)}" for e in entries}
 
 

@@ -38,7 +38,7 @@ def test_verify_finds_damage_and_the_next_build_makes_it_anew(small):
     run = small.run("cache", "verify")
     assert (run.code, run.out, run.err) == (0, "everything is intact\n", "")
     (blob,) = [p for p in store(small, "blobs") if p.read_text() == "one\ntwo\n"]
-    (entry,) = [p for p in store(small, "entries") if json.loads(p.read_text())["stage"] == "place"]
+    (entry,) = [p for p in store(small, "entries") if '"stage":"place"' in p.read_text()]
     blob.write_text("one\n")
     run = small.run("cache", "verify", cwd="projects/a")
     assert (run.code, run.out) == (1, (

@@ -1,5 +1,6 @@
 """A second store, which workspaces share: a folder, or what fsspec reaches."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -67,6 +68,19 @@ def test_a_read_only_store_is_only_read(small, other, shared):
     other.write("projects/a/a.lair", "Other\n")
     assert other.build() == ALL
     assert files(shared) == before
+
+
+def test_an_entry_that_names_files_of_its_own_writes_none_of_them(small, other, shared):
+    """As somebody writes it who may write to the store, but to no other place."""
+    small.build()
+    (entry,) = [p for p in shared.rglob("entries/??/*") if '"stage":"render"' in p.read_text()]
+    text = entry.read_text().partition("\n")[2].replace("build/layout.yaml", "../../dodo.py")
+    seal = hashlib.sha256(f"{entry.name}\n{text}".encode()).hexdigest()
+    entry.write_text(f"{seal}\n{text}")
+    run = other.run()
+    assert (run.code, run.ran, run.hits) == (0, ["a:render"], [n for n in ALL if n != "a:render"])
+    assert run.err == f"warning: the shared store holds entries/{entry.name} damaged\n"
+    assert (other.read("dodo.py"), other.files()) == (DODO, small.files())
 
 
 def test_a_damaged_blob_is_a_miss_and_a_warning_and_made_anew(small, other, shared):

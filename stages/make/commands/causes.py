@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from stages.make.folders import (
 )
 from stages.make.inputs import digest
 from stages.make.store.log import Build, Line, builds, changes, covers
+from stages.make.store.names import matches
 from stages.make.store.store import Store, store_of
 
 DONE = ("ran", "hit")
@@ -138,7 +138,7 @@ class History:
             return line
         known = self._by_key.get(line["key"])
         if known is None:
-            entry = self._store.lookup(line["key"])
+            entry = self._store.entry(line["key"])
             known = {"reads": entry.reads, "writes": entry.outputs} if entry is not None else {}
         return {**{name: known.get(name, {}) for name in ("reads", "writes", "code")}, **line}
 
@@ -211,7 +211,7 @@ def writer_of(folder: LayerFolder, name: str) -> str | None:
     if part is not None:
         return writer_of(part, rest)
     for stage in every_stage(folder):
-        if any(fnmatch.fnmatchcase(name, each) for each in declaration(stage).writes):
+        if any(matches(name, each) for each in declaration(stage).writes):
             return f"{folder.name}:{stage}"
     return None
 

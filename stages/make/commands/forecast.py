@@ -48,9 +48,9 @@ class Foreseen(Memo):
         self._digests: dict[Path, str | None] = {}
         self._names: dict[str, set[str]] = {}
 
-    def digest(self, path: Path) -> str | None:
+    def digest(self, path: Path, links: bool = True) -> str | None:
         """Return the sha256 that a file will have, None where there will be none to read."""
-        return self._digests[path] if path in self._digests else self._memo.digest(path)
+        return self._digests[path] if path in self._digests else self._memo.digest(path, links)
 
     def expect(self, folder: LayerFolder, digests: Mapping[str, str | None]) -> None:
         """Take note of what will be restored in a folder, by name; None is removed."""
@@ -104,7 +104,7 @@ def _look(stage: str, folder: LayerFolder, foreseen: Foreseen) -> tuple[str, Act
     """Return what a build would do to a task that waits for none."""
     store = store_of(folder.home)
     key = action_key(stage, folder, store, foreseen, reads=foreseen.reads(stage, folder))
-    entry = store.lookup(key.digest)
+    entry = store.lookup(key.digest, stage, declaration(stage).writes)
     if entry is None or is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN):
         return WOULD_RUN, key
     wrong = compare(stage, folder, entry.outputs).wrong

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
+from stages.make.store.entry import Entry, record_of
 from stages.make.store.shelf import FolderShelf, Shelf
-from stages.make.store.store import is_entry
 
 KINDS = ("entries", "blobs", "edits")
 
@@ -65,7 +63,9 @@ def _is_intact(kind: str, name: str, content: bytes | None) -> bool:
     """Return whether a content is what its name says; one that just went is no damage."""
     if content is None:
         return True
-    return is_entry(content) if kind == "entries" else _digest(content) == name
+    if kind == "entries":
+        return record_of(content, name) is not None
+    return _digest(content) == name
 
 
 def _digest(content: bytes) -> str:
@@ -96,7 +96,9 @@ def _missing(
     shelf: Shelf, other: Shelf | None, key: str, content: bytes, blobs: set[str]
 ) -> Iterator[Damage]:
     """Yield the damage of an entry that names contents which are not there."""
-    for name in sorted(set(json.loads(content).get("outputs", {}).values()) - blobs):
+    entry = record_of(content, key)
+    named = set(entry.outputs.values()) if isinstance(entry, Entry) else set()
+    for name in sorted(named - blobs):
         found = _intact_there(other, "blobs", name)
         if shelf.read_only:
             end = "left, since this store is read-only"
@@ -156,8 +158,8 @@ def _last_used_first(shelf: FolderShelf) -> list[tuple[str, str]]:
 def _named(shelf: FolderShelf, kind: str, name: str) -> set[str]:
     """Return the blobs that an entry names: what it wrote, and the sources that it read."""
     content = shelf.read(kind, name) if kind == "entries" else None
-    if content is None or not is_entry(content):
+    entry = record_of(content, name) if content is not None else None
+    if not isinstance(entry, Entry):
         return set()
-    entry: dict[str, Any] = json.loads(content)
-    found = {*entry.get("outputs", {}).values(), *entry.get("reads", {}).values()}
+    found = {*entry.outputs.values(), *entry.reads.values()}
     return {blob for blob in found if blob is not None}

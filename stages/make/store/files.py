@@ -1,12 +1,19 @@
-"""Files that are there whole or not at all: written under another name, then renamed."""
+"""Files that are there whole or not at all: written under another name, then renamed.
+
+What stands where a file should may have been put there by anybody: nothing is read that one would
+wait for, and nothing is written through a symbolic link.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import marshal
 import os
 import re
+import shutil
+import stat
 import zlib
 from pathlib import Path
 from typing import Any
@@ -15,27 +22,87 @@ TEMPORARY = re.compile(r"\..+\.(\d+)\.\d+\.tmp")
 _COUNTER = itertools.count()
 
 
+READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+NO_FILE = "it is no file"
+LEAST = 65536
+"""How many bytes are read at a time at least."""
+
+
+def read_file(path: str | Path, links: bool = True) -> bytes:
+    """Return the bytes of a file; with no `links` a symbolic link is none.
+
+    Raises OSError, also for what is no file: a pipe, that one would wait for, or a folder.
+    """
+    file = os.open(path, READ if links else READ | os.O_NOFOLLOW)
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, NO_FILE, str(path))
+        parts = []
+        while part := os.read(file, max(found.st_size, LEAST) + 1):
+            parts.append(part)
+    finally:
+        os.close(file)
+    return b"".join(parts)
+
+
+def link_below(folder: str, path: str) -> str | None:
+    """Return the first symbolic link among the folders between one and a path below it, if any."""
+    at = path.find("/", len(folder) + 1)
+    while at != -1:
+        if os.path.islink(path[:at]):
+            return path[:at]
+        at = path.find("/", at + 1)
+    return None
+
+
+def remove_whatever(path: Path) -> None:
+    """Remove what lies at a path, if anything does: a file, a link, or a folder. Raises OSError."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def temporary_name(name: str) -> str:
     """Return a name that no other process, and no other file of this one, is written under."""
     return f".{name}.{os.getpid()}.{next(_COUNTER)}.tmp"
 
 
-def write_whole(path: Path, content: bytes, by: Path | None = None) -> None:
+def write_whole(path: str | Path, content: bytes, by: str | Path | None = None) -> None:
     """Write a file in one step; `by` is the folder to write it in first, its own by default.
 
     Raises OSError; then nothing is left.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    folder = by or path.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    written = folder / temporary_name(path.name)
+    folder, name = os.path.split(path)
+    written = os.path.join(by or folder, temporary_name(name))
     try:
-        written.write_bytes(content)
-        os.replace(written, path)
+        write_new(written, content)
+        try:
+            os.replace(written, path)
+        except FileNotFoundError:
+            os.makedirs(folder, exist_ok=True)
+            os.replace(written, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            written.unlink(missing_ok=True)
+            os.unlink(written)
         raise
+
+
+def write_new(path: str, content: bytes) -> None:
+    """Write a file that is not there yet, and the folders above it. Raises OSError."""
+    try:
+        file = os.open(path, NEW, 0o666)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        file = os.open(path, NEW, 0o666)
+    try:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(file, left) :]
+    finally:
+        os.close(file)
 
 
 def is_left_over(name: str) -> bool:
@@ -62,7 +129,7 @@ def remove_left_overs(folder: Path) -> None:
 def load_data(path: Path) -> Any:
     """Return what `save_data` wrote; None where it is not there, or damaged."""
     try:
-        content = path.read_bytes()
+        content = read_file(path)
         if zlib.crc32(content[4:]) == int.from_bytes(content[:4], "big"):
             return marshal.loads(content[4:])
     except (OSError, EOFError, ValueError, TypeError):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import stat
 import time
 from pathlib import Path
 
-from stages.make.store.files import load_data, save_data
+from stages.make.store.files import READ, load_data, read_file, save_data
 
 Mark = tuple[int, int, int, int]
 """Time of content, time of change, size and inode of a file: what changes when it is written."""
 
+LARGE = 1_000_000
 SECOND = 1_000_000_000
 FINE, COARSE = SECOND // 20, 2 * SECOND
 """How long after a change another one may bear the same time, in nanoseconds."""
@@ -47,17 +49,22 @@ class Memo:
         """Return what was kept, read when it is needed: not if nothing happened to any layer."""
         return load_data(self._file) or {}
 
-    def digest(self, path: Path) -> str | None:
-        """Return the sha256 of a file, None where there is none to read."""
+    def digest(self, path: Path, links: bool = True) -> str | None:
+        """Return the sha256 of a file, None where there is none to read.
+
+        With no `links` a symbolic link is none.
+        """
         name = str(path)
         try:
-            mark = mark_of(os.stat(name))
+            state = os.stat(name, follow_symlinks=links)
+            mark = mark_of(state)
             known = self._known.get(name)
             if known is not None and known[0] == mark:
                 return known[1]
+            if not stat.S_ISREG(state.st_mode):
+                return None
             now = time.time_ns()
-            with open(name, "rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+            found = _digest(name, state.st_size, links)
         except OSError:
             return None
         if not is_fresh(mark[1], now):
@@ -70,6 +77,14 @@ class Memo:
         if self._changed:
             save_data(self._file, self._known)
             self._changed = False
+
+
+def _digest(name: str, size: int, links: bool) -> str:
+    """Return the sha256 of a file; a large one is never in memory as a whole. Raises OSError."""
+    if size < LARGE:
+        return hashlib.sha256(read_file(name, links)).hexdigest()
+    with open(name, "rb", opener=lambda path, _: os.open(path, READ)) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """The second store, that workspaces share: a folder, or whatever fsspec reaches.
 
 Who trusts a shared store trusts what is in it to be what the stages gave: contents are checked
-against their digests, but an entry says what it likes.
+against their digests, and names against what stages declare, but nothing else says what they give.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from stages.make.folders import STATE
 from stages.make.settings import shared_store
 from stages.make.store.shelf import FolderShelf, Shelf
-from stages.make.store.store import warn
+from stages.make.store.warn import warn
 
 LOCAL = "file://"
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from stages.make.store.files import write_whole
+from stages.make.folders import shown_path
+from stages.make.store.files import link_below, read_file, remove_whatever, write_whole
 from stages.make.store.lock import locked
+from stages.make.store.names import is_digest
+from stages.make.store.warn import warn
 
 SWEEPING = "what nobody needs is removed"
 
@@ -55,56 +57,76 @@ class FolderShelf:
         self.read_only = read_only
 
     def path(self, kind: str, name: str) -> Path:
-        """Return where a content lies."""
-        return self.folder / kind / name[:2] / name
+        """Return where a content lies. Raises ValueError for a name that is no sha256."""
+        return Path(self._path(kind, name))
+
+    def _path(self, kind: str, name: str) -> str:
+        if not is_digest(name):
+            raise ValueError(f"{name!r} is no sha256")
+        return f"{self.folder}/{kind}/{name[:2]}/{name}"
 
     def read(self, kind: str, name: str) -> bytes | None:
-        """Return a content, None where there is none."""
+        """Return a content, None where there is none; what is no file is thrown away, with a word.
+
+        Raises OSError.
+        """
+        path = self._path(kind, name)
         try:
-            return self.path(kind, name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
+            found = read_file(path, links=False)
+        except OSError as error:
+            if not self._throw_away(path) and not isinstance(error, FileNotFoundError):
+                raise
             return None
-        except IsADirectoryError:
-            return b""
+        if link_below(str(self.folder), path):
+            self._throw_away(path)
+            return None
+        return found
 
     def size(self, kind: str, name: str) -> int | None:
         """Return how many bytes a content has, None where there is none."""
+        path = self._path(kind, name)
         try:
-            found = os.stat(self.path(kind, name))
+            found = os.lstat(path)
             return found.st_size if stat.S_ISREG(found.st_mode) else None
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def write(self, kind: str, name: str, content: bytes) -> None:
         """Put a content there in one step. Raises OSError."""
-        path = self.path(kind, name)
-        try:
-            write_whole(path, content, by=self.folder / "new")
-        except (IsADirectoryError, NotADirectoryError, FileExistsError):
-            self._make_way(path)
-            write_whole(path, content, by=self.folder / "new")
+        path = self._path(kind, name)
+        self._throw_away(path)
+        write_whole(path, content, by=f"{self.folder}/new")
 
     def remove(self, kind: str, name: str) -> None:
         """Remove a content, if it is there. Raises OSError."""
-        path = self.path(kind, name)
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+        path = self._path(kind, name)
+        if not self._throw_away(path):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
 
-    def _make_way(self, path: Path) -> None:
-        """Remove a folder that stands where a file belongs, and the other way round."""
-        if path.is_dir():
-            shutil.rmtree(path)
-        for folder in (path.parent, path.parent.parent, self.folder / "new"):
-            if folder.is_symlink() or folder.is_file():
-                folder.unlink()
+    def _throw_away(self, path: str) -> bool:
+        """Remove what stands where a folder or a file belongs, with a word; return if anything did.
+
+        Raises OSError.
+        """
+        kind, prefix, _ = path.removeprefix(f"{self.folder}/").split("/")
+        tops = (f"{self.folder}/new", f"{self.folder}/{kind}", f"{self.folder}/{kind}/{prefix}")
+        wrong = [top for top in tops if not _is(stat.S_ISDIR, top)]
+        wrong += [path] if not wrong and not _is(stat.S_ISREG, path) else []
+        for each in wrong if not self.read_only else ():
+            warn(f"{shown_path(Path(each))} is damaged, and made anew")
+            remove_whatever(Path(each))
+        return bool(wrong)
 
     def names(self, kind: str) -> Iterator[str]:
         """Yield the names of all contents of a kind. Raises OSError where the folder is none."""
         if self.folder.exists() and not self.folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self.folder))
-        return (path.name for path in sorted((self.folder / kind).glob("??/*")))
+        top = self.folder / kind
+        folders = [] if top.is_symlink() else sorted(top.glob("??"))
+        for folder in (each for each in folders if not each.is_symlink()):
+            found = sorted(path.name for path in folder.glob("*"))
+            yield from (n for n in found if is_digest(n) and n[:2] == folder.name)
 
     def lock(self, key: str) -> AbstractContextManager[bool]:
         """Hold off other processes that want to run the action of a key. Raises OSError."""
@@ -121,3 +143,11 @@ class FolderShelf:
     def where(self) -> str:
         """Return the path of the folder."""
         return str(self.folder)
+
+
+def _is(kind: Callable[[int], bool], path: str) -> bool:
+    """Return whether what lies at a path is of a kind; nothing is of any."""
+    try:
+        return kind(os.lstat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True

@@ -8,36 +8,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from stages.diagnose import UserError
 from stages.make.folders import STATE, shown_path
+from stages.make.store.entry import Entry, Record, bytes_of, bytes_of_further, fits, record_of
 from stages.make.store.files import remove_left_overs
 from stages.make.store.shelf import FolderShelf, Shelf
+from stages.make.store.warn import warn
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """What an action wrote and read: digests by the name that the stage uses; None is no file.
-
-    `further` are the names of files that it read beyond those that it declares, `code` the digest
-    of its code and tools. It took `seconds`, and ended at `when`, in seconds since 1970.
-    """
-
-    stage: str
-    outputs: dict[str, str]
-    reads: dict[str, str | None]
-    further: Sequence[str]
-    code: str
-    seconds: float
-    when: float
+T = TypeVar("T")
 
 
 class Store:
@@ -57,14 +41,34 @@ class Store:
         """The folder of the local store."""
         return self.shelf.folder
 
-    def lookup(self, key: str) -> Entry | None:
-        """Return what the action of a key gave; None where it is not known."""
-        data = self._entry(key)
-        return Entry(**data) if data is not None and "outputs" in data else None
+    def lookup(self, key: str, stage: str, declared: Sequence[str]) -> Entry | None:
+        """Return what the action of a key gave; None where it is not known.
+
+        It is that of a stage, which writes the files that it has `declared`, and no others.
+        """
+        def fitting(content: bytes) -> Record | None:
+            found = record_of(content, key)
+            is_wrong = isinstance(found, Entry) and not fits(found, stage, declared)
+            return None if is_wrong else found
+
+        found = self._read("entries", key, fitting)
+        return found if isinstance(found, Entry) else None
+
+    def entry(self, key: str) -> Entry | None:
+        """Return what the action of a key gave, whichever it is, to be looked at only."""
+        found = self._record(key)
+        return found if isinstance(found, Entry) else None
 
     def further(self, primary: str) -> list[str]:
         """Return the further files that an action read, by the key without them."""
-        return list((self._entry(primary) or {}).get("further", []))
+        found = self._record(primary)
+        return list(found.further if isinstance(found, Entry) else found or ())
+
+    def _record(self, key: str) -> Record | None:
+        def whole(content: bytes) -> Record | None:
+            return record_of(content, key)
+
+        return self._read("entries", key, whole)
 
     def publish(
         self, entry: Entry, key: str, primary: str, outputs: Mapping[str, bytes],
@@ -80,8 +84,8 @@ class Store:
                 self._keep(hashlib.sha256(content).hexdigest(), content)
             if primary != key:
                 names = sorted({*self.further(primary), *entry.further})
-                self._write("entries", primary, _canonical({"further": names}))
-            self._write("entries", key, _canonical(asdict(entry)))
+                self._write("entries", primary, bytes_of_further(names, primary))
+            self._write("entries", key, bytes_of(entry, key))
 
     def _keep(self, digest: str, content: bytes) -> None:
         """Put a content into both stores, where it is not there yet. Raises UserError."""
@@ -111,7 +115,9 @@ class Store:
 
     def blob(self, digest: str) -> bytes | None:
         """Return a content; None where it is not there, or damaged, and then removed."""
-        return self._read("blobs", digest, lambda c: hashlib.sha256(c).hexdigest() == digest)
+        return self._read(
+            "blobs", digest, lambda c: c if hashlib.sha256(c).hexdigest() == digest else None
+        )
 
     def has_blob(self, digest: str, size: int | None = None) -> bool:
         """Return whether the local store holds a content, without looking into it."""
@@ -157,20 +163,18 @@ class Store:
         """Remove what processes that were killed left."""
         remove_left_overs(self.folder / "new")
 
-    def _entry(self, key: str) -> dict[str, Any] | None:
-        content = self._read("entries", key, is_entry)
-        return json.loads(content) if content is not None else None
+    def _read(self, kind: str, name: str, parse: Callable[[bytes], T]) -> T | None:
+        """Return what the first shelf holds of which `parse` makes anything; None for nothing.
 
-    def _read(self, kind: str, name: str, intact: Any) -> bytes | None:
-        """Return a content from the first shelf that has it intact; the local one gets a copy."""
+        The local one gets a copy.
+        """
         content = self._local(kind, name)
-        if content is not None and intact(content):
-            return content
-        if content is not None:
+        found = parse(content) if content is not None else None
+        if content is not None and found is None:
             warn(f"{shown_path(self.shelf.path(kind, name))} is damaged, and made anew")
             with suppress(OSError):
                 self.shelf.remove(kind, name)
-        return self._fetch(kind, name, intact)
+        return self._fetch(kind, name, parse) if found is None else found
 
     def _local(self, kind: str, name: str) -> bytes | None:
         try:
@@ -179,19 +183,19 @@ class Store:
             warn(f"cannot read {shown_path(self.shelf.path(kind, name))}: {error.strerror}")
         return None
 
-    def _fetch(self, kind: str, name: str, intact: Any) -> bytes | None:
-        content = None
+    def _fetch(self, kind: str, name: str, parse: Callable[[bytes], T]) -> T | None:
+        content, found = None, None
         with self._second_may_fail():
             content = self.second.read(kind, name) if self.second is not None else None
-            if content is not None and not intact(content):
-                content = None
+            found = parse(content) if content is not None else None
+            if content is not None and found is None:
                 warn(f"the shared store holds {kind}/{name} damaged")
                 if self._shared is not None:
                     self._shared.remove(kind, name)
-        if content is not None:
+        if content is not None and found is not None:
             with suppress(OSError):
                 self.shelf.write(kind, name, content)
-        return content
+        return found
 
     def _write(self, kind: str, name: str, content: bytes) -> None:
         with _cannot_write(self.folder):
@@ -216,32 +220,12 @@ def store_of(home: Path) -> Store:
     return Store.open(home)
 
 
-@functools.cache
-def warn(text: str) -> None:
-    """Say on stderr, once a process, what slows the build down but is no error."""
-    sys.stderr.write(f"warning: {text}\n")
-
-
 def _second_of(home: Path) -> Shelf | None:
     if not os.environ.get("LAIRMAKE_STORE") and not (home / "lairmake.yaml").is_file():
         return None
     from stages.make.store.remote import second_shelf
 
     return second_shelf(home)
-
-
-def is_entry(content: bytes) -> bool:
-    """Return whether these are the bytes of an entry, whole."""
-    try:
-        data = json.loads(content)
-    except ValueError:
-        return False
-    fields = set(Entry.__dataclass_fields__)
-    return isinstance(data, dict) and (data.keys() == fields or data.keys() == {"further"})
-
-
-def _canonical(data: Mapping[str, Any]) -> bytes:
-    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
 
 
 @contextmanager
