@@ -143,7 +143,11 @@ def _signature(places: Iterable[Place], further: Iterable[str]) -> Signature:
 
 
 def _add(found: Signature, path: str, below: str, deep: bool) -> None:
-    """Add the files in a folder, and below it if `deep`: name, times, size, inode."""
+    """Add the files in a folder, and below it if `deep`: name, times, size, inode.
+
+    Of a symbolic link these are its own, and those of what it leads to. No folder that one leads to
+    is looked into: stages read nothing there.
+    """
     files: list[tuple[Any, ...]] = []
     folders = []
     try:
@@ -152,18 +156,23 @@ def _add(found: Signature, path: str, below: str, deep: bool) -> None:
                 name = entry.name
                 if name[0] == "." and not name.endswith(".tmp"):
                     continue
-                if entry.is_dir():
+                if entry.is_dir(follow_symlinks=False):
                     folders.append(name)
                 else:
-                    s = entry.stat()
-                    mark = (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
-                    files.append((f"{below}/{name}", *mark))
-    except OSError:
-        return
+                    files.append((f"{below}/{name}", *_mark(entry)))
+    except OSError as error:
+        files.append((path, error.errno))
     files.sort()
     found += files
     for name in sorted(folders) if deep else ():
         _add(found, f"{path}/{name}", f"{below}/{name}", deep)
+
+
+def _mark(entry: os.DirEntry[str]) -> tuple[int, ...]:
+    """Return what changes when a file does; of a link also what changes when it leads elsewhere."""
+    s = entry.stat(follow_symlinks=False)
+    mark = (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
+    return (*mark, *_state(entry.path)) if entry.is_symlink() else mark
 
 
 def _state(path: str) -> tuple[int, ...]:
@@ -175,7 +184,10 @@ def _state(path: str) -> tuple[int, ...]:
 
 
 def _changes(signature: Signature) -> Iterator[int]:
-    return (part[2] for part in signature if isinstance(part, tuple) and len(part) > 2)
+    """Yield when each file changed, and what a link leads to."""
+    marks = [part for part in signature if isinstance(part, tuple) and len(part) > 2]
+    yield from (mark[2] for mark in marks)
+    yield from (mark[6] for mark in marks if len(mark) > 6)
 
 
 def _wait_for(signature: Signature) -> None:

@@ -230,6 +230,16 @@ ALWAYS = """
 """
 
 
+def test_garbage_beside_a_link_that_leads_nowhere_is_read(small):
+    for place in ("projects/a", "projects/a/build", "cache/a"):
+        (small.root / place).mkdir(parents=True, exist_ok=True)
+        (small.root / place / "0").symlink_to("nowhere")
+    (small.modules / "stages/lair/0.py").symlink_to("nowhere")
+    small.build()
+    small.write("projects/a/a.lair", "wrong\n")
+    assert small.run().code == 1
+
+
 def test_always_runs_what_is_up_to_date(small):
     small.build()
     assert counted(small, "-a") == ["parse", "place", "render", "simulate"]
