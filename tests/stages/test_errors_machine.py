@@ -239,7 +239,8 @@ def test_too_many_configurations(layer: Any) -> None:
     layer.write("ff.lair", CONVOLUTION)
     layer.write("layer.yaml", CONVOLUTION_PLACED)
     assert layer.error() == """\
-layer.yaml:3:7: error: on_x needs 20 configurations of vector instructions, 15 of 16 are free
+layer.yaml:3:7: error: on_x needs 20 configurations of vector instructions, 15 of 16 \
+live_configurations are free
   simd: {prefer: enumerate}
         ^^^^^^^^^^^^^^^^^^^
 hint: leave `prefer` out
@@ -252,7 +253,8 @@ def test_streams_need_too_many_configurations(layer: Any) -> None:
         "layer.yaml", "tensors:", "machine: {profile: wse2, live_configurations: 1}\ntensors:"
     )
     assert layer.error() == """\
-layer.yaml:5:1: error: spread_x needs 1 configuration of vector instructions, 0 of 1 are free
+layer.yaml:5:1: error: spread_x needs 1 configuration of vector instructions, 0 of 1 \
+live_configurations are free
   tensors:
   ^^^^^^^
 hint: let fewer tensors arrive and leave
@@ -265,7 +267,8 @@ def test_sequences_that_leave_need_a_configuration_of_their_own(layer: Any) -> N
         "layer.yaml", "tensors:", "machine: {profile: wse2, live_configurations: 1}\ntensors:"
     )
     assert layer.error() == """\
-layer.yaml:5:1: error: pack_y needs 1 configuration of vector instructions, 0 of 1 are free
+layer.yaml:5:1: error: pack_y needs 1 configuration of vector instructions, 0 of 1 \
+live_configurations are free
   tensors:
   ^^^^^^^
 hint: let fewer tensors arrive and leave

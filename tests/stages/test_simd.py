@@ -58,7 +58,7 @@ STREAM = (
     '  x: {arrives: "{ x[w] -> [PE[0, -1] -> index[w]] }", sparse: true}\n'
 )
 FEW = "machine: {profile: wse2, live_configurations: 2}\n"
-NEEDED = "on_x needs 3 configurations of vector instructions, 1 of 2 are free"
+NEEDED = "on_x needs 3 configurations of vector instructions, 1 of 2 live_configurations are free"
 
 
 def test_sizes_that_need_too_many_configurations_are_an_error_where_they_are_asked_for():
@@ -84,7 +84,8 @@ def test_sizes_that_need_too_many_configurations_give_way_with_both_numbers():
     found = decision(BORDER, mapping, "on_x")
     assert found["by"] == "configure"
     assert found["others"]["enumerate"] == {
-        "not possible": "on_x needs 12 configurations of vector instructions, 1 of 3 are free"
+        "not possible": "on_x needs 12 configurations of vector instructions, 1 of 3 "
+                        "live_configurations are free"
     }
 
 
