@@ -12,7 +12,7 @@ from stages.diagnose import Span, UserError
 from stages.lair.affine import find_non_affine
 from stages.lair.expressions import FUNCTIONS
 from stages.lair.layer import TYPES
-from stages.lair.names import check_name, did_you_mean, plural
+from stages.lair.names import INDICES, check_name, did_you_mean, elsewhere, plural
 from stages.lair.tree import (
     Call,
     Expr,
@@ -142,7 +142,7 @@ def _check_part(part: Expr, statement: Statement, node: Node) -> Iterator[UserEr
             yield from _check_reference(part, statement, node)
             yield from _check_read(part, statement, node)
         case Reference() if part.name not in {param.name for param in node.size_params}:
-            hint = "iterators stand in indices only"
+            hint = f"iterators stand in indices only; {INDICES}"
             yield UserError(f"{part.name} is an iterator, not a value", part.span, hint)
 
 
@@ -155,7 +155,7 @@ def _integers(statement: Statement, node: Node) -> list[str]:
 def _check_call(call: Call) -> Iterator[UserError]:
     arity = FUNCTIONS.get(call.function)
     if arity is None:
-        hint = did_you_mean(call.function, FUNCTIONS, "functions")
+        hint = elsewhere(call.function) or did_you_mean(call.function, FUNCTIONS, "functions")
         yield UserError(f"unknown function {call.function}", call.span, hint)
     elif arity != len(call.arguments):
         given = plural(arity, "argument")
@@ -169,7 +169,9 @@ def _check_read(part: Reference, statement: Statement, node: Node) -> Iterator[U
     before = node.statements[: node.statements.index(statement)]
     if part.name == statement.target.name:
         message = f"statement reads {part.name}, which it defines itself"
-        yield UserError(message, part.span, "statements read inputs, and what is defined before")
+        hint = "statements read what is defined before; what an invocation leaves to the next one"
+        hint += f" is named in layer.yaml: `tensors: {{INPUT: {{next: {part.name}}}}}`"
+        yield UserError(message, part.span, hint)
     elif part.name not in {each.target.name for each in before}:
         message = f"statement reads {part.name}, which no statement before it defines"
         yield UserError(message, part.span, "put the statement that defines it first")

@@ -15,6 +15,7 @@ from lark import Lark, UnexpectedCharacters, UnexpectedToken
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair import tree
 from stages.lair.builder import Builder
+from stages.lair.names import elsewhere
 
 DATA = ("lair.lark",)
 _WORDS = {
@@ -74,7 +75,7 @@ def _unexpected_token(source: Source, error: UnexpectedToken) -> UserError:
         end = len(source.text.rstrip())
         return UserError(f"found the end of the file, expected {expected}", _at(source, end, end))
     span = _at(source, token.start_pos or 0, token.end_pos or 0)
-    return UserError(f"found `{token}`, expected {expected}", span)
+    return UserError(f"found `{token}`, expected {expected}", span, elsewhere(str(token)))
 
 
 def _unexpected_character(source: Source, error: UnexpectedCharacters) -> UserError:

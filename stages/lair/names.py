@@ -36,6 +36,19 @@ def check_name(name: str, span: Span) -> Iterable[UserError]:
         yield UserError(f"{name} has a meaning in {language}", span, "choose another name")
 
 
+INDICES = "for indices as values name an input that holds them, 0, 1, ..."
+_ELSEWHERE = {
+    "argmax": "find the largest value with max=, then select where it is equal",
+    "argmin": "find the least value with min=, then select where it is equal",
+}
+
+
+def elsewhere(name: str) -> str | None:
+    """Return what to write for what other languages have a function for; None for others."""
+    remedy = _ELSEWHERE.get(name.lower().removesuffix("="))
+    return f"{remedy}; {INDICES}" if remedy else None
+
+
 def did_you_mean(name: str, known: Iterable[str], kind: str) -> str:
     """Return the hint for an unknown name: the nearest known one, else all of a kind."""
     names = list(known)

@@ -131,6 +131,10 @@ def _check_values(
         if each not in known:
             hint = did_you_mean(each, known, f"size parameters of {name}")
             yield UserError(f"{name} has no size {each}", locate("sizes", each), hint)
+    for each, tensor in _sizes_alone(definition).items():
+        if sizes.get(each, 1) <= 0:
+            message = f"{each} is {sizes[each]}, and a size of {tensor}"
+            yield UserError(message, locate("sizes", each), "sizes are positive")
     known = [param.name for param in definition.type_params]
     for each, type_ in types.items():
         if each not in known:
@@ -139,6 +143,14 @@ def _check_values(
         if type_ not in TYPES:
             hint = did_you_mean(type_, TYPES, "types")
             yield UserError(f"unknown type {type_}", locate("types", each), hint)
+
+
+def _sizes_alone(definition: tree.Node | tree.Graph) -> dict[str, str]:
+    """Return the parameters that are sizes as they stand, each with a tensor that has it."""
+    return {
+        size.name: tensor.name for tensor in (*definition.outputs, *definition.inputs)
+        for size in tensor.sizes if isinstance(size, tree.Reference)
+    }
 
 
 def _build(

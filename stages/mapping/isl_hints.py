@@ -7,6 +7,7 @@ import re
 _OPERATOR = re.compile(r"mod|[-+*/%]+")
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*)\s*$")
 _BRACKETS = (("[", "]"), ("(", ")"), ("{", "}"))
+_NESTED = re.compile(r"\?[^,\]]*\?")
 _EXAMPLE = "isl writes `{ a[i, j] -> b[i//2, j mod 4] : i < 8; c[k] -> d[-k] }`"
 _HINTS = {
     "expecting constant value": "multiply and divide by numbers only, also in `mod` and `//`",
@@ -31,6 +32,8 @@ def new_name(text: str, start: int, token: str) -> tuple[int, str] | None:
 def hint_for(message: str, text: str, end: int) -> str:
     """Return what to do about a message of isl; what it is about ends at the character `end`."""
     if "?" in text and "unexpected" in message:
+        if _NESTED.search(text):
+            return "a choice within a choice stands in no brackets: `i < 4 ? 0 : i < 8 ? 1 : 2`"
         return "`condition ? a : b` is a whole coordinate, and no part of a sum"
     if "unknown identifier" in message and text[end:].lstrip().startswith("("):
         return "what is in a tuple stands in square brackets: `a[i, j]`"

@@ -51,10 +51,23 @@ def read_document(source: Source) -> Document:
 
 def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> UserError:
     mark = error.problem_mark or error.context_mark
+    said = error.problem or error.context
+    if error.problem == "found unexpected end of stream" and error.context_mark is not None:
+        mark, said = error.context_mark, "this text has no end"
     start = mark.index if mark is not None else 0
     span = Span(source=source, start=start, end=start + 1)
-    said = error.problem or error.context
-    return UserError(f"YAML: {said}", span, "isl texts stand in quotes, or below `|`")
+    return UserError(f"YAML: {said}", span, _remedy(source.text, start))
+
+
+def _remedy(text: str, start: int) -> str:
+    """Return what to do about a text that YAML stops to understand at a character."""
+    if text[start : start + 1] == "\t":
+        return "YAML indents with spaces, not with tabs"
+    lines = text.split("\n")[: text.count("\n", 0, start) + 1]
+    odd = [number for number, line in enumerate(lines, 1) if line.count('"') % 2]
+    if odd:
+        return f"line {odd[0]} has a `\"` too few: a text ends with the quote that it begins with"
+    return "isl texts stand in quotes, or below `|`"
 
 
 def _node_span(source: Source, node: yaml.Node) -> Span:

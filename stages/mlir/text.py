@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TypeVar
 
 from xdsl.context import Context
@@ -30,6 +31,8 @@ DIALECTS = (
 T = TypeVar("T")
 UNKNOWN = re.compile(r"Operation (\S+) is not registered")
 MISSING = re.compile(r"not defined: \[(%[^],]+)")
+NAMES = sorted(each.name for dialect in DIALECTS for each in dialect.operations)
+WRAP = "wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... { ... }`"
 OLD_NAMES = {"maxf": "maximumf", "minf": "minimumf"}
 
 
@@ -96,12 +99,14 @@ def parse_text(source: Source) -> Text:
     parser = _Parser(context, source)
     module = _parsed(parser, source)
     functions = [op for op in module.body.ops if isinstance(op, func.FuncOp)]
-    if len(functions) != 1 or functions[0].is_declaration:
-        raise UserError(
-            f"{source.path} holds {len(functions)} functions with a body, not one",
-            _whole(source), "wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... { ... }`",
-        )
-    return Text(source=source, function=functions[0], names=parser.names, spans=parser.spans)
+    bodies = [op for op in functions if not op.is_declaration]
+    if len(bodies) > 1:
+        hint = "a kernel is one function: put the others into files of their own"
+        message = f"{bodies[1].sym_name.data} is function 2 of {len(bodies)} in this file"
+        raise UserError(message, _first_line(parser.spans[id(bodies[1])]), hint)
+    if not bodies:
+        raise UserError(f"{source.path} holds no function with a body", _whole(source), WRAP)
+    return Text(source=source, function=bodies[0], names=parser.names, spans=parser.spans)
 
 
 def _parsed(parser: _Parser, source: Source) -> ModuleOp:
@@ -130,11 +135,26 @@ def _refused(said: str, span: Span) -> UserError:
     if old is not None:
         hint = f"arith.{old} is called arith.{OLD_NAMES[old]} now"
     elif (unknown := UNKNOWN.fullmatch(said)) is not None:
-        is_arithmetic = unknown[1].startswith(("arith.", "math."))
-        hint = "write it with other arithmetic" if is_arithmetic else "write it as linalg.generic"
+        hint = _nearest(unknown[1])
     elif span.source.text.lstrip().startswith("^"):
-        hint = "wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... { ... }`"
+        hint = WRAP
     return UserError(f"MLIR: {said}", span, hint)
+
+
+def _nearest(name: str) -> str:
+    """Return the operation of the same dialect with nearly this name, or what to write instead."""
+    dialect, _, own = name.partition(".")
+    known = [each.partition(".")[2] for each in NAMES if each.startswith(f"{dialect}.")]
+    near = get_close_matches(own, known, n=1, cutoff=0.78)
+    if near:
+        return f"did you mean {dialect}.{near[0]}?"
+    is_arithmetic = dialect in ("arith", "math")
+    return "write it with other arithmetic" if is_arithmetic else "write it as linalg.generic"
+
+
+def _first_line(span: Span) -> Span:
+    line = span.source.text[span.start : span.end].partition("\n")[0].rstrip()
+    return Span(source=span.source, start=span.start, end=span.start + len(line))
 
 
 def _whole(source: Source) -> Span:

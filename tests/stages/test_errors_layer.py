@@ -40,19 +40,9 @@ layer.yaml:1:12: error: sizes.M must be an integer
         "M: 8",
         "M: -8",
         """\
-ff.lair:2:7: error: this size is -8
-    T W[M][N], T x[N] -> T y[M]
-        ^
-hint: sizes are positive
-
-ff.lair:2:28: error: this size is -8
-    T W[M][N], T x[N] -> T y[M]
-                             ^
-hint: sizes are positive
-
-ff.lair:4:18: error: this size is -8
-    all (i, j) in (M, N)
-                   ^
+layer.yaml:1:12: error: M is -8, and a size of W
+  sizes: {M: -8, N: 8}
+             ^^
 hint: sizes are positive
 """,
     ),

@@ -29,7 +29,8 @@ hint: did you mean row?
 f.lair:2:32: error: i is an iterator, not a value
     all (i) in (N) y[i] = x[i] * i
                                  ^
-hint: iterators stand in indices only
+hint: iterators stand in indices only; for indices as values name an input that \
+holds them, 0, 1, ...
 """,
     ),
     "too_many_indices": (

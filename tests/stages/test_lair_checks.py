@@ -178,6 +178,19 @@ f.lair:2:25: error: unknown function rleu
 hint: did you mean relu?
 """,
     ),
+    "function_of_indices": (
+        """lair f(N=4): float16 x[N], float16 w[N] -> float16 y[N] {
+  all (i) in (N) y[i] = argmax(x[i])
+}
+""",
+        """\
+f.lair:2:25: error: unknown function argmax
+    all (i) in (N) y[i] = argmax(x[i])
+                          ^^^^^^^^^^^^
+hint: find the largest value with max=, then select where it is equal; for indices as values name \
+an input that holds them, 0, 1, ...
+""",
+    ),
     "arguments_of_function": (
         """lair f(N=4): float16 x[N], float16 w[N] -> float16 y[N] {
   all (i) in (N) y[i] = max(x[i])
@@ -256,7 +269,8 @@ hint: put the statement that defines it first
 f.lair:2:25: error: statement reads y, which it defines itself
     all (i) in (N) y[i] = y[i] + x[i]
                           ^^^^
-hint: statements read inputs, and what is defined before
+hint: statements read what is defined before; what an invocation leaves to the next \
+one is named in layer.yaml: `tensors: {INPUT: {next: y}}`
 """,
     ),
     "everything_in_the_order_of_the_file": (

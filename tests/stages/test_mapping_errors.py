@@ -274,7 +274,25 @@ layer.yaml:1:1: error: YAML: nested too deeply
 layer.yaml:2:1: error: YAML: found character '\\t' that cannot start any token
   \tx: 3
   ^
-hint: isl texts stand in quotes, or below `|`
+hint: YAML indents with spaces, not with tabs
+""",
+    ),
+    "missing_quote": (
+        'target: "{ PE[4, 5] }\nplacement: "{ ff[i] -> PE[i, 0] }"',
+        """\
+layer.yaml:2:13: error: YAML: expected <block end>, but found '{'
+  placement: "{ ff[i] -> PE[i, 0] }"
+              ^
+hint: line 1 has a `\"` too few: a text ends with the quote that it begins with
+""",
+    ),
+    "text_without_end": (
+        'placement: "{ ff[i] -> PE[i, 0] }\nsizes: {M: 3}',
+        """\
+layer.yaml:1:12: error: YAML: this text has no end
+  placement: "{ ff[i] -> PE[i, 0] }
+             ^
+hint: line 1 has a `\"` too few: a text ends with the quote that it begins with
 """,
     ),
     "control_character": (

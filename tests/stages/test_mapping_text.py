@@ -110,6 +110,15 @@ layer.yaml:2:32: error: isl: syntax error: unexpected '<'
 hint: `condition ? a : b` is a whole coordinate, and no part of a sum
 """,
     ),
+    "choice_within_a_choice": (
+        '"{ x[i] -> y[(i < 5 ? (i < 2 ? 0 : 1) : 2), i] }"',
+        """\
+layer.yaml:2:37: error: isl: syntax error: unexpected '<'
+  placement: "{ x[i] -> y[(i < 5 ? (i < 2 ? 0 : 1) : 2), i] }"
+                                    ^
+hint: a choice within a choice stands in no brackets: `i < 4 ? 0 : i < 8 ? 1 : 2`
+""",
+    ),
     "new_name_before_an_operator": (
         '"{ x[i] -> y[q//6] }"',
         """\
