@@ -35,6 +35,7 @@ WRITES = ("volumes.isl", "operations.yaml")
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return volumes.isl and operations.yaml. Raises UserError or UserErrors."""
+    from stages.mlir.draft import plain_name
     from stages.mlir.text import parse_text
     from stages.mlir.translate import translate
 
@@ -42,7 +43,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     text = parse_text(_source(inputs, kernel))
     draft, returned = translate(text)
     sizes = solve(draft.symbols, [*draft.claims, *_given(draft, kernel)])
-    program = read_program(draft.described(sizes, text.function.sym_name.data, returned))
+    name = plain_name(text.function.sym_name.data)
+    program = read_program(draft.described(sizes, name, returned))
     program = choose(program, kernel.outputs, kernel.inputs, kernel.span)
     if not program.outputs:
         hint = "return what is to be computed, or name `outputs:` in kernel.yaml"

@@ -203,9 +203,9 @@ class Inputs:
     def _check_lair(self, given: str, names: list[str]) -> None:
         span = self.mapping().span("lair")
         here = f"the .lair files here: {', '.join(names) or 'none'}"
-        if not given.endswith(".lair"):
+        if not given.endswith(".lair") or "/" in given:
             raise UserError(f"{given} is not the name of a .lair file", span, here)
-        if not self._file(given).is_file():
+        if given not in names:
             raise UserError(f"{given} does not exist", span, here)
 
 

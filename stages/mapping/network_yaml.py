@@ -23,7 +23,8 @@ from stages.mapping.yaml_text import Document, read_document
 __all__ = ["Crossing", "End", "Network", "network_schema", "read_network"]
 
 TAKEN = ("build", "cache", "inputs")
-PART = re.compile(r"[A-Za-z]\w*")
+PART = re.compile(r"[A-Za-z]\w*", re.ASCII)
+TENSOR = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 class _File(BaseModel):
@@ -129,7 +130,7 @@ def _check_ends(file: _File, document: Document) -> Iterator[UserError]:
         path = ("tensors", to)
         for text, span in ((to, document.keys[path]), (source, document.values[path])):
             part, point, tensor = text.partition(".")
-            if not (part and point and tensor):
+            if not (part and point and TENSOR.fullmatch(tensor)):
                 yield UserError(f"{text} is no tensor of a part", span, "write `part.tensor`")
             elif part not in file.parts:
                 hint = did_you_mean(part, file.parts, "parts")

@@ -20,13 +20,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from stages.diagnose import Span, UserError
+from stages.diagnose import Source, Span, UserError
 from stages.lair.names import check_name
 from stages.mlir.text import Text
 from stages.volumes.sizes import Claim, Sizes
 
 FLOATS = ((Float16Type, "float16"), (Float32Type, "float32"), (Float64Type, "float64"))
 INTEGERS = {16: "int16", 32: "int32", 64: "int64"}
+LONGEST_NAME = 100
 Entry = dict[str, Any]
 
 
@@ -52,12 +53,9 @@ class Draft:
 
     def new_name(self, wish: str) -> str:
         """Return a name for isl and LAIR that nothing else has, as close to a wish as may be."""
-        plain = re.sub(r"\W", "_", wish)
-        plain = plain if re.match(r"[A-Za-z]|_[^_A-Z]", plain) else f"v{plain}"
-        start = Span(source=self.text.source, start=0, end=0)
-        plain = f"{plain}_" if any(check_name(plain, start)) else plain
-        name, number = plain, 1
-        while name in self._taken or any(check_name(name, start)):
+        plain = name = plain_name(wish)
+        number = 1
+        while name in self._taken or _is_reserved(name):
             number += 1
             name = f"{plain}_{number}"
         self._taken.add(name)
@@ -169,6 +167,21 @@ class Draft:
             "types": {name: self.types[name] for name in names},
             "operations": kept,
         }
+
+
+def plain_name(wish: str) -> str:
+    """Return a name of LAIR, as close to a wish as may be: `torch_jit` for `torch-jit`.
+
+    It is that of a file, too, and so is not longer than LONGEST_NAME.
+    """
+    plain = re.sub(r"\W", "_", wish, flags=re.ASCII)[:LONGEST_NAME]
+    plain = plain if re.match(r"[A-Za-z]|_[^_A-Z]", plain) else f"v{plain}"
+    return f"{plain}_" if _is_reserved(plain) else plain
+
+
+def _is_reserved(name: str) -> bool:
+    start = Span(source=Source(path="", text=""), start=0, end=0)
+    return any(check_name(name, start))
 
 
 def _filled(entry: Any, sizes: Sizes, prefix: str) -> Any:

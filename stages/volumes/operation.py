@@ -6,12 +6,14 @@ Source   Friebel et al., IMPACT 2023, definitions 4.10 and 4.14: a program is a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import islpy as isl
 
+from stages.diagnose import UserError
 from stages.mapping.yaml_text import write_document
 from stages.poly.text import spell_object
 
@@ -75,6 +77,7 @@ class Operation:
 
 
 OUT = isl.dim_type.out
+NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +137,14 @@ def _result(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def read_program(data: Mapping[str, Any]) -> Program:
-    """Return the program that the data of operations.yaml is."""
+    """Return the program that the data of operations.yaml is.
+
+    Raises UserError for what cannot be the name of a kernel or a volume: these become files.
+    """
+    for name in (data["kernel"], *data["types"]):
+        if not NAME.fullmatch(str(name)):
+            hint = "letters, digits and _, no digit first"
+            raise UserError(f"operations.yaml: {name} cannot be a name", hint=hint)
     return Program(
         name=data["kernel"],
         operations=tuple(_operation(name, each) for name, each in data["operations"].items()),

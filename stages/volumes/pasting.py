@@ -12,6 +12,9 @@ from typing import Any
 
 import islpy as isl
 
+from stages.diagnose import UserError
+from stages.volumes.operation import NAME
+
 Described = Mapping[str, Any]
 
 
@@ -25,8 +28,15 @@ class Placed:
 
 
 def placed_tiles(regions: Mapping[str, Described]) -> Iterator[Placed]:
-    """Yield the tiles of every region of tiles.yaml, those that others take before them."""
+    """Yield the tiles of every region of tiles.yaml, those that others take before them.
+
+    Raises UserError for what cannot be the name of a region or a tensor: these become files.
+    """
     for name, region in regions.items():
+        for each in (name, *region.get("inputs", ()), *region.get("takes", ())):
+            if not NAME.fullmatch(str(each)):
+                hint = "letters, digits and _, no digit first"
+                raise UserError(f"tiles.yaml: {each} cannot be a name", hint=hint)
         for index in itertools.product(*map(range, region["counts"])):
             yield Placed(name=tile_name(regions, name, index), region=region, index=index)
 

@@ -115,7 +115,7 @@ hint: `condition ? a : b` is a whole coordinate, and no part of a sum
         """\
 layer.yaml:2:37: error: isl: syntax error: unexpected '<'
   placement: "{ x[i] -> y[(i < 5 ? (i < 2 ? 0 : 1) : 2), i] }"
-                                    ^
+                                      ^
 hint: a choice within a choice stands in no brackets: `i < 4 ? 0 : i < 8 ? 1 : 2`
 """,
     ),
