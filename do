@@ -1,20 +1,86 @@
 #!/bin/sh
-# Make or refresh .venv from requirements.lock, then run doit with the given arguments.
+# Install into .venv what is asked for and is not there as its lock says; then run `lairmake`.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-extras=dev
-[ -n "${CC:-}" ] || { command -v cc || command -v gcc || command -v clang; } >/dev/null || extras=dev,zig
-stamp="$extras $root $(cat "$root/requirements.lock" "$root/pyproject.toml" | cksum)"
-if [ ! -x "$root/.venv/bin/python" ] || [ "$(cat "$root/.venv/stamp" 2>/dev/null)" != "$stamp" ]; then
+venv=$root/.venv
+parts='build project'
+[ -n "${CC:-}" ] || { command -v cc || command -v gcc || command -v clang; } >/dev/null || parts="$parts zig"
+for word; do
+    case $word in
+    test:long) parts="$parts dev s3" ;;
+    bench | lint | lint:* | test | types) parts="$parts dev" ;;
+    esac
+done
+
+select_part() {
+    lock=$root/requirements/$1.lock
+    case $1 in
+    venv) does='making .venv' ;;
+    build) does='installing what builds' ;;
+    project) does='installing Lairmake' lock=$root/pyproject.toml ;;
+    zig) does='installing a C compiler' ;;
+    dev) does='installing what tests and checks' ;;
+    s3) does='installing a server for tests of shared stores' ;;
+    esac
+}
+
+# A part is there if what it was installed from is kept, as the last step, and is the same.
+is_there() { select_part "$1" && cmp -s "$lock" "$venv/parts/$1"; }
+
+find_missing() {
+    missing=
+    if [ "$(cat "$venv/parts/venv" 2>/dev/null)" != "$root" ] || ! [ -x "$venv/bin/python" ] ||
+        ! is_there build; then
+        missing="venv $parts"
+        return
+    fi
+    for part in $parts; do is_there "$part" || missing="$missing $part"; done
+}
+
+install_part() {
+    select_part "$1"
+    echo "do: $does" >&2
+    mkdir -p "$venv/parts"
+    rm -f "$venv/parts/$1"
+    : >"$venv/parts/begun"
+    case $1 in
+    venv) "$python" -m venv --clear "$venv" && mkdir "$venv/parts" && : >"$venv/parts/begun" ;;
+    project) pip --no-deps --no-build-isolation --editable "$root" ;;
+    *) pip --no-deps --no-compile --require-hashes --requirement "$lock" ;;
+    esac || { rm -f "$venv/parts/begun" && echo "do: that failed: $does" >&2 && exit 3; }
+    case $1 in
+    venv) echo "$root" >"$venv/parts/new" ;;
+    *) cp "$lock" "$venv/parts/new" ;;
+    esac
+    mv "$venv/parts/new" "$venv/parts/$1"
+    rm "$venv/parts/begun"
+}
+
+pip() {
+    quiet=--quiet
+    [ -t 2 ] && quiet=
+    "$venv/bin/python" -m pip --disable-pip-version-check $quiet $quiet install "$@" >&2
+}
+
+find_missing
+if [ -n "$missing" ]; then
     python=
     for p in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11}; do
         "$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && python=$p && break
     done
     [ -n "$python" ] || { echo "do: needs Python 3.11 or later; name one: PYTHON=... ./do" >&2; exit 3; }
-    echo "do: installing what requirements.lock names into .venv" >&2
-    "$python" -m venv --clear "$root/.venv"
-    "$root/.venv/bin/python" -m pip --quiet --quiet --disable-pip-version-check install \
-        --constraint "$root/requirements.lock" --editable "$root[$extras]"
-    echo "$stamp" >"$root/.venv/new" && mv "$root/.venv/new" "$root/.venv/stamp"
+    exec 9<"$root/do"
+    "$python" -c '
+import contextlib, fcntl, sys
+try:
+    fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    print("do: waits for another one, which installs", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        fcntl.flock(9, fcntl.LOCK_EX)' 9<&9
+    find_missing
+    [ -e "$venv/parts/begun" ] && missing="venv $parts"
+    for part in $missing; do is_there "$part" || install_part "$part"; done
+    exec 9<&-
 fi
-DOIT_SEEK_FILE=1 exec "$root/.venv/bin/python" -m doit "$@"
+exec "$venv/bin/lairmake" "$@"

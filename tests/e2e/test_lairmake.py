@@ -86,7 +86,6 @@ def test_tasks_of_the_repository_of_lairmake_are_known_elsewhere(small):
     )
     tasks = {line.split()[0] for line in own.stdout.splitlines() if " build and " not in line}
     assert tasks == set(OF_LAIRMAKE)
-    for task in sorted(tasks):
-        ended = lairmake(small, task)
-        assert ended.code == 3
-        assert ended.err.endswith(f"hint: {task} is a task of Lairmake's own repository only\n")
+    ended = lairmake(small, "test")
+    assert ended.code == 3
+    assert ended.err.endswith("hint: test is a task of Lairmake's own repository only\n")
