@@ -7,6 +7,12 @@ from contextlib import contextmanager
 
 import islpy as isl
 
+GRAIN = 8
+"""Up to which part of itself an allowance within another one may be less than it says."""
+
+_COUNTED = [0]
+"""Of what isl has counted at the least since it began: the last number that is known."""
+
 
 class TooManyOperations(Exception):  # noqa: N818
     """isl needed more operations than it was allowed."""
@@ -17,34 +23,64 @@ class TooManyOperations(Exception):  # noqa: N818
 
 
 @contextmanager
-def limited(max_operations: int, context: isl.Context | None = None) -> Iterator[None]:
+def limited(max_operations: int) -> Iterator[None]:
     """Allow isl `max_operations` operations (its own unit) within the `with` statement.
 
     Raises TooManyOperations where isl needs more.  The limit that held before holds again
-    afterwards.  An inner limit counts from 0, and restarts the count of an outer one.
+    afterwards, and what was done meanwhile counts: an inner allowance is no more than what is left
+    of the outer one.  Where that is used up isl refuses everything, up to the end of the outer
+    `with` statement, which raises TooManyOperations then.
     """
-    limited_context = context or isl.DEFAULT_CONTEXT
-    before = limited_context.get_max_operations()
-    limited_context.reset_operations()
-    limited_context.set_max_operations(max_operations)
+    outer = isl.DEFAULT_CONTEXT.get_max_operations()
+    end = _counted(outer, 1 + max_operations // GRAIN) + max_operations
+    ends_first = not outer or end < outer
+    isl.DEFAULT_CONTEXT.set_max_operations(end if ends_first else outer)
     try:
         yield
+        is_over = ends_first and _is_exhausted()
     except Exception as error:
-        if _exhausted(limited_context):
+        if ends_first and _is_exhausted():
             raise TooManyOperations(max_operations) from error
         raise
     finally:
-        limited_context.reset_operations()
-        limited_context.set_max_operations(before)
+        isl.DEFAULT_CONTEXT.set_max_operations(outer)
+    if is_over:
+        raise TooManyOperations(max_operations)
 
 
-def _exhausted(context: isl.Context) -> bool:
+def _counted(most: int, grain: int) -> int:
+    """Return how many operations isl has counted: up to `grain` less than that, `most` at most.
+
+    It begins anew where there is no limit, 0. isl tells nobody what it has counted, but refuses
+    everything where a limit is reached: so it is asked, and that counts too.
+    """
+    least, step = _COUNTED[0], grain
+    if not most:
+        isl.DEFAULT_CONTEXT.reset_operations()
+        least = 0
+    while least + step < most and _reaches(least + step):
+        least, step = least + step, 4 * step
+    beyond = min(least + step, most)
+    while beyond - least > grain:
+        middle = (least + beyond) // 2
+        least, beyond = (middle, beyond) if _reaches(middle) else (least, middle)
+    _COUNTED[0] = least
+    return least
+
+
+def _reaches(number: int) -> bool:
+    """Has isl counted as many operations?"""
+    isl.DEFAULT_CONTEXT.set_max_operations(number)
+    return _is_exhausted()
+
+
+def _is_exhausted() -> bool:
     """Does isl refuse even the smallest operation?
 
     The message of an isl.Error does not tell: reading a text reports a quota as a syntax error.
     """
     try:
-        isl.Set("{ : }", context)
+        isl.Val.int_from_si(isl.DEFAULT_CONTEXT, 0)
     except isl.Error:
         return True
     return False
