@@ -1,0 +1,39 @@
+"""Whatever becomes of the files that the Make keeps: a build gives the right bytes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DAMAGED = Path(__file__).parent / "damaged.py"
+KINDS = ("state", "shared", "built")
+
+
+def damage(space, kind, seed, times):
+    """Return what went wrong when files of a workspace were damaged one after the other."""
+    outside = space.root.parent / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("kept\n", encoding="utf-8")
+    store = {"LAIRMAKE_STORE": str(space.root.parent / "shared")} if kind == "shared" else {}
+    space.build(**store)
+    ended = subprocess.run(
+        [sys.executable, str(DAMAGED), str(seed), str(times), kind, str(outside)],
+        cwd=space.root, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(space.modules), **store},
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_build_after_damage_to_what_is_kept_gives_the_right_bytes(small, kind):
+    assert damage(small, kind, seed=1, times=20) == ""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10, 14))
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_build_after_much_damage_gives_the_right_bytes(small, kind, seed):
+    assert damage(small, kind, seed, times=100) == ""
