@@ -34,7 +34,7 @@ def layer(outputs, queue, *, shape, sides="W", sparse=False, invocations=1):
     more = ", sparse: true" if sparse else ""
     mapping = f"""target: "{{ PE[{width}, {rows}] }}"
 placement: "{{ {placed} }}"
-machine: {{profile: wse2, instruction_queue: {queue}, live_configurations: 64}}
+machine: {{profile: wse2, instruction_queue: {queue}, live_configurations: 64, colours: 32}}
 invocations: {invocations}
 tensors:
   x: {{arrives: "{{ x[j] -> [PE[{port[sides[0]]}, {rows - 1}] -> index[j]] }}"{more}}}
