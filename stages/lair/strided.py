@@ -92,7 +92,9 @@ def reduce(
         lengths = tuple(map(len, block))
         found = np.broadcast_to(values(block), lengths)
         wide = np.result_type(found, dtype)
-        partial = ufunc.reduce(found, axis=inner, dtype=wide, keepdims=True)
+        partial = found.astype(wide)
+        if statement.op != "=":
+            partial = ufunc.reduce(found, axis=inner, dtype=wide, keepdims=True)
         _combine(ufunc, result, partial, statement, block)
     return result
 
@@ -139,6 +141,9 @@ def _indices(statement: Statement, block: Block) -> tuple[Array, ...]:
 
 
 def _neutral(op: str, dtype: type[np.int64] | type[np.float64]) -> Any:
+    """Return the value that an operator adds to; what `=` defines keeps the sign of a zero."""
+    if op == "=" and dtype is np.float64:
+        return -0.0
     if op not in ("max=", "min="):
         return 1 if op == "*=" else 0
     if dtype is np.float64:

@@ -283,3 +283,12 @@ def test_integers_wrap_at_every_operation_to_the_widest_type(types, wanted) -> N
         "x": np.array([np.iinfo(types[0]).max, 3], types[0]), "b": np.array([5, 4], types[0])
     }
     assert evaluate(layer, inputs)["y"].tolist() == wanted
+
+
+@pytest.mark.parametrize("expr", ["x[i]", "-y[i]", "x[i] * 3", "relu(x[i])", "max(x[i], y[i])"])
+def test_what_is_assigned_keeps_the_sign_of_a_zero_as_programs_do(expr: str) -> None:
+    tensors = "float16 x[2], float16 y[2] -> float16 z[2]"
+    text = f"lair f(): {tensors} {{ all (i) in (2) z[i] = {expr} }}"
+    layer = specialise(parse_lair(Source(path="f.lair", text=text)), None, {}, {})
+    inputs = {"x": np.array([-0.0, 1], "float16"), "y": np.array([0.0, 1], "float16")}
+    assert np.signbit(evaluate(layer, inputs)["z"][0])
