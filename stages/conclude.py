@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stages.lair.data import input_samples, saved
+from stages.lair.data import as_sent, input_samples, saved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.unroll import Arrays
 from stages.lair.whole import is_same, largest_error, parts_of
@@ -123,13 +123,15 @@ def _evaluate(
     found: dict[str, list[Arrays]] = {}
     for name in network.parts:
         part = inputs.part(name)
-        layer = part.lair()
-        given = input_samples(part.mapping(), layer, part.arrays())
+        layer, mapping = part.lair(), part.mapping()
+        given = input_samples(mapping, layer, part.arrays())
+        sparse = [name for name, tensor in mapping.tensors.items() if tensor.sparse]
         crossing = [c for c in network.crossings if c.to.part == name]
-        found[name] = evaluate_all(layer, [
+        samples = [
             {**each, **{c.to.tensor: _crossed(found, c, n, described) for c in crossing}}
             for n, each in enumerate(given)
-        ])
+        ]
+        found[name] = evaluate_all(layer, as_sent(samples, sparse))
     return found
 
 

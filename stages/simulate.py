@@ -25,7 +25,7 @@ from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.fabric.progress import Tell
-from stages.lair.data import input_samples, origins, saved
+from stages.lair.data import input_samples, negative_zeros, origins, saved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.layer import is_integer
 from stages.lair.magnitude import is_exact, magnitudes, sum_of_absolutes
@@ -75,7 +75,8 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
     """Run both programs; return the outputs and build/results.json."""
-    samples = input_samples(inputs.mapping(), layer, inputs.arrays())
+    given = inputs.arrays()
+    samples = input_samples(inputs.mapping(), layer, given)
     exact = is_exact(layer, samples)
     expected = evaluate_all(layer, samples)
     copied = (COPIED,) if inputs.names(f"build/{COPIED}/*.yaml") else ()
@@ -94,7 +95,8 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
         ])
         for name in (tensor.name for tensor in layer.outputs)
     }
-    results = describe(inputs, layer, runs, checks, samples)
+    zeros = negative_zeros(inputs.mapping(), given)
+    results = describe(inputs, layer, runs, checks, samples, zeros)
     files: dict[str, str | bytes] = {
         f"build/outputs/{name}.npy": _npy(saved(values))
         for name, values in runs["simd"].outputs.items()
@@ -232,8 +234,9 @@ def describe(
     runs: dict[str, FabricRun],
     checks: Description,
     samples: Samples,
+    zeros: typing.Collection[str],
 ) -> Description:
-    """Return the content of build/results.json."""
+    """Return the content of build/results.json; `zeros` are the inputs with 0 for a -0."""
     simd, loops = runs["simd"], runs["loops"]
     profile = read_machine(inputs, inputs.mapping())
     return {
@@ -247,7 +250,7 @@ def describe(
         "lanes": max(profile.lanes[tensor.type] for tensor in layer.outputs),
         "busiest": {name: usage_of_busiest(runs[name]) for name in VARIANTS},
         "tasks": task_results(inputs, runs),
-        "data": origins(inputs.mapping().data, samples[0], inputs.names("inputs/*.npy")),
+        "data": origins(inputs.mapping().data, samples[0], inputs.names("inputs/*.npy"), zeros),
         "check": checks,
         "memory": {
             "bytes_per_pe": max(simd.memory.values(), default=0),

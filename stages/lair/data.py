@@ -23,7 +23,10 @@ from stages.lair.unroll import Arrays, Samples
 if TYPE_CHECKING:
     from stages.mapping.layer_yaml import Data, Mapping as LayerMapping
 
-__all__ = ["generate", "input_samples", "is_exact", "origins", "read_inputs", "saved"]
+__all__ = [
+    "as_sent", "generate", "input_samples", "is_exact", "negative_zeros", "origins", "read_inputs",
+    "saved", "without_negative_zeros",
+]
 
 Drawing = Callable[[Tensor, np.random.Generator], Array]
 """The values of a tensor."""
@@ -36,6 +39,9 @@ PART = 2**18
 
 HALVINGS = 16
 """How often the density of all inputs is halved before integers are given up."""
+
+WITH_ZEROS = ", with 0 for -0"
+"""What is said of a file in which a sparse tensor has a -0."""
 
 
 def generate(
@@ -110,7 +116,7 @@ def _reals(tensor: Tensor, draw: np.random.Generator, kept: Mapping[str, float])
     if is_integer(tensor.type):
         values = _drawn(tensor, tensor.type, partial(draw.integers, -1, 1, endpoint=True))
     else:
-        values = _drawn(tensor, tensor.type, partial(draw.uniform, -1, 1))
+        values = without_negative_zeros(_drawn(tensor, tensor.type, partial(draw.uniform, -1, 1)))
     return _thin(values, kept[tensor.name], tensor, draw)
 
 
@@ -135,7 +141,8 @@ def _drawn(tensor: Tensor, type_: str, draw: Callable[..., Any]) -> Array:
 def input_samples(mapping: LayerMapping, layer: Layer, given: Arrays) -> Samples:
     """Return the inputs of each invocation: of inputs/*.npy if `given`, else made from `data`.
 
-    Raises UserErrors for a file that is not such a tensor.
+    A zero of a sparse tensor is not sent, so that each is 0, and none -0. Raises UserErrors for a
+    file that is not such a tensor.
     """
     arriving = {name for name, tensor in mapping.tensors.items() if tensor.arrives is not None}
     sparse = {name for name, tensor in mapping.tensors.items() if tensor.sparse}
@@ -144,20 +151,49 @@ def input_samples(mapping: LayerMapping, layer: Layer, given: Arrays) -> Samples
     made, _ = generate(
         layer, data.seed, data.kind, data.density, sparse, invocations, arriving - read.keys()
     )
-    return [
+    samples = [
         {**inputs, **{name: values[n % len(values)] for name, values in read.items()}}
         for n, inputs in enumerate(made)
     ]
+    return as_sent(samples, sparse)
 
 
-def origins(data: Data, values: Arrays, files: Collection[str]) -> dict[str, str]:
+def as_sent(samples: Samples, sparse: Collection[str]) -> Samples:
+    """Return the inputs of each invocation as they arrive: those that are sparse with 0 for -0.
+
+    What is the same array in several invocations stays so.
+    """
+    kept = {(k, id(v)): v for inputs in samples for k, v in inputs.items() if k in sparse}
+    sent = {at: without_negative_zeros(values) for at, values in kept.items()}
+    return [{k: sent.get((k, id(v)), v) for k, v in inputs.items()} for inputs in samples]
+
+
+def without_negative_zeros(values: Array) -> Array:
+    """Return an array with 0 for -0."""
+    return np.where(values == 0, values.dtype.type(0), values)
+
+
+def negative_zeros(mapping: LayerMapping, given: Arrays) -> list[str]:
+    """Return the sparse tensors of inputs/*.npy in which there is a -0, as float16."""
+    sparse = {name for name, tensor in mapping.tensors.items() if tensor.sparse}
+    floats = {name: values for name, values in given.items() if values.dtype.kind == "f"}
+    return [
+        name for name in floats
+        if name in sparse and (np.signbit(floats[name]) & (floats[name].astype("f2") == 0)).any()
+    ]
+
+
+def origins(
+    data: Data, values: Arrays, files: Collection[str], zeros: Collection[str] = ()
+) -> dict[str, str]:
     """Return where the values of each input are from: `inputs/x.npy`, or `integers, seed 0`.
 
-    `files` are the names of files that were read.
+    `files` are the names of files that were read, `zeros` the tensors with 0 for a -0 there.
     """
     named = {name: f"inputs/{name}.npy" for name in values}
     made = {name: f"{_kind(value)}, seed {data.seed}" for name, value in values.items()}
-    return {name: file if file in files else made[name] for name, file in named.items()}
+    read = {name: f"{file}{WITH_ZEROS if name in zeros else ''}" for name, file in named.items()}
+    return {name: read[name] if file in files else made[name] for name, file in named.items()}
 
 
 def _kind(values: Array) -> str:

@@ -51,7 +51,7 @@ def inputs(origins: Mapping[str, str]) -> Iterator[str]:
     """Yield the line of which inputs came from files, and which were generated, and how."""
     named: dict[str, list[str]] = {}
     for tensor, origin in origins.items():
-        said = f"from {origin}" if origin.endswith(FILE) else f"generated ({origin})"
+        said = f"from {origin}" if FILE in origin else f"generated ({origin})"
         named.setdefault(said, []).append(tensor)
     if named:
         yield "  inputs  " + "; ".join(f"{first_of(names)} {said}" for said, names in named.items())

@@ -179,6 +179,21 @@ def test_a_shared_part_with_other_values_is_compiled_once_and_simulated_again(ml
     assert not (mlp.root / "projects/twice/build").exists()
 
 
+def test_a_sparse_tensor_that_crosses_has_no_negative_zero(mlp):
+    for name, expression in (("negative", "-1 * x[i]"), ("inverse", "1 / x[i]")):
+        text = TWICE.replace("twice", name).replace("2 * x[i]", expression)
+        mlp.write(f"projects/{name}/f.lair", text.replace("float32", "float16"))
+        mapping = COLUMN.replace("twice", name).replace(']] }"}', ']] }", sparse: true}')
+        mlp.write(f"projects/{name}/layer.yaml", mapping)
+    mlp.write("projects/chain/network.yaml",
+              "parts: {a: ../negative, b: ../inverse}\ntensors: {b.x: a.y}\n")
+    save(mlp, "negative/inputs/x.npy", np.array([0, 1] * 4))
+    run = mlp.run("chain")
+    assert (run.code, run.err) == (0, "")
+    assert "b.y 0 at most from the values of the whole" in run.out
+    assert np.array_equal(load(mlp, "chain/build/b/outputs/y.npy"), [np.inf, -1] * 4)
+
+
 def test_results_are_those_of_the_parts(network):
     results = json.loads(network.read("projects/mlp/build/results.json"))
     for name, found in results["parts"].items():

@@ -7,7 +7,7 @@ import pytest
 
 from stages.diagnose import Source, UserErrors
 from stages.lair import Layer, parse_lair, specialise
-from stages.lair.data import generate, is_exact, origins, read_inputs
+from stages.lair.data import as_sent, generate, is_exact, origins, read_inputs
 from stages.lair.evaluate import evaluate
 from stages.mapping.layer_yaml import Data
 
@@ -36,6 +36,13 @@ def test_origins_are_files_integers_or_reals() -> None:
     assert origins(Data(seed=7), values, ["inputs/x.npy"]) == {
         "W": "reals, seed 7", "x": "inputs/x.npy", "n": "integers, seed 7",
     }
+
+
+def test_only_what_is_sparse_has_0_for_negative_zeros_and_one_array_stays_one() -> None:
+    zero = np.array([-0.0, 1], "float16")
+    first, second = as_sent([{"x": zero, "W": zero}, {"x": zero, "W": zero}], ["x"])
+    assert first["x"] is second["x"] and first["W"] is zero
+    assert not np.signbit(first["x"]).any() and np.signbit(zero[0])
 
 
 def test_only_sparse_tensors_have_zeros_where_exactness_allows() -> None:

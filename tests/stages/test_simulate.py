@@ -3,6 +3,7 @@ import pytest
 
 from stages import PIPELINE
 from stages.make.action import run_stage
+from stages.make.summary import inputs
 from stages.simulate import check, extent, worst
 from tests.stages.built import MV, build
 
@@ -126,6 +127,30 @@ def test_a_zero_that_is_not_sent_starts_no_task():
     assert tasks["on_x"]["calls"] == 4
     assert tasks["on_x"]["instances"] == 16
     assert built.results()["check"]["y"]["right"]
+
+
+INVERSE = """lair f(): float16 x[4], float16 a[4] -> float16 y[4]
+{ all (i) in (4) y[i] = a[i] / x[i] }"""
+ONE_PE = """target: "{ PE[1, 1] }"
+placement: "{ f[i] -> PE[0, 0] }"
+invocations: 2
+tensors:
+  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}
+  y: {leaves: "{ y[i] -> [PE[0, 1] -> index[i]] }"}
+"""
+
+
+def test_a_sparse_tensor_has_no_negative_zero():
+    built = build(INVERSE, ONE_PE, "render")
+    (built.folder / "inputs").mkdir(exist_ok=True)
+    np.save(built.folder / "inputs/x.npy", np.array([-0.0, 1, -1e-9, -1]))
+    np.save(built.folder / "inputs/a.npy", np.array([1, 1, 1, -0.0], np.float16))
+    results = built.through("simulate").results()
+    np.testing.assert_array_equal(built.output("y"), [[np.inf, 1, np.inf, 0]] * 2)
+    assert results["check"]["y"]["right"]
+    assert list(inputs(results["data"])) == [
+        "  inputs  x from inputs/x.npy, with 0 for -0; a from inputs/a.npy"
+    ]
 
 
 @pytest.mark.parametrize("sparse", ["true", "false"])
