@@ -307,6 +307,8 @@ void release(struct engine *engine)
         for (int i = 0; i < HORIZON; i += 1)
             free(engine->clock.list[i][actor].id);
     }
+    for (int i = 0; i < HORIZON; i += 1)
+        free(engine->clock.later[i].item);
     free(engine->parcels);
     free(engine->channel);
     free(engine->outlet_count);

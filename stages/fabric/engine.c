@@ -73,18 +73,45 @@ static void append(struct engine *engine, struct wake_list *list, int32_t id)
     engine->clock.waiting += 1;
 }
 
-/* Look at the actor in that cycle, or, if that is beyond the horizon, at the horizon. */
+/* Ask again at the horizon. */
+static void put_off(struct engine *engine, struct put_off item)
+{
+    struct put_off_list *list = &engine->clock.later[(engine->now + HORIZON - 1) % HORIZON];
+
+    if (list->count == list->space)
+        list->item = grow(engine, list->item, &list->space, sizeof *list->item);
+    if (list->count == list->space)
+        return;
+    list->item[list->count] = item;
+    list->count += 1;
+    engine->clock.waiting += 1;
+}
+
+static void ask(struct engine *engine, struct put_off item)
+{
+    if (item.cycle - engine->now < HORIZON)
+        append(engine, &engine->clock.list[item.cycle % HORIZON][item.actor], item.id);
+    else
+        put_off(engine, item);
+}
+
+/* Look at the actor in that cycle. */
 void wake(struct engine *engine, enum actor actor, int32_t id, int64_t cycle)
 {
-    struct clock *clock = &engine->clock;
-    const int64_t furthest = engine->now + HORIZON - 1;
-
-    if (cycle > furthest)
-        cycle = furthest;
-    if (clock->asked[actor][id] == cycle)
+    if (engine->clock.asked[actor][id] == cycle)
         return;
-    clock->asked[actor][id] = cycle;
-    append(engine, &clock->list[cycle % HORIZON][actor], id);
+    engine->clock.asked[actor][id] = cycle;
+    ask(engine, (struct put_off){ cycle, actor, id });
+}
+
+static void ask_again(struct engine *engine)
+{
+    struct put_off_list *list = &engine->clock.later[engine->now % HORIZON];
+
+    for (int32_t i = 0; i < list->count; i += 1)
+        ask(engine, list->item[i]);
+    engine->clock.waiting -= list->count;
+    list->count = 0;
 }
 
 static void look_at(struct engine *engine, enum actor actor,
@@ -112,6 +139,7 @@ static void run_clock(struct engine *engine)
             engine->status = OUT_OF_CYCLES;
             return;
         }
+        ask_again(engine);
         look_at(engine, SOURCES, step_source);
         look_at(engine, NODES, step_node);
         look_at(engine, ROUTERS, step_router);

@@ -13,7 +13,11 @@
 #include "pe.h"
 
 enum side { NORTH, EAST, SOUTH, WEST, RAMP, SIDES };
-enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 4096, HORIZON = 1024 };
+#ifndef HORIZON
+#define HORIZON 1024                           /* cycles for which the clock has lists; at least 2 */
+#endif
+
+enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 4096 };
 enum control { ADVANCE = 1, TURN = 2 };        /* bits of a control wavelet */
 enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
 
@@ -186,8 +190,20 @@ struct wake_list {
     int32_t count, space;
 };
 
+struct put_off {                               /* a wake-up beyond the horizon */
+    int64_t cycle;
+    enum actor actor;
+    int32_t id;
+};
+
+struct put_off_list {
+    struct put_off *item;
+    int32_t count, space;
+};
+
 struct clock {
     struct wake_list list[HORIZON][ACTORS];
+    struct put_off_list later[HORIZON];        /* what to ask again for, at the horizon */
     int64_t *asked[ACTORS], *looked_at[ACTORS]; /* per actor: last asked for; last looked at */
     int64_t waiting;
 };

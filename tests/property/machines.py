@@ -1,0 +1,46 @@
+"""Random figures of a machine, and runs by an engine whose clock looks less far ahead."""
+
+import random
+
+from stages import simulate
+from stages.fabric import compiler
+from stages.lair.data import input_samples
+from stages.make.folders import open_folder
+from stages.make.inputs import Inputs
+
+TYPES = ("float16", "float32", "int16", "int32")
+FIGURES = {
+    "vector_start_up": (0, 1, 6, 40),
+    "configuration": (0, 1, 25),
+    "loop": (0, 1, 4),
+    "scalar": (0, 1, 3),
+    "address": (0, 1, 3),
+    "dispatch": (0, 1, 10, 60, 1022, 3000),
+    "hop": (1, 1, 2, 7, 1000),
+    "ramp": (0, 1, 3, 1000),
+    "queue_depth": (1, 2, 3, 8),
+    "instruction_queue": (1, 2, 3, 4, 8),
+}
+"""What the figures of a machine may be in a test."""
+
+
+def random_figures(rng: random.Random):
+    """Return some figures, one at least, by name."""
+    names = rng.sample(list(FIGURES), rng.randint(1, len(FIGURES)))
+    figures = {name: rng.choice(FIGURES[name]) for name in names}
+    if rng.random() < 0.5:
+        figures["lanes"] = {type_: rng.choice((1, 2, 4, 16)) for type_ in TYPES}
+    return figures
+
+
+def ran(folder, variant, monkeypatch=None, horizon=0):
+    """Return all that a run of a built layer tells; with another horizon if that is given."""
+    inputs = Inputs(open_folder(folder), simulate.READS)
+    layer = inputs.lair()
+    samples = input_samples(inputs.mapping(), layer, inputs.arrays())
+    if horizon:
+        monkeypatch.setattr(compiler, "ENGINE", ["-O0", f"-DHORIZON={horizon}"])
+    run = simulate.run_programs(inputs, variant, samples, layer)
+    told = ("cycles", "main_cycles", "injected", "delivered", "hops", "stalls", "tasks")
+    outputs = {name: [v.tobytes() for v in values] for name, values in run.outputs.items()}
+    return outputs, run.usage.tobytes(), {name: getattr(run, name) for name in told}
