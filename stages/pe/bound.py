@@ -243,5 +243,5 @@ def _share(needs: Needs, task: Description, invocations: int) -> Fraction:
 
 
 def _least(statement: Statement, run: Run) -> Fraction:
-    type_ = run.layer.tensors[statement.target.tensor].type
-    return least_cycles(statement, type_, run.profile)
+    types = [run.layer.tensors[a.tensor].type for a in (statement.target, *statement.reads)]
+    return least_cycles(statement, types, run.profile)

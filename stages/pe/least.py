@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import prod
 
 from stages.fabric.profile import Profile
-from stages.lair.layer import Statement
+from stages.lair.layer import Statement, integers_of, is_integer
 from stages.lair.tree import Access, Binary, Call, Expr, Unary, walk
 from stages.poly.integers import hermite, pivot_rows
 
@@ -14,18 +15,21 @@ VECTOR_CALLS = ("max", "min", "relu", "abs")
 """Functions that vector instructions compute; others are scalar operations."""
 
 
-def least_cycles(statement: Statement, type_: str, profile: Profile) -> Fraction:
-    """Return the cycles of an instance whose result has that type.
+def least_cycles(statement: Statement, types: Sequence[str], profile: Profile) -> Fraction:
+    """Return the cycles of an instance, given the types of its result and of what it reads.
 
-    Each operation takes a lane for a cycle, but a product that is added to something none, and a
-    copy one; each call of another function takes the time of a scalar operation. What occurs twice
-    is computed once, and so is what is the same for several instances.
+    Each operation takes a lane for a cycle, or the time of a scalar one if that is none, but a
+    product that is added to something nothing, and a copy one; each call of another function takes
+    the time of a scalar operation. Of the types in which it may be computed, that of the most lanes
+    counts. What occurs twice is computed once, and so is what is the same for several instances.
     """
     operations, calls = _counted(statement)
     if statement.op != "=":
         operations += 1 - _is_product(statement.expr, statement.op)
-    lanes = profile.lanes[type_]
-    return max(Fraction(1, lanes), operations / lanes + calls * profile.scalar)
+    computed = integers_of(types) if is_integer(types[0]) else "float32"
+    lanes = max(profile.lanes[types[0]], profile.lanes[computed])
+    each = min(Fraction(1, lanes), Fraction(profile.scalar))
+    return max(each, operations * each + calls * profile.scalar)
 
 
 def _is_product(expr: Expr, op: str) -> bool:

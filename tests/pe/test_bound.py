@@ -105,6 +105,20 @@ def test_operations_of_an_instance(statement, cycles):
     assert bound(lair, mapping) == {"cycles": 64 // 4 * cycles, "by": "operations"}
 
 
+def test_operations_count_in_the_type_of_the_most_lanes():
+    """Steps before the last one are computed in float32."""
+    tensors = "float16 a[512], float16 b[512], float16 c[512] -> float16 y[512]"
+    lair = f"lair n(): {tensors} {{ all (i) in (512) y[i] = ((a[i] + b[i]) * (c[i] - b[i])) * 2 }}"
+    mapping = 'target: "{ PE[1, 1] }"\nplacement: "{ n[i] -> PE[0, 0] }"\n'
+    machine = "machine: {profile: ideal, lanes: {float16: 1, float32: 16}}\n"
+    assert bound(lair, mapping, machine) == {"cycles": 4 * 512 // 16, "by": "operations"}
+
+
+def test_loops_that_cost_nothing_bind_nothing():
+    machine = "machine: {profile: ideal, scalar: 0, vector_start_up: 6}\n"
+    assert bound(MV, ONE, machine)["cycles"] == 0
+
+
 def test_what_is_the_same_for_several_instances_is_computed_once():
     lair = """lair n(): float16 x[8][16], float16 m[8] -> float16 y[8][16]
     { all (i, j) in (8, 16) y[i][j] = x[i][j] / sqrt(m[i] + 1) }"""
