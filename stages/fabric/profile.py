@@ -64,7 +64,8 @@ class Profile:
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not low <= value <= high:
-                message = f"profile {self.name}: {name} is {value}, not {low} to {high}"
+                wanted = f"{low} to {high}" if low < high else f"{low}: nothing else is simulated"
+                message = f"profile {self.name}: {name} is {value}, not {wanted}"
                 raise ProfileError(message, name)
 
 
@@ -73,7 +74,8 @@ _MOST = 2**31 - 1
 _RANGES = {
     **dict.fromkeys(("vector_start_up", "configuration", "loop", "scalar"), (0, _MOST)),
     **dict.fromkeys(("address", "dispatch", "code_base", "code_task"), (0, _MOST)),
-    **dict.fromkeys(("memory", "live_configurations", "link_width"), (1, _MOST)),
+    **dict.fromkeys(("memory", "live_configurations"), (1, _MOST)),
+    "link_width": (32, 32),
     "instruction_queue": (1, _MOST),
     "queue_depth": (1, 4096),
     "hop": (1, _ENGINE_LATENCY),

@@ -79,6 +79,15 @@ layer.yaml:4:26: error: profile wse2: hop is 0, not 1 to 1000
 hint: wse2 has 1
 """,
     ),
+    "another_link_width": (
+        "{profile: wse2, link_width: 16}",
+        """\
+layer.yaml:4:26: error: profile wse2: link_width is 16, not 32: nothing else is simulated
+  machine: {profile: wse2, link_width: 16}
+                           ^^^^^^^^^^
+hint: wse2 has 32
+""",
+    ),
     "without_profile": (
         "{lanes: 8}",
         """\
