@@ -25,7 +25,7 @@ def build(folder: str | os.PathLike[str]) -> Results:
     Raises Error where something in the folder is wrong, or a value comes out wrong.
     """
     find_compiler()
-    from stages.make.folders import is_buildable
+    from stages.make.layers import is_buildable
 
     place = Path(folder).resolve()
     if not is_buildable(place):

@@ -114,7 +114,7 @@ def results(folder: str | os.PathLike[str]) -> Results:
     Raises Error where there is no such build.
     """
     find_compiler()
-    from stages.make.folders import open_folder
+    from stages.make.layers import open_folder
 
     return _results(open_folder(Path(folder)))
 
