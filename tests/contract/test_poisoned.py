@@ -8,9 +8,10 @@ import pytest
 
 from stages.diagnose import UserError
 from stages.make.disk import compare
-from stages.make.folders import names_of, open_folder
+from stages.make.folders import names_of
 from stages.make.inputs import Inputs
 from stages.make.key import action_key
+from stages.make.layers import open_folder
 from stages.make.outputs import remove, write_outputs
 from stages.make.store import store as module
 from stages.make.store.entry import Entry, bytes_of, bytes_of_further, record_of

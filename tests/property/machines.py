@@ -5,8 +5,8 @@ import random
 from stages import simulate
 from stages.fabric import compiler
 from stages.lair.data import input_samples
-from stages.make.folders import open_folder
 from stages.make.inputs import Inputs
+from stages.make.layers import open_folder
 
 TYPES = ("float16", "float32", "int16", "int32")
 FIGURES = {
