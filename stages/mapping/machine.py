@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stages.diagnose import UserError
+from stages.diagnose import UserError, source_of
 from stages.fabric.profile import Profile, ProfileError, load_profile
+from stages.mapping.yaml_text import top_key
 
 if TYPE_CHECKING:
     from stages.make.inputs import Inputs
@@ -28,5 +30,7 @@ def read_machine(inputs: Inputs, asking: Mapping | Kernel) -> Profile:
         return load_profile(name, figures)
     except ProfileError as error:
         said = error.message.replace(name, shown)
-        span = asking.key_span("machine", error.figure or "")
+        span, file = asking.key_span("machine", error.figure or ""), Path(name)
+        if error.figure and error.figure not in figures and file.is_file():
+            span = top_key(source_of(shown, file.read_bytes()), error.figure) or span
         raise UserError(said, span, error.hint) from error

@@ -49,6 +49,14 @@ def read_document(source: Source) -> Document:
     return Document(value=value, keys=reader.keys, values=values, offsets=reader.offsets)
 
 
+def top_key(source: Source, key: str) -> Span | None:
+    """Return the place of a key at the top of a YAML text; None if it is not there.
+
+    Raises UserErrors as `read_document` does.
+    """
+    return read_document(source).keys.get((key,))
+
+
 def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> UserError:
     mark = error.problem_mark or error.context_mark
     said = error.problem or error.context

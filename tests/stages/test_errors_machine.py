@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+import yaml
+
+from stages.fabric.profile import PROFILES
 
 MACHINES = {
     "unknown": (
@@ -162,9 +166,9 @@ layer.yaml:4:10: error: wafer.yaml is not a mapping from figures to values
     "unknown_figure": (
         "memry: 1",
         """\
-layer.yaml:4:10: error: unknown figure memry
-  machine: wafer.yaml
-           ^^^^^^^^^^
+wafer.yaml:1:1: error: unknown figure memry
+  memry: 1
+  ^^^^^
 hint: did you mean memory?
 """,
     ),
@@ -214,6 +218,19 @@ def test_file_of_a_machine(layer: Any, case: str) -> None:
     layer.write("wafer.yaml", figures)
     layer.edit("layer.yaml", "tensors:", "machine: wafer.yaml\ntensors:")
     assert layer.error() == expected
+
+
+def test_a_figure_in_the_file_of_a_machine_is_shown_there(layer: Any) -> None:
+    figures = yaml.safe_load((PROFILES / "wse2.yaml").read_text(encoding="utf-8"))
+    lines = [f"{k}: {16 if k == 'link_width' else json.dumps(v)}" for k, v in figures.items()]
+    layer.write("wafer.yaml", "\n".join(lines))
+    layer.edit("layer.yaml", "tensors:", "machine: wafer.yaml\ntensors:")
+    line = 1 + list(figures).index("link_width")
+    assert layer.error() == f"""\
+wafer.yaml:{line}:1: error: profile wafer: link_width is 16, not 32: nothing else is simulated
+  link_width: 16
+  ^^^^^^^^^^
+"""
 
 
 def test_file_of_a_machine_that_is_no_text(layer: Any) -> None:
