@@ -144,6 +144,9 @@ def of_departures(built):
     )
     for side in sides:
         yield f"departure on {side}", True
+    spread = {a["side"] for a in built.arrivals if a["spread"]}
+    together = {c["departure"] for c in collections if c["side"] in spread}
+    yield "several outputs collected where adapters spread", len(together) > 1
     computed = lair["writes"].reverse().apply_range(adapted["placement"])
     sums = [t for t in leaving if not from_domain(computed, t).is_single_valued()]
     yield "departure that is summed", bool(sums)
@@ -181,6 +184,11 @@ def is_interchanged(rows):
 def of_the_rest(built):
     """Yield the features of the compilation and of the run."""
     yield "several invocations", built.mapping.invocations > 1
+    machine = built.mapping.machine
+    yield "figures of its own", not isinstance(machine, str)
+    queue = None if isinstance(machine, str) else machine.get("instruction_queue")
+    yield "a short queue of instructions", queue is not None and queue <= 4
+    yield "a negative zero", any("-0" in origin for origin in built.results["data"].values())
     yield "bit for bit", all(c["exact"] for c in built.results["check"].values())
     for name, task in built.results["tasks"].items():
         if built.graph["tasks"][name]["kind"] in RUNS:

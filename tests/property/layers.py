@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from stages import PIPELINE
 from stages.diagnose import UserError, UserErrors
 from stages.make.action import run_stage
@@ -22,20 +24,28 @@ OUR_FAULTS = ("the fabric stopped", "-std=c11")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomLayer:
-    """The texts of a layer folder by file name, and the random numbers that they come from."""
+    """The texts of a layer folder by file name, and the random numbers that they come from.
+
+    `zeros` are inputs with zeros of both signs: the name, the shape and the seed of each.
+    """
 
     texts: dict[str, str]
     numbers: tuple[float, ...]
+    zeros: tuple[tuple[str, tuple[int, ...], int], ...] = ()
 
     @property
     def size(self):
         """What is smaller in a smaller layer: the length of its texts, then the texts."""
-        return sum(map(len, self.texts.values())), *self.texts.values()
+        return sum(map(len, self.texts.values())) + len(self.zeros), *self.texts.values()
 
     def write(self, folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in self.texts.items():
             (folder / name).write_text(text, encoding="utf-8")
+        for name, shape, seed in self.zeros:
+            values = np.random.default_rng(seed).choice([0.0, -0.0, 1.0, -1.0], shape)
+            (folder / "inputs").mkdir(exist_ok=True)
+            np.save(folder / "inputs" / f"{name}.npy", values.astype(np.float16))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +72,8 @@ def _layer_of(rng):
     algorithm = random_algorithm(rng, wishes)
     mapping = RandomMapping(rng, algorithm, wishes)
     texts = {"layer.lair": algorithm.text, "layer.yaml": mapping.text()}
-    return RandomLayer(texts=texts, numbers=tuple(rng.taken))
+    zeros = tuple(mapping.zeros())
+    return RandomLayer(texts=texts, numbers=tuple(rng.taken), zeros=zeros)
 
 
 def examine(folder):

@@ -5,6 +5,7 @@ import random
 import islpy as isl
 import yaml
 
+from tests.property.machines import random_figures
 from tests.property.orders import elements_of, per_port
 from tests.property.placement import RandomPlacement
 from tests.property.wishes import Wishes
@@ -26,7 +27,7 @@ class RandomMapping:
         self.rng, self.algorithm, self.wishes = rng, algorithm, wishes
         self.placement = RandomPlacement(rng, algorithm, wishes)
         self.target = self.placement.target
-        self.tensors, self.sides = {}, set()
+        self.tensors, self.sides, self.spread = {}, set(), []
         for tensor in algorithm.inputs:
             self._arrive(tensor, last=tensor == algorithm.inputs[-1])
         for statement in algorithm.statements:
@@ -53,7 +54,29 @@ class RandomMapping:
             del content["placement"]
         if rng.random() > 0.9:
             content["schedule"] = self._schedule(rng.choice(self.algorithm.statements))
+        figures = random_figures(rng) if rng.random() > 0.75 else {}
+        if self.spread and len(self.algorithm.statements) > 1 and rng.random() > 0.4:
+            figures["instruction_queue"] = rng.randint(1, 4)
+            self._collect_all()
+        if figures:
+            content["machine"] = {"profile": machine, **figures}
         return yaml.safe_dump(content, sort_keys=False, width=10000)
+
+    def zeros(self):
+        """Yield sparse inputs that have zeros of both signs: the name, the shape and a seed."""
+        inputs = [name for name in self.algorithm.inputs if name in self.tensors]
+        for name in inputs:
+            sparse = self.tensors[name].get("sparse") and self.algorithm.types[name] == "float16"
+            if sparse and self.rng.random() > 0.7:
+                yield name, tuple(self._shape(name)), self.rng.randrange(1000)
+
+    def _collect_all(self):
+        """Let all outputs leave at ports of a side from which adapters spread a tensor."""
+        side = self.rng.choice(self.spread)
+        for statement in self.algorithm.statements:
+            tensor = statement.target.tensor
+            elements = elements_of(tensor, self._shape(tensor))
+            self._say_leaves(tensor, self._one_port(elements, side))
 
     def _schedule(self, statement):
         """Return times in which iterators are interchanged and reversed."""
@@ -99,12 +122,17 @@ class RandomMapping:
         """Return the one port from which adapters take the tensor, one for each half, or more."""
         elements, shape = elements_of(tensor, self._shape(tensor)), self._shape(tensor)
         if shape and self.rng.random() < 0.15:
-            return self._dealt(tensor, self._side(borders))
+            return self._dealt(tensor, self._spread_on(borders))
         if not shape or self.rng.random() > (0.6 if halved else 0.1):
-            return self._one_port(elements, self._side(borders))
+            return self._one_port(elements, self._spread_on(borders))
         first, second = halves(self.rng, tensor, shape)
-        ports = self._one_port(elements.intersect(first), self._side(borders))
-        return ports.union(self._one_port(elements.intersect(second), self._side(borders)))
+        ports = self._one_port(elements.intersect(first), self._spread_on(borders))
+        return ports.union(self._one_port(elements.intersect(second), self._spread_on(borders)))
+
+    def _spread_on(self, borders):
+        """Return the side of a border from which adapters spread a tensor, and remember it."""
+        self.spread.append(self._side(borders))
+        return self.spread[-1]
 
     def _dealt(self, tensor, side):
         """Return ports on a side to which the elements are dealt in turn, by one dimension."""

@@ -11,16 +11,16 @@ GREATEST = 1 - 2**-53
 
 def shrunk(layer: RandomLayer, fails: Callable[[RandomLayer], bool], attempts: int):
     """Return the smallest layer that was found to fail, with at most so many calls of `fails`."""
-    seen, before = [layer.texts], None
+    seen, before = [(layer.texts, layer.zeros)], None
     while layer is not before:
         before = layer
         for edit, span, start in _edits(len(layer.numbers)):
             smaller = layer_of_numbers(edit(layer.numbers, start, start + span))
-            if smaller.size >= layer.size or smaller.texts in seen:
+            if smaller.size >= layer.size or (smaller.texts, smaller.zeros) in seen:
                 continue
             if len(seen) > attempts:
                 return layer
-            seen.append(smaller.texts)
+            seen.append((smaller.texts, smaller.zeros))
             if fails(smaller):
                 layer = smaller
     return layer
@@ -65,6 +65,7 @@ class Shrinker:
         shutil.rmtree(folder, ignore_errors=True)
         small.write(folder)
         texts = [f"--- {name}\n{text}" for name, text in small.texts.items()]
+        texts += [f"--- inputs/{name}.npy: zeros of both signs" for name, _, _ in small.zeros]
         return "\n".join([f"{wanted}: {error}", f"a small layer with this fault: {folder}", *texts])
 
     def _kind(self, layer, folder):

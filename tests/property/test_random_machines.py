@@ -1,0 +1,36 @@
+"""Random layers on random machines: right, no faster than the bound, and as the clock has it."""
+
+import random
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from tests.property.layers import examine, layer_of_seed
+from tests.property.machines import ran, random_figures
+
+SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 400))]
+
+
+def layer_on_a_random_machine(seed):
+    """Return a random layer with other figures of its machine."""
+    layer = layer_of_seed(seed)
+    mapping = yaml.safe_load(layer.texts["layer.yaml"])
+    rng, machine = random.Random(seed), mapping["machine"]
+    profile = machine if isinstance(machine, str) else machine["profile"]
+    mapping["machine"] = {"profile": profile, **random_figures(rng)}
+    text = yaml.safe_dump(mapping, sort_keys=False, width=10000)
+    return replace(layer, texts=layer.texts | {"layer.yaml": text})
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_layer_beats_its_bound_and_the_clock_counts_alike_however_far_it_looks(
+    seed, workspace, monkeypatch
+):
+    folder = workspace / f"machine{seed}"
+    layer_on_a_random_machine(seed).write(folder)
+    if examine(folder).refusal:
+        return
+    variant, horizon = ("simd", "loops")[seed % 2], (2, 3, 17)[seed % 3]
+    assert ran(folder, variant) == ran(folder, variant, monkeypatch, horizon)
