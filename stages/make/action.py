@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,9 +16,10 @@ from typing import Any
 from doit.exceptions import TaskFailed
 
 from stages.diagnose import UserError, UserErrors, source_of
+from stages.make.apart import Lost, TooLong, apart
 from stages.make.declare import declaration
 from stages.make.disk import Disk, compare
-from stages.make.faults import is_refusal, perform_in, refusal
+from stages.make.faults import is_refusal, perform_in, refusal, too_hard
 from stages.make.folders import STATE, LayerFolder, every_stage, file_of, shown_path
 from stages.make.inputs import Inputs, digest
 from stages.make.key import ActionKey, action_key, code_digest
@@ -155,13 +157,18 @@ def build_stage(stage: str, folder: LayerFolder, task: Any) -> Any:
     """
     try:
         with _ONE, workers().acting():
-            task.meta = {"result": build(stage, folder)}
+            task.meta = {"result": apart().call(build, stage, folder)}
     except (UserError, UserErrors) as error:
         return StageFailed(str(error))
     except OSError as error:
         if not is_refusal(error):
             raise
         return StageFailed(str(refusal(f"{folder.name}:{stage}", error)))
+    except TooLong:
+        return StageFailed(str(too_hard(stage, folder, "isl works for more than ten minutes")))
+    except Lost as error:
+        workers().lose(signal.SIGKILL)
+        raise KeyboardInterrupt from error
     return values_of(folder, stage)
 
 

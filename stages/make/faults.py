@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import re
 from pathlib import Path
 
 from stages.diagnose import Span, UserError, UserErrors, source_of
+from stages.make.apart import watched
 from stages.make.asked import as_asked
 from stages.make.folders import LAYER, LayerFolder, files_in, mark_of, shown_path
 from stages.make.inputs import Inputs
@@ -18,6 +20,9 @@ REFUSALS = {
     *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
 }
 """What the system may refuse to any program."""
+
+RUNS_PROGRAMS = "simulate"
+"""The stage that may take any time, and hardly any in isl."""
 
 HARD = (r"^placement", r"^target", r"func\.func @\w+", r"\A.*")
 """What isl has to work on, where it stands in a file: the first that does."""
@@ -31,15 +36,17 @@ def perform_in(folder: LayerFolder, stage: str, inputs: Inputs) -> dict[str, byt
     with workers().undisturbed():
         load(stage)
         from stages.poly.quota import TooManyOperations
+    watch = contextlib.nullcontext() if stage == RUNS_PROGRAMS else watched()
     try:
-        return perform(stage, inputs)
+        with watch:
+            return perform(stage, inputs)
     except (UserError, UserErrors) as error:
         raise as_asked(error, folder) from error
     except TooManyOperations as error:
-        raise as_asked(_too_hard(stage, folder, error), folder) from error
+        raise as_asked(too_hard(stage, folder, str(error)), folder) from error
 
 
-def _too_hard(stage: str, folder: LayerFolder, error: Exception) -> UserError:
+def too_hard(stage: str, folder: LayerFolder, why: str) -> UserError:
     """Return the error for a layer that isl would work on for minutes."""
     name = mark_of(files_in(folder.path)) or LAYER
     path = folder.path / name
@@ -50,7 +57,7 @@ def _too_hard(stage: str, folder: LayerFolder, error: Exception) -> UserError:
     if name.endswith(".mlir"):
         hint = "fewer sizes that are unknown, or fewer outputs, are less work"
     span = Span(source=source, start=start, end=end)
-    return UserError(f"stage {stage}: {error}", span, hint)
+    return UserError(f"stage {stage}: {why}", span, hint)
 
 
 def is_refusal(error: OSError) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from doit.cmd_run import Run as DoitRun
 
+from stages.make.apart import apart
 from stages.make.commands.inert import Inert
 from stages.make.finish import finish
 from stages.make.loading import Targets, words_at
@@ -104,6 +105,7 @@ def _numbered(words: list[str]) -> list[str]:
 
 def _interrupted() -> int:
     """Wait until no process of the build writes any more, and say that it ended."""
+    apart().end()
     workers().end()
     if session().lost:
         name = signal.Signals(session().lost).name

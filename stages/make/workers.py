@@ -16,6 +16,8 @@ from stages.make.session import session
 GRACE = 1.0
 """How many seconds a stage has to put away what it was writing."""
 
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+
 PAUSE = 0.1
 """How many seconds pass before the processes are looked after again."""
 
@@ -29,11 +31,15 @@ class Workers:
 
     def __init__(self) -> None:
         self._process = os.getpid()
-        self._held, self._hold = os.pipe()
+        self._held, hold = os.pipe()
+        self._hold: int | None = hold
         self._watch, self._alive = os.pipe()
         self._acts = self._leaves = self._undisturbed = False
         self._late = 0
-        os.register_at_fork(after_in_child=self._begin)
+        self._mask: set[int | signal.Signals] = set()
+        os.register_at_fork(
+            before=self._block, after_in_parent=self._unblock, after_in_child=self._begin
+        )
 
     @contextlib.contextmanager
     def looked_after(self) -> Iterator[None]:
@@ -54,9 +60,16 @@ class Workers:
 
     def end(self) -> None:
         """Let them end, and wait until none of them writes any more."""
+        assert self._hold is not None, "doit's own process says so"
         os.close(self._hold)
         os.close(self._alive)
         os.read(self._watch, 1)
+
+    def lose(self, number: int) -> None:
+        """Note the signal that ended a process, which this one waited for."""
+        session().lost = number
+        if self.is_one():
+            os.kill(os.getpid(), number)
 
     def leave(self) -> None:
         """End this one, after a stage that runs has put away what it was writing."""
@@ -109,12 +122,21 @@ class Workers:
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
                 return
 
+    def _block(self) -> None:
+        """Let no signal end a process that is half begun: what a fork hook raises is lost."""
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
+
+    def _unblock(self) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
     def _begin(self) -> None:
-        if session().home is None:
-            return
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        os.close(self._hold)
-        threading.Thread(target=self._follow, daemon=True).start()
+        if session().home is not None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            if self._hold is not None:
+                os.close(self._hold)
+            self._hold, self._acts = None, False
+            threading.Thread(target=self._follow, daemon=True).start()
+        self._unblock()
 
     def _follow(self) -> None:
         os.read(self._held, 1)

@@ -131,6 +131,102 @@ def children_of(build):
     return found
 
 
+WAYS = [
+    (),
+    pytest.param(("-n", "2"), marks=pytest.mark.long),
+    pytest.param(("-n", "2", "-P", "thread"), marks=pytest.mark.long),
+]
+
+
+def start_in_isl(space, notes, *arguments):
+    """Start a build, and wait until isl works on its third stage."""
+    build = start(space, *arguments, NOTED=str(notes), IN_ISL="render")
+    wait_for(lambda: noted(notes) == ["parse", "place", "render"])
+    time.sleep(0.3)
+    return build
+
+
+def processes_below(build):
+    """Return all that a build has started."""
+    if not Path(f"/proc/{build.pid}/task/{build.pid}/children").is_file():
+        pytest.skip("the system does not list the processes of a process")
+    found, waiting = [], [str(build.pid)]
+    while waiting:
+        children = Path(f"/proc/{waiting.pop()}").glob("task/*/children")
+        texts = [each.read_text(encoding="utf-8") for each in children]
+        waiting += [child for text in texts for child in text.split()]
+        found = [*found, *waiting]
+    return found
+
+
+def are_gone(processes):
+    return not any(Path(f"/proc/{process}/fd").exists() for process in processes)
+
+
+@pytest.mark.parametrize("arguments", WAYS)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_build_ends_cleanly_inside_of_isl(small, notes, number, arguments):
+    build = start_in_isl(small, notes, *arguments)
+    processes = processes_below(build)
+    build.send_signal(number)
+    out, err = build.communicate(timeout=30)
+    assert (build.returncode, err) == (128 + number, "interrupted: what is done is kept\n")
+    assert out == "a: 2 stages ran\n"
+    assert left_overs(small) == []
+    wait_for(lambda: are_gone(processes))
+    assert small.build() == ["a:render", "a:simulate"]
+
+
+@pytest.mark.parametrize("arguments", WAYS)
+def test_a_second_ctrl_c_ends_a_build_at_once_inside_of_isl(small, notes, arguments):
+    build = start_in_isl(small, notes, *arguments)
+    processes = processes_below(build)
+    build.send_signal(signal.SIGINT)
+    time.sleep(0.1)
+    build.send_signal(signal.SIGINT)
+    build.communicate(timeout=30)
+    assert build.returncode in (-signal.SIGINT, 128 + signal.SIGINT)  # 130 to a shell
+    wait_for(lambda: are_gone(processes))
+
+
+@pytest.mark.parametrize("arguments", WAYS)
+def test_what_isl_does_for_a_killed_build_ends_too(small, notes, arguments):
+    build = start_in_isl(small, notes, *arguments)
+    processes = processes_below(build)
+    build.kill()
+    build.communicate()
+    wait_for(lambda: are_gone(processes))
+
+
+@pytest.mark.parametrize("arguments", WAYS)
+def test_a_build_says_that_the_process_of_isl_was_killed(small, notes, arguments):
+    build = start_in_isl(small, notes, *arguments)
+    os.kill(int(processes_below(build)[-1]), signal.SIGKILL)
+    _, err = build.communicate(timeout=30)
+    assert (build.returncode, err) == (
+        2, "error: SIGKILL ended a process of the build; what is done is kept\n"
+        "hint: where memory is short, run fewer processes: `doit -n 1`\n",
+    )
+
+
+@pytest.mark.parametrize("arguments", WAYS)
+def test_isl_is_ended_where_it_works_for_long_without_counting(small, notes, arguments):
+    path = small.modules / "stages/make/apart.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("MOST_SECONDS = 600.0", "MOST_SECONDS = 0.5"), encoding="utf-8")
+    build = start(small, *arguments, NOTED=str(notes), IN_ISL="render")
+    out, err = build.communicate(timeout=30)
+    assert (build.returncode, out, err) == (
+        1, "a: 2 stages ran, render failed\n",
+        "projects/a/layer.yaml:1:1: error: stage render: isl works for more than ten minutes\n"
+        "  machine: ideal\n"
+        "  ^^^^^^^^^^^^^^\n"
+        "hint: simplify the placement, or how tensors arrive and leave\n",
+    )
+    assert noted(notes) == ["parse", "place", "render"]
+    assert small.build() == ["a:render", "a:simulate"]
+
+
 def test_a_build_ends_where_one_of_its_processes_is_killed(small, notes):
     """As where memory is short; what the others did is kept, and the next build goes on."""
     small.layer("projects/b")
