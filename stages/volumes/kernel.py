@@ -5,7 +5,7 @@ Source   Friebel et al., IMPACT 2023: live-ins and live-outs, facts, and tiles o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
@@ -69,6 +69,11 @@ def kernel_of(inputs: Inputs) -> Kernel:
     if inputs.names(NAME):
         return read_kernel(inputs.source(NAME))
     return read_kernel(Source(path=NAME, text=""))
+
+
+def kernel_schema() -> dict[str, Any]:
+    """Return the JSON schema of kernel.yaml, for editors."""
+    return Kernel.model_json_schema()
 
 
 def read_kernel(source: Source) -> Kernel:

@@ -15,6 +15,7 @@ from stages.lair.layer import OPS, TYPES
 from stages.mapping.layer_yaml import Mapping, Simd, TensorMapping
 
 ROOT = Path(__file__).resolve().parents[2]
+TOP = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OF_DOIT = {command.get_name() for command in DoitMain.DOIT_CMDS}
@@ -33,7 +34,7 @@ def anchors(path):
     return {"#" + re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
-@pytest.mark.parametrize("path", [ROOT / "README.md", *DOCS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*TOP, *DOCS], ids=lambda path: path.name)
 def test_every_link_leads_somewhere(path):
     for file, anchor in LINK.findall(path.read_text(encoding="utf-8")):
         if not file.startswith("http"):

@@ -35,6 +35,14 @@ def test_a_lock_holds_what_is_asked_for(part):
         assert version in asked.specifier, text
 
 
+@pytest.mark.parametrize("part", EXTRAS)
+def test_a_lock_is_made_as_is_said(part):
+    said = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    made = (ROOT / f"requirements/{part}.lock").read_text(encoding="utf-8").splitlines()[1]
+    (how,) = re.findall(r'^lock="(.*)"$', said, re.M)
+    assert made.startswith(f"#    {how} pyproject.toml --extra {part} ")
+
+
 def test_locks_agree_on_every_package():
     every = {}
     for part in EXTRAS:

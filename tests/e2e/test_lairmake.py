@@ -1,6 +1,7 @@
 """The command `lairmake`, as it is where a user installed it, in a repository of their own."""
 
 import importlib.metadata
+import json
 import subprocess
 import sys
 
@@ -89,3 +90,12 @@ def test_tasks_of_the_repository_of_lairmake_are_known_elsewhere(small):
     ended = lairmake(small, "test")
     assert ended.code == 3
     assert ended.err.endswith("hint: test is a task of Lairmake's own repository only\n")
+
+
+def test_schema_prints_that_of_one_kind_of_file(small):
+    printed = lairmake(small, "schema", "layer")
+    assert json.loads(printed.out)["$schema"].endswith("2020-12/schema")
+    refused = lairmake(small, "schema", "layers")
+    assert (refused.code, refused.err) == (
+        3, "ERROR: schema: say of which file: layer, network, kernel, lairmake\n",
+    )

@@ -1,0 +1,42 @@
+"""The JSON schemas for editors: they take what is shipped, and refuse what the models refuse."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from stages.make.commands.schema import KINDS, schema_of
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(p for kind in KINDS for p in (ROOT / "projects").rglob(f"{kind}.yaml"))
+WRONG = {
+    "layer": ["{}", "target: 3", "{target: a, target_: b}", "{target: a, simd: {prefer: fast}}",
+              "{target: a, tensors: {x: {sparse: 2}}}", "{target: a, machine: {lanes: 8}}",
+              "{target: a, data: {density: 2}}", "{target: a, invocations: 0}"],
+    "network": ["{}", "parts: [a]", "{parts: {a: b}, more: 1}"],
+    "kernel": ["facts: a", "tiles: {a: 3}", "more: 1"],
+    "lairmake": ["store: 3", "store: {read_only: true}", "more: 1"],
+}
+
+
+def errors(kind, text):
+    schema = schema_of(kind)
+    Draft202012Validator.check_schema(schema)
+    return list(Draft202012Validator(schema).iter_errors(yaml.safe_load(text)))
+
+
+def test_every_kind_is_shipped_but_the_one_of_workspaces():
+    assert {path.stem for path in FILES} == {"layer", "network", "kernel"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_schema_takes_what_is_shipped(kind):
+    mine = [path for path in FILES if path.stem == kind]
+    assert [(p, e.message) for p in mine for e in errors(kind, p.read_text("utf-8"))] == []
+    assert kind != "lairmake" or errors(kind, "store: {url: /net, read_only: true}") == []
+
+
+@pytest.mark.parametrize(("kind", "text"), [(k, text) for k in KINDS for text in WRONG[k]])
+def test_a_schema_refuses_what_is_wrong(kind, text):
+    assert errors(kind, text)
