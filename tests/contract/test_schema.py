@@ -1,5 +1,6 @@
 """The JSON schemas for editors: they take what is shipped, and refuse what the models refuse."""
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,15 @@ WRONG = {
 }
 
 
-def errors(kind, text):
+@functools.cache
+def validator(kind):
     schema = schema_of(kind)
     Draft202012Validator.check_schema(schema)
-    return list(Draft202012Validator(schema).iter_errors(yaml.safe_load(text)))
+    return Draft202012Validator(schema)
+
+
+def errors(kind, text):
+    return list(validator(kind).iter_errors(yaml.load(text, yaml.CSafeLoader)))
 
 
 def test_every_kind_is_shipped_but_the_one_of_workspaces():

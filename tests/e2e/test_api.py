@@ -38,6 +38,7 @@ def test_a_build_gives_results(layer):
     assert found.parts == {} and list(found.outputs) == ["y"]
 
 
+@pytest.mark.long
 def test_a_build_is_that_of_doit(layer, small):
     lairmake.build(layer)
     assert small.run(cwd="projects/a").ran == []
@@ -60,12 +61,14 @@ def test_what_is_wrong_is_raised_with_its_place(layer, small):
     )
 
 
+@pytest.mark.long
 def test_a_bug_is_raised_with_its_traceback(layer, small):
     small.write("projects/a/layer.yaml", "crash\n")
     with pytest.raises(lairmake.Error, match="RuntimeError: a bug"):
         lairmake.build(layer)
 
 
+@pytest.mark.long
 def test_a_value_that_is_wrong_is_raised(layer, small):
     simulate = small.modules / "stages/simulate.py"
     text = simulate.read_text(encoding="utf-8")

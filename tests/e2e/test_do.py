@@ -26,6 +26,7 @@ case "$*" in
     sleep "${{LASTS:-0}}" ;;
 esac
 """
+LONG = pytest.mark.long
 BUILDS = ["venv", "build.lock", "clone"]
 
 
@@ -63,17 +64,28 @@ class Clone:
         path.write_text(path.read_text(encoding="utf-8") + "# new\n", encoding="utf-8")
 
 
-@pytest.fixture
-def clone(tmp_path):
-    root = tmp_path / "clone"
+def clone_in(folder):
+    root = folder / "clone"
     root.mkdir()
     for name in ("do", "pyproject.toml"):
         shutil.copy(ROOT / name, root)
     shutil.copytree(ROOT / "requirements", root / "requirements")
-    fake = tmp_path / "python"
+    fake = folder / "python"
     fake.write_text(FAKE, encoding="utf-8")
     fake.chmod(0o755)
     return Clone(root)
+
+
+@pytest.fixture
+def clone(tmp_path):
+    return clone_in(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    clone = clone_in(tmp_path_factory.mktemp("shared"))
+    clone.run("fc")
+    return clone
 
 
 @pytest.fixture
@@ -110,9 +122,11 @@ def test_each_step_is_told_on_stderr(clone):
         (["test:long"], ["dev.lock", "s3.lock"]),
     ],
 )
-def test_what_tests_is_installed_where_it_is_asked_for(installed, words, parts):
-    assert installed.installs(*words) == parts
-    assert installed.installs(*words) == []
+def test_what_tests_is_installed_where_it_is_asked_for(shared, words, parts):
+    for part in ("dev", "s3"):
+        (shared.root / ".venv/parts" / part).unlink(missing_ok=True)
+    assert shared.installs(*words) == parts
+    assert shared.installs(*words) == []
 
 
 def test_a_c_compiler_is_installed_where_there_is_none(clone):
@@ -160,7 +174,9 @@ def test_an_install_that_fails_is_tried_again_and_spoils_nothing(installed):
     assert installed.installs("test") == ["dev.lock"]
 
 
-@pytest.mark.parametrize("part", ["build.lock", "clone", "dev.lock"])
+@pytest.mark.parametrize(
+    "part", ["build.lock", *(pytest.param(p, marks=LONG) for p in ("clone", "dev.lock"))]
+)
 def test_an_install_that_was_killed_is_begun_anew(clone, part):
     assert clone.run("test", KILLS=part)[0] == -9
     assert clone.installs("test") == [*BUILDS, "dev.lock"]

@@ -2,8 +2,7 @@
 
 import importlib.metadata
 import json
-import subprocess
-import sys
+import runpy
 
 import pytest
 
@@ -35,6 +34,7 @@ def test_a_workspace_without_a_dodo_file_is_built_whole(small):
     assert {task.partition(":")[0] for task in lairmake(small, "-v").ran} == {"a", "b"}
 
 
+@pytest.mark.long
 def test_a_dodo_file_above_is_found(small):
     (small.root / "docs").mkdir()
     assert lairmake(small, "list", cwd="docs").out.split()[0] == "a"
@@ -56,6 +56,7 @@ def test_the_version_is_that_of_the_package(small):
     assert lairmake(small, "--version").out == said
 
 
+@pytest.mark.long
 def test_help_is_found_behind_a_command_too(small):
     helped = lairmake(small, "diff", "--help")
     assert helped.code == 0 and "USAGE\n    lairmake diff" in helped.out
@@ -63,7 +64,9 @@ def test_help_is_found_behind_a_command_too(small):
     assert "  lairmake diff " in lairmake(small, "--help").out
 
 
-@pytest.mark.parametrize("program", ["lairmake", "doit"])
+@pytest.mark.parametrize(
+    "program", [pytest.param("lairmake", marks=pytest.mark.long), "doit"]
+)
 def test_a_folder_of_the_user_called_stages_does_no_harm(small, program):
     small.write("projects/a/stages/__init__.py", FOREIGN)
     ended = small.python("-m", program, "-v2", cwd="projects/a")
@@ -81,11 +84,10 @@ def test_what_was_imported_as_stages_before_is_named(small):
     )
 
 
-def test_tasks_of_the_repository_of_lairmake_are_known_elsewhere(small):
-    own = subprocess.run(
-        [sys.executable, "-m", "doit", "list"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    tasks = {line.split()[0] for line in own.stdout.splitlines() if " build and " not in line}
+def test_tasks_of_the_repository_of_lairmake_are_known_elsewhere(small, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    dodo = runpy.run_path("dodo.py")
+    tasks = {task["basename"] for of in ("runs", "checks") for task in dodo[f"task_{of}"]()}
     assert tasks == set(OF_LAIRMAKE)
     ended = lairmake(small, "test")
     assert ended.code == 3
