@@ -1,6 +1,9 @@
 #!/bin/sh
 # Install into .venv what is asked for and is not there as its lock says; then run `lairmake`.
 set -eu
+for word in "$@"; do
+    [ -n "$word" ] || { echo "do: an empty word names no task: leave it out" >&2; exit 3; }
+done
 root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 venv=$root/.venv
 parts='build project'

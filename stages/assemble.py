@@ -1,7 +1,7 @@
 """Put the results of tiles together, and compare the whole with NumPy.
 
 Paper    Friebel et al., IMPACT 2023, Algorithms 1 and 2: InsertSlice
-Reads    tiles.yaml, operations.yaml, volumes.isl, kernel.yaml, inputs/*.npy,
+Reads    tiles.yaml, operations.yaml, volumes.isl, kernel.yaml, inputs/*,
          */build/results.json, */build/outputs/*.npy
 Writes   build/results.json, build/outputs/*.npy
 Assumes  every tile was simulated on its slices (emit).
@@ -34,7 +34,7 @@ READS = (
     "operations.yaml",
     "volumes.isl",
     "kernel.yaml",
-    "inputs/*.npy",
+    "inputs/*",
     "*/build/results.json",
     "*/build/outputs/*.npy",
 )

@@ -1,7 +1,7 @@
 """Put the results of the parts of a network together, and compare the whole with NumPy.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 6
-Reads    network.yaml, */layer.yaml, */*.lair, */inputs/*.npy, crossings.yaml,
+Reads    network.yaml, */layer.yaml, */*.lair, */inputs/*, crossings.yaml,
          */build/results.json, */build/outputs/*.npy
 Writes   build/results.json
 Assumes  every part was simulated with what the parts before it gave.
@@ -30,7 +30,7 @@ READS = (
     "network.yaml",
     "*/layer.yaml",
     "*/*.lair",
-    "*/inputs/*.npy",
+    "*/inputs/*",
     "crossings.yaml",
     "*/build/results.json",
     "*/build/outputs/*.npy",

@@ -1,7 +1,7 @@
 """Write every tile of a kernel's result as a layer folder: LAIR, layer.yaml, and its inputs.
 
 Paper    Friebel et al., IMPACT 2023, Algorithms 1 and 2: ExtractSlice and CloneOps
-Reads    tiles.yaml, operations.yaml, volumes.isl, kernel.yaml, inputs/*.npy
+Reads    tiles.yaml, operations.yaml, volumes.isl, kernel.yaml, inputs/*
 Writes   build/parts/*/*.lair, build/parts/*/layer.yaml, build/parts/*/inputs/*.npy
 Assumes  slices lie inside of their volumes (tile).
 Ensures  tiles of one region differ in their inputs only.
@@ -24,7 +24,7 @@ from stages.volumes.values import kernel_values
 if typing.TYPE_CHECKING:
     from stages.make.inputs import Inputs
 
-READS = ("tiles.yaml", "operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*.npy")
+READS = ("tiles.yaml", "operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*")
 WRITES = ("build/parts/*/*.lair", "build/parts/*/layer.yaml", "build/parts/*/inputs/*.npy")
 
 

@@ -1,7 +1,7 @@
 """Run the programs on the simulated fabric, and compare what they give with the reference.
 
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 6
-Reads    layer.yaml, *.lair, inputs/*.npy, lair.isl, adapted.isl, tasks.yaml, routes.isl, simd.yaml,
+Reads    layer.yaml, *.lair, inputs/*, lair.isl, adapted.isl, tasks.yaml, routes.isl, simd.yaml,
          build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*.c,
          build/multicast/*.yaml
 Writes   build/outputs/*.npy, build/results.json
@@ -41,7 +41,7 @@ if typing.TYPE_CHECKING:
 READS = (
     "layer.yaml",
     "*.lair",
-    "inputs/*.npy",
+    "inputs/*",
     "lair.isl",
     "adapted.isl",
     "tasks.yaml",

@@ -167,8 +167,18 @@ class Inputs:
         return array
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return every array of `inputs/*.npy`, by the name of its tensor."""
-        return {Path(name).stem: self.array(name) for name in self.names("inputs/*.npy")}
+        """Return every array in `inputs/`, by the name of its tensor.
+
+        Raises UserError for a file that is none, which nobody would read.
+        """
+        names = self.names("inputs/*")
+        for name in (name for name in names if not name.endswith(".npy")):
+            raise UserError(
+                f"{shown_path(self._file(name))} is nothing that is read",
+                hint="inputs/ holds x.npy for an input x, as numpy.save writes it; without it the "
+                "values are generated",
+            )
+        return {Path(name).stem: self.array(name) for name in names}
 
     def _check_declared(self, name: str) -> None:
         declared = any(fnmatch.fnmatchcase(name, d) for d in self._declared)

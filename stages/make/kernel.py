@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -125,7 +126,8 @@ def read_plan(folder: LayerFolder) -> Plan | None:
         return None
     try:
         digest = _digest(folder, names)
-        kept = folder.home / STATE / "kernels" / hashlib.sha256(folder.name.encode()).hexdigest()
+        name = hashlib.sha256(os.fsencode(folder.name)).hexdigest()
+        kept = folder.home / STATE / "kernels" / name
         known, plan = load_data(kept) or ("", None)
         if known != digest:
             plan = _plan(folder)
@@ -140,19 +142,14 @@ def read_plan(folder: LayerFolder) -> Plan | None:
 
 def _digest(folder: LayerFolder, names: list[str]) -> str:
     """Return the digest of what a plan follows from: the code, and the files of some names."""
-    known = hashlib.sha256(_code().encode())
+    from stages import KERNEL as STAGES, TILES
+    from stages.make.network import plan_code
+
+    known = hashlib.sha256(plan_code(folder.home, STAGES + TILES).encode())
     for name in names:
         content = content_of(folder.path / name)
         known.update(f"{name}\0{len(content)}\0".encode() + content)
     return known.hexdigest()
-
-
-def _code() -> str:
-    """Return the digest of the code that a plan follows from."""
-    from stages import KERNEL as STAGES, TILES
-    from stages.make.key import code_digest
-
-    return " ".join(map(code_digest, STAGES + TILES))
 
 
 def _plan(folder: LayerFolder) -> Plan | None:
@@ -177,12 +174,6 @@ def _plan(folder: LayerFolder) -> Plan | None:
 
 def _parts(inputs: Inputs) -> Plan:
     """Return the files of each part, and what it takes from others, from tiles.yaml."""
-    from stages.volumes.pasting import placed_tiles, taken_by
+    from stages.volumes.pasting import plan_of
 
-    kernel, regions = inputs.yaml("operations.yaml")["kernel"], inputs.yaml("tiles.yaml")
-    plan: Plan = {}
-    for tile in placed_tiles(regions):
-        if "constant" not in tile.region:
-            cut = [f"inputs/{tensor}.npy" for tensor in tile.region["inputs"]]
-            plan[tile.name] = [f"{kernel}.lair", "layer.yaml", *cut], taken_by(regions, tile)
-    return plan
+    return plan_of(inputs.yaml("operations.yaml")["kernel"], inputs.yaml("tiles.yaml"))

@@ -8,13 +8,14 @@ no tasks, unless somebody refers to them. Commands other than `run` get all task
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from doit.cmdparse import CmdOption, CmdParseError, TaskParse
-from doit.exceptions import InvalidDodoFile
+from doit.exceptions import InvalidCommand, InvalidDodoFile
 from doit.globals import Globals
 
 from stages.make.dependency import StageDependency
@@ -80,6 +81,8 @@ def _with_layers(cmd: Any, found: list[Any], layers: list[Layers], is_ours: bool
     if cmd.execute_tasks:
         stages = session().stages
         join(reach, {t.name: t for tasks in made.values() for t in tasks if t.name in stages})
+    if is_given and not any(task.loader for task in own):
+        _check_patterns(words or [], [task.name for task in own], units)
     placed = {unit.name for each in layers for unit in each.units}
     tasks = [t for task in found for t in _in_place(task, made)]
     tasks += [t for name in made if name not in placed for t in made[name]]
@@ -87,6 +90,13 @@ def _with_layers(cmd: Any, found: list[Any], layers: list[Layers], is_ours: bool
         there = [task.name for task in tasks]
         cmd.sel_tasks = [n for n in default if n in there] if is_ours else list(_plain(there))
     return tasks
+
+
+def _check_patterns(words: Iterable[str], names: Sequence[str], units: Units) -> None:
+    """Raise InvalidCommand for a pattern that no task has, of the user or of layers."""
+    for word in words:
+        if "*" in word and not units.sorted([word]) and not fnmatch.filter(names, word):
+            raise InvalidCommand(not_found=word)
 
 
 def _units_around(layers: Sequence[Layers], own: Sequence[Any], references: References) -> Units:

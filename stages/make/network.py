@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from stages import NETWORK as STAGES
@@ -19,9 +22,11 @@ from stages.make.folders import (
     shown_path,
 )
 from stages.make.given import content_of
+from stages.make.key import code_digest
 from stages.make.layers import open_folder
 from stages.make.session import session
 from stages.make.store.files import load_data, remove_left_overs, save_data
+from stages.make.sweep import Sweep
 
 Plan = dict[str, Any]
 """`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,
@@ -93,16 +98,17 @@ def _is_layer(part: LayerFolder) -> bool:
 def read_plan(folder: LayerFolder) -> Plan:
     """Return what network.yaml says; nothing where it is wrong, or cannot be read.
 
-    Kept in `.lairmake/` by the name of the network, with the digest of the file, so that a build
-    with nothing to do reads no YAML.
+    Kept in `.lairmake/` by the name of the network, with the digest of the file and of the code
+    that reads it, so that a build with nothing to do reads no YAML.
     """
-    kept = folder.home / STATE / "networks" / hashlib.sha256(folder.name.encode()).hexdigest()
+    name = hashlib.sha256(os.fsencode(folder.name)).hexdigest()
+    kept = folder.home / STATE / "networks" / name
     try:
         content = content_of(folder.path / NETWORK)
-        digest = hashlib.sha256(content).hexdigest()
+        digest = hashlib.sha256(plan_code(folder.home, STAGES).encode() + content).hexdigest()
         known, plan = load_data(kept) or ("", NOTHING)
         if known != digest:
-            plan = _parse(source_of(shown_path(folder.path / NETWORK), content))
+            plan = _planned(source_of(shown_path(folder.path / NETWORK), content))
             remove_left_overs(kept.parent)
             save_data(kept, (digest, plan))
     except Exception as error:  # whoever builds it is told by a stage, with a traceback of a bug
@@ -112,12 +118,17 @@ def read_plan(folder: LayerFolder) -> Plan:
     return found
 
 
-def _parse(source: Source) -> Plan:
-    from stages.mapping.network_yaml import read_network
+def plan_code(home: Path, stages: Sequence[str]) -> str:
+    """Return the digest of the code of some stages, with which plans are kept.
 
-    network = read_network(source)
-    ends = [(c.to, c.source) for c in network.crossings]
-    return {
-        "parts": network.parts,
-        "crossings": [[t.part, t.tensor, s.part, s.tensor] for t, s in ends],
-    }
+    A build with nothing to do knows it from the last one.
+    """
+    known = session()
+    known.sweep = known.sweep or Sweep(home)
+    return " ".join(map(code_digest, stages))
+
+
+def _planned(source: Source) -> Plan:
+    from stages.mapping.network_yaml import plan_of, read_network
+
+    return plan_of(read_network(source))

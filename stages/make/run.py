@@ -14,6 +14,7 @@ from typing import Any
 
 from doit.cmd_run import Run as DoitRun
 
+from stages.diagnose import UserError
 from stages.make.apart import apart
 from stages.make.commands.inert import Inert
 from stages.make.finish import finish
@@ -64,13 +65,29 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
         return super().parse_execute(_numbered(in_args))
 
     def execute(self, params: Any, args: list[str]) -> int:
-        """Return doit's exit code: 1 where a value is wrong too, 128 and more if interrupted."""
+        """Return doit's exit code: 1 where a value is wrong too, 128 and more if interrupted.
+
+        The file that `-o` names is open until the results are printed.
+        """
+        name = params["outfile"]
+        if not name or not isinstance(name, str):
+            params["outfile"] = name or sys.stdout
+            return self._build(params, args)
+        try:
+            file = open(name, "w", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
+        except OSError as error:
+            sys.stderr.write(str(UserError(f"cannot write {name}: {error.strerror}")))
+            return 1
+        with file:
+            params["outfile"] = file
+            return self._build(params, args)
+
+    def _build(self, params: Any, args: list[str]) -> int:
         known = session()
         known.arguments, known.start = args, Path.cwd()
         known.always = bool(params["always"])
         known.keep_edits = bool(params["keep_edits"])
         known.verbose = params["verbosity"] == EVERYTHING
-        params["outfile"] = params["outfile"] or sys.stdout
         watched = workers().looked_after if params["num_process"] else contextlib.nullcontext
         with _interruptible():
             try:

@@ -65,8 +65,9 @@ def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:
     globs = [name for name in names if "*" in name]
     is_whole = unit.name in names or any(fnmatch.fnmatchcase(unit.name, n) for n in globs)
     whole = {unit.name} if is_whole else set()
-    below = [n for n in names if n.startswith((f"{unit.name}:", f"{unit.name}/"))]
-    if len(unit.places) > 1 or any(":" in name for name in globs):
+    inside = (f"{unit.name}:", f"{unit.name}/")
+    below = [n for n in names if n not in globs and n.startswith(inside)]
+    if len(unit.places) > 1 or any(":" in name or name.startswith(inside) for name in globs):
         folder = unit.open()
         layers = [f.name for f in folders_of(folder)]
         whole |= {f for f in layers for n in names if fnmatch.fnmatchcase(f, n)}
@@ -190,6 +191,8 @@ def check_name(name: str) -> None:
         why = "doit takes it for a variable"
     elif ":" in name:
         why = "what comes after : is a stage"
+    elif name.encode(errors="replace") != os.fsencode(name):
+        why = "that is not UTF-8"
     if why:
         raise InvalidDodoFile(
             f"a layer may not be called {name}, since {why}: rename projects/{name}"

@@ -20,7 +20,7 @@ from stages.lair.names import did_you_mean
 from stages.mapping.layer_yaml import value_span, wrong_value
 from stages.mapping.yaml_text import Document, read_document
 
-__all__ = ["Crossing", "End", "Network", "network_schema", "read_network"]
+__all__ = ["Crossing", "End", "Network", "network_schema", "plan_of", "read_network"]
 
 TAKEN = ("build", "cache", "inputs")
 PART = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -135,6 +135,17 @@ def _check_ends(file: _File, document: Document) -> Iterator[UserError]:
             elif part not in file.parts:
                 hint = did_you_mean(part, file.parts, "parts")
                 yield UserError(f"unknown part {part}", span, hint)
+
+
+def plan_of(network: Network) -> dict[str, Any]:
+    """Return what the tasks of a network follow from, as data.
+
+    `parts` gives the path of every part, in the order of building, `crossings` lists of part,
+    tensor, and the part and the tensor that it is.
+    """
+    ends = [(c.to, c.source) for c in network.crossings]
+    crossings = [[t.part, t.tensor, s.part, s.tensor] for t, s in ends]
+    return {"parts": network.parts, "crossings": crossings}
 
 
 def _end(text: str) -> End:

@@ -59,6 +59,19 @@ def taken_by(regions: Mapping[str, Described], tile: Placed) -> dict[str, tuple[
     }
 
 
+def plan_of(
+    kernel: str, regions: Mapping[str, Described]
+) -> dict[str, tuple[list[str], dict[str, tuple[str, str]]]]:
+    """Return, by tile, the files that are written for it, and the tiles whose results it takes."""
+    return {
+        tile.name: (
+            [f"{kernel}.lair", "layer.yaml", *(f"inputs/{t}.npy" for t in tile.region["inputs"])],
+            taken_by(regions, tile),
+        )
+        for tile in placed_tiles(regions) if "constant" not in tile.region
+    }
+
+
 def where(slice_: Described, index: Sequence[int]) -> tuple[slice, ...]:
     """Return the elements of a slice for a tile, as NumPy counts them."""
     point = isl.Map(slice_["offset"]).intersect_domain(isl.Set(f"{{ {list(index)} }}")).range()

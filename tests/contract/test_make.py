@@ -68,7 +68,7 @@ def test_text_that_is_damaged_is_a_user_error(layer):
 def test_an_input_that_is_no_array_is_a_user_error(layer):
     (layer.path / "inputs/x.npy").write_bytes(b"\x93NUMPY but no more")
     with pytest.raises(UserError) as raised:
-        Inputs(layer, ("inputs/*.npy",)).arrays()
+        Inputs(layer, ("inputs/*",)).arrays()
     assert str(raised.value) == (
         f"error: {shown_path(layer.path / 'inputs/x.npy')} is not a NumPy array\n"
         "hint: numpy.save writes such a file; arrays of objects are refused\n"

@@ -206,3 +206,7 @@ def test_a_checkout_that_is_read_only_is_used_as_it_is(installed):
             if path.is_dir():
                 path.chmod(0o755)
     assert {path: path.stat().st_mtime_ns for path in installed.root.rglob("*")} == before
+
+
+def test_an_empty_word_is_refused(installed):
+    assert installed.run("fc", "") == (3, "", "do: an empty word names no task: leave it out\n")

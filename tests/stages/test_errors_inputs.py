@@ -92,6 +92,17 @@ def test_several_arrays_in_one_file(layer: Any) -> None:
     assert layer.error() == NOT_AN_ARRAY
 
 
+@pytest.mark.parametrize("name", ["x.npz", "x.csv", "x.NPY", "more/x.npy"])
+def test_a_file_that_nobody_would_read(layer: Any, name: str) -> None:
+    (layer.path / "inputs" / name).parent.mkdir(parents=True)
+    (layer.path / "inputs" / name).write_bytes(b"")
+    assert layer.error() == f"""\
+error: inputs/{name.partition("/")[0]} is nothing that is read
+hint: inputs/ holds x.npy for an input x, as numpy.save writes it; without it the values are \
+generated
+"""
+
+
 def test_array_of_objects(layer: Any) -> None:
     layer.write("inputs/x.npy", "")
     np.save(layer.path / "inputs/x.npy", np.array([None] * 8), allow_pickle=True)

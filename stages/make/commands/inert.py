@@ -115,7 +115,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         """Return what may be meant by a word that is no task."""
         if word in OF_LAIRMAKE:
             return f"{word} is a task of Lairmake's own repository only"
-        tasks = [task.name for task in self.task_list if ":" not in task.name]
+        tasks = [task.name for task in getattr(self, "task_list", ()) if ":" not in task.name]
         return nearest_task(word, layers_at(Path.cwd()), [*tasks, *session().commands])
 
 

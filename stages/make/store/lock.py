@@ -28,7 +28,7 @@ def locked(
     Raises OSError where the folder cannot be written to.
     """
     file = _open(folder, os.getpid())
-    at = int.from_bytes(hashlib.sha256(what.encode()).digest()[:7], "big")
+    at = int.from_bytes(hashlib.sha256(os.fsencode(what)).digest()[:7], "big")
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
         fcntl.lockf(file, kind | fcntl.LOCK_NB, 1, at)
