@@ -8,6 +8,7 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import islpy as isl
@@ -16,9 +17,12 @@ from stages.poly.bind import PE_NAMES, bind_domain, bind_set
 from stages.poly.bounds import exact_bounds
 from stages.poly.compression import compress
 from stages.poly.order import taken_by
+from stages.poly.quota import TooManyOperations, limited
 from stages.poly.simple import simplified
 
 OUT = isl.dim_type.out
+MOST_OPERATIONS = 1_000_000
+"""How much isl may work to find a gather, in its own unit: a second. Few need a tenth of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +52,19 @@ def find_gather(
 ) -> Gather | None:
     """Return how the PEs of a chain fill an order { t[e] -> [PE -> index] } in turn.
 
-    With the least number of outer indices for which it can be done; None if there is none.
+    With the least number of outer indices for which it can be done; None if there is none, or if
+    isl needs long to tell: PEs can always add elements up instead.
     """
-    if not _is_gathered(computed, turned):
-        return None
+    with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+        if _is_gathered(computed, turned):
+            return _with_fewest_rows(order, computed, turned, chain)
+    return None
+
+
+def _with_fewest_rows(
+    order: isl.Map, computed: isl.Map, turned: isl.Map, chain: isl.Set
+) -> Gather | None:
+    """Return the gather with the least number of outer indices, if there is one."""
     outwards = isl.Map("{ [lane, depth] -> [lane, d] : d < depth }")
     nearer = turned.apply_range(outwards).apply_range(turned.reverse())
     own = taken_by(order, computed).range().unwrap()
@@ -102,7 +115,9 @@ def _inner(relation: isl.Map, outer: int) -> isl.Map:
 
 
 def _has_equal_rows(part: isl.Map, indices: isl.Map, outer: int) -> bool:
-    """Say whether all outer indices of a PE have the same inner ones."""
+    """Say whether all outer indices of a PE have the same inner ones; without any they do."""
+    if outer == 0:
+        return True
     rows = indices.flat_range_product(_inner(part, outer))
     return bool(rows.is_subset(part.reset_tuple_id(OUT)))
 

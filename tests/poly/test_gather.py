@@ -67,3 +67,10 @@ def test_a_pe_without_elements_lets_all_pass_after_none_of_its_own():
 )
 def test_there_is_no_gather(order, computed):
     assert gathered(f"{{ y[i] -> [PE[4, 0] -> index[{order}]] : 0 <= i < 16 }}", computed) is None
+
+
+def test_where_isl_needs_long_to_tell_there_is_no_gather(monkeypatch):
+    order = "{ y[i] -> [PE[4, 0] -> index[i]] : 0 <= i < 14 }"
+    assert gathered(order, TILES) is not None
+    monkeypatch.setattr("stages.poly.gather.MOST_OPERATIONS", 500)
+    assert gathered(order, TILES) is None
