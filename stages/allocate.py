@@ -14,6 +14,7 @@ import typing
 
 import islpy as isl
 
+from stages.diagnose import working_on
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
 from stages.poly.pieces import from_domain, maps_of
@@ -40,7 +41,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     hosts = {n: t["in"] for n, t in inputs.yaml("tasks.yaml")["tensors"].items() if "in" in t}
     for relation in maps_of(accessed):
         tensor = relation.get_tuple_name(isl.dim_type.out)
-        size, allocation = allocate(relation, hosts.get(tensor))
+        with working_on(f"tensor {tensor}"):
+            size, allocation = allocate(relation, hosts.get(tensor))
         local = local.union(isl.UnionSet.from_set(size))
         to_local = to_local.union(isl.UnionMap.from_map(allocation))
     objects: dict[str, isl.UnionSet | isl.UnionMap]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.diagnose import working_on
 from stages.poly.bind import PE_NAMES, bind_domain, index_constants
 from stages.poly.bounds import bound_set, exact_bounds
 from stages.poly.box_hull import BoxHull, as_set, box_hull, offset_set, size_set
@@ -68,8 +69,9 @@ class Approximator:
         """Return the content of hulls.isl."""
         found: dict[str, typing.Any] = {}
         for name, task in self.graph["tasks"].items():
-            if task["kind"] in RUNS:
-                found |= {f"{name}_{key}": obj for key, obj in self._task(name, task).items()}
+            with working_on(f"task {name}"):
+                described = self._task(name, task) if task["kind"] in RUNS else {}
+            found |= {f"{name}_{key}": obj for key, obj in described.items()}
         return found
 
     def _task(self, name: str, task: dict[str, typing.Any]) -> dict[str, typing.Any]:

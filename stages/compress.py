@@ -14,6 +14,7 @@ import typing
 
 import islpy as isl
 
+from stages.diagnose import working_on
 from stages.poly.compression import compress, without_hidden_equalities
 from stages.poly.text import Objects, write_objects
 
@@ -32,7 +33,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     instances = inputs.objects("instances.isl")
     found: dict[str, isl.Set | isl.Map | isl.UnionMap] = {}
     for name in inputs.yaml("tasks.yaml")["tasks"]:
-        found |= compressed_task(instances, name)
+        with working_on(f"task {name}"):
+            found |= compressed_task(instances, name)
     return {"compressions.isl": write_objects(HEADER, found)}
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+WORKING_ON = "while it worked on "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +67,29 @@ class UserErrors(Exception):
 
     def __str__(self) -> str:
         return "\n".join(render_error(error) for error in self.errors)
+
+
+@contextlib.contextmanager
+def working_on(what: str) -> Iterator[None]:
+    """Let errors that pass note what a stage worked on: `task on_x`."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"{WORKING_ON}{what}")
+        raise
+
+
+def worked_on(error: BaseException | None) -> str:
+    """Return what a stage worked on where an error, or what led to it, arose; "" if none notes it.
+
+    Of several things that is the innermost.
+    """
+    found = ""
+    while error is not None:
+        notes = [n for n in getattr(error, "__notes__", ()) if n.startswith(WORKING_ON)]
+        found = notes[0].removeprefix(WORKING_ON) if notes else found
+        error = error.__cause__ or error.__context__
+    return found
 
 
 def render_error(error: UserError) -> str:

@@ -13,6 +13,7 @@ import typing
 
 import islpy as isl
 
+from stages.diagnose import working_on
 from stages.poly.bind import index_constants
 from stages.poly.bounds import exact_bounds, fixed_size
 from stages.poly.box_hull import box, offset_set
@@ -38,7 +39,9 @@ def run(inputs: Inputs) -> dict[str, str]:
     for name, task in inputs.yaml("tasks.yaml")["tasks"].items():
         if task["kind"] in RUNS and prefer != "loops":
             known = isl.Set.from_union_set(instances[f"{name}_known"])
-            sizes = sizes_of(isl.Set.from_union_set(compressed[name]), known, prefer == "enumerate")
+            whole = isl.Set.from_union_set(compressed[name])
+            with working_on(f"task {name}"):
+                sizes = sizes_of(whole, known, prefer == "enumerate")
             found |= {f"{name}_{key}": obj for key, obj in sizes.items()}
     return {"sizes.isl": write_objects(HEADER, found)}
 

@@ -14,6 +14,7 @@ import typing
 
 import islpy as isl
 
+from stages.diagnose import working_on
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.local import at_this_pe
 from stages.poly.order import (
@@ -87,7 +88,8 @@ class InstanceFinder:
         found: dict[str, isl.Set | isl.UnionMap] = {}
         for name, task in self.graph["tasks"].items():
             find = getattr(self, f"_{task['kind']}")
-            found |= {f"{name}{suffix}": obj for suffix, obj in find(task).items()}
+            with working_on(f"task {name}"):
+                found |= {f"{name}{suffix}": obj for suffix, obj in find(task).items()}
         return found
 
     def _initialise(self, task: dict[str, str]) -> dict[str, typing.Any]:

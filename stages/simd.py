@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import UserError
+from stages.diagnose import UserError, working_on
 from stages.mapping.yaml_text import write_document
 from stages.poly.text import spell_object, write_objects
 from stages.poly.together import together
@@ -86,7 +86,10 @@ def choices(files: Files, mapping: Mapping) -> dict[str, Choice]:
     for place in sorted({files.place(name) for name in tasks}, reverse=True):
         here = [name for name in tasks if files.place(name) == place]
         here.sort(key=lambda n: tasks[n]["kind"] not in STREAMS)
-        options = [_options(files.situation(name), mapping) for name in here]
+        options = []
+        for name in here:
+            with working_on(f"task {name}"):
+                options.append(_options(files.situation(name), mapping))
         found |= dict(zip(here, _chosen(options, files, mapping), strict=True))
     return {name: found[name] for name in tasks}
 

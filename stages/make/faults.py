@@ -7,10 +7,10 @@ import errno
 import re
 from pathlib import Path
 
-from stages.diagnose import Span, UserError, UserErrors, source_of
+from stages.diagnose import Source, Span, UserError, UserErrors, source_of, worked_on
 from stages.make.apart import watched
 from stages.make.asked import as_asked
-from stages.make.folders import LAYER, LayerFolder, files_in, mark_of, shown_path
+from stages.make.folders import LAYER, MLIR, LayerFolder, files_in, mark_of, shown_path
 from stages.make.inputs import Inputs
 from stages.make.stage import load, perform
 from stages.make.workers import workers
@@ -43,21 +43,29 @@ def perform_in(folder: LayerFolder, stage: str, inputs: Inputs) -> dict[str, byt
     except (UserError, UserErrors) as error:
         raise as_asked(error, folder) from error
     except TooManyOperations as error:
-        raise as_asked(too_hard(stage, folder, str(error)), folder) from error
+        hard = too_hard(stage, folder, str(error), worked_on(error))
+        raise as_asked(hard, folder) from error
 
 
-def too_hard(stage: str, folder: LayerFolder, why: str) -> UserError:
-    """Return the error for a layer that isl would work on for minutes."""
-    name = mark_of(files_in(folder.path)) or LAYER
-    path = folder.path / name
+def too_hard(stage: str, folder: LayerFolder, why: str, what: str = "") -> UserError:
+    """Return the error for a layer that takes isl too long, with `what` the stage worked on."""
+    path = folder.path / (mark_of(files_in(folder.path)) or LAYER)
     source = source_of(shown_path(path), path.read_bytes())
+    hint = "simplify the placement, or how tensors arrive and leave"
+    if path.suffix == MLIR:
+        hint = "fewer sizes that are unknown, or fewer outputs, are less work"
+    step = f"stage {stage}, {what}" if what else f"stage {stage}"
+    return UserError(f"{step}: {why}", _place_of(what.rpartition(" ")[2], source), hint)
+
+
+def _place_of(name: str, source: Source) -> Span:
+    """Return where a user says how a tensor goes, or else the first that isl has to work on."""
+    from stages.mapping.yaml_text import read_document
+
+    keys = {} if source.path.endswith(MLIR) else read_document(source).keys
     found = (re.search(pattern, source.text, re.MULTILINE) for pattern in HARD)
     start, end = next(match.span() for match in found if match is not None)
-    hint = "simplify the placement, or how tensors arrive and leave"
-    if name.endswith(".mlir"):
-        hint = "fewer sizes that are unknown, or fewer outputs, are less work"
-    span = Span(source=source, start=start, end=end)
-    return UserError(f"stage {stage}: {why}", span, hint)
+    return keys.get(("tensors", name)) or Span(source=source, start=start, end=end)
 
 
 def is_refusal(error: OSError) -> bool:

@@ -11,7 +11,7 @@ from stages.make.folders import is_pattern
 from stages.make.inputs import Inputs
 from stages.make.store.names import matches
 
-MOST_OPERATIONS = 200_000_000
+MOST_OPERATIONS = 100_000_000
 """How much isl may work in one stage, in its own unit: about a minute."""
 
 

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from stages.diagnose import working_on
 from stages.pe.code import Block, total
 from stages.pe.departures import Departures
 from stages.pe.function import Body
@@ -99,7 +100,8 @@ class ComputeWriter:
         """Write a task that runs at once: as a vector instruction, or as loops."""
         body = Body(name=self.spelling.of(name), comment=comment)
         self.program.count(name)
-        run_task(self.program, body.block, name, {})
+        with working_on(f"task {name}"):
+            run_task(self.program, body.block, name, {})
         self.program.add(body)
 
     def _finish(self, statement: str) -> None:

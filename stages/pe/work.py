@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from stages.diagnose import working_on
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import Expr
 from stages.pe.code import (
@@ -195,7 +196,8 @@ def transfer_loops(
         inner.add(*counted, text)
         inner.absorb(after)
 
-    write_nest(block, element_loops(instances, known, names), instance)
+    with working_on(f"task {name}"):
+        write_nest(block, element_loops(instances, known, names), instance)
 
 
 def _reaching(at: Instance, name: str, model: Work) -> isl.Set:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import islpy as isl
 
+from stages.diagnose import working_on
 from stages.poly.bind import PARAM
 from stages.poly.canonical import Needed, sort_names
 from stages.poly.disjuncts import WORD, disjuncts_of, plain_disjuncts_of
@@ -60,7 +61,10 @@ def write_objects(
     said = {**{each.name: isl.UnionSet.from_set(each.elements) for each in shared}, **unions}
     within = {member: each for each in shared for member in each.members}
     comments = "".join(f"# {line}".rstrip() + "\n" for line in header.splitlines())
-    texts = [writer.statement(name, union, within.get(name)) for name, union in said.items()]
+    texts = []
+    for name, union in said.items():
+        with working_on(f"object {name}"):
+            texts.append(writer.statement(name, union, within.get(name)))
     return comments + "".join(f"\n{text}" for text in texts)
 
 

@@ -9,7 +9,7 @@ import typing
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError
+from stages.diagnose import Span, UserError, working_on
 from stages.mapping.isl_text import IslText
 from stages.mapping.layer_yaml import Mapping
 from stages.mapping.ports import read_ports
@@ -75,8 +75,13 @@ class Adaptation:
         """Return the objects of adapted.isl, in coordinates that start at the computing PEs."""
         core = peel(self.target, self.peeled)
         move = isl.Map(f"{{ PE[x, y] -> PE[x - ({core.left}), y - ({core.top})] }}")
-        arrivals = {t: self._arrival(t, core) for t in self.sources}
-        departures = {t: self._departure(t, core) for t in self.departures}
+        arrivals, departures = {}, {}
+        for tensor in self.sources:
+            with working_on(f"arrival {tensor}"):
+                arrivals[tensor] = self._arrival(tensor, core)
+        for tensor in self.departures:
+            with working_on(f"departure {tensor}"):
+                departures[tensor] = self._departure(tensor, core)
         objects: dict[str, isl.UnionSet | isl.UnionMap | isl.Set] = {
             "target": core.as_set().apply(move),
             "grid": self.target.as_set().apply(move),

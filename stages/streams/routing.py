@@ -10,6 +10,7 @@ import typing
 
 import islpy as isl
 
+from stages.diagnose import working_on
 from stages.lair.layer import Layer, writer_of
 from stages.mapping.machine import read_machine
 from stages.poly.around import around_line, around_routes
@@ -117,7 +118,8 @@ class Streams:
                 missing = missing.subtract(taken)
                 if not taken.is_empty():
                     name = f"{base}_stream{number}" if part else base
-                    described = self._arrival(name, tensor, side, taken, flow)
+                    with working_on(f"arrival {name}"):
+                        described = self._arrival(name, tensor, side, taken, flow)
                     yield name, described | ({"part": part} if part else {})
 
     def _arrival(
@@ -281,7 +283,9 @@ class Streams:
         for side in sides:
             name = base if len(sides) == 1 else f"{base}_{SIDES[side].word}"
             sums = computed.intersect_domain(on_side(relation, side, self.core).domain())
-            yield name, self._departure(name, tensor, side, sums)
+            with working_on(f"departure {name}"):
+                described = self._departure(name, tensor, side, sums)
+            yield name, described
 
     def _departure(self, name: str, tensor: str, side: str, sums: isl.Map) -> dict[str, object]:
         turned, returns = turn(side, self.grid), self.returned.get(tensor)

@@ -219,8 +219,7 @@ def test_isl_is_ended_where_it_works_for_long_without_counting(small, notes, arg
     assert (build.returncode, out, err) == (
         1, "a: 2 stages ran, render failed\n",
         "projects/a/layer.yaml:1:1: error: stage render: isl works for more than ten minutes\n"
-        "  machine: ideal\n"
-        "  ^^^^^^^^^^^^^^\n"
+        "  machine: ideal\n  ^^^^^^^^^^^^^^\n"
         "hint: simplify the placement, or how tensors arrive and leave\n",
     )
     assert noted(notes) == ["parse", "place", "render"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import islpy as isl
 import pytest
 
 LAYERS = {
@@ -258,3 +259,28 @@ layer.yaml:3:1: error: stage parse: isl needs more than 100 operations
   ^^^^^^^^^
 hint: simplify the placement, or how tensors arrive and leave
 """
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        ("stages.streams.routing.Streams._departure", """\
+layer.yaml:6:3: error: stage route, departure y: isl needs more than 300000 operations
+    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }"}
+    ^
+hint: simplify the placement, or how tensors arrive and leave
+"""),
+        ("stages.compress.compress", """\
+layer.yaml:3:1: error: stage compress, task init_y: isl needs more than 300000 operations
+  placement: "{ ff[i,j] -> PE[j//4, 1 + i//4] }"
+  ^^^^^^^^^
+hint: simplify the placement, or how tensors arrive and leave
+"""),
+    ],
+)
+def test_what_was_too_hard_for_isl_in_a_stage(
+    layer: Any, monkeypatch: pytest.MonkeyPatch, function: str, error: str
+) -> None:
+    monkeypatch.setattr("stages.make.stage.MOST_OPERATIONS", 300_000)
+    monkeypatch.setattr(function, lambda *_: [isl.Val(1) for _ in range(300_000)])
+    assert layer.error() == error
