@@ -12,7 +12,7 @@ from stages.make.inputs import Inputs
 from stages.make.store.names import matches
 
 MOST_OPERATIONS = 100_000_000
-"""How much isl may work in one stage, in its own unit: about a minute."""
+"""How much isl may work in one stage, in its own unit: two minutes at the most, in general half."""
 
 
 def perform(name: str, inputs: Inputs) -> dict[str, bytes]:
