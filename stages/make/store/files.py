@@ -38,7 +38,9 @@ def read_file(path: str | Path, links: bool = True) -> bytes:
     try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, NO_FILE, str(path))
+            is_folder = stat.S_ISDIR(found.st_mode)
+            why = os.strerror(errno.EISDIR) if is_folder else NO_FILE
+            raise OSError(errno.EISDIR if is_folder else errno.EINVAL, why, str(path))
         parts = []
         while part := os.read(file, max(found.st_size, LEAST) + 1):
             parts.append(part)
