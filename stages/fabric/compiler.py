@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import shlex
-import shutil
 import subprocess
 import sys
-import tempfile
+import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+
+from stages.fabric.command import WHEEL, chosen, compiler_state
 
 DATA = ("*.c", "*.h")
 HERE = Path(__file__).parent
@@ -35,15 +35,11 @@ def c_compiler() -> list[str]:
 
     Raises CompilerError if there is none.
     """
-    chosen = os.environ.get("CC")
-    if chosen:
-        return shlex.split(chosen)
-    for name in ("cc", "gcc", "clang"):
-        path = shutil.which(name)
-        if path:
-            return [path]
-    if find_spec("ziglang") is not None:
-        return [sys.executable, "-m", "ziglang", "cc"]
+    command = chosen()
+    if command:
+        return command
+    if find_spec(WHEEL) is not None:
+        return [sys.executable, "-m", WHEEL, "cc"]
     raise CompilerError(
         "no C compiler: neither $CC, cc, gcc nor clang is there",
         "install one, or the wheel that brings one: pip install ziglang",
@@ -60,29 +56,56 @@ def build_library(programs: Sequence[Path], out_dir: Path, cache: Path | None = 
     library = out_dir / "fabric.so"
     library.unlink(missing_ok=True)
     command = [*c_compiler(), *FLAGS]
-    engine = _compiled_engine([*command, *ENGINE], out_dir if cache is None else cache)
+    engine = _compiled_engine([*command, *ENGINE], out_dir, cache or out_dir)
     sources = map(str, [*engine, *programs])
     _run([*command, *PROGRAMS, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])
     return library
 
 
-def _compiled_engine(command: list[str], cache: Path) -> list[Path]:
-    """Return the engine's objects in the cache, compiled there if they are not yet."""
-    known = hashlib.sha256(repr([command, shutil.which(command[0])]).encode())
+def _compiled_engine(command: list[str], out_dir: Path, cache: Path) -> list[Path]:
+    """Return the engine's objects in the cache, compiled there if they are not yet, or damaged.
+
+    They are kept by the compiler, its flags and all sources. The digest of an object is in its
+    name.
+    """
+    known = hashlib.sha256(repr([command, compiler_state()]).encode())
     for source in [*engine_sources(), *sorted(HERE.glob("*.h"))]:
         known.update(source.read_bytes())
     kept = cache / "engine" / known.hexdigest()[:16]
-    if not kept.is_dir():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-            objects = Path(folder) / "objects"
-            objects.mkdir()
-            for source in engine_sources():
-                target = objects / source.with_suffix(".o").name
-                _run([*command, f"-I{HERE}", "-c", str(source), "-o", str(target)])
-            with contextlib.suppress(OSError):
-                os.replace(objects, kept)
-    return sorted(kept.glob("*.o"))
+    return [
+        _intact(kept, source.stem) or _compiled(command, source, out_dir, kept)
+        for source in engine_sources()
+    ]
+
+
+def _intact(folder: Path, name: str) -> Path | None:
+    """Return the object of a name that is whole; one that is damaged is removed."""
+    for path in folder.glob(f"{name}.*.o"):
+        if path.name == f"{name}.{hashlib.sha256(path.read_bytes()).hexdigest()}.o":
+            return path
+        path.unlink(missing_ok=True)
+    return None
+
+
+def _compiled(command: list[str], source: Path, out_dir: Path, kept: Path) -> Path:
+    """Compile a source of the engine, and return the object where it is kept.
+
+    It is put there in one step. What a process that is killed leaves lies in `out_dir`, or beside
+    `engine`, by a name that the Make knows, and removes.
+    """
+    made = out_dir / f"{source.stem}.o"
+    _run([*command, f"-I{HERE}", "-c", str(source), "-o", str(made)])
+    content = made.read_bytes()
+    target = kept / f"{source.stem}.{hashlib.sha256(content).hexdigest()}.o"
+    temporary = kept.parent.parent / f".{source.stem}.{os.getpid()}.{threading.get_ident()}.tmp"
+    try:
+        kept.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(content)
+        os.replace(temporary, target)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        return made
+    return target
 
 
 def engine_sources() -> list[Path]:

@@ -7,13 +7,11 @@ import functools
 import hashlib
 import importlib.metadata
 import json
-import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from stages.fabric.command import State, compiler_state
 from stages.make.declare import declaration
 from stages.make.folders import (
     KERNEL,
@@ -142,12 +140,6 @@ def _version(package: str) -> str | None:
 
 
 @functools.cache
-def compiler() -> Sequence[object]:
-    """Return what changes when the C compiler does, without starting it."""
-    names = os.environ.get("CC", "").split() or ["cc", "gcc", "clang"]
-    for name in names:
-        found = shutil.which(name)
-        if found:
-            state = Path(found).stat()
-            return (names, str(Path(found).resolve()), state.st_size, state.st_mtime_ns)
-    return ("ziglang", _version("ziglang"))
+def compiler() -> State:
+    """Return what changes when the C compiler does, found once a process."""
+    return compiler_state()

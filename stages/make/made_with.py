@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from stages.fabric.command import WHEEL, State
 from stages.make.key import compiler, versions
 from stages.make.store.files import load_data, save_data
 
@@ -25,7 +26,13 @@ def news(state: Path) -> dict[str, Any]:
 
 
 def _tools() -> dict[str, str]:
-    """Return the version of each tool; of the C compiler where it is, its size and its time."""
+    """Return the version of each tool; of the C compiler its words, and where its programs are."""
     python = ".".join(map(str, sys.version_info[:3]))
     packages = {name: version for name, version in versions().items() if version is not None}
-    return {"python": python, **packages, "C compiler": " ".join(map(str, compiler()[1:]))}
+    return {"python": python, **packages, "C compiler": _shown(compiler())}
+
+
+def _shown(state: State) -> str:
+    words, programs, wheel = state
+    marks = [f"{path} {size} {time}" for path, size, time in programs]
+    return ", ".join([" ".join(words), *marks, *([f"{WHEEL} {wheel}"] if wheel else [])])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = 12
-PLAIN = ("diagnose.py", "make", "poly")
+PLAIN = ("diagnose.py", "fabric", "make", "poly")
 
 STAGE = '''"""{title}.
 

@@ -22,6 +22,7 @@ AGAIN = {
     "pe/bound.py": "simulate",
     "pe/code.py": "simd render",
     "fabric/report.c": "simulate",
+    "fabric/command.py": "simulate",
     "fabric/pe.h": "render simulate",
     "fabric/profiles/wse2.yaml": MACHINE,
     "mapping/machine.py": MACHINE,
@@ -44,7 +45,7 @@ AGAIN = {
 }
 """Which stages run again where a file is edited, those that come after them left out."""
 
-LOADS = re.compile(r"importlib|__import__|\bexec\(|runpy|spec_from|pkgutil|entry_points")
+LOADS = re.compile(r"importlib(?!\.metadata)|__import__|\bexec\(|runpy|spec_from|pkgutil|entry_points")
 LOADED = {
     "make/__init__.py": "the Make, for dodo files, not for stages",
     "make/stage.py": "the stage, from which its code is found",

@@ -108,7 +108,7 @@ def modules(tmp_path):
     stages = tmp_path / "modules" / "stages"
     shutil.copytree(ROOT / "lairmake", stages.parent / "lairmake")
     shutil.copytree(SMALL, stages)
-    for package in ("lair", "make", "mapping", "poly"):
+    for package in ("fabric", "lair", "make", "mapping", "poly"):
         shutil.copytree(ROOT / "stages" / package, stages / package)
     for module in ("diagnose.py", "shipped.py"):
         shutil.copy(ROOT / "stages" / module, stages)

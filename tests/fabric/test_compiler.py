@@ -1,13 +1,17 @@
 """Which C compiler is taken, and what it is asked to accept."""
 
 import importlib.util
+import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 from stages.fabric import compiler
+from stages.fabric.command import compiler_state
 from stages.fabric.compiler import CompilerError, build_library, c_compiler
+from stages.make.files import remove_left_overs
 
 HERE = Path(__file__).parent
 
@@ -59,3 +63,100 @@ def test_a_compiler_that_does_not_start(monkeypatch, tmp_path):
 def test_the_ziglang_wheel_builds_the_engine(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", f"{sys.executable} -m ziglang cc")
     assert build_library([HERE / "programs" / "pe_chain.c"], tmp_path).exists()
+
+
+def program(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    "command", ["gcc", "ccache gcc", "distcc gcc -m64", "env X=1 gcc", "zig gcc", "{}/gcc", "cc"]
+)
+def test_another_program_behind_any_word_is_another_compiler(monkeypatch, tmp_path, command):
+    """Of `cc` too, whose first program on the path only wraps the next one so called."""
+    for name in ("ccache", "distcc", "env", "zig", "cc"):
+        program(tmp_path / "first" / name, "exec the next one")
+    for name in ("gcc", "cc"):
+        program(tmp_path / "bin" / name, "one")
+    monkeypatch.setenv("PATH", f"{tmp_path}/first:{tmp_path}/bin")
+    monkeypatch.setenv("CC", command.format(tmp_path / "bin"))
+    before = compiler_state()
+    assert compiler_state() == before
+    program(tmp_path / "bin" / ("cc" if command == "cc" else "gcc"), "another")
+    assert compiler_state() != before
+
+
+@pytest.fixture
+def engine(monkeypatch, tmp_path):
+    """An engine of two small files, a compiler that notes its arguments, and a cache."""
+    sources = [tmp_path / "a.c", tmp_path / "b.c"]
+    for source in sources:
+        source.write_text(f"int {source.stem}(void) {{ return 1; }}\n", encoding="utf-8")
+    real = " ".join(c_compiler())
+    monkeypatch.setattr(compiler, "engine_sources", lambda: sources)
+    monkeypatch.setenv("CC", str(tmp_path / "my-cc"))
+    program(tmp_path / "my-cc", f'echo "$@" >>{tmp_path}/noted\nexec {real} "$@"')
+    return tmp_path / "cache"
+
+
+def compiled(engine):
+    """Build a library, and return how many files of the engine were compiled for it."""
+    noted = engine.parent / "noted"
+    noted.unlink(missing_ok=True)
+    assert build_library([], engine.parent / "out", cache=engine).exists()
+    return sum(" -c " in line for line in noted.read_text("utf-8").splitlines())
+
+
+def test_the_engine_is_compiled_once(engine):
+    assert [compiled(engine), compiled(engine)] == [2, 0]
+
+
+@pytest.mark.parametrize("damage", [b"", b"another"])
+def test_an_object_that_is_damaged_is_compiled_again(engine, damage):
+    compiled(engine)
+    (kept,) = engine.rglob("a.*.o")
+    content = kept.read_bytes()
+    kept.write_bytes(damage)
+    assert [compiled(engine), compiled(engine)] == [1, 0]
+    assert kept.read_bytes() == content
+
+
+def test_a_compiler_that_is_replaced_in_place_compiles_the_engine(engine):
+    compiled(engine)
+    mine = engine.parent / "my-cc"
+    program(mine, mine.read_text("utf-8").partition("\n")[2] + "# another")
+    assert compiled(engine) == 2
+
+
+def test_another_source_is_compiled(engine):
+    compiled(engine)
+    (engine.parent / "a.c").write_text("int a(void) { return 2; }\n", encoding="utf-8")
+    assert compiled(engine) == 2
+
+
+def test_a_compile_that_is_killed_leaves_nothing_in_the_cache(engine):
+    mine = engine.parent / "my-cc"
+    program(mine, "kill -9 $PPID")
+    child = os.fork()
+    if child == 0:
+        build_library([], engine.parent / "out", cache=engine)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+    assert [path for path in engine.rglob("*") if path.is_file()] == []
+
+
+def test_what_is_killed_while_it_keeps_an_object_leaves_what_the_make_removes(engine, monkeypatch):
+    def kill(*_):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(compiler.os, "replace", kill)
+    child = os.fork()
+    if child == 0:
+        build_library([], engine.parent / "out", cache=engine)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert len([path for path in engine.iterdir() if path.is_file()]) == 1
+    remove_left_overs(engine)
+    assert [path for path in engine.rglob("*") if path.is_file()] == []
