@@ -45,7 +45,7 @@ AGAIN = {
 }
 """Which stages run again where a file is edited, those that come after them left out."""
 
-LOADS = re.compile(r"importlib(?!\.metadata)|__import__|\bexec\(|runpy|spec_from|pkgutil|entry_points")
+LOADS = re.compile(r"importlib(?!\.metadata)|__import__|\bexec\(|runpy|spec_from|pkgutil")
 LOADED = {
     "make/__init__.py": "the Make, for dodo files, not for stages",
     "make/stage.py": "the stage, from which its code is found",
