@@ -46,12 +46,12 @@ class StageDependency(Dependency):  # type: ignore[misc]
         if task.name in session().stages:
             session().results[task.name] = task.meta["result"]
             set_mark(_home(), task.name, FORGOTTEN, False)
-        else:
+        elif task.name not in session().folders:
             super().save_success(task, result_hash)
 
     def remove_success(self, task: Any) -> None:
         """Forget that a task ran which now failed; of a stage there is nothing to forget."""
-        if task.name not in session().stages:
+        if not _is_ours(task.name):
             self.backend.remove(task.name)
 
     def remove(self, name: str) -> None:

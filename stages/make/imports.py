@@ -9,17 +9,19 @@ patterns that start from its folder: `DATA = ("*.c", "*.h")`.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import glob
 import hashlib
 import importlib.util
+import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.make.store.files import load_data, save_data
+from stages.make.store.files import read_file, write_whole
 from stages.shipped import STAGES
 
 RUNNER = "make/stage.py"
@@ -94,7 +96,7 @@ def _code(path: str) -> Code:
         return Code(digest=found)
     known = _kept(os.path.dirname(path)).get(os.path.basename(path))
     if known is not None and known[0] == found:
-        return Code(digest=found, modules=known[1], data=known[2])
+        return Code(digest=found, modules=tuple(known[1]), data=tuple(known[2]))
     return _parsed(path, content, found)
 
 
@@ -139,10 +141,13 @@ def _data(body: Iterable[ast.AST]) -> tuple[str, ...]:
 
 
 @functools.cache
-def _kept(folder: str) -> dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]:
+def _kept(folder: str) -> dict[str, tuple[str, list[str], list[str]]]:
     """Return what is kept of the modules in a folder, by name: digest, modules and data."""
-    made_by, found = load_data(_file(folder)) or (None, {})
-    return found if made_by == _own_digest() else {}
+    with contextlib.suppress(OSError):
+        seal, _, text = read_file(_file(folder)).partition(b"\n")
+        if seal == _seal(text):
+            return dict(json.loads(text))
+    return {}
 
 
 def _keep(found: dict[str, Code]) -> None:
@@ -150,12 +155,14 @@ def _keep(found: dict[str, Code]) -> None:
     changed = set()
     for path, code in found.items():
         folder, name = os.path.split(path)
-        known = (code.digest, code.modules, code.data)
-        if name.endswith(".py") and _kept(folder).get(name) != known:
+        known = (code.digest, list(code.modules), list(code.data))
+        if name.endswith(".py") and tuple(_kept(folder).get(name, ())) != known:
             _kept(folder)[name] = known
             changed.add(folder)
     for folder in changed if not sys.dont_write_bytecode else ():
-        save_data(_file(folder), (_own_digest(), _kept(folder)))
+        text = json.dumps(_kept(folder)).encode()
+        with contextlib.suppress(OSError):
+            write_whole(_file(folder), _seal(text) + b"\n" + text)
 
 
 def _file(folder: str) -> Path:
@@ -163,7 +170,11 @@ def _file(folder: str) -> Path:
     return Path(beside).with_name(".imports")
 
 
+def _seal(text: bytes) -> bytes:
+    """Return the digest of a text and of this module, which decides what is kept."""
+    return hashlib.sha256(_own() + text).hexdigest().encode()
+
+
 @functools.cache
-def _own_digest() -> str:
-    """Return the digest of this module, which decides what is kept."""
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+def _own() -> bytes:
+    return Path(__file__).read_bytes()

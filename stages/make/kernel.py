@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stages.diagnose import headline
 from stages.make.folders import (
@@ -22,12 +21,13 @@ from stages.make.folders import (
 )
 from stages.make.given import content_of
 from stages.make.session import session
-from stages.make.store.files import load_data, remove_left_overs, save_data
+from stages.make.store.names import is_inside, is_word
+from stages.make.store.state import state_of
 
 if TYPE_CHECKING:
     from stages.make.inputs import Inputs
 
-Plan = dict[str, tuple[list[str], dict[str, tuple[str, str]]]]
+Plan = Mapping[str, Sequence[Any]]
 """By the name of each part: the names of the files that are written for it, and the part and tensor
 that each other input is; parts come after those whose results they take."""
 
@@ -117,27 +117,35 @@ def _is_written(kernel: LayerFolder, path: Path) -> bool:
 def read_plan(folder: LayerFolder) -> Plan | None:
     """Return the parts that kernel.yaml asks for; None where it asks for none.
 
-    Kept in `.lairmake/` by the name of the kernel, with the digest of what it follows from, so that
-    a build with nothing to do reads no MLIR. There are no parts where something is wrong: the
+    Kept in the state by the name of the kernel, with the digest of what it follows from, so that a
+    build with nothing to do reads no MLIR. There are no parts where something is wrong: the
     stages say so in a build, and the session knows why for those who only look at folders.
     """
     names = sorted(n for n in files_in(folder.path) if n == KERNEL or n.endswith(MLIR))
     if KERNEL not in names:
         return None
+    state = state_of(folder.home / STATE)
     try:
-        digest = _digest(folder, names)
-        name = hashlib.sha256(os.fsencode(folder.name)).hexdigest()
-        kept = folder.home / STATE / "kernels" / name
-        known, plan = load_data(kept) or ("", None)
-        if known != digest:
-            plan = _plan(folder)
-            remove_left_overs(kept.parent)
-            save_data(kept, (digest, plan))
+        digest, kept = _digest(folder, names), state.get("kernels", folder.name)
+        if isinstance(kept, list) and kept[:1] == [digest] and _is_plan(kept[1]):
+            found: Plan | None = kept[1]
+            return found
+        plan = _plan(folder)
     except Exception as error:  # whoever builds it is told by a stage, with a traceback of a bug
         session().unread[folder.name] = headline(error)
         return {}
-    found: Plan | None = plan
-    return found
+    state.keep("kernels", {folder.name: (digest, plan)})
+    return plan
+
+
+def _is_plan(data: Any) -> bool:
+    """Return whether data that was kept is a plan, whose names lead nowhere else; None is one."""
+    if not isinstance(data, dict):
+        return data is None
+    files = [name for written, _ in data.values() for name in written]
+    taken = [(tensor, *of) for _, takes in data.values() for tensor, of in takes.items()]
+    words = [*data, *(word for each in taken for word in each)]
+    return all(map(is_word, words)) and all(map(is_inside, files))
 
 
 def _digest(folder: LayerFolder, names: list[str]) -> str:

@@ -7,9 +7,11 @@ import functools
 import hashlib
 import importlib.metadata
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from stages.fabric.command import State, compiler_state
 from stages.make.declare import declaration

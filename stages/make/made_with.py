@@ -8,7 +8,7 @@ from typing import Any
 
 from stages.fabric.command import WHEEL, State
 from stages.make.key import compiler, versions
-from stages.make.store.files import load_data, save_data
+from stages.make.store.state import state_of
 
 
 def news(state: Path) -> dict[str, Any]:
@@ -16,9 +16,9 @@ def news(state: Path) -> dict[str, Any]:
 
     Nothing is returned the first time, and where nothing did.
     """
-    old, new = load_data(state / "made_with"), _tools()
+    old, new = state_of(state).get("made", "with"), _tools()
     if new != old:
-        save_data(state / "made_with", new)
+        state_of(state).keep("made", {"with": new})
     if not old:
         return {}
     tools = {n: [old.get(n), new.get(n)] for n in {**old, **new} if old.get(n) != new.get(n)}

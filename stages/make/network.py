@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,8 @@ from stages.make.given import content_of
 from stages.make.key import code_digest
 from stages.make.layers import open_folder
 from stages.make.session import session
-from stages.make.store.files import load_data, remove_left_overs, save_data
+from stages.make.store.names import is_name, is_word
+from stages.make.store.state import state_of
 from stages.make.sweep import Sweep
 
 Plan = dict[str, Any]
@@ -98,24 +98,30 @@ def _is_layer(part: LayerFolder) -> bool:
 def read_plan(folder: LayerFolder) -> Plan:
     """Return what network.yaml says; nothing where it is wrong, or cannot be read.
 
-    Kept in `.lairmake/` by the name of the network, with the digest of the file and of the code
-    that reads it, so that a build with nothing to do reads no YAML.
+    Kept in the state by the name of the network, with the digest of the file and of the code that
+    reads it, so that a build with nothing to do reads no YAML.
     """
-    name = hashlib.sha256(os.fsencode(folder.name)).hexdigest()
-    kept = folder.home / STATE / "networks" / name
+    state = state_of(folder.home / STATE)
     try:
         content = content_of(folder.path / NETWORK)
         digest = hashlib.sha256(plan_code(folder.home, STAGES).encode() + content).hexdigest()
-        known, plan = load_data(kept) or ("", NOTHING)
-        if known != digest:
-            plan = _planned(source_of(shown_path(folder.path / NETWORK), content))
-            remove_left_overs(kept.parent)
-            save_data(kept, (digest, plan))
+        kept = state.get("networks", folder.name)
+        if isinstance(kept, list) and kept[:1] == [digest] and _is_plan(kept[1]):
+            return dict(kept[1])
+        plan = _planned(source_of(shown_path(folder.path / NETWORK), content))
     except Exception as error:  # whoever builds it is told by a stage, with a traceback of a bug
         session().unread[folder.name] = headline(error)
         return NOTHING
-    found: Plan = plan
-    return found
+    state.keep("networks", {folder.name: (digest, plan)})
+    return plan
+
+
+def _is_plan(data: Any) -> bool:
+    """Return whether data that was kept is a plan, whose names lead nowhere else."""
+    if not isinstance(data, dict) or data.keys() != NOTHING.keys():
+        return False
+    names = [*data["parts"], *(name for crossing in data["crossings"] for name in crossing)]
+    return all(map(is_word, names)) and all(map(is_name, data["parts"].values()))
 
 
 def plan_code(home: Path, stages: Sequence[str]) -> str:

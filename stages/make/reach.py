@@ -12,10 +12,9 @@ from typing import Any
 from doit.exceptions import InvalidTask
 from doit.task import Task
 
-from stages.make.folders import LAYER, STATE, LayerFolder, folders_of
+from stages.make.folders import LAYER, LayerFolder, folders_of
 from stages.make.references import Paths, References, reached_by
 from stages.make.session import session
-from stages.make.store.files import remove_left_overs
 from stages.make.store.marks import marked
 from stages.make.store.store import store_of
 from stages.make.sweep import Sweep, remove_temporary
@@ -137,7 +136,6 @@ def _is_wanted(reach: Reach, unit: str, task: str) -> bool:
 @functools.cache
 def _tidy(home: Path) -> None:
     """Remove, once a process, what builds that were killed left in the state of a workspace."""
-    remove_left_overs(home / STATE)
     store_of(home).tidy()
 
 

@@ -16,6 +16,7 @@ from stages.make.key import ActionKey, code_units
 from stages.make.made_with import news
 from stages.make.session import session
 from stages.make.store import log
+from stages.make.store.state import state_of
 
 NUMBERS = itertools.count()
 """Of the builds of this process."""
@@ -66,7 +67,7 @@ class Recorded:
         elif code == 0 and known.unchanged + len(known.clean):
             self._start("same", {"layers": known.unchanged + len(known.clean)})
         if known.home is not None:
-            log.shorten(known.home / STATE)
+            state_of(known.home / STATE).shorten()
 
     def _note(self, task: Any, found: Result) -> None:
         edits = {"kept": found.kept, "repaired": found.repaired, "forgotten": found.forgotten}

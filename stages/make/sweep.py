@@ -1,13 +1,15 @@
 """Which layers nothing happened to since they were built: found by looking at folders only.
 
-`.lairmake/manifest` holds the signature of every layer that was up to date when it was looked at:
-name, times, size and inode of all files that count; and the digests of the code of the stages, so
-that what changed is told without reading it. It is an accelerator: where it is lost, tasks are made
-and each finds for itself that it is up to date.
+Of every layer that was up to date when it was looked at the state of the workspace has the digest
+of its signature: name, times, size and inode of all files that count; and the digests of the code
+of the stages, so that what changed is told without reading it. It is an accelerator: where it is
+lost, tasks are made and each finds for itself that it is up to date.
 """
 
 from __future__ import annotations
 
+import hashlib
+import marshal
 import os
 import sys
 import time
@@ -26,8 +28,9 @@ from stages.make.folders import (
 )
 from stages.make.key import compiler
 from stages.make.session import session
-from stages.make.store.files import load_data, remove_left_overs, save_data
+from stages.make.store.files import remove_left_overs
 from stages.make.store.memo import FINE, SECOND, is_fresh
+from stages.make.store.state import state_of
 from stages.shipped import STAGES, shipped
 
 Signature = list[Any]
@@ -39,28 +42,26 @@ class Sweep:
     """The signatures of the layers of a workspace, or of one layer folder."""
 
     def __init__(self, home: Path) -> None:
-        self._file = home / STATE / "manifest"
-        self._code = _code_signature()
+        self._state = state_of(home / STATE)
+        code = _code_signature()
+        self._code = _digest(code)
         now = time.time_ns()
-        self._may_change = any(is_fresh(changed, now) for changed in _changes(self._code))
-        kept = load_data(self._file) or {}
-        is_known = kept.get("code") == self._code
-        self._layers: dict[str, Any] = kept["layers"] if is_known else {}
-        session().code |= kept["units"] if is_known else {}
-        self._changed = False
+        self._may_change = any(is_fresh(changed, now) for changed in _changes(code))
+        self._settled: dict[str, Any] = {}
+        session().code |= self._known_units()
 
     def is_clean(self, name: str, places: Iterable[Place], changing: Collection[str] = ()) -> bool:
         """Return whether nothing happened to a layer since it was up to date.
 
         It may if it reads, outside of its folders, one of the paths that are `changing`.
         """
-        known = self._layers.get(name)
-        if known is None:
+        known = self._state.get("layers", name)
+        if not isinstance(known, list) or known[:1] != [self._code]:
             return False
-        further, signature = known
+        _, further, digest = known
         if changing and not {os.path.realpath(path) for path in further}.isdisjoint(changing):
             return False
-        return bool(signature == _signature(places, further))
+        return bool(digest == _digest(_signature(places, further)))
 
     def settle(self, folder: LayerFolder, further: Sequence[str]) -> None:
         """Note a layer that is up to date, unless that may change without a trace.
@@ -77,14 +78,17 @@ class Sweep:
         if any(is_fresh(changed, now) for changed in _changes(signature)):
             return
         if all(check(*task) for task in tasks) and signature == _signature(places, further):
-            self._layers[folder.name] = (list(further), signature)
-            self._changed = True
+            self._settled[folder.name] = (self._code, list(further), _digest(signature))
 
     def save(self) -> None:
         """Keep what was found out for the next build."""
-        if self._changed and not self._may_change:
-            kept = {"code": self._code, "units": session().code, "layers": self._layers}
-            save_data(self._file, kept)
+        if self._settled and not self._may_change:
+            self._state.keep("code", {"units": (self._code, session().code)})
+            self._state.keep("layers", self._settled)
+
+    def _known_units(self) -> dict[str, Any]:
+        known = self._state.get("code", "units")
+        return known[1] if isinstance(known, list) and known[:1] == [self._code] else {}
 
 
 def find_folders(projects: str) -> Iterator[tuple[str, str, bool]]:
@@ -181,6 +185,11 @@ def _state(path: str) -> tuple[int, ...]:
     except OSError:
         return ()
     return (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
+
+
+def _digest(signature: Signature) -> str:
+    """Return the digest of a signature; marshal has one text for it, in this version."""
+    return hashlib.sha256(marshal.dumps(signature, 2)).hexdigest()
 
 
 def _changes(signature: Signature) -> Iterator[int]:

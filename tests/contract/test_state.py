@@ -7,9 +7,10 @@ import time
 
 import pytest
 
-from stages.make.store.files import is_left_over, load_data, save_data, temporary_name, write_whole
+from stages.make.store.files import is_left_over, temporary_name, write_whole
 from stages.make.store.lock import locked
 from stages.make.store.memo import SECOND, Memo, is_fresh
+from stages.make.store.state import State
 
 NOW = 1_700_000_000 * SECOND + 123_456_789
 ONE = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
@@ -45,10 +46,10 @@ def test_digests_are_remembered_and_kept(tmp_path):
     memo = Memo(tmp_path)
     assert memo.digest(file) == ONE
     memo.save()
-    (entry,) = load_data(tmp_path / "memo").values()
-    assert entry[1] == ONE
-    save_data(tmp_path / "memo", {str(file): (entry[0], "remembered")})
-    assert Memo(tmp_path).digest(file) == "remembered"
+    ((*mark, digest),) = State(tmp_path).every("memo").values()
+    assert digest == ONE
+    State(tmp_path).keep("memo", {str(file): (*mark, "0" * 64)})
+    assert Memo(tmp_path).digest(file) == "0" * 64
 
 
 def test_a_digest_is_not_remembered_for_another_file_of_the_same_name(tmp_path):
@@ -66,15 +67,6 @@ def test_a_digest_is_not_remembered_for_another_file_of_the_same_name(tmp_path):
 def test_what_is_no_file_has_no_digest(tmp_path):
     assert Memo(tmp_path).digest(tmp_path) is None
     assert Memo(tmp_path).digest(tmp_path / "missing") is None
-
-
-@pytest.mark.parametrize("at", [0, 4, 10, -1])
-def test_damaged_data_is_none(tmp_path, at):
-    save_data(tmp_path / "data", {"a": (1, 2)})
-    content = bytearray((tmp_path / "data").read_bytes())
-    content[at] ^= 1
-    (tmp_path / "data").write_bytes(content)
-    assert load_data(tmp_path / "data") is None
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path):

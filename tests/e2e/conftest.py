@@ -13,6 +13,7 @@ from doit.doit_cmd import DoitMain
 from stages import PIPELINE
 from stages.make.action import run_stage
 from stages.make.layers import find_layers
+from stages.make.store.state import State
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "small"
@@ -62,6 +63,14 @@ class Space:
         found = [p for p in (self.root / below).rglob("*") if p.is_file()]
         names = (p.relative_to(self.root).as_posix() for p in found)
         return sorted(n for n in names if ".lairmake" not in n and "__pycache__" not in n)
+
+    def state(self):
+        """Return what the workspace remembers, as a build does that begins now."""
+        return State(self.root / ".lairmake")
+
+    def log(self):
+        """Return the lines of the log."""
+        return list(self.state().lines())
 
     def run(self, *args, cwd=".", preexec=None, **env):
         """Run doit in a process of its own, standing in `cwd`, after `preexec` there.

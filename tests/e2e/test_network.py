@@ -159,8 +159,7 @@ def test_equal_parts_are_built_once(mlp):
     mlp.write("projects/twins/network.yaml", "parts: {a: ../fc, b: ../fc}\n")
     run = mlp.run("-n", "2", "twins")
     assert run.code == 0, run.err
-    lines = [json.loads(line) for line in mlp.read(".lairmake/log.jsonl").splitlines()]
-    how = [(s["how"], s["stage"]) for s in lines if s.get("layer") in ("twins/a", "twins/b")]
+    how = [(s["how"], s["stage"]) for s in mlp.log() if s.get("layer") in ("twins/a", "twins/b")]
     assert sorted(how) == sorted((each, s) for each in ("ran", "hit") for s in PIPELINE)
     assert np.array_equal(load(mlp, "twins/build/a/outputs/y.npy"),
                           load(mlp, "twins/build/b/outputs/y.npy"))

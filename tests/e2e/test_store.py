@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from stages.make.store.files import load_data, save_data
 from tests.e2e.conftest import DODO
 
 ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
@@ -69,16 +68,15 @@ def test_changed_code_changed_back_runs_nothing(small):
 
 def test_digests_of_code_are_kept_until_a_file_of_it_is_written(small):
     small.build()
-    manifest = small.root / ".lairmake/manifest"
-    kept = load_data(manifest)
-    kept["units"]["place"] = {"place.py": "as if it were another"}
-    save_data(manifest, kept)
+    code, units = small.state().get("code", "units")
+    units["place"] = {"place.py": "as if it were another"}
+    small.state().keep("code", {"units": (code, units)})
     (small.root / "cache/a/placement.isl").unlink()
     assert small.build() == ["a:place"]
     (small.modules / "stages/render.py").touch()
     (small.root / "cache/a/placement.isl").unlink()
     assert small.hits() == ["a:place"]
-    assert load_data(manifest)["units"]["place"].keys() > {"place.py", "poly"}
+    assert small.state().get("code", "units")[1]["place"].keys() > {"place.py", "make/stage.py"}
 
 
 def test_without_outputs_and_state_nothing_runs(small):
@@ -86,41 +84,41 @@ def test_without_outputs_and_state_nothing_runs(small):
     before = contents(small)
     shutil.rmtree(small.root / "cache")
     shutil.rmtree(small.root / "projects/a/build")
-    for name in ("memo", "manifest", "log.jsonl"):
-        (small.root / ".lairmake" / name).unlink()
+    (small.root / ".lairmake/state.db").unlink()
     assert small.hits() == ALL
     assert contents(small) == before
 
 
-@pytest.mark.parametrize("name", ["memo", "manifest", "log.jsonl"])
-@pytest.mark.parametrize("damage", [b"", b"no such thing\n", b"\0" * 100])
-def test_damaged_state_is_made_anew(small, name, damage):
-    small.build()
-    (small.root / ".lairmake" / name).write_bytes(damage)
-    assert small.hits() == []
-    small.write("projects/a/a.lair", SWITCHED)
-    assert small.build() == ALL
-
-
-def test_a_damaged_database_of_doit_is_made_anew(small):
-    small.build()
-    (small.root / ".lairmake/doit.db").write_text("no database")
-    run = small.run()
-    assert (run.code, run.ran) == (0, [])
-    assert run.err == "warning: .lairmake/doit.db is damaged, and made anew\n"
-    assert small.run("list").code == 0
-    assert small.run().err == ""
-
-
-def test_without_a_database_of_doit_what_is_not_remembered_is_said(small):
+@pytest.mark.parametrize("damage", [b"no such thing\n", b"SQLite format 3\0" + b"\1" * 5000])
+def test_damaged_state_is_made_anew(small, damage):
     small.write("dodo.py", DODO + ONCE)
     small.build()
-    database = small.root / ".lairmake/doit.db"
-    database.unlink()
-    database.mkdir()
+    (small.root / ".lairmake/state.db").write_bytes(damage)
+    run = small.run()
+    assert (run.code, run.ran, run.hits) == (0, [], [])
+    assert run.err == "warning: .lairmake/state.db is damaged, and made anew\n"
+    assert small.run("once").err == small.run("list").err == ""
+
+
+def test_a_folder_where_the_state_belongs_is_made_anew(small):
+    small.build()
+    (small.root / ".lairmake/state.db").unlink()
+    (small.root / ".lairmake/state.db/inside").mkdir(parents=True)
+    run = small.run()
+    assert (run.code, run.ran) == (0, [])
+    assert run.err == "warning: .lairmake/state.db is damaged, and made anew\n"
     assert small.run().err == ""
-    said = "warning: .lairmake/doit.db is left out: unable to open database file\n"
-    assert small.run("once").err == said
+
+
+def test_without_a_place_for_the_state_what_is_not_remembered_is_said(small):
+    small.write("dodo.py", DODO + ONCE)
+    small.build()
+    (small.root / ".lairmake/state.db").unlink()
+    read_only(small.root / ".lairmake")
+    assert small.run(preexec=without_write_rights).err == ""
+    said = "warning: .lairmake/state.db is left out: unable to open database file\n"
+    assert small.run("once", preexec=without_write_rights).err == said
+    writable(small.root / ".lairmake")
 
 
 ONCE = """
@@ -298,7 +296,7 @@ def test_another_reporter_prints_nothing_else(small):
 @pytest.mark.parametrize("reporter", ["json", "zero", "error-only"])
 def test_every_reporter_keeps_the_log(small, reporter):
     small.run("-r", reporter)
-    lines = [json.loads(line) for line in small.read(".lairmake/log.jsonl").splitlines()]
+    lines = [line for line in small.log() if line.get("event") != "code"]
     said = [line.get("event") or f"{line['task']} {line['how']}" for line in lines]
     assert said == ["begin", *(f"{task} ran" for task in ALL), "end"]
 
@@ -310,7 +308,7 @@ def test_the_log_says_what_every_task_did(small):
     small.write("projects/a/a.lair", "One\nwrong\n")
     small.run()
     small.run("place", "list")
-    lines = [json.loads(line) for line in small.read(".lairmake/log.jsonl").splitlines()]
+    lines = [line for line in small.log() if line.get("event") != "code"]
     said = [line.get("event") or f"{line['task']} {line['how']}" for line in lines]
     assert said == [
         "begin", "a:parse ran", "a:place ran", "a:render ran", "a:simulate ran", "end",

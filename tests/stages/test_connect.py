@@ -11,6 +11,7 @@ from stages.make.action import run_stage
 from stages.make.folders import file_of, names_of, parts_of
 from stages.make.layers import find_layers, open_folder
 from stages.make.network import network_of
+from stages.make.store.state import state_of
 
 LAIR = "lair twice(): float32 x[8] -> float32 y[8] { all (i) in (8) y[i] = 2 * x[i] }\n"
 LAYER = """target: "{ PE[1, 2] }"
@@ -98,13 +99,14 @@ def test_a_part_builds_in_its_folder_and_a_shared_one_in_that_of_the_network(net
 
 def test_what_is_kept_of_a_network_is_that_of_its_file(net):
     before = net.open()
-    kept = list((net.root / ".lairmake/networks").iterdir())
-    assert len(kept) == 1
-    kept[0].write_bytes(b"damaged")
+    state = state_of(net.root / ".lairmake")
+    ((digest, plan),) = state.every("networks").values()
+    state.keep("networks", {"net": (digest, {**plan, "parts": {"../b": "b"}})})
     assert net.open() == before
     net.write("net/network.yaml", "parts: {a: }")
     assert [name for name, _ in net.open().parts] == ["a"]
-    assert list((net.root / ".lairmake/networks").iterdir()) == kept
+    ((changed, plan),) = state.every("networks").values()
+    assert (changed != digest, plan["parts"]) == (True, {"a": "a"})
 
 
 def test_what_crosses_is_an_input_by_the_name_of_the_tensor(net):

@@ -99,8 +99,7 @@ def _stats(shelf: Shelf, other: Shelf | None, options: Options) -> int:
     """Print how much there is, and how many of the tasks in the log came from a store."""
     home = session().home
     assert home is not None
-    ways = [line["how"] for line in log.read(home / STATE) if "how" in line]
-    hits, ran = ways.count("hit"), ways.count("ran")
+    hits, ran = (log.count(home / STATE, how) for how in ("hit", "ran"))
     found = sizes(shelf)
     lines = [f"{shelf.where()}{', read-only' if shelf.read_only else ''}"]
     lines += [f"  {kind:<8} {count:>7}  {size:>12} bytes" for kind, (count, size) in found.items()]

@@ -28,7 +28,7 @@ from doit.exceptions import InvalidCommand
 from doit.plugin import PluginEntry
 
 from stages.diagnose import UserError, UserErrors
-from stages.make.database import Database
+from stages.make.database import open_database
 from stages.make.layers import layers_at
 from stages.make.loading import watch_loading
 from stages.make.nearest import nearest_task
@@ -91,7 +91,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
 
     def get_backends(self) -> dict[str, Any]:
         """Return the databases there are, by name."""
-        return {**super().get_backends(), "sqlite3": Database}
+        return {**super().get_backends(), "sqlite3": open_database}
 
     def execute(self, params: Any, args: list[str]) -> int:
         """Return doit's exit code, 1 where what is printed has no room."""

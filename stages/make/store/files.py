@@ -9,14 +9,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
-import marshal
 import os
 import re
 import shutil
 import stat
-import zlib
 from pathlib import Path
-from typing import Any
 
 TEMPORARY = re.compile(r"\..+\.(\d+)\.\d+\.tmp")
 _COUNTER = itertools.count()
@@ -126,21 +123,3 @@ def remove_left_overs(folder: Path) -> None:
     with contextlib.suppress(OSError):
         for name in filter(is_left_over, os.listdir(folder)):
             (folder / name).unlink(missing_ok=True)
-
-
-def load_data(path: Path) -> Any:
-    """Return what `save_data` wrote; None where it is not there, or damaged."""
-    try:
-        content = read_file(path)
-        if zlib.crc32(content[4:]) == int.from_bytes(content[:4], "big"):
-            return marshal.loads(content[4:])
-    except (OSError, EOFError, ValueError, TypeError):
-        pass
-    return None
-
-
-def save_data(path: Path, data: Any) -> None:
-    """Write plain data, where the folder lets itself be written to: it only saves time."""
-    content = marshal.dumps(data)
-    with contextlib.suppress(OSError):
-        write_whole(path, zlib.crc32(content).to_bytes(4, "big") + content)

@@ -1,25 +1,21 @@
-"""The log of builds, `.lairmake/log.jsonl`: one line for each task that was looked at.
+"""The log of builds, in the state of a workspace: one line for each task that was looked at.
 
 The code of a stage has a line of its own in a build, before the first that says what it read.
-
-A line is there whole or, where a build was killed, not at all. Layers that nothing happened to
-since their last build are not looked at, and have no line; a build with no others has one line.
+Layers that nothing happened to since their last build are not looked at, and have no line; a build
+with no others has one line. What is in it is told by `doit why` and `doit timing`; each line is
+JSON, for `sqlite3 .lairmake/state.db "select line from log"`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-Line = dict[str, Any]
+from stages.make.store.state import state_of
 
-MOST_BYTES = 16_000_000
-"""The log is made shorter when it is longer than this, to half of it."""
+Line = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,24 +29,13 @@ class Build:
 
 
 def append(state: Path, line: Mapping[str, Any]) -> None:
-    """Add a line; without a log that can be written to there is none."""
-    text = json.dumps(line, separators=(",", ":")) + "\n"
-    with contextlib.suppress(OSError):
-        state.mkdir(parents=True, exist_ok=True)
-        file = os.open(_file(state), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        try:
-            os.write(file, text.encode())
-        finally:
-            os.close(file)
+    """Add a line."""
+    state_of(state).add(line)
 
 
-def read(state: Path) -> list[Line]:
-    """Return every line that is whole, oldest first."""
-    try:
-        content = _file(state).read_bytes()
-    except OSError:
-        return []
-    return list(_lines(content))
+def read(state: Path) -> Iterator[Line]:
+    """Yield every line, oldest first."""
+    return state_of(state).lines()
 
 
 def builds(state: Path) -> list[Build]:
@@ -82,7 +67,13 @@ def covers(build: Build, layer: str) -> bool:
 
 def history(state: Path, task: str) -> list[Line]:
     """Return what a task did whenever it was not up to date, oldest first."""
-    return [line for line in read(state) if line.get("task") == task and line["how"] != "same"]
+    where = "where task = ? and how != ?"
+    return list(state_of(state).lines(where, (task, "same")))
+
+
+def count(state: Path, how: str) -> int:
+    """Return how often something became of a task."""
+    return sum(1 for _ in state_of(state).lines("where how = ?", (how,)))
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
@@ -90,29 +81,6 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     files = _differing(before.get("reads", {}), after.get("reads", {}))
     code = _differing(before.get("code", {}), after.get("code", {}))
     return [*files, *(f"code {unit}" for unit in code)]
-
-
-def shorten(state: Path) -> None:
-    """Leave the oldest builds out of a log that is too long."""
-    from stages.make.store.files import write_whole
-
-    with contextlib.suppress(OSError):
-        if _file(state).stat().st_size > MOST_BYTES:
-            kept = _file(state).read_bytes()[-MOST_BYTES // 2 :]
-            begin = kept.find(b'\n{"build":')
-            write_whole(_file(state), kept[begin + 1 :])
-
-
-def _file(state: Path) -> Path:
-    return state / "log.jsonl"
-
-
-def _lines(content: bytes) -> Iterator[Line]:
-    for text in content.split(b"\n"):
-        with contextlib.suppress(ValueError):
-            line = json.loads(text)
-            if isinstance(line, dict) and "build" in line and ("event" in line or "how" in line):
-                yield line
 
 
 def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -9,11 +9,14 @@ import stat
 import time
 from pathlib import Path
 
-from stages.make.store.files import READ, load_data, read_file, save_data
+from stages.make.store.files import READ, read_file
+from stages.make.store.names import is_digest
+from stages.make.store.state import MOST_OPEN, state_of
 
 Mark = tuple[int, int, int, int]
 """Time of content, time of change, size and inode of a file: what changes when it is written."""
 
+KIND = "memo"
 LARGE = 1_000_000
 SECOND = 1_000_000_000
 FINE, COARSE = SECOND // 20, 2 * SECOND
@@ -41,13 +44,9 @@ class Memo:
     """
 
     def __init__(self, state: Path) -> None:
-        self._file = state / "memo"
-        self._changed = False
-
-    @functools.cached_property
-    def _known(self) -> dict[str, tuple[Mark, str]]:
-        """Return what was kept, read when it is needed: not if nothing happened to any layer."""
-        return load_data(self._file) or {}
+        self._state = state_of(state)
+        self._known: dict[str, tuple[Mark, str] | None] = {}
+        self._new: set[str] = set()
 
     def digest(self, path: Path, links: bool = True) -> str | None:
         """Return the sha256 of a file, None where there is none to read.
@@ -58,7 +57,7 @@ class Memo:
         try:
             state = os.stat(name, follow_symlinks=links)
             mark = mark_of(state)
-            known = self._known.get(name)
+            known = self._recall(name)
             if known is not None and known[0] == mark:
                 return known[1]
             if not stat.S_ISREG(state.st_mode):
@@ -69,14 +68,21 @@ class Memo:
             return None
         if not is_fresh(mark[1], now):
             self._known[name] = (mark, found)
-            self._changed = True
+            self._new.add(name)
         return found
+
+    def _recall(self, name: str) -> tuple[Mark, str] | None:
+        if name not in self._known:
+            kept = self._state.get(KIND, name)
+            is_whole = isinstance(kept, list) and len(kept) == 5 and is_digest(kept[4])
+            self._known[name] = (tuple(kept[:4]), kept[4]) if is_whole else None
+        return self._known[name]
 
     def save(self) -> None:
         """Keep what was found out for the next build."""
-        if self._changed:
-            save_data(self._file, self._known)
-            self._changed = False
+        known = {name: self._known[name] for name in self._new}
+        self._state.keep(KIND, {n: (*each[0], each[1]) for n, each in known.items() if each})
+        self._new.clear()
 
 
 def _digest(name: str, size: int, links: bool) -> str:
@@ -87,7 +93,7 @@ def _digest(name: str, size: int, links: bool) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-@functools.cache
+@functools.lru_cache(MOST_OPEN)
 def memo_of(state: Path) -> Memo:
-    """Return the one memo of a folder of state in this process."""
+    """Return the memo of a folder of state: one in a process, but where that looks into many."""
     return Memo(state)

@@ -27,6 +27,11 @@ def is_name(text: object) -> bool:
     return True
 
 
+def is_word(text: object) -> bool:
+    """Return whether this is a name as people give them to parts and tensors, and no path."""
+    return isinstance(text, str) and text.isidentifier()
+
+
 def is_inside(text: object) -> bool:
     """Return whether a name leads from a folder to a file below it, and never out of it."""
     return is_name(text) and not {"", ".", ".."}.intersection(str(text).split("/"))

@@ -1,0 +1,277 @@
+"""What a workspace remembers between builds: one SQLite database, `.lairmake/state.db`.
+
+`kept` holds data by kind and name, `log` a line for whatever became of a task. Nothing of that is
+needed: where it is lost a build takes longer, and where it is damaged it is made anew. SQLite does
+not notice bits that flip, so each row has a seal over its key and its value. It works on file
+systems of the network too, since it has no journal that processes must map.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stages.make.folders import shown_path
+from stages.make.store.files import NO_FILE, remove_whatever
+from stages.make.store.lock import locked
+from stages.make.store.warn import warn
+
+VERSION = 1
+PATIENCE = 60.0
+"""How many seconds a process waits for others that write."""
+
+MOST_PAGES = 16_000
+"""The database is made smaller when it has more pages than this, of 4096 bytes."""
+
+INTERVAL = 0.5
+"""After how many seconds at most a line of the log is written."""
+
+SCHEMA = (
+    "create table kept (kind blob, name blob, value blob, seal blob, primary key (kind, name)) "
+    "without rowid",
+    "create table log (at integer primary key, task blob, how blob, line blob, seal blob)",
+    "create index tasks on log (task)",
+    f"pragma user_version = {VERSION}",
+)
+MEMORY = ":memory:"
+MOST_OPEN = 8
+Row = Sequence[Any]
+
+
+class State:
+    """The database in a folder of state; one of memory where there can be none.
+
+    Every process has a connection of its own. `lost` says why nothing is remembered, if so.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "state.db"
+        self.lost = ""
+        self._opened: dict[int, sqlite3.Connection] = {}
+        self._one = threading.RLock()
+        self._is_anew = False
+        self._waiting: list[Row] = []
+        self._written = time.monotonic()
+
+    def get(self, kind: str, name: str) -> Any:
+        """Return the data of a kind and a name; None where there is none, or it is damaged."""
+        key = (_bytes(kind), _bytes(name))
+        rows = self.run("select value, seal from kept where kind = ? and name = ?", key)
+        return self._data(key, *rows[0]) if rows else None
+
+    def every(self, kind: str) -> dict[str, Any]:
+        """Return all data of a kind, by name."""
+        rows = self.run("select name, value, seal from kept where kind = ?", (_bytes(kind),))
+        found = {name: self._data((_bytes(kind), name), *row) for name, *row in rows}
+        return {_text(name): data for name, data in found.items() if data is not None}
+
+    def keep(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Keep data of a kind, by name, all of it or none."""
+        rows = []
+        for name, each in data.items():
+            key, value = (_bytes(kind), _bytes(name)), _bytes(json.dumps(each))
+            rows.append((*key, value, _seal(*key, value)))
+        if rows:
+            self.run("insert or replace into kept values (?, ?, ?, ?)", rows, many=True)
+
+    def forget(self, kind: str, name: str | None = None) -> None:
+        """Forget the data of a kind and a name, or all of a kind."""
+        if name is None:
+            self.run("delete from kept where kind = ?", (_bytes(kind),))
+        else:
+            key = (_bytes(kind), _bytes(name))
+            self.run("delete from kept where kind = ? and name = ?", key)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Add a line to the log; it is there after a moment, with others."""
+        text = _bytes(json.dumps(line, separators=(",", ":")))
+        task, how = _bytes(line.get("task", "")), _bytes(line.get("how", ""))
+        self._waiting.append((task, how, text, _seal(task, how, text)))
+        if time.monotonic() - self._written > INTERVAL:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the lines of the log that wait for it."""
+        rows, self._waiting = self._waiting, []
+        self._written = time.monotonic()
+        if rows:
+            self.run("insert into log (task, how, line, seal) values (?, ?, ?, ?)", rows, many=True)
+
+    def lines(self, where: str = "", values: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the log, oldest first: all, or those for which a condition holds."""
+        self.flush()
+        asked = f"select task, how, line, seal from log {where} order by at"
+        for task, how, text, seal in self.run(asked, tuple(map(_bytes, values))):
+            found = _unsealed(seal, task, how, text)
+            if isinstance(found, dict):
+                yield found
+            else:
+                self._complain()
+
+    def shorten(self) -> None:
+        """Write what waits; where the database is too long forget all digests, and half of the log.
+        """
+        self.flush()
+        rows = self.run("pragma page_count")
+        if rows and rows[0][0] > MOST_PAGES:
+            self.run("delete from log where at <= (select (min(at) + max(at)) / 2 from log)")
+            self.forget("memo")
+            self.run("pragma incremental_vacuum")
+
+    def run(self, statement: str, values: Any = (), many: bool = False) -> list[Row]:
+        """Return the rows of a statement, run for each of the values if they are `many`.
+
+        Where the database turns out to be damaged it is made anew, and the statement is run again.
+        """
+        is_read = statement.startswith(("select", "pragma"))
+        with self._one:
+            while True:
+                try:
+                    database = self._database(make=not is_read)
+                    if database is None:
+                        return []
+                    if many:
+                        return _all(database, statement, values)
+                    return database.execute(statement, values).fetchall()
+                except sqlite3.Error as error:
+                    if self.lost:
+                        return []
+                    self._replace(error)
+
+    def _database(self, make: bool) -> sqlite3.Connection | None:
+        """Return the connection of this process; None if there is nothing to read, or to make."""
+        process = os.getpid()
+        if process not in self._opened:
+            if self.lost:
+                self._opened[process] = _open(MEMORY)
+            elif not make and not os.path.lexists(self.file):
+                return None
+            else:
+                self._opened[process] = self._open_file()
+        return self._opened[process]
+
+    def _open_file(self) -> sqlite3.Connection:
+        """Return a connection to the file, opened by one process at a time. Raises sqlite3.Error.
+        """
+        if any(_is_other(place) for place in self._places()):
+            raise sqlite3.DatabaseError(NO_FILE)
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(OSError):
+                stack.enter_context(locked(self.file.parent, "state"))
+            return _open(str(self.file))
+
+    def _replace(self, error: sqlite3.Error) -> None:
+        """Make the database anew if it is damaged; else go on with one of memory."""
+        said = f"{shown_path(self.file)} is left out: {error}"
+        is_damaged = not isinstance(error, sqlite3.OperationalError) or _tells_damage(error)
+        if is_damaged and not self._is_anew and self._remove():
+            said = f"{shown_path(self.file)} is damaged, and made anew"
+            self._is_anew = True
+        else:
+            self.lost = str(error)
+            self._opened.pop(os.getpid(), None)
+        if not self.lost or "locked" in self.lost:
+            warn(said)
+
+    def _remove(self) -> bool:
+        """Remove the database; return whether that worked."""
+        self._opened.pop(os.getpid(), None)
+        with contextlib.suppress(OSError):
+            for place in self._places():
+                remove_whatever(place)
+            return True
+        return False
+
+    def _places(self) -> list[Path]:
+        return [self.file.with_name(self.file.name + end) for end in ("", "-journal")]
+
+    def _data(self, key: tuple[bytes, bytes], value: object, seal: object) -> Any:
+        found = _unsealed(seal, *key, value)
+        if found is None:
+            self._complain()
+            self.run("delete from kept where kind = ? and name = ?", key)
+        return found
+
+    def _complain(self) -> None:
+        warn(f"{shown_path(self.file)} is damaged in part, and that is thrown away")
+
+
+@functools.lru_cache(MOST_OPEN)
+def state_of(folder: Path) -> State:
+    """Return the state in a folder: one in a process, but where that looks into many."""
+    return State(folder)
+
+
+def _open(name: str) -> sqlite3.Connection:
+    """Return a connection to a database, made where it is not there yet. Raises sqlite3.Error."""
+    found = sqlite3.connect(name, PATIENCE, isolation_level=None, check_same_thread=False)
+    found.execute("pragma synchronous = off")
+    if _version(found) == 0:
+        found.execute("pragma auto_vacuum = incremental")
+        found.execute("begin immediate")
+        for statement in SCHEMA if _version(found) == 0 else ():
+            found.execute(statement)
+        found.execute("commit")
+    if _version(found) != VERSION:
+        raise sqlite3.DatabaseError("another version")
+    return found
+
+
+def _version(database: sqlite3.Connection) -> int:
+    return int(database.execute("pragma user_version").fetchone()[0])
+
+
+def _all(database: sqlite3.Connection, statement: str, values: Sequence[Row]) -> list[Row]:
+    """Run a statement for each of many values, for all of them or none."""
+    database.execute("begin immediate")
+    try:
+        database.executemany(statement, values)
+        database.execute("commit")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            database.execute("rollback")
+        raise
+    return []
+
+
+def _is_other(path: Path) -> bool:
+    """Return whether something lies at a path that is no file; a link is none."""
+    try:
+        return not stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogatepass")
+
+
+def _seal(*parts: bytes) -> bytes:
+    return hashlib.blake2b(b"\0".join(parts), digest_size=8).digest()
+
+
+def _unsealed(seal: object, *parts: object) -> Any:
+    """Return the data that the last part of a row holds; None where the row is damaged."""
+    if not all(isinstance(part, bytes) for part in parts) or seal != _seal(*parts):  # type: ignore[arg-type]
+        return None
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(parts[-1])  # type: ignore[arg-type]
+    return None
+
+
+def _tells_damage(error: sqlite3.Error) -> bool:
+    return any(word in str(error) for word in ("no such", "already exists"))
