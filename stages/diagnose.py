@@ -6,6 +6,11 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from stages.poly.nesting import DEEPEST, too_deep
+
+LONGEST_LINE = 200
+"""How many characters of a line an error shows."""
+
 WORKING_ON = "while it worked on "
 
 
@@ -37,12 +42,28 @@ class Span:
 
 
 def source_of(path: str, content: bytes) -> Source:
-    """Return a text; lines end in a newline. Raises UserError where it is not UTF-8."""
+    """Return a text; lines end in a newline.
+
+    Raises UserError where it is not UTF-8, holds a NUL, or has brackets deeper in each other than
+    any parser has room for.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8 text: byte {error.start} is damaged") from error
-    return Source(path=path, text=text.replace("\r\n", "\n"))
+    source = Source(path=path, text=text.replace("\r\n", "\n"))
+    if "\0" in source.text:
+        place = _at(source, source.text.index("\0"))
+        raise UserError("a NUL character, which no text has", place, "is this the right file?")
+    deep = too_deep(source.text)
+    if deep is not None:
+        message = f"more than {DEEPEST} brackets in each other"
+        raise UserError(message, _at(source, deep), "write it flatter")
+    return source
+
+
+def _at(source: Source, start: int) -> Span:
+    return Span(source=source, start=start, end=start + 1)
 
 
 class UserError(Exception):
@@ -116,8 +137,13 @@ def _place(span: Span | None) -> str:
 
 def _excerpt(span: Span) -> list[str]:
     """Return the first line of the span, and carets below the part of it that the span covers."""
-    lines = span.source.text.split("\n")
-    line = lines[span.line - 1]
-    length = max(1, min(span.end - span.start, len(line) - span.column + 1))
-    indent = "".join("\t" if c == "\t" else " " for c in line[: span.column - 1])
+    column = span.column - 1
+    start = span.start - column
+    line = span.source.text[start:].partition("\n")[0]
+    if len(line) > LONGEST_LINE:
+        cut = max(0, column - LONGEST_LINE // 2)
+        line, column = line[cut : cut + LONGEST_LINE], column - cut
+    line = "".join(c if c.isprintable() or c == "\t" else "?" for c in line)
+    length = max(1, min(span.end - span.start, len(line) - column))
+    indent = "".join("\t" if c == "\t" else " " for c in line[:column])
     return [f"  {line}", f"  {indent}{'^' * length}"]

@@ -14,6 +14,8 @@ from typing import Any
 
 import yaml
 
+from stages.mapping.yaml_limits import composed
+
 DATA = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"
 TYPES = ("float16", "float32", "int16", "int32")
@@ -126,7 +128,7 @@ def _read(name: str) -> dict[str, Any]:
         raise ProfileError(f"unknown profile {name}", hint=hint)
     try:
         figures = _parsed(path.read_text(encoding="utf-8"), fast=path.parent == PROFILES)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise ProfileError(f"{path} is not YAML: {_said(error)}") from error
     if not isinstance(figures, dict):
         raise ProfileError(f"{path} is not a mapping from figures to values")
@@ -139,11 +141,14 @@ def _parsed(text: str, *, fast: bool) -> Any:
 
     The fast loader says less of what is wrong with a text.
     """
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if fast else yaml.SafeLoader
-    return yaml.load(text, loader)
+    if fast:
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    loader = yaml.SafeLoader(text)
+    node = composed(loader)
+    return None if node is None else loader.construct_document(node)
 
 
-def _said(error: yaml.YAMLError) -> str:
+def _said(error: Exception) -> str:
     """Return what is wrong with a text, and in which line."""
     mark = getattr(error, "problem_mark", None)
     return f"line {mark.line + 1}: {error.problem}" if mark else str(error)  # type: ignore[attr-defined]

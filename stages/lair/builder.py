@@ -10,6 +10,9 @@ from lark.tree import Meta
 from stages.diagnose import Source, Span
 from stages.lair import tree
 
+MOST_DIGITS = 300
+"""So many make a number that is too large for any size and any type."""
+
 
 @v_args(meta=True)
 class Builder(Transformer[Token, Any]):
@@ -72,7 +75,7 @@ class Builder(Transformer[Token, Any]):
     def size_param(self, meta: Meta, children: list[Any]) -> tree.SizeParam:
         """Name, default or None."""
         name, default = children
-        value = None if default is None else int(default)
+        value = None if default is None else int(default[:MOST_DIGITS])
         return tree.SizeParam(name=str(name), default=value, span=self._at(name))
 
     def tensor(self, meta: Meta, children: list[Any]) -> tree.Tensor:
@@ -113,7 +116,7 @@ class Builder(Transformer[Token, Any]):
     def number(self, meta: Meta, children: list[Any]) -> tree.Number:
         """A literal."""
         text = str(children[0])
-        value = int(text) if text.isdecimal() else float(text)
+        value = int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else float(text)
         return tree.Number(value=value, span=self._at(meta))
 
     def unary(self, meta: Meta, children: list[Any]) -> tree.Unary:

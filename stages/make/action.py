@@ -21,6 +21,7 @@ from stages.make.declare import declaration
 from stages.make.disk import Disk, compare
 from stages.make.faults import is_refusal, perform_in, refusal, too_hard
 from stages.make.folders import STATE, LayerFolder, every_stage, file_of, shown_path
+from stages.make.given import content_of
 from stages.make.inputs import Inputs, digest
 from stages.make.key import ActionKey, action_key, code_digest
 from stages.make.layers import open_folder
@@ -257,7 +258,7 @@ def _blame_edits(stage: str, folder: LayerFolder, error: Exception) -> None:
     wrote = {n: d for each in every_stage(folder) for n, d in _originals(each, folder).items()}
     originals = {name: store.blob(digest) for name, digest in wrote.items()}
     spans = [
-        first_change(source_of(shown_path(path), path.read_bytes()), original.decode())
+        first_change(source_of(shown_path(path), content_of(path)), original.decode())
         for name, original in originals.items()
         if original is not None and (path := file_of(folder, name))
     ]

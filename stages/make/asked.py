@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stages.diagnose import Source, Span, UserError, UserErrors, source_of
 from stages.make.folders import LayerFolder, shown_path
+from stages.make.given import content_of
 
 REMEDY = "which follows from this: take smaller tiles, or another machine"
 
@@ -17,7 +18,7 @@ def as_asked(error: UserError | UserErrors, folder: LayerFolder) -> UserError | 
     file = folder.asked_in
     if file is None or not file.is_file():
         return error
-    part, source = folder.path.name, source_of(shown_path(file), file.read_bytes())
+    part, source = folder.path.name, source_of(shown_path(file), content_of(file))
     if isinstance(error, UserErrors):
         return UserErrors(_asked(each, part, source) for each in error.errors)
     return _asked(error, part, source)

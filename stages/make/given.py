@@ -7,27 +7,31 @@ import stat
 from pathlib import Path
 
 from stages.diagnose import UserError
-from stages.make.folders import shown_path
+from stages.make.folders import KERNEL, LAYER, MLIR, NETWORK, shown_path
 
-MOST = {".npy": None, ".mlir": 2**24, ".isl": 2**26, ".lair": 2**20, ".yaml": 2**20}
-"""How many bytes a file of a kind may have; None is as many as there are."""
+ARRAYS = ".npy"
+"""These may have any size."""
+BY_HAND = frozenset({LAYER, NETWORK, KERNEL, "lairmake.yaml"})
+MOST = {".lair": 2**20, MLIR: 2**24}
+"""How many bytes a text of a kind may have that people write; MLIR may hold weights."""
 OTHERS = 2**26
+"""How many bytes any other text may have."""
 
 
-def content_of(path: Path, most: int | None = -1) -> bytes:
-    """Return the bytes of a file, at most `most`, or as many as its kind may have.
+def content_of(path: Path) -> bytes:
+    """Return the bytes of a file.
 
     Raises UserError where it cannot be read, is no file but a folder, a pipe or a device, which
-    might never end, or is too long.
+    might never end, or is too long for its kind.
     """
-    most = MOST.get(path.suffix, OTHERS) if most == -1 else most
+    most = 2**20 if path.name in BY_HAND else MOST.get(path.suffix, OTHERS)
     try:
         with open(path, "rb", opener=_open_at_once) as file:
             state = os.fstat(file.fileno())
             if not stat.S_ISREG(state.st_mode):
                 hint = "what is read is a file, and no pipe or device"
                 raise UserError(f"{shown_path(path)} is no file", hint=hint)
-            if most is not None and state.st_size > most:
+            if path.suffix != ARRAYS and state.st_size > most:
                 size = f"{state.st_size} bytes long, at most {most} are read"
                 raise UserError(f"{shown_path(path)} is {size}", hint="is this the right file?")
             return file.read()

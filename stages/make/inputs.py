@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stages import ANALYSES, PIPELINE
-from stages.diagnose import Source, Span, UserError, source_of
+from stages.diagnose import Source, Span, UserError, headline, source_of
 from stages.make.declare import declaration, texts_of
 from stages.make.folders import (
     KERNEL,
@@ -24,7 +24,7 @@ from stages.make.folders import (
     names_of,
     shown_path,
 )
-from stages.make.store.files import read_file
+from stages.make.given import content_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,10 +98,22 @@ class Inputs:
         return self.source(name).text
 
     def yaml(self, name: str) -> Any:
-        """Return the data of a YAML text that a stage wrote."""
+        """Return the data of a YAML text that a stage wrote.
+
+        Raises UserErrors where that is no YAML any more.
+        """
         import yaml
 
-        return yaml.load(self.text(name), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        from stages.mapping.yaml_limits import load
+
+        source = self.source(name)
+        try:
+            return load(source.text)
+        except (yaml.YAMLError, ValueError) as error:
+            from stages.mapping.yaml_text import read_document
+
+            read_document(source)
+            raise UserError(f"{source.path}: {headline(error)}") from error
 
     def objects(self, name: str) -> Objects:
         """Return the isl sets and maps, by name, of a `.isl` text that a stage wrote."""
@@ -187,10 +199,7 @@ class Inputs:
 
     def _read(self, name: str, path: Path, noted: dict[str, str]) -> bytes:
         if name not in self._contents:
-            try:
-                self._contents[name] = read_file(path)
-            except OSError as error:
-                raise UserError(f"{shown_path(path)}: {error.strerror}") from error
+            self._contents[name] = content_of(path)
             noted[name] = digest(self._contents[name])
         return self._contents[name]
 

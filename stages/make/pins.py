@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from stages.diagnose import source_of
+from stages.diagnose import UserError, source_of
 from stages.make.declare import is_text
 from stages.make.folders import LAYER, STATE, LayerFolder, file_of, shown_path
+from stages.make.given import content_of
 from stages.make.session import session
-from stages.make.store.files import read_file
 from stages.make.store.memo import memo_of
 from stages.make.store.store import store_of
 
@@ -43,19 +43,21 @@ def kept_edits(
 def pins(folder: LayerFolder) -> list[str]:
     """Return the files that `pin:` of layer.yaml names; none where that is not to be read."""
     try:
-        content = read_file(file_of(folder, LAYER))
-    except OSError:
+        content = content_of(file_of(folder, LAYER))
+    except UserError:
         return []
     if b"pin" not in content:  # restoring a layer must not pay for reading YAML
         return []
     import yaml
 
+    from stages.mapping.yaml_limits import load
+
     try:
-        data = yaml.safe_load(content)
-    except yaml.YAMLError:
+        data = load(content.decode("utf-8-sig"))
+    except (yaml.YAMLError, ValueError):
         return []
     found = data.get("pin") if isinstance(data, dict) else None
-    return [str(name) for name in found] if isinstance(found, list) else []
+    return [n for n in found if isinstance(n, str)] if isinstance(found, list) else []
 
 
 def _fits(folder: LayerFolder, name: str, wanted: str) -> bool:
@@ -66,5 +68,5 @@ def _fits(folder: LayerFolder, name: str, wanted: str) -> bool:
     if original is None:
         return False
     path = file_of(folder, name)
-    check_edit(source_of(shown_path(path), path.read_bytes()), original.decode())
+    check_edit(source_of(shown_path(path), content_of(path)), original.decode())
     return True

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from stages.diagnose import Source, UserError, UserErrors, source_of
 from stages.lair.names import did_you_mean
 from stages.make.folders import shown_path, user_folder
+from stages.make.given import content_of
 from stages.mapping.layer_yaml import value_span, wrong_value
 from stages.mapping.yaml_text import Document, read_document
 
@@ -65,7 +66,7 @@ def shared_store(home: Path) -> SharedStore | None:
         source = Source(path=VARIABLE, text=given)
         return _placed(_settings({"store": read_document(source).value}, None), user_folder())
     path = home / FILE
-    document = read_document(source_of(shown_path(path), path.read_bytes()))
+    document = read_document(source_of(shown_path(path), content_of(path)))
     return _placed(_settings(document.value, document), home)
 
 

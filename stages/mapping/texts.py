@@ -13,6 +13,7 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.mapping.isl_hints import hint_for, new_name
 from stages.mapping.isl_text import IslText
+from stages.poly.nesting import too_much
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]
 T = TypeVar("T", isl.UnionMap, isl.UnionSet)
@@ -41,6 +42,9 @@ def parse_set(text: IslText) -> isl.UnionSet:
 
 def parse_as(kind: type[T], text: IslText) -> T:
     """Return the set or relation that a text describes; UserError if it describes none."""
+    if (much := too_much(text.text)) is not None:
+        start, said = much
+        raise UserError(f"isl: {said}", text.span(start, start + 1), "write it in fewer words")
     try:
         result = kind(text.text)
     except isl.Error:

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from stages.diagnose import Source, Span, UserError, UserErrors
+from stages.mapping.yaml_limits import TooLargeError, composed
 
 Path = tuple[str | int, ...]
 
@@ -32,7 +33,7 @@ def read_document(source: Source) -> Document:
     """
     try:
         loader = yaml.SafeLoader(source.text)
-        node = loader.get_single_node()
+        node = composed(loader)
         reader = _Reader(source, loader)
         value = {} if node is None else reader.value(node, ())
     except yaml.MarkedYAMLError as error:
@@ -40,9 +41,6 @@ def read_document(source: Source) -> Document:
     except yaml.reader.ReaderError as error:
         span = Span(source=source, start=error.position, end=error.position + 1)
         raise UserErrors([UserError("YAML: a character that no text may hold", span)]) from None
-    except RecursionError:
-        span = Span(source=source, start=0, end=0)
-        raise UserErrors([UserError("YAML: nested too deeply", span)]) from None
     if reader.errors:
         raise UserErrors(reader.errors)
     values = {(): Span(source=source, start=0, end=0)} | reader.values
@@ -64,7 +62,9 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> UserError:
         mark, said = error.context_mark, "this text has no end"
     start = mark.index if mark is not None else 0
     span = Span(source=source, start=start, end=start + 1)
-    return UserError(f"YAML: {said}", span, _remedy(source.text, start))
+    is_large = isinstance(error, TooLargeError)
+    remedy = "say less" if is_large else _remedy(source.text, start)
+    return UserError(f"YAML: {said}", span, remedy)
 
 
 def _remedy(text: str, start: int) -> str:

@@ -20,6 +20,7 @@ from stages.poly.bind import PARAM
 from stages.poly.canonical import Needed, sort_names
 from stages.poly.disjuncts import WORD, disjuncts_of, plain_disjuncts_of
 from stages.poly.naming import Names, find_names, names_of, spaces_of, tuples_of
+from stages.poly.nesting import too_much
 from stages.poly.quota import TooManyOperations, limited
 from stages.poly.shared import Shared, share
 
@@ -267,12 +268,17 @@ def _singles(union: Union) -> list[Single]:
 
 def statements(text: str) -> list[Statement]:
     """Return the statements of a text; TextError if it is malformed, or has a name twice."""
-    code = COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+    if (much := too_much(text, by_hand=False)) is not None:
+        raise TextError(text, much[0], much[1])
+    code = COMMENT.sub(lambda comment: " " * len(comment[0]), text).rstrip()
     found: dict[str, Statement] = {}
     position = 0
-    while code[position:].strip():
+    while position < len(code):
         match = STATEMENT.match(code, position)
-        start = position + len(code[position:]) - len(code[position:].lstrip())
+        if match is None:
+            start = position + len(code[position:]) - len(code[position:].lstrip())
+        else:
+            start = match.start(1)
         if match is None:
             raise TextError(text, start, "expected `name := { ... };`")
         if match[3] is not None and match[3] not in found:

@@ -13,8 +13,8 @@ from typing import Any
 
 import islpy as isl
 import numpy as np
-import yaml
 
+from stages.mapping.yaml_limits import load
 from stages.poly.text import Objects
 
 READS = ("operations.yaml", "volumes.isl", "program.isl", "layouts.isl")
@@ -68,7 +68,7 @@ def read_found(texts: Mapping[str, str]) -> Found:
         needs.setdefault(each.get_tuple_name(isl.dim_type.in_), []).append(
             each.get_tuple_name(isl.dim_type.out)
         )
-    described = yaml.safe_load(texts["operations.yaml"])
+    described: Any = load(texts["operations.yaml"])
     order = list(described["types"])
     domains = [*_sets(volumes), *_sets(layouts["arrays"])]
     return Found(

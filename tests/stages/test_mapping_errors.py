@@ -263,9 +263,10 @@ hint: isl texts stand in quotes, or below `|`
     "endless": (
         '&a [*a]',
         """\
-layer.yaml:1:1: error: YAML: nested too deeply
+layer.yaml:1:1: error: YAML: this contains itself
   &a [*a]
   ^
+hint: say less
 """,
     ),
     "tab": (
@@ -299,7 +300,7 @@ hint: line 1 has a `\"` too few: a text ends with the quote that it begins with
         'a: \x01',
         """\
 layer.yaml:1:4: error: YAML: a character that no text may hold
-  a: \x01
+  a: ?
      ^
 """,
     ),

@@ -346,27 +346,6 @@ hint: return what is to be computed, or name `outputs:` in kernel.yaml
 """
 
 
-def test_two_functions(kernel):
-    two = EMPTY + EMPTY.replace("@f", "@g")
-    assert kernel.write(two).error() == """\
-k.mlir:4:1: error: g is function 2 of 2 in this file
-  func.func @g(%x: tensor<3xf32>) {
-  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: a kernel is one function: put the others into files of their own
-"""
-
-
-def test_a_word_that_is_nearly_a_function(kernel):
-    assert kernel.write(EMPTY.replace("func.func", "func.fun")).error().splitlines()[-1] == (
-        "hint: did you mean func.func?"
-    )
-
-
-def test_a_declaration_beside_the_function_is_left_out(kernel):
-    kernel.write("func.func private @other(tensor<3xf32>) -> tensor<3xf32>\n" + EMPTY)
-    assert kernel.error().startswith("k.mlir:2:1: error: f returns nothing")
-
-
 def test_two_texts(kernel):
     kernel.write(EMPTY).write(EMPTY, name="l.mlir")
     assert kernel.error() == """\

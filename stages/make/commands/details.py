@@ -8,6 +8,8 @@ from itertools import zip_longest
 
 import yaml
 
+from stages.mapping.yaml_limits import composed
+
 MOST_LINES = 10
 MOST_CHARACTERS = 60
 MOST_OF_PAIR = 80
@@ -57,7 +59,7 @@ def _changed_values(old: str, new: str) -> Iterator[tuple[str, str]]:
 
 
 def _values(text: str) -> Values:
-    node = yaml.compose(text, yaml.SafeLoader)
+    node = composed(yaml.SafeLoader(text))
     return dict(_flat(node, "")) if node is not None else {}
 
 

@@ -154,8 +154,10 @@ def _spelled(value: Any) -> str:
 def _data(content: bytes) -> Any:
     import yaml
 
+    from stages.mapping.yaml_limits import load
+
     try:
-        return yaml.load(content, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return load(content.decode())
     except yaml.YAMLError as error:
         raise ValueError(str(error).replace("\n", " ")) from error
 
