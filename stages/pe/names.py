@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from stages.pe.code import FLOAT_CALLS
+from stages.pe.macros import MACROS
 
 OURS = frozenset(
     ["PE_X", "PE_Y", "complete", "element", "in", "memory", "my", "n", "out", "pe", "pe_main"]
@@ -24,6 +25,7 @@ TYPEDEFS = frozenset(["float16", "task", "wavelet", "wavelet_task"])
 LIBRARY = re.compile(
     r"[a-z]\w*_t|offsetof|FP_(NAN|INFINITE|ZERO|SUBNORMAL|NORMAL|ILOGB(0|NAN)|FAST_FMA[FL]?)"
     r"|MATH_ERR(NO|EXCEPT)|HUGE_VAL[FL]?|INFINITY|NAN|NULL"
+    r"|MAC_OS_\w+|DUMMY(STRUCT|UNION)NAME\d*"
     r"|(U?INT\w*|PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT)_(MAX|MIN|C)"
 )
 """Types and macros of the headers that pe.h includes; none of them ends in an underscore."""
@@ -38,7 +40,7 @@ class Names:
     def __init__(self, pe_h: str) -> None:
         """Take what pe.h defines."""
         found = {name for names in DEFINED.findall(pe_h) for name in names if name}
-        self._taken = found | OURS | TYPEDEFS | set(FLOAT_CALLS.values())
+        self._taken = found | OURS | TYPEDEFS | MACROS | set(FLOAT_CALLS.values())
 
     def new(self, name: str) -> str:
         """Return an identifier near a name, and take it."""

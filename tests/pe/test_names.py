@@ -1,5 +1,9 @@
+import re
+import subprocess
+
 import pytest
 
+from stages.fabric.compiler import c_compiler
 from stages.pe.names import Names, read_names
 from stages.pe.program import PE_H
 from tests.stages.built import build
@@ -36,6 +40,22 @@ def test_pe_h_says_what_is_taken():
         assert names.new(taken) == f"{taken}_"
 
 
+def macros(*target):
+    """Return the macros that the compiler at hand has in a program, without those of compilers."""
+    command = [*c_compiler(), *target, "-std=c11", f"-I{PE_H.parent}", "-dM", "-E", "-xc", "-"]
+    found = subprocess.run(
+        command, input='#include "pe.h"\n', capture_output=True, text=True, check=True
+    )
+    return re.findall(r"^#define ([A-Za-z]\w*)", found.stdout, re.MULTILINE)
+
+
+def test_no_name_is_a_macro_of_the_compiler_at_hand():
+    found = macros()
+    assert len(found) > 50 and "math_errhandling" in found
+    names = read_names(PE_H)
+    assert [name for name in found if names.new(name) == name] == []
+
+
 LAIR = """lair {0}(): {5} {1}[3][4], {5} {2}[4] -> {5} {3}[3]
 {{ all ({4}, j) in (3, 4) {3}[{4}] += {1}[{4}][j] * {6}({2}[j]) }}
 """
@@ -54,6 +74,7 @@ MAPPING = (
         "f32 f16 relu store load float16 relu",
         "n a b c sqrtf float16 sqrt",
         "int16_t a uint32_t d int32_t int16 abs",
+        "isless math_errhandling isnan signbit isinf float16 relu",
         "huge_val int32_max size_max fp_nan null float16 relu",
         "t0 t1 s0 s1 n float16 relu",
         "number0 first0 last0 out t0 float16 relu",
