@@ -61,8 +61,26 @@ def translate(text: Text) -> tuple[Draft, list[str]]:
                 draft.type_of(value.type, operation)
             outputs = [draft.volume(value) for value in operation.operands]
         else:
-            _add(draft, operation)
+            _add_checked(draft, operation)
     return draft, list(dict.fromkeys(outputs))
+
+
+def _add_checked(draft: Draft, operation: Operation) -> None:
+    """Add an operation. Raises UserError for one that xDSL finds malformed, if we stumble over it.
+
+    It is not asked before: our errors say more.
+    """
+    try:
+        _add(draft, operation)
+    except UserError:
+        raise
+    except Exception:
+        try:
+            operation.verify()
+        except Exception as error:
+            said = " ".join(str(error).split())
+            raise draft.error(operation, f"MLIR: {said}") from error
+        raise
 
 
 def _add(draft: Draft, operation: Operation) -> None:

@@ -32,3 +32,23 @@ def test_a_word_that_is_nearly_a_function(kernel):
 def test_a_declaration_beside_the_function_is_left_out(kernel):
     kernel.write("func.func private @other(tensor<3xf32>) -> tensor<3xf32>\n" + EMPTY)
     assert kernel.error().startswith("k.mlir:2:1: error: f returns nothing")
+
+
+def test_a_region_of_two_blocks_is_said_to_be_malformed(kernel):
+    text = """\
+func.func @f(%x: tensor<3xf32>) -> tensor<4xf32> {
+  %z = arith.constant 0.0 : f32
+  %y = tensor.pad %x low[1] high[0] {
+  ^bb0(%i: index):
+    tensor.yield %z : f32
+  ^bb1(%j: index):
+    tensor.yield %z : f32
+  } : tensor<3xf32> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+"""
+    assert kernel.write(text).error() == """\
+k.mlir:3:3: error: MLIR: Region 'region' at position 0 expected a single block, but got 2 blocks
+    %y = tensor.pad %x low[1] high[0] {
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+"""
