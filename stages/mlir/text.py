@@ -106,6 +106,10 @@ def parse_text(source: Source) -> Text:
         raise UserError(message, _first_line(parser.spans[id(bodies[1])]), hint)
     if not bodies:
         raise UserError(f"{source.path} holds no function with a body", _whole(source), WRAP)
+    if len(bodies[0].body.blocks) > 1:
+        hint = "a kernel goes straight on: `linalg.generic` loops, `arith.select` chooses"
+        message = f"{bodies[0].sym_name.data} has {len(bodies[0].body.blocks)} blocks"
+        raise UserError(message, _first_line(parser.spans[id(bodies[0])]), hint)
     return Text(source=source, function=bodies[0], names=parser.names, spans=parser.spans)
 
 

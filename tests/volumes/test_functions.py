@@ -52,3 +52,13 @@ k.mlir:3:3: error: MLIR: Region 'region' at position 0 expected a single block, 
     %y = tensor.pad %x low[1] high[0] {
     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 """
+
+
+def test_a_function_of_two_blocks_is_no_kernel(kernel):
+    text = EMPTY.replace("  return\n", "  return\n^bb1:\n  return\n")
+    assert kernel.write(text).error() == """\
+k.mlir:1:1: error: f has 2 blocks
+  func.func @f(%x: tensor<3xf32>) {
+  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: a kernel goes straight on: `linalg.generic` loops, `arith.select` chooses
+"""
