@@ -87,29 +87,29 @@ static void put_off(struct engine *engine, struct put_off item)
     engine->clock.waiting += 1;
 }
 
-static void ask(struct engine *engine, struct put_off item)
+static void ask(struct engine *engine, enum actor actor, int32_t id, int64_t cycle)
 {
-    if (item.cycle - engine->now < HORIZON)
-        append(engine, &engine->clock.list[item.cycle % HORIZON][item.actor], item.id);
+    if (cycle - engine->now < HORIZON)
+        append(engine, &engine->clock.list[cycle % HORIZON][actor], id);
     else
-        put_off(engine, item);
+        put_off(engine, (struct put_off){ cycle, actor, id });
 }
 
 /* Look at the actor in that cycle. */
 void wake(struct engine *engine, enum actor actor, int32_t id, int64_t cycle)
 {
-    if (engine->clock.asked[actor][id] == cycle)
+    int64_t *asked = &engine->clock.asked[actor][id];
+
+    if (*asked == cycle)
         return;
-    engine->clock.asked[actor][id] = cycle;
-    ask(engine, (struct put_off){ cycle, actor, id });
+    *asked = cycle;
+    ask(engine, actor, id, cycle);
 }
 
-static void ask_again(struct engine *engine)
+static void ask_again(struct engine *engine, struct put_off_list *list)
 {
-    struct put_off_list *list = &engine->clock.later[engine->now % HORIZON];
-
     for (int32_t i = 0; i < list->count; i += 1)
-        ask(engine, list->item[i]);
+        ask(engine, list->item[i].actor, list->item[i].id, list->item[i].cycle);
     engine->clock.waiting -= list->count;
     list->count = 0;
 }
@@ -135,11 +135,14 @@ static void look_at(struct engine *engine, enum actor actor,
 static void run_clock(struct engine *engine)
 {
     while (engine->clock.waiting > 0 && engine->status == COMPLETE) {
+        struct put_off_list *later = &engine->clock.later[engine->now % HORIZON];
+
         if (engine->now >= engine->layout->cycle_limit) {
             engine->status = OUT_OF_CYCLES;
             return;
         }
-        ask_again(engine);
+        if (later->count > 0)
+            ask_again(engine, later);
         look_at(engine, SOURCES, step_source);
         look_at(engine, NODES, step_node);
         look_at(engine, ROUTERS, step_router);
