@@ -49,7 +49,7 @@ install_part() {
     case $1 in
     venv) "$python" -m venv --clear "$venv" && mkdir "$venv/parts" && : >"$venv/parts/begun" ;;
     project) pip --no-deps --no-build-isolation --editable "$root" ;;
-    *) pip --no-deps --no-compile --require-hashes --requirement "$lock" ;;
+    *) pip --no-deps --require-hashes --requirement "$lock" ;;
     esac || { rm -f "$venv/parts/begun" && echo "do: that failed: $does" >&2 && exit 3; }
     case $1 in
     venv) echo "$root" >"$venv/parts/new" ;;
