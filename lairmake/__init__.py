@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lairmake.building import build
     from lairmake.error import Error
+    from lairmake.outcome import Bound, Check, Cycles, Files, Results, Task, results
     from lairmake.reading import read
-    from lairmake.results import Bound, Check, Cycles, Files, Results, Task, results
 
 __all__ = [
     "Bound", "Check", "Cycles", "Error", "Files", "Results", "Task", "build", "read", "results",
@@ -21,4 +21,4 @@ def __getattr__(name: str) -> Any:
     """Return what is imported when it is first asked for: commands of doit need none of it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"lairmake.{PLACES.get(name, 'results')}"), name)
+    return getattr(importlib.import_module(f"lairmake.{PLACES.get(name, 'outcome')}"), name)

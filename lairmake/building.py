@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lairmake.compiler import find_compiler
 from lairmake.error import Error, error_of
-from lairmake.results import Results, results
+from lairmake.outcome import Results, results
 
 MAIN = [sys.executable, "-P", "-m", "lairmake"]
 """In a process of its own: a build moves to the folder of the tasks, runs what the user's dodo.py
