@@ -10,6 +10,7 @@ Hence the hull depends on the description of the set, and there may be none.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,9 +18,12 @@ import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
 from stages.poly.detached import detached
+from stages.poly.quota import TooManyOperations, limited
 from stages.poly.simple import simplified
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
+MOST_FOR_LEAST = 500_000
+"""How much isl may work for a piecewise offset, in its own unit: half a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +52,9 @@ def box_hull(
 
     The offset is purely affine and involves only `offset_params` (default: any symbolic
     constant).  With `quasi_affine` it may be piecewise quasi-affine, as Section 4.3 permits for
-    allocations.  With `rounded` it may be an affine function over a number, rounded up, where that
-    gives a smaller box.  An empty set has a hull of size 0 in every dimension.
+    allocations; where isl needs long for that, the box may be larger.  With `rounded` it may be an
+    affine function over a number, rounded up, where that gives a smaller box.  An empty set has a
+    hull of size 0 in every dimension.
     Ensures that the box contains the set.
     """
     known = elements if context is None else elements.intersect_params(context)
@@ -119,10 +124,19 @@ def _interval(
     bounds = [*_constant_bounds(extent), *_ranked(_affine_bounds(extent))]
     if rounded:
         bounds += _ranked(_affine_bounds(extent, rounded=True))
+    found = list(_sized(extent, bounds))
     if quasi_affine:
-        bounds += _least(extent)
-    found = [(size, bound) for bound in bounds if (size := _size_from(extent, bound)) is not None]
+        with contextlib.suppress(TooManyOperations), limited(MOST_FOR_LEAST):
+            found += list(_sized(extent, _least(extent)))
     return min(found, key=lambda interval: interval[0], default=None)
+
+
+def _sized(extent: isl.Set, bounds: Iterable[isl.PwAff]) -> Iterator[tuple[int, isl.PwAff]]:
+    """Yield size and offset of the intervals that begin at these bounds and contain the set."""
+    for bound in bounds:
+        size = _size_from(extent, bound)
+        if size is not None:
+            yield size, bound
 
 
 def _constant_bounds(extent: isl.Set) -> Iterator[isl.PwAff]:

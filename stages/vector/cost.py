@@ -7,6 +7,7 @@ configuration, which is once for all invocations.
 
 from __future__ import annotations
 
+import contextlib
 import typing
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,11 +24,15 @@ from stages.pe.names import Names
 from stages.pe.work import Spelling, task_loops
 from stages.poly.bind import PE_NAMES, bind_set, index_constants, project_names
 from stages.poly.count import count, most_points
+from stages.poly.quota import TooManyOperations, limited
 from stages.vector.candidate import Candidate
 from stages.vector.instruction import instruction
 from stages.vector.memory import Memory, extended
 from stages.vector.situation import Situation
 from stages.vector.steps import Step
+
+MOST_OPERATIONS = 500_000
+"""How much isl may work to find the busiest PE, in its own unit: half a second."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,15 +130,32 @@ class Cost:
 
 
 def busiest(situation: Situation) -> isl.Set:
-    """Return [PE_X, PE_Y] -> { : one PE }, with the largest sizes, the outermost first."""
+    """Return [PE_X, PE_Y] -> { : one PE }, with the largest sizes, the outermost first.
+
+    Sizes of which isl needs long to tell where they are largest do not count.
+    """
     domain = situation.elements.params()
-    for size in situation.exact.size:
-        here = size.intersect_params(domain).floor()
-        greatest = isl.PwAff.from_aff(isl.Aff.val_on_domain_space(domain.space, here.max_val()))
-        domain = domain.intersect(here.eq_set(greatest))
+    with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+        for size in situation.exact.size:
+            here = size.intersect_params(domain).floor()
+            greatest = isl.PwAff.from_aff(isl.Aff.val_on_domain_space(domain.space, here.max_val()))
+            domain = domain.intersect(here.eq_set(greatest))
     pes = project_names(domain, index_constants(domain))
     places = pes.unbind_params(isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }"))
-    return bind_set(places.lexmin(), PE_NAMES)
+    return bind_set(_first(places), PE_NAMES)
+
+
+def _first(places: isl.Set) -> isl.Set:
+    """Return the lexicographic minimum of a set that has one: a coordinate after the other.
+
+    isl's lexmin may take hours where places are told with several moduli.
+    """
+    first = isl.Set.universe(places.space)
+    for position in range(places.dim(isl.dim_type.set)):
+        least = places.dim_min_val(position)
+        places = places.fix_val(isl.dim_type.set, position, least)
+        first = first.fix_val(isl.dim_type.set, position, least)
+    return first
 
 
 def _constant(size: isl.PwAff) -> int | None:

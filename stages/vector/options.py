@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from stages.lair.grammar import parse_expression
 from stages.lair.layer import BYTES
 from stages.lair.operation import LOOPED, Operation, operations_of
+from stages.pe.code import BYTES
+from stages.poly.quota import TooManyOperations, limited
 from stages.streams.tasks import FILLS, RUNS, STREAMS
 from stages.vector.candidate import Candidate, NotPossibleError, RankError
 from stages.vector.cost import Cost, configurations
@@ -21,6 +23,9 @@ from stages.vector.ways import Way, ways_of
 
 MOST_STEPS = 32
 """A statement of more operations runs as loops."""
+
+MOST_OPERATIONS = 2_000_000
+"""How much isl may work for each way, in its own unit: a second or two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +67,12 @@ def options_of(situation: Situation, prefer: str | None) -> Options:
     possible, impossible, cost = [], {}, Cost(situation=situation)
     for way, find in ways_of(situation).items():
         try:
-            possible.append(_option(cost, operations, find))
+            with limited(MOST_OPERATIONS):
+                possible.append(_option(cost, operations, find))
         except NotPossibleError as reason:
             impossible[way] = reason
+        except TooManyOperations:
+            impossible[way] = NotPossibleError("isl needs long to tell")
     fewest = "loops take the fewest cycles"
     if not situation.exact.minimum:
         fewest = "there is a single instance"

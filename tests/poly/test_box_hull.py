@@ -136,3 +136,11 @@ def test_box_has_one_size_per_dimension() -> None:
     offset = isl.MultiPwAff("{ A[(0), (0)] }")
     with pytest.raises(ValueError, match="no box of size"):
         BoxHull(offset=offset, size=(3,))
+
+
+def test_where_isl_needs_long_for_a_quasi_affine_offset_the_box_is_larger(monkeypatch):
+    elements = isl.Set("[n] -> { [x] : 3*floor(n/3) <= x < 3 + 3*floor(n/3) and 0 <= n < 30 }")
+    assert box_hull(elements, quasi_affine=True).size == (3,)
+    larger = box_hull(elements).size
+    monkeypatch.setattr("stages.poly.box_hull.MOST_FOR_LEAST", 1)
+    assert box_hull(elements, quasi_affine=True).size == larger > (3,)

@@ -50,9 +50,18 @@ DIAGONALS = (
     'tensors:\n  u: {arrives: "{ u[e0, e1] -> [PE[3, 5] -> index[e0, e1]] }"}\n',
 )
 
+TWICE_TURNED = (
+    "lair L() : float16 c[7][12], float16 d[12] -> float16 o[7]\n"
+    "{ all (q, k) in (7, 12) o[q] += c[q][k] * d[k] }\n",
+    'target: "{ PE[4, 4] }"\n'
+    'placement: "{ L[q, k] -> PE[(((q+2*k) mod 11)//2) mod 4, ((k + q)//7) mod 3] }"\n'
+    'machine: ideal\n'
+    'tensors:\n  o: {leaves: "{ o[e] -> [PE[3, 4] -> index[e]] }"}\n',
+)
+
 
 @pytest.mark.long
-@pytest.mark.parametrize("layer", [TURNS, SKEWED_TURNS, DIAGONALS])
+@pytest.mark.parametrize("layer", [TURNS, SKEWED_TURNS, DIAGONALS, TWICE_TURNED])
 def test_a_layer_that_isl_could_work_on_for_minutes_is_built(monkeypatch, layer):
     monkeypatch.setattr("stages.make.stage.MOST_OPERATIONS", 20_000_000)
     results = build(*layer, "simulate").results()
