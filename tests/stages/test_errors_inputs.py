@@ -140,7 +140,7 @@ hint: make the sizes smaller, or run fewer invocations
 
 def test_no_c_compiler(layer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CC", raising=False)
-    monkeypatch.setattr("stages.fabric.compiler.shutil.which", lambda name: None)
+    monkeypatch.setenv("PATH", str(layer.path))
     monkeypatch.setattr("stages.fabric.compiler.find_spec", lambda name: None)
     assert layer.error() == """\
 error: no C compiler: neither $CC, cc, gcc nor clang is there
