@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from doit import cmd_run
 from doit.cmd_run import Run as DoitRun
 
 from stages.diagnose import UserError
@@ -20,6 +21,7 @@ from stages.make.commands.inert import Inert
 from stages.make.finish import finish
 from stages.make.loading import Targets, words_at
 from stages.make.record import Recorded, recorded
+from stages.make.runner import LazyRunner, cores
 from stages.make.session import session
 from stages.make.workers import workers
 
@@ -28,6 +30,11 @@ EVERYTHING = 2
 """The verbosity with which everything is printed, and that of `-v` alone."""
 
 LOST = "hint: where memory is short, run fewer processes: `doit -n 1`"
+PROCESSES = {
+    **cmd_run.opt_num_process,
+    "default": None,
+    "help": "number of processes; by default one for each core",
+}
 KEEP_EDITS = {
     "name": "keep_edits",
     "long": "keep-edits",
@@ -37,11 +44,14 @@ KEEP_EDITS = {
 }
 
 
+OWN = (KEEP_EDITS, PROCESSES)
+
+
 class Run(Inert, DoitRun):  # type: ignore[misc]
     """Run tasks; where the dodo file is not ours this is what doit does."""
 
     name = "run"
-    cmd_options = (*DoitRun.cmd_options, KEEP_EDITS)
+    cmd_options = (*(o for o in DoitRun.cmd_options if o["name"] != "num_process"), *OWN)
 
     def get_reporters(self) -> dict[str, type]:
         """Return the reporters there are, by name: each writes the log too."""
@@ -88,11 +98,9 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
         known.always = bool(params["always"])
         known.keep_edits = bool(params["keep_edits"])
         known.verbose = params["verbosity"] == EVERYTHING
-        watched = workers().looked_after if params["num_process"] else contextlib.nullcontext
         with _interruptible():
             try:
-                with watched():
-                    code = int(super().execute(params, args) or 0)
+                code = int(super().execute(params, args) or 0)
                 return finish(code) if known.home is not None else code
             except KeyboardInterrupt:
                 if known.home is None:
@@ -108,7 +116,27 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
         reporter = options.get("reporter")
         if isinstance(reporter, type) and not issubclass(reporter, Recorded):
             options["reporter"] = recorded(reporter)
-        return super()._execute(*args, **options)
+        if known.home is None:
+            options["num_process"] = options["num_process"] or 0
+            watched = workers().looked_after if options["num_process"] else contextlib.nullcontext
+            with watched():
+                return super()._execute(*args, **options)
+        is_default = options["num_process"] is None
+        if is_default:
+            options["num_process"] = 0 if options.get("pdb") or cores() == 1 else cores()
+        with _lazy(is_default):
+            return super()._execute(*args, **options)
+
+
+@contextlib.contextmanager
+def _lazy(keeps_own: bool) -> Iterator[None]:
+    """Let doit run tasks in other processes only where there is work for two."""
+    before, cmd_run.MRunner = cmd_run.MRunner, LazyRunner
+    LazyRunner.keeps_own = keeps_own
+    try:
+        yield
+    finally:
+        cmd_run.MRunner = before
 
 
 def _numbered(words: list[str]) -> list[str]:

@@ -18,7 +18,9 @@ from stages.make.store.state import State
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "small"
 LAYER_DODO = (ROOT / "projects/fc/dodo.py").read_text(encoding="utf-8")
-DODO = LAYER_DODO.replace("layer_", "workspace_")
+ALL_CORES = LAYER_DODO.replace("layer_", "workspace_")
+DODO = ALL_CORES.replace("workspace_config()", 'workspace_config() | {"num_process": 1}')
+"""With this stages run in one process, in an order that tests may rely on."""
 COMMANDS = frozenset(DoitMain().get_cmds())
 SHIPPED = tuple(layer.name for layer in find_layers(ROOT) if layer.stages == PIPELINE)
 

@@ -108,9 +108,9 @@ def test_a_build_is_interrupted_while_its_processes_start(small, number):
 
 BETWEEN = """
 import os
-from doit.runner import MRunner
+from stages.make.runner import LazyRunner
 
-next_job, jobs = MRunner.get_next_job, []
+next_job, jobs = LazyRunner.get_next_job, []
 
 def interrupted_job(self, completed):
     jobs.append(completed)
@@ -118,7 +118,7 @@ def interrupted_job(self, completed):
         os.kill(os.getpid(), {number})
     return next_job(self, completed)
 
-MRunner.get_next_job = interrupted_job
+LazyRunner.get_next_job = interrupted_job
 """
 
 
@@ -242,6 +242,7 @@ def test_a_build_ends_where_one_of_its_processes_is_killed(small, notes):
 
 
 def test_the_processes_of_a_killed_build_end_too(small, notes):
+    small.layer("projects/b")
     build = start(small, "-n", "2", NOTED=str(notes), SLOW="0.3")
     wait_for(lambda: noted(notes))
     workers = children_of(build)

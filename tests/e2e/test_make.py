@@ -1,10 +1,14 @@
 """What the Make builds anew and what it leaves, with small stages in place of the compiler."""
 
 import hashlib
+import json
 import os
 import shutil
 
 import pytest
+
+from stages.make.runner import cores
+from tests.e2e.conftest import ALL_CORES
 
 ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
 WRONG = """projects/a/a.lair:2:1: error: this is wrong
@@ -350,6 +354,54 @@ def test_two_processes_build_what_one_builds(small):
     small.write("projects/b/a.lair", "Three\n")
     assert sorted(small.build("-n", "2")) == sorted(ALL + [n.replace("a:", "b:") for n in ALL])
     assert small.hits() == []
+
+
+def processes(small):
+    """Return how many processes ran stages in the last build, but that of the build itself."""
+    lines = map(json.loads, small.read(".lairmake/log.jsonl").splitlines())
+    pids = [line["pid"] for line in lines if "pid" in line]
+    (own, *others) = pids
+    return len(set(others) - {own})
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
+def test_the_stages_of_one_layer_run_in_the_process_of_the_build(small, arguments):
+    small.write("dodo.py", ALL_CORES)
+    assert small.build(*arguments) == ALL
+    assert processes(small) == 0
+
+
+@pytest.mark.skipif(cores() == 1, reason="there is one core only")
+def test_layers_are_built_by_as_many_processes_as_there_are_cores_and_layers(small):
+    small.write("dodo.py", ALL_CORES)
+    small.layer("projects/b")
+    small.build(SLOW="0.2")
+    assert processes(small) == 2
+
+
+OWN = """
+def task_own():
+    for name in "one", "two":
+        yield {"name": name, "actions": [lambda: print(os.getpid() == started)]}
+import os
+started = os.getpid()
+DOIT_CONFIG = {**DOIT_CONFIG, "default_tasks": ["a", "b", "own"]}
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "1")])
+def test_tasks_of_the_user_run_in_the_process_of_the_build(small, arguments):
+    small.write("dodo.py", ALL_CORES + OWN)
+    small.layer("projects/b")
+    run = small.run(*arguments, SLOW="0.2")
+    assert (run.code, run.out.count("True\n"), run.out.count("False\n")) == (0, 2, 0)
+
+
+def test_a_dodo_file_may_ask_for_one_process(small):
+    small.write("dodo.py", ALL_CORES + 'DOIT_CONFIG["num_process"] = 1\n')
+    small.layer("projects/b")
+    small.build()
+    assert processes(small) == 0
 
 
 def test_list_says_what_each_task_does(small):
