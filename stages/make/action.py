@@ -91,8 +91,8 @@ def is_up_to_date(task: str) -> bool:
         return False
     found = None
     with contextlib.suppress(UserError, UserErrors, OSError):  # the action fails with it again
-        found = check(stage, folder)
-        if found is None and session().arguments is not None:
+        found, is_known = _look(stage, folder)
+        if is_known and found is None and session().arguments is not None:
             with _task_lock(stage, folder, wait=False) as held:
                 found = restore(stage, folder, current_key(stage, folder)) if held else None
     if found is not None and session().arguments is not None:
@@ -112,13 +112,18 @@ def check(stage: str, folder: LayerFolder) -> Result | None:
 
     It is if the store has what its key gives, and the files on disk are that.
     """
+    return _look(stage, folder)[0]
+
+
+def _look(stage: str, folder: LayerFolder) -> tuple[Result | None, bool]:
+    """Return what is known of a task that is up to date, and whether the store knows its key."""
     start = time.time()
     key = current_key(stage, folder)
     entry = _entry(folder, key)
     disk = compare(stage, folder, entry.outputs) if entry is not None else None
     if entry is None or disk is None or disk.wrong:
-        return None
-    return _result("same", key, entry.outputs, start, disk)
+        return None, entry is not None
+    return _result("same", key, entry.outputs, start, disk), True
 
 
 def restore(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:

@@ -18,6 +18,7 @@ KERNEL = "kernel.yaml"
 MLIR = ".mlir"
 STATE = ".lairmake"
 WRITTEN = frozenset({LAYER, NETWORK, KERNEL})
+MOST_PATHS = 10_000
 NOT_LAYERS = frozenset({"build", "cache", "inputs"})
 
 
@@ -105,10 +106,15 @@ def file_of(folder: LayerFolder, name: str) -> Path:
         if crossing.name == name:
             return crossing.file
     if head == "build":
-        return folder.build / rest
+        return _joined(folder.build, rest)
     if name in WRITTEN or name.endswith((".lair", MLIR)) or head == "inputs":
-        return folder.path / name
-    return folder.cache / name
+        return _joined(folder.path, name)
+    return _joined(folder.cache, name)
+
+
+@functools.lru_cache(MOST_PATHS)
+def _joined(folder: Path, name: str) -> Path:
+    return folder / name
 
 
 def further_file(folder: LayerFolder, name: str) -> Path:
@@ -179,6 +185,16 @@ def link_in(folder: LayerFolder, path: Path) -> str | None:
     return link_below(_top_of(str(folder.build), str(folder.cache)), str(path))
 
 
+def was_link_in(folder: LayerFolder, path: Path) -> str | None:
+    """Return what `link_in` did for the first file of a folder: for those who only read it."""
+    return _link_to(_top_of(str(folder.build), str(folder.cache)), os.path.dirname(path))
+
+
+@functools.lru_cache(MOST_PATHS)
+def _link_to(top: str, folder: str) -> str | None:
+    return link_below(top, f"{folder}/any")
+
+
 @functools.cache
 def _top_of(build: str, cache: str) -> str:
     return os.path.commonpath((build, cache))
@@ -188,7 +204,12 @@ def user_folder() -> Path:
     """Return the folder where the user stands; doit itself moves to the folder of the tasks."""
     import doit
 
-    return Path(doit.get_initial_workdir() or Path.cwd()).resolve()
+    return _resolved(doit.get_initial_workdir() or os.getcwd())
+
+
+@functools.cache
+def _resolved(path: str) -> Path:
+    return Path(path).resolve()
 
 
 def shown_path(path: Path) -> str:

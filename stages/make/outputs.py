@@ -8,7 +8,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stages.diagnose import UserError
-from stages.make.folders import LayerFolder, file_of, is_pattern, link_in, names_of, shown_path
+from stages.make.folders import (
+    LayerFolder,
+    file_of,
+    is_pattern,
+    link_in,
+    names_of,
+    shown_path,
+    was_link_in,
+)
 from stages.make.store.files import read_file, temporary_name, write_new
 
 
@@ -23,7 +31,7 @@ def write_outputs(
     """
     files = {file_of(folder, name): content for name, content in outputs.items()}
     for path in files:
-        check_place(folder, path)
+        _check_link(path, link_in(folder, path))
     with _temporary(files) as temporary:
         for path, written in temporary.items():
             with _writing(path):
@@ -34,8 +42,11 @@ def write_outputs(
 
 
 def check_place(folder: LayerFolder, path: Path) -> None:
-    """Raise UserError where a symbolic link would lead what stages write to another place."""
-    link = link_in(folder, path)
+    """Raise UserError where a symbolic link leads from what stages wrote to another place."""
+    _check_link(path, was_link_in(folder, path))
+
+
+def _check_link(path: Path, link: str | None) -> None:
     if link is not None:
         raise UserError(
             f"cannot write {shown_path(path)}: {shown_path(Path(link))} is a symbolic link",

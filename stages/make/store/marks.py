@@ -6,6 +6,7 @@ stages have such marks in what doit itself keeps.
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from stages.diagnose import UserError
@@ -17,12 +18,12 @@ FORGOTTEN, IGNORED = "forgotten", "ignored"
 
 def is_marked(home: Path, task: str, mark: str) -> bool:
     """Return whether a task bears a mark."""
-    return state_of(home / STATE).get(mark, task) is not None
+    return task in _names(home, mark)
 
 
 def marked(home: Path) -> set[str]:
     """Return the names of all tasks that bear a mark."""
-    return {name for mark in (FORGOTTEN, IGNORED) for name in state_of(home / STATE).every(mark)}
+    return _names(home, FORGOTTEN) | _names(home, IGNORED)
 
 
 def set_mark(home: Path, task: str, mark: str, value: bool = True) -> None:
@@ -32,7 +33,15 @@ def set_mark(home: Path, task: str, mark: str, value: bool = True) -> None:
     state = state_of(home / STATE)
     if value:
         state.keep(mark, {task: True})
+        _names(home, mark).add(task)
     else:
         state.forget(mark, task)
+        _names(home, mark).discard(task)
     if state.lost:
         raise UserError(f"cannot write {shown_path(state.file)}: {state.lost}")
+
+
+@functools.cache
+def _names(home: Path, mark: str) -> set[str]:
+    """Return the names of the tasks that bear a mark, read once a process."""
+    return set(state_of(home / STATE).every(mark))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from stages.make.folders import shown_path
-from stages.make.store.files import link_below, read_file, remove_whatever, write_whole
+from stages.make.store.files import read_file, remove_whatever, write_whole
 from stages.make.store.lock import locked
 from stages.make.store.names import is_digest
 from stages.make.store.warn import warn
@@ -55,6 +55,7 @@ class FolderShelf:
     def __init__(self, folder: Path, read_only: bool = False) -> None:
         self.folder = folder
         self.read_only = read_only
+        self._sound: set[str] = set()
 
     def path(self, kind: str, name: str) -> Path:
         """Return where a content lies. Raises ValueError for a name that is no sha256."""
@@ -73,14 +74,13 @@ class FolderShelf:
         path = self._path(kind, name)
         try:
             found = read_file(path, links=False)
-        except OSError as error:
-            if not self._throw_away(path) and not isinstance(error, FileNotFoundError):
+        except FileNotFoundError:
+            return None
+        except OSError:
+            if not self._throw_away(path):
                 raise
             return None
-        if link_below(str(self.folder), path):
-            self._throw_away(path)
-            return None
-        return found
+        return None if self._make_way(path) else found
 
     def size(self, kind: str, name: str) -> int | None:
         """Return how many bytes a content has, None where there is none."""
@@ -94,8 +94,12 @@ class FolderShelf:
     def write(self, kind: str, name: str, content: bytes) -> None:
         """Put a content there in one step. Raises OSError."""
         path = self._path(kind, name)
-        self._throw_away(path)
-        write_whole(path, content, by=f"{self.folder}/new")
+        self._make_way(path)
+        try:
+            write_whole(path, content, by=f"{self.folder}/new")
+        except (IsADirectoryError, NotADirectoryError):
+            self._throw_away(path)
+            write_whole(path, content, by=f"{self.folder}/new")
 
     def remove(self, kind: str, name: str) -> None:
         """Remove a content, if it is there. Raises OSError."""
@@ -103,6 +107,17 @@ class FolderShelf:
         if not self._throw_away(path):
             with suppress(FileNotFoundError):
                 os.unlink(path)
+
+    def _make_way(self, path: str) -> bool:
+        """Throw away what stands where a folder of a content belongs, looked at once a process.
+
+        Returns whether anything did. Raises OSError.
+        """
+        folder = os.path.dirname(path)
+        if folder in self._sound:
+            return False
+        self._sound.add(folder)
+        return self._throw_away(path)
 
     def _throw_away(self, path: str) -> bool:
         """Remove what stands where a folder or a file belongs, with a word; return if anything did.
