@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -20,6 +21,9 @@ FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-s
 FLAGS += ["-fPIC"]
 ENGINE, PROGRAMS = ["-O2"], ["-O1"]
 """How the engine and the programs are optimised: compiling a program takes longer than it runs."""
+
+SEALS = "seals"
+"""The file with the sha256 of each object that is kept."""
 
 
 class CompilerError(Exception):
@@ -72,6 +76,9 @@ def _compiled_engine(command: list[str], out_dir: Path, cache: Path) -> list[Pat
     for source in [*engine_sources(), *sorted(HERE.glob("*.h"))]:
         known.update(source.read_bytes())
     kept = cache / "engine" / known.hexdigest()[:16]
+    for folder in (kept.parent, kept):
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            _discard(folder)
     return [
         _intact(kept, source.stem) or _compiled(command, source, out_dir, kept)
         for source in engine_sources()
@@ -81,10 +88,20 @@ def _compiled_engine(command: list[str], out_dir: Path, cache: Path) -> list[Pat
 def _intact(folder: Path, name: str) -> Path | None:
     """Return the object of a name that is whole; one that is damaged is removed."""
     for path in folder.glob(f"{name}.*.o"):
-        if path.name == f"{name}.{hashlib.sha256(path.read_bytes()).hexdigest()}.o":
+        is_file = path.is_file() and not path.is_symlink()
+        if is_file and path.name == f"{name}.{hashlib.sha256(path.read_bytes()).hexdigest()}.o":
             return path
-        path.unlink(missing_ok=True)
+        _discard(path)
     return None
+
+
+def _discard(path: Path) -> None:
+    """Remove what is damaged, or no file or folder where one belongs, and say so."""
+    sys.stderr.write(f"warning: {path} is damaged, and made anew\n")
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def _compiled(command: list[str], source: Path, out_dir: Path, kept: Path) -> Path:

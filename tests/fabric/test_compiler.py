@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from stages.fabric import compiler
 from stages.fabric.command import compiler_state
 from stages.fabric.compiler import CompilerError, build_library, c_compiler
-from stages.make.files import remove_left_overs
+from stages.make.store.files import remove_left_overs
 
 HERE = Path(__file__).parent
 
@@ -114,13 +115,33 @@ def test_the_engine_is_compiled_once(engine):
 
 
 @pytest.mark.parametrize("damage", [b"", b"another"])
-def test_an_object_that_is_damaged_is_compiled_again(engine, damage):
+def test_an_object_that_is_damaged_is_compiled_again(engine, capsys, damage):
     compiled(engine)
     (kept,) = engine.rglob("a.*.o")
     content = kept.read_bytes()
     kept.write_bytes(damage)
     assert [compiled(engine), compiled(engine)] == [1, 0]
     assert kept.read_bytes() == content
+    assert capsys.readouterr().err == f"warning: {kept} is damaged, and made anew\n"
+
+
+@pytest.mark.parametrize("wrong", ["a link", "a pipe", "a folder", "no folder"])
+def test_what_is_no_object_is_compiled_again(engine, wrong):
+    compiled(engine)
+    (kept,) = engine.rglob("a.*.o")
+    if wrong == "no folder":
+        shutil.rmtree(kept.parent)
+        kept.parent.write_bytes(b"")
+    else:
+        kept.unlink()
+    if wrong == "a link":
+        kept.symlink_to("/dev/zero")
+    elif wrong == "a pipe":
+        os.mkfifo(kept)
+    elif wrong == "a folder":
+        kept.mkdir()
+    assert compiled(engine) == (2 if wrong == "no folder" else 1)
+    assert compiled(engine) == 0
 
 
 def test_a_compiler_that_is_replaced_in_place_compiles_the_engine(engine):

@@ -7,10 +7,14 @@ import fcntl
 import functools
 import hashlib
 import os
+import stat
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+
+from stages.make.store.files import remove_whatever
+from stages.make.store.warn import warn
 
 PATIENCE = 1.0
 """After how many seconds a process says that it waits."""
@@ -65,4 +69,8 @@ def _say() -> None:
 def _open(folder: Path, process: int) -> int:
     """Return the lock file, open until the process ends: closing it would free its other locks."""
     folder.mkdir(parents=True, exist_ok=True)
-    return os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    path = folder / "lock"
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        warn(f"{path} is damaged, and made anew")
+        remove_whatever(path)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
