@@ -9,16 +9,27 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Iterator
+import queue
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from stages.make.folders import STATE
 from stages.make.settings import shared_store
+from stages.make.store.names import is_digest
 from stages.make.store.shelf import FolderShelf, Shelf
 from stages.make.store.warn import warn
 
 LOCAL = "file://"
+PATIENCE = 10.0
+"""How many seconds a request may take."""
+
+PACE = 1e6
+"""How many bytes of a content are written in a second at least."""
+
+MOST_LISTED = 20_000_000
+"""A list of names takes no longer than so many bytes."""
 
 
 class RemoteShelf:
@@ -34,35 +45,38 @@ class RemoteShelf:
 
     def read(self, kind: str, name: str) -> bytes | None:
         """Return a content, None where there is none. Raises OSError."""
-        content: bytes | None = None
-        with contextlib.suppress(FileNotFoundError), self._reached(kind, name) as (files, path):
-            content = files.cat_file(path)
-        return content
+        at = _at(kind, name)
+        found: bytes | None = self._ask(lambda files, top: files.cat_file(top + at))
+        return found
 
     def size(self, kind: str, name: str) -> int | None:
         """Return how many bytes a content has, None where there is none. Raises OSError."""
-        found: int | None = None
-        with contextlib.suppress(FileNotFoundError), self._reached(kind, name) as (files, path):
-            found = int(files.size(path))
-        return found
+        at = _at(kind, name)
+        found = self._ask(lambda files, top: files.size(top + at))
+        return int(found) if found is not None else None
 
     def write(self, kind: str, name: str, content: bytes) -> None:
         """Put a content there. Raises OSError."""
-        with self._reached(kind, name) as (files, path):
-            files.makedirs(path.rpartition("/")[0], exist_ok=True)
-            files.pipe_file(path, content)
+        at = _at(kind, name)
+
+        def put(files: Any, top: str) -> None:
+            files.makedirs(top + at.rpartition("/")[0], exist_ok=True)
+            files.pipe_file(top + at, content)
+
+        self._ask(put, len(content))
 
     def remove(self, kind: str, name: str) -> None:
         """Remove a content, if it is there. Raises OSError."""
-        with contextlib.suppress(FileNotFoundError), self._reached(kind, name) as (files, path):
-            files.rm_file(path)
+        at = _at(kind, name)
+        self._ask(lambda files, top: files.rm_file(top + at))
 
     def names(self, kind: str) -> Iterator[str]:
         """Yield the names of all contents of a kind. Raises OSError."""
-        found: list[str] = []
-        with contextlib.suppress(FileNotFoundError), self._reached(kind) as (files, path):
-            found = sorted(each.rpartition("/")[2] for each in files.find(path, on_error="raise"))
-        yield from found
+        def listed(files: Any, top: str) -> list[str]:
+            files.info(f"{top}/{kind}")  # find() does not tell what cannot be reached
+            return [each.rpartition("/")[2] for each in files.find(f"{top}/{kind}")]
+
+        yield from sorted(filter(is_digest, self._ask(listed, MOST_LISTED) or ()))
 
     def lock(self, key: str) -> contextlib.AbstractContextManager[None]:
         """Hold off nobody."""
@@ -76,19 +90,53 @@ class RemoteShelf:
         """Return the URL."""
         return self.url
 
-    @contextlib.contextmanager
-    def _reached(self, kind: str, name: str = "") -> Iterator[tuple[Any, str]]:
-        """Yield the file system, and the path of a content or of a kind there.
+    def _ask(self, request: Callable[[Any, str], Any], size: int = 0) -> Any:
+        """Return what a request gives, None where there is no such thing.
 
-        Each back end has errors of its own: they all become OSError.
+        It gets the file system and the path of the shelf there, and is given up where there is no
+        answer for long; what has a `size` in bytes has more time. Each back end has errors of its
+        own: they all become OSError.
         """
+        process = os.getpid()
         try:
-            files, top = _file_system(self.url, os.getpid())
-            yield files, f"{top}/{kind}/{name[:2]}/{name}" if name else f"{top}/{kind}"
+            seconds = PATIENCE + size / PACE
+            return answer_of(lambda: request(*_file_system(self.url, process)), seconds)
+        except FileNotFoundError:
+            return None
         except OSError:
             raise
         except Exception as error:
             raise OSError(f"{error}" or type(error).__name__) from error
+
+
+def answer_of(request: Callable[[], Any], seconds: float) -> Any:
+    """Return what a request gives, or raise what it does; OSError if that takes too long.
+
+    A thread that has no answer is left behind, and ends with the process.
+    """
+    answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answers.put((request(), None))
+        except BaseException as error:
+            answers.put((None, error))
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        found, error = answers.get(timeout=seconds)
+    except queue.Empty:
+        raise OSError(f"no answer for {seconds:.0f} s") from None
+    if error is not None:
+        raise error
+    return found
+
+
+def _at(kind: str, name: str) -> str:
+    """Return the path of a content from the top. Raises ValueError for a name that is no sha256."""
+    if not is_digest(name):
+        raise ValueError(f"{name!r} is no sha256")
+    return f"/{kind}/{name[:2]}/{name}"
 
 
 @functools.cache

@@ -210,7 +210,7 @@ class Store:
         try:
             yield
         except Exception as error:  # each back end has errors of its own
-            warn(f"the shared store is left out: {error or type(error).__name__}")
+            warn(f"the shared store is left out: {str(error) or type(error).__name__}")
             self.second = None
 
 
