@@ -48,6 +48,7 @@ class Sweep:
         now = time.time_ns()
         self._may_change = any(is_fresh(changed, now) for changed in _changes(code))
         self._settled: dict[str, Any] = {}
+        self._known = None if session().arguments else self._state.every("layers")
         session().code |= self._known_units()
 
     def is_clean(self, name: str, places: Iterable[Place], changing: Collection[str] = ()) -> bool:
@@ -55,7 +56,8 @@ class Sweep:
 
         It may if it reads, outside of its folders, one of the paths that are `changing`.
         """
-        known = self._state.get("layers", name)
+        every = self._known
+        known = self._state.get("layers", name) if every is None else every.get(name)
         if not isinstance(known, list) or known[:1] != [self._code]:
             return False
         _, further, digest = known

@@ -7,7 +7,9 @@ import subprocess
 import sys
 
 import pytest
+from doit.dependency import JSONCodec
 
+from stages.make.database import Remembered
 from stages.make.store import state as module
 from stages.make.store.state import State
 
@@ -144,6 +146,18 @@ for number in range(50):
     state.add({"task": sys.argv[2]})
     state.flush()
 """
+
+
+def test_what_doit_notes_of_a_failure_keeps_nobody_waiting(filled):
+    """doit notes it when a task fails, and closes its database at the end of the build."""
+    known = Remembered(State(filled), "doit.db", JSONCodec())
+    known.set("a", "result", {"x": 1})
+    known.dump()
+    known.remove("a")
+    other = sqlite3.connect(filled / "state.db", timeout=0, isolation_level=None)
+    other.execute("begin exclusive")
+    other.execute("rollback")
+    assert not Remembered(State(filled), "doit.db", JSONCodec()).in_("a")
 
 
 def test_a_process_that_is_forked_has_a_connection_of_its_own(filled):
