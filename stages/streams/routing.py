@@ -118,8 +118,7 @@ class Streams:
                 missing = missing.subtract(taken)
                 if not taken.is_empty():
                     name = f"{base}_stream{number}" if part else base
-                    with working_on(f"arrival {name}"):
-                        described = self._arrival(name, tensor, side, taken, flow)
+                    described = self._arrival(name, tensor, side, taken, flow)
                     yield name, described | ({"part": part} if part else {})
 
     def _arrival(
@@ -268,24 +267,21 @@ class Streams:
 
     def is_sparse(self, tensor: str) -> bool:
         """Say whether only what is not zero of a tensor moves."""
-        given = self.mapping.tensors.get(tensor)
-        return given is not None and given.sparse
+        return tensor in self.mapping.tensors and self.mapping.tensors[tensor].sparse
 
     def _departures(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
         relation = relation_of(self.adapted["departures"], tensor)
         if relation is None:
             return
-        source = self.returned.get(tensor, tensor)
-        computed = isl.Map.from_union_map(from_domain(self.computed, source))
-        computed = computed.set_tuple_name(isl.dim_type.in_, tensor)
+        made = from_domain(self.computed, self.returned.get(tensor, tensor))
+        computed = isl.Map.from_union_map(made).set_tuple_name(isl.dim_type.in_, tensor)
         base = away_name(tensor) if tensor in self.returned else tensor
         sides = [s for s in SIDES if not on_side(relation, s, self.core).is_empty()]
         for side in sides:
             name = base if len(sides) == 1 else f"{base}_{SIDES[side].word}"
             sums = computed.intersect_domain(on_side(relation, side, self.core).domain())
             with working_on(f"departure {name}"):
-                described = self._departure(name, tensor, side, sums)
-            yield name, described
+                yield name, self._departure(name, tensor, side, sums)
 
     def _departure(self, name: str, tensor: str, side: str, sums: isl.Map) -> dict[str, object]:
         turned, returns = turn(side, self.grid), self.returned.get(tensor)
@@ -366,8 +362,8 @@ class Streams:
         assert lanes is not None, "the tensor leaves"
         adapters = on_side(lanes, side, self.core).range_factor_domain()
         found = in_turn(relocated(ports, chain.reach), adapters, chain)
-        room = self.profile.instruction_queue - 2
-        return found if found and instructions_of(found) <= room else {}
+        fits = found and instructions_of(found) + 2 <= self.profile.instruction_queue
+        return found if fits else {}
 
     def _turning(self, back: str, side: str) -> int:
         """Return at which depth a tensor turns: that of the first PEs that compute or need it."""

@@ -135,3 +135,12 @@ def test_a_vector_instruction_in_a_loop_has_its_addresses_from_the_iterator():
     run = loop[loop.index("vector_run(") : loop.index(";\n    }")]
     assert "my->x_local[outer0][0][0]" in run
     assert "my->W_local[0][outer0][0][0]" in run
+
+
+def test_a_way_of_which_isl_needs_long_to_tell_is_not_taken(monkeypatch):
+    lair, mapping, task, _ = LAYERS["relaxed"]
+    built = build(lair, mapping, "enumerate", copy=1)
+    monkeypatch.setattr("stages.vector.options.MOST_OPERATIONS", 10)
+    found = built.through("simulate").yaml("simd.yaml")[task]
+    assert (found["by"], found["why"]) == ("loops", "isl needs long to tell")
+    assert built.results()["check"]["y"]["right"]
