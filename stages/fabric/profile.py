@@ -5,6 +5,7 @@ Reads    stages/fabric/profiles/<name>.yaml, or a file of the same form
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -123,7 +124,7 @@ def profile_names() -> list[str]:
 
 def _read(name: str) -> dict[str, Any]:
     path = PROFILES / f"{name}.yaml" if name in profile_names() else Path(name)
-    if not path.is_file():
+    if not os.path.isfile(path):  # a Path raises OSError for a name that is too long
         hint = _nearest("profile", name, profile_names())
         raise ProfileError(f"unknown profile {name}", hint=hint)
     try:

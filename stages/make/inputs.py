@@ -6,6 +6,7 @@ import copy
 import fnmatch
 import hashlib
 import io
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,7 +158,7 @@ class Inputs:
         It counts as read. Raises UserError where there is none.
         """
         path = further_file(self._folder, self._below + given)
-        if not path.is_file():
+        if not os.path.isfile(path):  # a Path raises OSError for a name that is too long
             kind = "kernel" if KERNEL in self._declared else "layer"
             hint = f"a path starts from the {kind} folder"
             raise UserError(f"{given} does not exist", span, hint)

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from stages.diagnose import Source, UserError, UserErrors, source_of
+from stages.fabric.profile import ProfileError, load_profile
 from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
 from stages.make.given import content_of
@@ -132,3 +133,8 @@ def test_a_text_is_not_longer_than_people_write(tmp_path):
             file.truncate(most + 1)
         with pytest.raises(UserError, match=f"is {most + 1} bytes long, at most {most} are read"):
             content_of(tmp_path / name)
+
+
+def test_a_profile_whose_name_is_too_long_for_a_file_is_unknown():
+    with pytest.raises(ProfileError, match="unknown profile x"):
+        load_profile("x" * 5000, {})
