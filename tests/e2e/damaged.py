@@ -124,6 +124,17 @@ def choose(rng, places):
     return rng.choice([p for p in files if p.name != "lock"])
 
 
+def clear_way(path, said):
+    """Remove a link, or a folder, that a build refused to write to, if it said so in a line."""
+    if f"{path.parent} is a symbolic link" in said:
+        path.parent.unlink()
+    elif f"error: cannot write {path}: Is a directory" in said:
+        shutil.rmtree(path)
+    else:
+        return False
+    return "Traceback" not in said
+
+
 def main(seed, times, kind, errors):
     """Damage a file, build, compare; and again from what that build left."""
     rng = random.Random(seed)
@@ -138,8 +149,7 @@ def main(seed, times, kind, errors):
         if kind == "shared":
             shutil.rmtree(STATE)
         code, said = build(errors), errors.read_text(encoding="utf-8", errors="replace")
-        if code == 1 and kind == "built" and f"{path.parent} is a symbolic link" in said:
-            path.parent.unlink()
+        if code == 1 and kind == "built" and clear_way(path, said):
             code = build(errors)
         if code != 0 or "Traceback" in said:
             print(f"{name}: ended with {code}: {said[-2000:]}")

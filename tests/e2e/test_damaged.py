@@ -23,8 +23,7 @@ def damage(space, kind, seed, times):
         cwd=space.root, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(space.modules), **store},
     )
-    assert (ended.returncode, ended.stderr) == (0, "")
-    return ended.stdout
+    return ended.stderr + ended.stdout
 
 
 @pytest.mark.parametrize("kind", KINDS)
