@@ -121,18 +121,18 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
             watched = workers().looked_after if options["num_process"] else contextlib.nullcontext
             with watched():
                 return super()._execute(*args, **options)
-        is_default = options["num_process"] is None
-        if is_default:
+        is_asked_for = options["num_process"] is not None
+        if not is_asked_for:
             options["num_process"] = 0 if options.get("pdb") or cores() == 1 else cores()
-        with _lazy(is_default):
+        with _lazy(is_asked_for):
             return super()._execute(*args, **options)
 
 
 @contextlib.contextmanager
-def _lazy(keeps_own: bool) -> Iterator[None]:
+def _lazy(is_asked_for: bool) -> Iterator[None]:
     """Let doit run tasks in other processes only where there is work for two."""
     before, cmd_run.MRunner = cmd_run.MRunner, LazyRunner
-    LazyRunner.keeps_own = keeps_own
+    LazyRunner.is_asked_for = is_asked_for
     try:
         yield
     finally:

@@ -10,6 +10,7 @@ from typing import Any
 from doit.runner import JobTask, JobTaskPickle, MReporter, MRunner
 from doit.task import DelayedLoaded
 
+from stages.make.grouped import needed
 from stages.make.session import session
 from stages.make.workers import workers
 
@@ -23,18 +24,20 @@ class LazyRunner(MRunner):  # type: ignore[misc]
     """Runs tasks in this process as long as those that are ready are of one layer.
 
     Most stages of a layer wait for each other: more processes would only load modules again. From
-    there on this process hands out tasks, and says that they begin when it does so. It keeps those
-    without actions, and where nobody asked for processes those of the user.
+    there on this process hands out tasks, and says that they begin when it does so. Where nobody
+    asked for processes there is one if tasks of the user run, since nobody knows what they change.
     """
 
     Queue: Any = staticmethod(SimpleQueue)
     num_process: int
-    keeps_own = False
+    is_asked_for = True
 
     def run_tasks(self, task_dispatcher: Any) -> None:
         """Run tasks here until two layers have work, and then in other processes."""
         self._ready: deque[Any] = deque()
         self._run_tasks_init(task_dispatcher)
+        if not self.is_asked_for and self._has_others(task_dispatcher.selected_tasks):
+            self.num_process = 1
         completed = None
         while not self._stop_running:
             self._look_for_work(completed)
@@ -47,10 +50,15 @@ class LazyRunner(MRunner):  # type: ignore[misc]
             completed = self._ready.popleft()
             self.process_task_result(completed, self.execute_task(completed.task))
 
+    def _has_others(self, selected: Any) -> bool:
+        """Return whether a task of the user is to run, or one that is not known yet."""
+        is_known = not any(task.loader for task in self.tasks.values())
+        return not is_known or bool(set(needed(self.tasks, selected)) - session().stages.keys())
+
     def _look_for_work(self, completed: Any) -> None:
-        """Select tasks until there is work for two processes, or none that is ready."""
+        """Select tasks until there is work for all that may run, or none that is ready."""
         node = completed
-        while not self._stop_running and not self._has_work_for_two():
+        while not self._stop_running and not self._has_enough():
             try:
                 node = self.task_dispatcher.generator.send(node)
             except StopIteration:
@@ -61,17 +69,19 @@ class LazyRunner(MRunner):  # type: ignore[misc]
                 self._ready.append(node)
                 node = None
 
+    def _has_enough(self) -> bool:
+        return self._has_work_for_two() if self.num_process > 1 else bool(self._ready)
+
     def _has_work_for_two(self) -> bool:
         """Return whether tasks of several layers are ready, of which each may have a process."""
         layers = {node.task.name.partition(":")[0] for node in self._ready}
         return self.num_process > 1 and len(layers) > 1
 
     def select_task(self, node: Any, tasks_dict: Any) -> bool:
-        """Return whether a task is to be run by whoever is free; one that is kept runs now."""
+        """Return whether a task is to be run by whoever is free; one without actions needs none."""
         if not super().select_task(node, tasks_dict):
             return False
-        is_own = self.keeps_own and node.task.name not in session().stages
-        if node.task.actions and not is_own:
+        if node.task.actions:
             return True
         self.process_task_result(node, self.execute_task(node.task))
         return False

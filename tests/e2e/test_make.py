@@ -1,14 +1,8 @@
 """What the Make builds anew and what it leaves, with small stages in place of the compiler."""
 
 import hashlib
-import json
 import os
 import shutil
-
-import pytest
-
-from stages.make.runner import cores
-from tests.e2e.conftest import ALL_CORES
 
 ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
 WRONG = """projects/a/a.lair:2:1: error: this is wrong
@@ -356,96 +350,7 @@ def test_two_processes_build_what_one_builds(small):
     assert small.hits() == []
 
 
-def processes(small):
-    """Return how many processes ran stages in the last build, but that of the build itself."""
-    lines = map(json.loads, small.read(".lairmake/log.jsonl").splitlines())
-    pids = [line["pid"] for line in lines if "pid" in line]
-    (own, *others) = pids
-    return len(set(others) - {own})
-
-
-@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
-def test_the_stages_of_one_layer_run_in_the_process_of_the_build(small, arguments):
-    small.write("dodo.py", ALL_CORES)
-    assert small.build(*arguments) == ALL
-    assert processes(small) == 0
-
-
-@pytest.mark.skipif(cores() == 1, reason="there is one core only")
-def test_layers_are_built_by_as_many_processes_as_there_are_cores_and_layers(small):
-    small.write("dodo.py", ALL_CORES)
-    small.layer("projects/b")
-    small.build(SLOW="0.2")
-    assert processes(small) == 2
-
-
-OWN = """
-def task_own():
-    for name in "one", "two":
-        yield {"name": name, "actions": [lambda: print(os.getpid() == started)]}
-import os
-started = os.getpid()
-DOIT_CONFIG = {**DOIT_CONFIG, "default_tasks": ["a", "b", "own"]}
-"""
-
-
-@pytest.mark.parametrize("arguments", [(), ("-n", "1")])
-def test_tasks_of_the_user_run_in_the_process_of_the_build(small, arguments):
-    small.write("dodo.py", ALL_CORES + OWN)
-    small.layer("projects/b")
-    run = small.run(*arguments, SLOW="0.2")
-    assert (run.code, run.out.count("True\n"), run.out.count("False\n")) == (0, 2, 0)
-
-
-def test_a_dodo_file_may_ask_for_one_process(small):
-    small.write("dodo.py", ALL_CORES + 'DOIT_CONFIG["num_process"] = 1\n')
-    small.layer("projects/b")
-    small.build()
-    assert processes(small) == 0
-
-
 def test_list_says_what_each_task_does(small):
     out = small.run("list", "--all").out
     assert "a            build and simulate a\n" in out
     assert "a:parse      Leave the comments of the .lair out\n" in out
-
-
-@pytest.mark.parametrize("word", ["zz*", "a:zz*", "a/zz*"])
-def test_a_pattern_that_names_no_task_is_refused_as_an_unknown_name_is(small, word):
-    for _ in range(2):
-        run = small.run(word)
-        assert (run.code, run.ran) == (3, [])
-        assert run.err.startswith(f'ERROR: Invalid parameter: "{word}". Must be a command, task, ')
-        small.build()
-
-
-def test_a_pattern_that_names_tasks_where_nothing_is_to_do_is_none_that_is_refused(small):
-    small.build()
-    assert small.build("a*") == small.build("a:pl*") == []
-
-
-def test_results_are_written_into_the_file_that_o_names(small):
-    run = small.run("-o", "told", "a")
-    assert (run.code, run.out, run.err) == (0, "", "")
-    assert small.read("told") == "".join(f".  {task}\n" for task in ALL) + SUMMARY
-    run = small.run("-o", "none/told", "a")
-    assert (run.code, run.err) == (1, "error: cannot write none/told: No such file or directory\n")
-
-
-def test_a_file_whose_name_is_not_utf_8_is_one_like_others(small):
-    (small.root / "projects/a" / os.fsdecode(b"x\xff.lair")).write_text("Three\n")
-    assert "a:simulate" in small.build()
-    (small.root / "projects/a" / os.fsdecode(b"x\xff.lair")).write_text("wrong\n")
-    run = small.run()
-    assert (run.code, run.err.splitlines()[0]) == (
-        1, "projects/a/x\\udcff.lair:1:1: error: this is wrong"
-    )
-
-
-def test_a_layer_whose_name_is_not_utf_8_is_refused(small):
-    small.layer("projects/" + os.fsdecode(b"b\xff"))
-    run = small.run()
-    assert (run.code, run.err) == (
-        3, "ERROR: a layer may not be called b\\udcff, since that is not UTF-8: "
-        "rename projects/b\\udcff\n"
-    )

@@ -1,0 +1,57 @@
+"""In which processes stages and tasks of the user run."""
+
+import json
+
+import pytest
+
+from stages.make.runner import cores
+from tests.e2e.conftest import ALL_CORES
+from tests.e2e.test_make import ALL
+
+
+def processes(small):
+    """Return how many processes ran stages in the last build, but that of the build itself."""
+    lines = map(json.loads, small.read(".lairmake/log.jsonl").splitlines())
+    pids = [line["pid"] for line in lines if "pid" in line]
+    (own, *others) = pids
+    return len(set(others) - {own})
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
+def test_the_stages_of_one_layer_run_in_the_process_of_the_build(small, arguments):
+    small.write("dodo.py", ALL_CORES)
+    assert small.build(*arguments) == ALL
+    assert processes(small) == 0
+
+
+@pytest.mark.skipif(cores() == 1, reason="there is one core only")
+def test_layers_are_built_by_as_many_processes_as_there_are_cores_and_layers(small):
+    small.write("dodo.py", ALL_CORES)
+    small.layer("projects/b")
+    small.build(SLOW="0.2")
+    assert processes(small) == 2
+
+
+OWN = """
+def task_own():
+    for name in "one", "two":
+        yield {"name": name, "actions": [lambda: print(os.getpid() == started)]}
+import os
+started = os.getpid()
+DOIT_CONFIG = {**DOIT_CONFIG, "default_tasks": ["a", "b", "own"]}
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "1")])
+def test_tasks_of_the_user_run_in_the_process_of_the_build(small, arguments):
+    small.write("dodo.py", ALL_CORES + OWN)
+    small.layer("projects/b")
+    run = small.run(*arguments, SLOW="0.2")
+    assert (run.code, run.out.count("True\n"), run.out.count("False\n")) == (0, 2, 0)
+
+
+def test_a_dodo_file_may_ask_for_one_process(small):
+    small.write("dodo.py", ALL_CORES + 'DOIT_CONFIG["num_process"] = 1\n')
+    small.layer("projects/b")
+    small.build()
+    assert processes(small) == 0
