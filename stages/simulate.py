@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from stages.diagnose import UserError
-from stages.fabric.compiler import CompilerError, build_library
+from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.fabric.progress import Tell
 from stages.lair.data import input_samples, negative_zeros, origins, saved
@@ -119,7 +119,7 @@ def run_programs(
     shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
     with tempfile.TemporaryDirectory() as folder:
         try:
-            library = build_library(programs, Path(folder), cache=inputs.scratch)
+            library = build_library(programs, Path(folder), cache=users_cache())
         except CompilerError as error:
             raise UserError(str(error), hint=error.hint) from error
         try:

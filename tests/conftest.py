@@ -2,6 +2,7 @@
 compiles programs.
 """
 
+import os
 from pathlib import Path
 
 import hypothesis
@@ -9,14 +10,12 @@ import pytest
 
 from stages.fabric import compiler
 from stages.make.folders import STATE
-from stages.make.inputs import Inputs
 
 pytest_plugins = ["tests.property.tally"]
 
 OPTIMISED, QUICK = compiler.PROGRAMS, ["-O0"]
 """Most programs of tests run for a moment: compiling them takes longer than all else of it."""
-Inputs.scratch = Path(__file__).resolve().parents[1] / STATE
-"""Where workspaces of this process, and of the next one, find the engine compiled."""
+os.environ["XDG_CACHE_HOME"] = str(Path(__file__).resolve().parents[1] / STATE / "cache")
 
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("same")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shlex
@@ -22,8 +23,8 @@ FLAGS += ["-fPIC"]
 ENGINE, PROGRAMS = ["-O2"], ["-O1"]
 """How the engine and the programs are optimised: compiling a program takes longer than it runs."""
 
-SEALS = "seals"
-"""The file with the sha256 of each object that is kept."""
+KEPT = "lairmake"
+"""The folder in the user's cache for objects of the engine."""
 
 
 class CompilerError(Exception):
@@ -64,6 +65,21 @@ def build_library(programs: Sequence[Path], out_dir: Path, cache: Path | None = 
     sources = map(str, [*engine, *programs])
     _run([*command, *PROGRAMS, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])
     return library
+
+
+def users_cache() -> Path | None:
+    """Return the folder of this user where the engine is kept; None for one that others may change.
+
+    It is never part of a workspace: what is linked was compiled by who runs it.
+    """
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / KEPT
+    try:
+        folder = folder.expanduser()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = folder.stat()
+    except (OSError, RuntimeError):
+        return None
+    return folder if state.st_uid == os.getuid() and not state.st_mode & 0o022 else None
 
 
 def _compiled_engine(command: list[str], out_dir: Path, cache: Path) -> list[Path]:
@@ -108,13 +124,14 @@ def _compiled(command: list[str], source: Path, out_dir: Path, kept: Path) -> Pa
     """Compile a source of the engine, and return the object where it is kept.
 
     It is put there in one step. What a process that is killed leaves lies in `out_dir`, or beside
-    `engine`, by a name that the Make knows, and removes.
+    `engine`, where the next one that compiles removes it.
     """
     made = out_dir / f"{source.stem}.o"
     _run([*command, f"-I{HERE}", "-c", str(source), "-o", str(made)])
     content = made.read_bytes()
     target = kept / f"{source.stem}.{hashlib.sha256(content).hexdigest()}.o"
     temporary = kept.parent.parent / f".{source.stem}.{os.getpid()}.{threading.get_ident()}.tmp"
+    _remove_left_overs(temporary.parent)
     try:
         kept.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(content)
@@ -123,6 +140,16 @@ def _compiled(command: list[str], source: Path, out_dir: Path, kept: Path) -> Pa
         temporary.unlink(missing_ok=True)
         return made
     return target
+
+
+def _remove_left_overs(folder: Path) -> None:
+    """Remove what processes that are no more did not put in its place."""
+    for path in folder.glob(".*.*.*.tmp"):
+        with contextlib.suppress(OSError, ValueError):
+            try:
+                os.kill(int(path.name.split(".")[-3]), 0)
+            except ProcessLookupError:
+                path.unlink()
 
 
 def engine_sources() -> list[Path]:

@@ -17,7 +17,6 @@ from stages.make.declare import declaration, texts_of
 from stages.make.folders import (
     KERNEL,
     LAYER,
-    STATE,
     LayerFolder,
     file_of,
     further_file,
@@ -64,11 +63,6 @@ class Inputs:
         self.tell = tell
         self.reads: dict[str, str] = {}
         self.further: dict[str, str] = {}
-
-    @property
-    def scratch(self) -> Path:
-        """The folder for what may be kept between builds and lost at any time."""
-        return self._folder.home / STATE
 
     def content(self, name: str) -> bytes:
         """Return the bytes of a file. Raises UserError where it cannot be read."""

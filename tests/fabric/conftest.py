@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stages.fabric.compiler import build_library
+from stages.fabric.compiler import build_library, users_cache
 from stages.fabric.profile import load_profile
-from stages.make.inputs import Inputs
 
 HERE = Path(__file__).parent
 
@@ -16,7 +15,7 @@ HERE = Path(__file__).parent
 def library(tmp_path_factory):
     """Return the library of all programs in programs/."""
     programs = sorted((HERE / "programs").glob("pe_*.c"))
-    return build_library(programs, tmp_path_factory.mktemp("library"), cache=Inputs.scratch)
+    return build_library(programs, tmp_path_factory.mktemp("library"), cache=users_cache())
 
 
 @pytest.fixture(scope="session")

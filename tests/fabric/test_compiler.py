@@ -11,8 +11,7 @@ import pytest
 
 from stages.fabric import compiler
 from stages.fabric.command import compiler_state
-from stages.fabric.compiler import CompilerError, build_library, c_compiler
-from stages.make.store.files import remove_left_overs
+from stages.fabric.compiler import CompilerError, build_library, c_compiler, users_cache
 
 HERE = Path(__file__).parent
 
@@ -168,16 +167,27 @@ def test_a_compile_that_is_killed_leaves_nothing_in_the_cache(engine):
     assert [path for path in engine.rglob("*") if path.is_file()] == []
 
 
-def test_what_is_killed_while_it_keeps_an_object_leaves_what_the_make_removes(engine, monkeypatch):
-    def kill(*_):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    monkeypatch.setattr(compiler.os, "replace", kill)
+def test_what_is_killed_while_it_keeps_an_object_leaves_what_the_next_one_removes(engine):
     child = os.fork()
     if child == 0:
+        compiler.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
         build_library([], engine.parent / "out", cache=engine)
         os._exit(0)
     os.waitpid(child, 0)
     assert len([path for path in engine.iterdir() if path.is_file()]) == 1
-    remove_left_overs(engine)
-    assert [path for path in engine.rglob("*") if path.is_file()] == []
+    assert compiled(engine) == 2
+    assert [path for path in engine.iterdir() if path.is_file()] == []
+
+
+@pytest.mark.parametrize(("mode", "is_used"), [(0o700, True), (0o755, True), (0o777, False)])
+def test_the_engine_is_kept_where_nobody_else_writes(monkeypatch, tmp_path, mode, is_used):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "lairmake").mkdir()
+    (tmp_path / "lairmake").chmod(mode)
+    assert users_cache() == (tmp_path / "lairmake" if is_used else None)
+
+
+def test_without_a_home_the_engine_is_not_kept(monkeypatch, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert users_cache() is None
