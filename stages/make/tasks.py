@@ -27,6 +27,7 @@ from stages.make.outputs import remove
 from stages.make.record import recorded
 from stages.make.reporter import StageReporter
 from stages.make.session import session
+from stages.make.store.files import write_whole
 from stages.make.store.names import matches
 from stages.make.units import Unit, Units, unit_of, units_below
 from stages.make.values import files_of, path_from_here
@@ -99,8 +100,8 @@ def make_state(home: Path) -> None:
     ignored = home / STATE / ".gitignore"
     with contextlib.suppress(OSError):
         ignored.parent.mkdir(exist_ok=True)
-        if not ignored.is_file():
-            ignored.write_text("*\n", encoding="utf-8")
+        if ignored.is_symlink() or not ignored.is_file():
+            write_whole(ignored, b"*\n")
 
 
 def tasks_of(
