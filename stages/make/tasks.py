@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from doit.exceptions import InvalidDodoFile
 from doit.task import Task
 
 from stages.make.action import build_stage
@@ -21,6 +22,7 @@ from stages.make.folders import (
     names_meant,
     names_of,
     parts_of,
+    shown_path,
 )
 from stages.make.layers import open_folder
 from stages.make.outputs import remove
@@ -96,8 +98,16 @@ def _config(home: Path, database: str) -> dict[str, Any]:
 
 
 def make_state(home: Path) -> None:
-    """Make the folder of what is known of builds, where git does not look."""
+    """Make the folder of what is known of builds, where git does not look.
+
+    Raises InvalidDodoFile where it is a link: what is written there may be nobody else's.
+    """
     ignored = home / STATE / ".gitignore"
+    if ignored.parent.is_symlink():
+        where = shown_path(ignored.parent)
+        raise InvalidDodoFile(
+            f"{where} is a symbolic link: remove it; LAIRMAKE_STORE names a store elsewhere"
+        )
     with contextlib.suppress(OSError):
         ignored.parent.mkdir(exist_ok=True)
         if ignored.is_symlink() or not ignored.is_file():

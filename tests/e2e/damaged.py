@@ -27,7 +27,8 @@ def truncate(rng, path, content):
 
 
 def flip(rng, path, content):
-    at = rng.randrange(len(content) or 1)
+    content = content or b"\0"
+    at = rng.randrange(len(content))
     path.write_bytes(content[:at] + bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1:])
 
 
@@ -120,8 +121,8 @@ def contents(*folders):
 
 def choose(rng, places):
     """Return a file to damage."""
-    files = sorted(p for place in places for p in place.rglob("*") if p.is_file())
-    return rng.choice([p for p in files if p.name != "lock"])
+    files = sorted(p for place in places for p in place.rglob("*"))
+    return rng.choice([p for p in files if p.is_file() and not p.is_symlink()])
 
 
 def clear_way(path, said):
@@ -143,6 +144,10 @@ def main(seed, times, kind, errors):
     for at in range(times):
         path, damage = choose(rng, PLACES[kind]), rng.choice(DAMAGES)
         damage(rng, path, path.read_bytes())
+        for _ in range(rng.choice([0, 0, 1, 5]) if kind != "built" else 0):
+            if any(place.exists() for place in PLACES[kind]):
+                other = choose(rng, PLACES[kind])
+                rng.choice(DAMAGES)(rng, other, other.read_bytes())
         name = f"{at}: {damage.__name__} {path}"
         if kind != "built":
             shutil.rmtree(rng.choice(written), ignore_errors=True)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from stages.diagnose import UserError
 from stages.make.folders import STATE, shown_path
 from stages.make.store.entry import Entry, Record, bytes_of, bytes_of_further, fits, record_of
-from stages.make.store.files import remove_left_overs
+from stages.make.store.files import remove_left_overs, remove_whatever
 from stages.make.store.shelf import FolderShelf, Shelf
 from stages.make.store.warn import warn
 
@@ -34,7 +34,12 @@ class Store:
     @staticmethod
     def open(home: Path) -> Store:
         """Return the store of a workspace, or of a layer folder outside of one; makes nothing."""
-        return Store(FolderShelf(home / STATE / "store"), _second_of(home))
+        folder = home / STATE / "store"
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            warn(f"{shown_path(folder)} is damaged, and made anew")
+            with suppress(OSError):
+                remove_whatever(folder)
+        return Store(FolderShelf(folder), _second_of(home))
 
     @property
     def folder(self) -> Path:
