@@ -393,6 +393,6 @@ def test_a_folder_of_state_that_is_a_link_is_refused(small, tmp_path):
     (tmp_path / "outside").mkdir()
     (small.root / ".lairmake").symlink_to(tmp_path / "outside")
     run = small.run()
-    said = "ERROR: .lairmake is a symbolic link: remove it; LAIRMAKE_STORE names a store elsewhere\n"
-    assert (run.code, run.out, run.err) == (3, "", said)
+    said = ".lairmake is a symbolic link: remove it; LAIRMAKE_STORE names a store elsewhere"
+    assert (run.code, run.out, run.err) == (3, "", f"ERROR: {said}\n")
     assert list((tmp_path / "outside").iterdir()) == []

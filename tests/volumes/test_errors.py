@@ -352,35 +352,3 @@ def test_two_texts(kernel):
 error: the .mlir files here: k.mlir, l.mlir
 hint: name the one to read in kernel.yaml: `mlir: NAME.mlir`
 """
-
-
-YAML = {
-    "outputs: [z]": """\
-kernel.yaml:1:11: error: unknown volume z
-  outputs: [z]
-            ^
-hint: volumes: x
-""",
-    "mlir: l.mlir": """\
-kernel.yaml:1:7: error: l.mlir does not exist
-  mlir: l.mlir
-        ^^^^^^
-hint: the .mlir files here: k.mlir
-""",
-    "tile: {}": """\
-kernel.yaml:1:1: error: unknown key tile
-  tile: {}
-  ^^^^
-hint: did you mean tiles?
-""",
-    "sizes: {x_0: 0}": """\
-kernel.yaml:1:14: error: sizes.x_0 must be at least 1
-  sizes: {x_0: 0}
-               ^
-""",
-}
-
-
-@pytest.mark.parametrize("text", YAML)
-def test_in_kernel_yaml(kernel, text):
-    assert kernel.write(EMPTY, f"{text}\n").error() == YAML[text]

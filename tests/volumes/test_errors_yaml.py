@@ -1,0 +1,36 @@
+"""Errors in kernel.yaml: the whole text of each."""
+
+import pytest
+
+EMPTY = "func.func @f(%x: tensor<3xf32>) {\n  return\n}\n"
+
+YAML = {
+    "outputs: [z]": """\
+kernel.yaml:1:11: error: unknown volume z
+  outputs: [z]
+            ^
+hint: volumes: x
+""",
+    "mlir: l.mlir": """\
+kernel.yaml:1:7: error: l.mlir does not exist
+  mlir: l.mlir
+        ^^^^^^
+hint: the .mlir files here: k.mlir
+""",
+    "tile: {}": """\
+kernel.yaml:1:1: error: unknown key tile
+  tile: {}
+  ^^^^
+hint: did you mean tiles?
+""",
+    "sizes: {x_0: 0}": """\
+kernel.yaml:1:14: error: sizes.x_0 must be at least 1
+  sizes: {x_0: 0}
+               ^
+""",
+}
+
+
+@pytest.mark.parametrize("text", YAML)
+def test_in_kernel_yaml(kernel, text):
+    assert kernel.write(EMPTY, f"{text}\n").error() == YAML[text]
