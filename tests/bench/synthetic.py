@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = 12
-PLAIN = ("diagnose.py", "fabric", "make", "poly")
+PLAIN = ("diagnose.py", "fabric", "make", "poly", "shipped.py")
 
 STAGE = '''"""{title}.
 
@@ -47,9 +47,13 @@ def writes_of(at):
 
 
 def write_modules(root):
-    """Write the Make of this project around the twelve stages; the last one writes results."""
+    """Write the Make of this project around the twelve stages; the last one writes results.
+
+    The package that users import lies beside, since it runs the compiler that it lies beside.
+    """
     stages = root / "stages"
     stages.mkdir(parents=True)
+    shutil.copytree(ROOT / "lairmake", root / "lairmake")
     for name in PLAIN:
         source = ROOT / "stages" / name
         copy = shutil.copytree if source.is_dir() else shutil.copy
