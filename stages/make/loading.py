@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def _with_layers(cmd: Any, found: list[Any], layers: list[Layers], is_ours: bool
     """Return all tasks, and let the command know what is built by default."""
     own = [task for task in found if not isinstance(task, Layers)]
     references = references_of(own)
-    units = session().units = _units_around(layers, own, references)
+    units = session().units = _find_units(cmd, layers, own, references)
     _check_names(units, own)
     words = _words_of(cmd, own, units)
     default = [name for each in layers for name in each.names]
@@ -97,6 +98,49 @@ def _check_patterns(words: Iterable[str], names: Sequence[str], units: Units) ->
     for word in words:
         if "*" in word and not units.sorted([word]) and not fnmatch.filter(names, word):
             raise InvalidCommand(not_found=word)
+
+
+def _find_units(
+    cmd: Any, layers: Sequence[Layers], own: Sequence[Any], references: References
+) -> Units:
+    """Return the units that a command may need: all, unless each word of a build is one of few."""
+    names = _names_meant(cmd, own, references)
+    if names is not None:
+        units = _look_for(names, layers, own, references)
+        known = {task.name for task in own}
+        words = _words_of(cmd, own, units) or []
+        if all(word in known or units.sorted([word]) for word in words):
+            return units
+    return _look_for(None, layers, own, references)
+
+
+def _look_for(
+    names: Set[str] | None, layers: Sequence[Layers], own: Sequence[Any], references: References
+) -> Units:
+    for each in layers:
+        each.look_for(names)
+    return _units_around(layers, own, references)
+
+
+def _names_meant(cmd: Any, own: Sequence[Any], references: References) -> set[str] | None:
+    """Return what the units may be called that a build is asked for, or tasks of the user need.
+
+    None where these may be any: for other commands, by default, for patterns, and where what a task
+    needs is known late.
+    """
+    known, given = session(), cmd.sel_tasks
+    words = [*(given or ()), *references.names]
+    is_late = any(task.loader or task.calc_dep for task in own)
+    if known.arguments is None or given is None or is_late or any("*" in word for word in words):
+        return None
+    places = (known.start, Path.cwd())
+    paths = [os.path.realpath(place / word) for place in places for word in given]
+    tops = [os.path.join(str(known.home), top, "") for top in ("projects", "cache")]
+    below = {
+        path.removeprefix(top) for path in (*paths, *references.reads, *references.writes)
+        for top in tops if path.startswith(top)
+    }
+    return below | {word.partition(":")[0] for word in words} | {task.name for task in own}
 
 
 def _units_around(layers: Sequence[Layers], own: Sequence[Any], references: References) -> Units:

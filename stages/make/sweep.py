@@ -13,7 +13,7 @@ import marshal
 import os
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +93,13 @@ class Sweep:
         return known[1] if isinstance(known, list) and known[:1] == [self._code] else {}
 
 
-def find_folders(projects: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the folders below `projects/` that are built: name, path, and whether a network."""
+def find_folders(
+    projects: str, is_meant: Callable[[str], bool] = lambda name: True
+) -> Iterator[tuple[str, str, bool]]:
+    """Yield the folders below `projects/` that are built: name, path, and whether a network.
+
+    Only those are looked into that are meant, by their names.
+    """
     waiting = [("", projects)]
     while waiting:
         name, path = waiting.pop()
@@ -103,8 +108,10 @@ def find_folders(projects: str) -> Iterator[tuple[str, str, bool]]:
         if found:
             yield name, path, NETWORK in files
         for folder in folders:
-            if folder[0] != "." and not (found and folder in NOT_LAYERS):
-                waiting.append((f"{name}/{folder}" if name else folder, f"{path}/{folder}"))
+            below = f"{name}/{folder}" if name else folder
+            is_other = folder[0] == "." or (found and folder in NOT_LAYERS)
+            if not is_other and is_meant(below):
+                waiting.append((below, f"{path}/{folder}"))
 
 
 def places_of(folder: LayerFolder) -> list[Place]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -38,28 +38,34 @@ from stages.make.values import files_of, path_from_here
 class Layers(Task):  # type: ignore[misc]
     """Stands for the tasks of layers in what a dodo file defines, until these are made.
 
-    By default the layer `named` is built, all of them where that is None: their `names`. Who has
-    only one wants to see it, whether or not anything happened to it.
+    By default the layer `named` is built, which is or belongs to the unit `one`; without one all of
+    the workspace: their `names`. Who has only one wants to see it, whether or not anything happened
+    to it. The `units` of a workspace are there once somebody looked for them.
     """
 
-    def __init__(self, home: Path, units: Sequence[Unit], named: str | None) -> None:
+    def __init__(self, home: Path, one: Unit | None = None, named: str = "") -> None:
         super().__init__(f"_layers of {home}", None)
         self.home = home
-        self.units = units
-        self.is_one = named is not None
-        self.names = [unit.name for unit in units] if named is None else [named]
+        self.units = [one] if one is not None else []
+        self.is_one = one is not None
+        self.names = [named] if one is not None else []
+
+    def look_for(self, names: Set[str] | None = None) -> None:
+        """Find the units of a workspace: of all its folders, or of those that names may mean."""
+        if not self.is_one:
+            self.units = list(units_below(self.home, names))
+            self.names = [unit.name for unit in self.units]
 
 
 def layer_tasks() -> Iterator[Task]:
     """Build and simulate the layer or the network in this folder."""
     folder = open_folder(Path.cwd())
-    yield from _made(Layers(folder.home, [unit_of(folder)], folder.name))
+    yield from _made(Layers(folder.home, unit_of(folder), folder.name))
 
 
 def workspace_tasks() -> Iterator[Task]:
     """Build and simulate the layers below projects/."""
-    home = Path.cwd().resolve()
-    yield from _made(Layers(home, list(units_below(home)), None))
+    yield from _made(Layers(Path.cwd().resolve()))
 
 
 def _made(layers: Layers) -> Iterator[Task]:
@@ -68,6 +74,7 @@ def _made(layers: Layers) -> Iterator[Task]:
     if known.loads:
         yield layers
         return
+    layers.look_for()
     known.home, known.units = known.home or layers.home, Units(layers.units)
     for unit in layers.units:
         yield from tasks_of(unit.open())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,12 +36,15 @@ def unit_of(folder: LayerFolder) -> Unit:
     return Unit(name=whole.name, places=places_of(whole), open=lambda: whole)
 
 
-def units_below(workspace: Path) -> Iterator[Unit]:
+def units_below(workspace: Path, names: Set[str] | None = None) -> Iterator[Unit]:
     """Yield every unit below `projects/`, by name; a part in its network is none of its own.
 
-    Nor is any layer in a network that is wrong, since it may be a part.
+    Nor is any layer in a network that is wrong, since it may be a part. With `names` these are the
+    folders so called, those around them, and those below: no others are looked into.
     """
-    found = sorted(find_folders(f"{workspace}/projects"))
+    projects = f"{workspace}/projects"
+    every = find_folders(projects) if names is None else find_folders(projects, _near(names))
+    found = sorted(every)
     networks = {name: open_folder(path) for name, path, is_network in found if is_network}
     parts = {part.name for network in networks.values() for part in parts_of(network)}
     wrong = {name for name, network in networks.items() if not network.parts}
@@ -52,6 +55,19 @@ def units_below(workspace: Path) -> Iterator[Unit]:
             places = [(path, f"{path}/build", f"{workspace}/cache/{name}")]
             opened = functools.partial(_lone, path)
             yield Unit(name=name, places=places, open=opened)
+
+
+def _near(names: Set[str]) -> Callable[[str], bool]:
+    """Return whether a folder is one of those with some names, around one, or below one."""
+    around = {each for name in names for each in _around(name)}
+    return lambda folder: folder in around or any(name in names for name in _around(folder))
+
+
+def _around(name: str) -> Iterator[str]:
+    """Yield a name, and those of the folders that it lies in."""
+    while name:
+        yield name
+        name = name.rpartition("/")[0]
 
 
 def _lone(path: str) -> LayerFolder:
@@ -91,10 +107,8 @@ class Units:
 
     def named(self, task: str) -> Unit | None:
         """Return the unit of a task, or of a part, by its name; None for none."""
-        name = task.partition(":")[0]
-        while name and name not in self.by_name:
-            name = name.rpartition("/")[0]
-        return self.by_name.get(name)
+        names = _around(task.partition(":")[0])
+        return next((self.by_name[name] for name in names if name in self.by_name), None)
 
     def sorted(self, words: Iterable[str]) -> dict[str, list[str]]:
         """Return names of tasks, and patterns, by the names of the units that they may mean."""
