@@ -178,7 +178,11 @@ def _answered(function: Callable[..., Any], arguments: Any) -> tuple[Any, Except
         return None, ExceptionWithTraceback(error, error.__traceback__)
 
 
-@functools.cache
 def apart() -> Apart:
-    """Return the one of this process."""
+    """Return the one of this process: another one for each that is forked."""
+    return _apart_of(os.getpid())
+
+
+@functools.cache
+def _apart_of(_process: int) -> Apart:
     return Apart()

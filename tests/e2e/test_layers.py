@@ -96,7 +96,7 @@ def contents(space, top, layer):
 
 def test_a_layer_folder_stands_anywhere(paper):
     paper.copy(paper.root / "projects/fc", "alone")
-    assert paper.build(cwd="alone") == [f"alone:{stage}" for stage in PIPELINE]
+    assert sorted(paper.build(cwd="alone")) == sorted(f"alone:{stage}" for stage in PIPELINE)
     assert contents(paper, "alone", "cache") == contents(paper, "cache", "fc")
 
 

@@ -61,7 +61,7 @@ def test_a_layer_with_a_planted_fault_is_reported_small(monkeypatch, workspace):
         planted.setattr(stages.simulate, "evaluate_all", wrong)
         with pytest.raises(AssertionError) as caught:
             examine(folder)
-        report = Shrinker(12).report(layer, caught.value, folder)
+        report = Shrinker(24).report(layer, caught.value, folder)
         with pytest.raises(AssertionError) as again:
             examine(folder)
     assert kind_of(again.value) == kind_of(caught.value) == "AssertionError in examine"

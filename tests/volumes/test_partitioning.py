@@ -173,7 +173,7 @@ def test_a_slice_with_a_stride_in_what_is_padded_and_turned_is_put_together(tmp_
 
 def read_input(folder, name):
     """Return the values of an input of a kernel."""
-    inputs = Inputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*.npy"))
+    inputs = Inputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*"))
     program = read_program(inputs.yaml("operations.yaml"))
     domains = domains_by_name(inputs.objects("volumes.isl")["volumes"])
     return kernel_values(program, domains, kernel_of(inputs), inputs.arrays())[name].copy()

@@ -96,6 +96,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
     def execute(self, params: Any, args: list[str]) -> int:
         """Return doit's exit code, 1 where what is printed has no room."""
         try:
+            code = 0
             with printing():
                 code = int(super().execute(params, args) or 0)
             tell_unread()
