@@ -9,7 +9,7 @@ from tests.e2e.test_make import ALL
 
 def processes(small):
     """Return how many processes ran stages."""
-    return len({line["pid"] for line in small.log() if "task" in line and "pid" in line})
+    return len({line["pid"] for line in small.log() if line.get("how") == "ran"})
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")])
