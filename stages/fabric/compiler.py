@@ -44,7 +44,7 @@ def c_compiler() -> list[str]:
     if command:
         return command
     if find_spec(WHEEL) is not None:
-        return [sys.executable, "-m", WHEEL, "cc"]
+        return [sys.executable, "-P", "-m", WHEEL, "cc"]
     raise CompilerError(
         "no C compiler: neither $CC, cc, gcc nor clang is there",
         "install one, or the wheel that brings one: pip install ziglang",

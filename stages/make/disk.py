@@ -14,6 +14,9 @@ from stages.make.store import log
 from stages.make.store.memo import memo_of
 from stages.make.store.store import store_of
 
+SAFELY = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
+"""What git is told: nothing in the folder of a layer may say which programs it starts."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disk:
@@ -60,7 +63,7 @@ def compare(
 
 def _has_git(path: Path) -> bool:
     """Return whether the repository around a file holds its content."""
-    name = _git(path, "hash-object", "--", path.name)
+    name = _git(path, "hash-object", "--no-filters", "--", path.name)
     return name is not None and _git(path, "cat-file", "-e", name) is not None
 
 
@@ -70,7 +73,8 @@ def _git(path: Path, *arguments: str) -> str | None:
 
     try:
         found = subprocess.run(
-            ["git", *arguments], cwd=path.parent, capture_output=True, text=True, check=True
+            ["git", *SAFELY, *arguments], cwd=path.parent, capture_output=True, text=True,
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return None

@@ -158,11 +158,18 @@ def _keep(found: dict[str, Code]) -> None:
         known = (code.digest, list(code.modules), list(code.data))
         if name.endswith(".py") and tuple(_kept(folder).get(name, ())) != known:
             _kept(folder)[name] = known
+            _drop_byte_code(path)
             changed.add(folder)
     for folder in changed if not sys.dont_write_bytecode else ():
         text = json.dumps(_kept(folder)).encode()
         with contextlib.suppress(OSError):
             write_whole(_file(folder), _seal(text) + b"\n" + text)
+
+
+def _drop_byte_code(path: str) -> None:
+    """Remove what Python compiled of a module that changed: it looks at size and seconds only."""
+    with contextlib.suppress(OSError):
+        os.unlink(importlib.util.cache_from_source(path))
 
 
 def _file(folder: str) -> Path:

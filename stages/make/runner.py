@@ -96,8 +96,23 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         """Return a task that is ready; what doit does where none is known to be."""
         if not self._ready or self._stop_running:
             return super().get_next_job(completed)
+        if completed is not None:
+            self._take(completed)
         task = self._ready.popleft().task
         return JobTask(task) if task.loader is DelayedLoaded else JobTaskPickle(task)
+
+    def _take(self, node: Any) -> None:
+        """Let the dispatcher know of a task that is done; what it names as ready is kept."""
+        while not self._stop_running:
+            try:
+                node = self.task_dispatcher.generator.send(node)
+            except StopIteration:
+                return
+            if node == "hold on":
+                return
+            if self.select_task(node, self.tasks):
+                self._ready.append(node)
+                return
 
     def execute_task(self, task: Any) -> Any:
         """Run a task; who hands it out to other processes has said that it begins."""

@@ -11,6 +11,7 @@ from functools import cached_property
 import islpy as isl
 
 from stages.lair.layer import Layer
+from stages.pe.words import read_words
 from stages.poly.ast import Expression, c_condition, c_expression
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.local import Shape, at_this_pe, shape_of
@@ -185,8 +186,8 @@ def read_model(inputs: Inputs) -> Model:
     lair = after_returns(inputs.objects("lair.isl"), adapted)
     return Model(
         layer=layer_after_returns(inputs.lair(), lair, returned_tensors(adapted)),
-        graph=inputs.yaml("tasks.yaml"),
-        simd=inputs.yaml("simd.yaml"),
+        graph=read_words(inputs, "tasks.yaml"),
+        simd=read_words(inputs, "simd.yaml"),
         lair=lair,
         schedule=inputs.objects("schedule.isl")["schedule"],
         adapted=adapted,

@@ -123,7 +123,7 @@ def test_a_text_that_is_no_entry_is_none(text):
 
 def test_a_content_goes_by_a_digest_only(tmp_path):
     (tmp_path / "mine").write_text("mine", encoding="utf-8")
-    shelf = FolderShelf(tmp_path / "store")
+    shelf = FolderShelf(tmp_path / ".lairmake" / "store")
     for call in (shelf.read, shelf.size, shelf.remove, shelf.path):
         with pytest.raises(ValueError, match="is no sha256"):
             call("blobs", "../../mine")
@@ -140,7 +140,7 @@ def test_an_entry_that_names_what_its_stage_does_not_declare_is_refused(
 ):
     shared = FolderShelf(tmp_path / "shared")
     shared.write("entries", KEY, sealed(json.dumps({**FIELDS, "stage": stage, "outputs": outputs})))
-    store = Store(FolderShelf(tmp_path / "store"), shared)
+    store = Store(FolderShelf(tmp_path / ".lairmake" / "store"), shared)
     assert store.lookup(KEY, "render", ("build/simd/pe_*.c", "build/layout.yaml")) is None
     assert said == [f"the shared store holds entries/{KEY} damaged"]
     assert list(tmp_path.rglob(KEY)) == []
@@ -150,7 +150,7 @@ def test_an_entry_that_names_what_its_stage_does_not_declare_is_refused(
 def test_what_is_no_file_of_a_store_is_thrown_away_and_not_followed(tmp_path, said, kind):
     outside = tmp_path / "mine"
     outside.write_bytes(b"one\n")
-    shelf = FolderShelf(tmp_path / "store")
+    shelf = FolderShelf(tmp_path / ".lairmake" / "store")
     path = shelf.path("blobs", DIGEST)
     path.parent.mkdir(parents=True)
     stand(path, kind, outside)
@@ -173,7 +173,7 @@ def stand(path, kind, target):
 
 @pytest.mark.parametrize("at", ["blobs", "blobs/{}", "new"])
 def test_no_link_between_folders_of_a_store_is_followed(tmp_path, said, at):
-    shelf, others = FolderShelf(tmp_path / "store"), tmp_path / "others"
+    shelf, others = FolderShelf(tmp_path / ".lairmake" / "store"), tmp_path / "others"
     link = shelf.folder / at.format(DIGEST[:2])
     (others / DIGEST[:2]).mkdir(parents=True)
     link.parent.mkdir(parents=True)
@@ -246,9 +246,23 @@ def test_a_pipe_is_never_waited_for(layer, tmp_path):
 
 def test_what_else_an_action_reads_is_only_what_a_user_names(layer, tmp_path):
     """Names of files that a store adds: those that layer.yaml has count, others do not."""
-    store, memo = Store(FolderShelf(tmp_path / "store")), Memo(tmp_path)
+    store, memo = Store(FolderShelf(tmp_path / ".lairmake" / "store")), Memo(tmp_path)
     (layer.path.parent / "mine.yaml").write_text("lanes: 8\n", encoding="utf-8")
     primary = action_key("parse", layer, store, memo).primary
     names = ["../mine.yaml", "../../../others/pe_mine.c", "/etc/passwd", "other.yaml"]
     store.shelf.write("entries", primary, bytes_of_further(names, primary))
     assert list(action_key("parse", layer, store, memo).further) == ["../mine.yaml"]
+
+
+@pytest.mark.parametrize("name", ["lock", "new", "blobs", "entries"])
+def test_in_a_folder_that_a_user_names_nothing_else_is_removed(tmp_path, name):
+    (tmp_path / "theirs" / name).parent.mkdir()
+    (tmp_path / "theirs" / name).write_bytes(b"not ours")
+    if name == "lock":
+        (tmp_path / "theirs/lock").unlink()
+        (tmp_path / "theirs/lock/within").mkdir(parents=True)
+    shelf = FolderShelf(tmp_path / "theirs")
+    kind = name if name in ("blobs", "entries") else "blobs"
+    with pytest.raises(OSError), shelf.lock("a"):
+        shelf.write(kind, "0" * 64, b"content")
+    assert (tmp_path / "theirs" / name).exists()

@@ -16,6 +16,7 @@ from stages.diagnose import UserError, UserErrors
 from stages.make.action import build, check, current_key
 from stages.make.commands.causes import writer_of
 from stages.make.commands.pipeline import files_written, needed, orders, tasks_of_folders
+from stages.make.disk import SAFELY
 from stages.make.folders import (
     LAYER,
     STATE,
@@ -209,7 +210,7 @@ def git(folder: Path, *arguments: str) -> str:
 def _git(folder: Path, *arguments: str, **environment: str) -> bytes:
     try:
         ended = subprocess.run(
-            ["git", *arguments], cwd=folder, capture_output=True, check=True,
+            ["git", *SAFELY, *arguments], cwd=folder, capture_output=True, check=True,
             env={**os.environ, **environment},
         )
     except FileNotFoundError as error:

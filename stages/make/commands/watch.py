@@ -23,7 +23,7 @@ from stages.make.run import Run
 from stages.make.session import session
 from stages.make.store.memo import Mark, mark_of
 
-DOIT = [sys.executable, "-m", "doit"]
+DOIT = [sys.executable, "-P", "-m", "doit"]
 WATCHED = "LAIRMAKE_WATCHED"
 """What was watched before: files, and folders of layers, as JSON in the environment."""
 LOOK = 2_000

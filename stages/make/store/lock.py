@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import functools
 import hashlib
@@ -13,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from stages.make.folders import STATE
 from stages.make.store.files import remove_whatever
 from stages.make.store.warn import warn
 
@@ -65,12 +67,19 @@ def _say() -> None:
     sys.stderr.write("waiting for another build\n")
 
 
+def is_own(folder: Path) -> bool:
+    """Return whether all in a folder is ours: of one that a user names only what we wrote is."""
+    return STATE in folder.parts
+
+
 @functools.cache
 def _open(folder: Path, process: int) -> int:
     """Return the lock file, open until the process ends: closing it would free its other locks."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "lock"
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        if not is_own(folder):
+            raise FileExistsError(errno.EEXIST, "something else is there", str(path))
         warn(f"{path} is damaged, and made anew")
         remove_whatever(path)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)

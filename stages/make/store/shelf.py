@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from stages.make.folders import shown_path
 from stages.make.store.files import read_file, remove_whatever, write_whole
-from stages.make.store.lock import locked
+from stages.make.store.lock import is_own, locked
 from stages.make.store.names import is_digest
 from stages.make.store.warn import warn
 
@@ -129,6 +129,8 @@ class FolderShelf:
         wrong = [top for top in tops if not _is(stat.S_ISDIR, top)]
         wrong += [path] if not wrong and not _is(stat.S_ISREG, path) else []
         for each in wrong if not self.read_only else ():
+            if not is_own(self.folder) and (each != path or os.path.isdir(each)):
+                raise FileExistsError(errno.EEXIST, "something else is there", each)
             warn(f"{shown_path(Path(each))} is damaged, and made anew")
             remove_whatever(Path(each))
         return bool(wrong)

@@ -1,0 +1,49 @@
+"""What the texts of stages bring into programs: names, numbers, and what isl or LAIR reads.
+
+A text may be edited and kept, or come with a folder of somebody else. Nothing of it is spelled in C
+but names and numbers; isl and LAIR read the rest, and refuse what is neither.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from stages.diagnose import Span, UserError
+
+if TYPE_CHECKING:
+    from stages.make.inputs import Inputs
+
+WORD = re.compile(r"[\w.+*-]*=?", re.ASCII)
+PROSE = {"why", "whole", "not possible"}
+"""Keys of what is written for people."""
+READ = {"expression"}
+"""Keys of what LAIR reads."""
+SPELLED = {"operation", "local", "element", "type", "number"}
+"""Keys of what is spelled in C as it stands."""
+
+
+def read_words(inputs: Inputs, name: str) -> dict[str, Any]:
+    """Return a text of a stage in YAML. Raises UserError where it has what is no name or number."""
+    data: dict[str, Any] = inputs.yaml(name)
+    wrong = _wrong(data, "")
+    if wrong is not None:
+        source = inputs.source(name)
+        start = max(source.text.find(wrong.splitlines()[0] if wrong else wrong), 0)
+        span = Span(source=source, start=start, end=start + 1)
+        raise UserError("this is no name, number, or text of isl", span, "undo the edit")
+    return data
+
+
+def _wrong(data: object, key: str) -> str | None:
+    """Return the first text that may not stand in a program, None if there is none."""
+    if isinstance(data, dict):
+        names = (n for n in map(str, data) if n not in PROSE and not WORD.fullmatch(n))
+        values = (_wrong(value, str(name)) for name, value in data.items())
+        return next(names, None) or next((each for each in values if each is not None), None)
+    if isinstance(data, list):
+        return next((each for each in (_wrong(v, key) for v in data) if each is not None), None)
+    if not isinstance(data, str) or key in PROSE | READ or WORD.fullmatch(data):
+        return None
+    is_isl = key not in SPELLED and data.startswith(("{", "["))
+    return None if is_isl else data
