@@ -35,7 +35,7 @@ class Store:
     def open(home: Path) -> Store:
         """Return the store of a workspace, or of a layer folder outside of one; makes nothing."""
         folder = home / STATE / "store"
-        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        if folder.is_symlink():
             warn(f"{shown_path(folder)} is damaged, and made anew")
             with suppress(OSError):
                 remove_whatever(folder)
