@@ -8,7 +8,7 @@ from tests.e2e.test_make import ALL
 
 
 def processes(small):
-    """Return how many processes ran stages."""
+    """Return how many processes ran stages in the last build."""
     return len({line["pid"] for line in small.log() if line.get("how") == "ran"})
 
 
@@ -23,6 +23,7 @@ def test_the_stages_of_one_layer_run_in_one_process(small, arguments):
 def test_layers_are_built_by_as_many_processes_as_there_are_cores_and_layers(small):
     small.write("dodo.py", ALL_CORES)
     small.layer("projects/b")
+    small.write("projects/b/a.lair", "Three\n")
     small.build(SLOW="0.2")
     assert processes(small) == 2
 
