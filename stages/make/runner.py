@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 from collections import deque
 from multiprocessing import SimpleQueue
@@ -12,6 +14,7 @@ from doit.task import DelayedLoaded
 
 from stages.make.grouped import needed
 from stages.make.session import session
+from stages.make.stage import load
 from stages.make.workers import workers
 
 
@@ -44,11 +47,20 @@ class LazyRunner(MRunner):  # type: ignore[misc]
             if not self._ready:
                 return
             if self._has_work_for_two():
+                self._load_stages()
                 with workers().looked_after():
                     super().run_tasks(task_dispatcher)
                 return
             completed = self._ready.popleft()
             self.process_task_result(completed, self.execute_task(completed.task))
+
+    def _load_stages(self) -> None:
+        """Load the stages that are ready, once for all processes; one that fails does so there."""
+        names = {node.task.name for node in self._ready} & session().stages.keys()
+        with workers().undisturbed(), contextlib.suppress(Exception):
+            for stage in {session().stages[name][1] for name in names}:
+                load(stage)
+        gc.freeze()
 
     def _has_others(self, selected: Any) -> bool:
         """Return whether a task of the user is to run, or one that is not known yet."""

@@ -51,3 +51,15 @@ def test_a_dodo_file_may_ask_for_one_process(small):
     small.layer("projects/b")
     small.build()
     assert processes(small) == 1
+
+
+def test_what_processes_begin_with_is_loaded_once_for_all(small):
+    small.layer("projects/b")
+    small.write("projects/b/a.lair", "Three\n")
+    small.write("dodo.py", ALL_CORES)
+    note = 'import os\nos.write(os.open("loaded", os.O_CREAT | os.O_APPEND | os.O_WRONLY), b"1")\n'
+    path = small.modules / "stages/parse.py"
+    head, future, rest = path.read_text(encoding="utf-8").partition("from ")
+    path.write_text(f"{head}{note}{future}{rest}", encoding="utf-8")
+    small.build("-n", "2", SLOW="0.2")
+    assert small.read("loaded") == "1"
