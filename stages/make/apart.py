@@ -96,6 +96,15 @@ class Apart:
                 os.waitpid(process, 0)
         os.close(self._hold)
 
+    def leave(self) -> None:
+        """Let the process end, which has nothing to do, and wait for it."""
+        process, calls = self._process, self._calls
+        if process and calls is not None:
+            self._process, self._calls = 0, None
+            calls.close()
+            os.waitpid(process, 0)
+            os.close(self._hold)
+
     def _answer(self, calls: Connection) -> tuple[Any, Exception | None]:
         """Return the answer to a call; before it comes the process tells when isl begins and ends.
 

@@ -101,6 +101,7 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
         with _interruptible():
             try:
                 code = int(super().execute(params, args) or 0)
+                apart().leave()
                 return finish(code) if known.home is not None else code
             except KeyboardInterrupt:
                 if known.home is None:
