@@ -13,8 +13,12 @@ def as_asked(error: UserError | UserErrors, folder: LayerFolder) -> UserError | 
     """Return an error as one of what a user wrote, where a stage wrote the layer for them.
 
     What is wrong with a part is told at the place in kernel.yaml that asks for it; what has no
-    place in a file is told as it is.
+    place in a file is told as it is, an array with the folder that it is of.
     """
+    if isinstance(error, UserErrors):
+        error = UserErrors(_in_folder(each, folder) for each in error.errors)
+    else:
+        error = _in_folder(error, folder)
     file = folder.asked_in
     if file is None or not file.is_file():
         return error
@@ -22,6 +26,14 @@ def as_asked(error: UserError | UserErrors, folder: LayerFolder) -> UserError | 
     if isinstance(error, UserErrors):
         return UserErrors(_asked(each, part, source) for each in error.errors)
     return _asked(error, part, source)
+
+
+def _in_folder(error: UserError, folder: LayerFolder) -> UserError:
+    """Return an error about an array, which goes by the name that stages use, with its folder."""
+    place = shown_path(folder.path)
+    if error.span is None and error.message.startswith("inputs/") and place != ".":
+        return UserError(f"{place}/{error.message}", None, error.hint)
+    return error
 
 
 def _asked(error: UserError, part: str, source: Source) -> UserError:

@@ -103,6 +103,13 @@ generated
 """
 
 
+def test_an_array_is_told_with_its_folder(layer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(layer, "x", np.zeros(3))
+    monkeypatch.chdir(layer.path.parent)
+    name = layer.path.name
+    assert layer.error().startswith(f"error: {name}/inputs/x.npy has shape (3,), but x has shape")
+
+
 def test_array_of_objects(layer: Any) -> None:
     layer.write("inputs/x.npy", "")
     np.save(layer.path / "inputs/x.npy", np.array([None] * 8), allow_pickle=True)
