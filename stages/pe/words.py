@@ -14,8 +14,10 @@ from stages.diagnose import Span, UserError
 if TYPE_CHECKING:
     from stages.make.inputs import Inputs
 
-WORD = re.compile(r"[\w.+*-]*=?", re.ASCII)
-PROSE = {"why", "whole", "not possible"}
+WORD = re.compile(r"-?[\w.]*", re.ASCII)
+PLAIN = re.compile(r"[\w ,.:+*=<>-]*", re.ASCII)
+"""What calls nothing and ends nothing, wherever it is spelled."""
+PROSE = {"why", "whole", "otherwise", "not possible"}
 """Keys of what is written for people."""
 READ = {"expression"}
 """Keys of what LAIR reads."""
@@ -37,13 +39,15 @@ def read_words(inputs: Inputs, name: str) -> dict[str, Any]:
 
 def _wrong(data: object, key: str) -> str | None:
     """Return the first text that may not stand in a program, None if there is none."""
+    if key in PROSE | READ:
+        return None
     if isinstance(data, dict):
         names = (n for n in map(str, data) if n not in PROSE and not WORD.fullmatch(n))
         values = (_wrong(value, str(name)) for name, value in data.items())
         return next(names, None) or next((each for each in values if each is not None), None)
     if isinstance(data, list):
         return next((each for each in (_wrong(v, key) for v in data) if each is not None), None)
-    if not isinstance(data, str) or key in PROSE | READ or WORD.fullmatch(data):
+    if not isinstance(data, str) or WORD.fullmatch(data):
         return None
-    is_isl = key not in SPELLED and data.startswith(("{", "["))
-    return None if is_isl else data
+    is_harmless = PLAIN.fullmatch(data) or data.startswith(("{", "["))
+    return None if is_harmless and key not in SPELLED else data

@@ -33,7 +33,7 @@ def test_then_the_ziglang_wheel(monkeypatch, tmp_path):
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(compiler, "find_spec", lambda name: name == "ziglang")
-    assert c_compiler() == [sys.executable, "-m", "ziglang", "cc"]
+    assert c_compiler() == [sys.executable, "-P", "-m", "ziglang", "cc"]
 
 
 def test_without_any_compiler_there_is_a_remedy(monkeypatch, tmp_path):

@@ -105,7 +105,7 @@ def force(rng, monkeypatch):
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_leaves_early_is_right(seed, workspace, monkeypatch):
-    rng, folder = random.Random(seed), workspace / str(seed)
+    rng, folder = random.Random(seed), workspace / f"leads{seed}"
     Rows(rng).layer().write(folder)
     force(rng, monkeypatch)
     outcome = examine(folder)

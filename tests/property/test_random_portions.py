@@ -105,7 +105,7 @@ class Line:
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_runs_in_portions_is_right(seed, workspace, monkeypatch):
-    rng, folder = random.Random(seed), workspace / str(seed)
+    rng, folder = random.Random(seed), workspace / f"portions{seed}"
     Line(rng).layer().write(folder)
 
     def cut(self, group):
