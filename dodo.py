@@ -9,7 +9,6 @@ from stages.make import workspace_config, workspace_tasks as task_layers  # noqa
 DOIT_CONFIG = workspace_config()
 PYTHON = [sys.executable, "-m"]
 CORES = min(os.cpu_count() or 1, 8)
-S3 = ["--constraint", "requirements.lock", "--editable", ".[s3]"]
 WORKERS = ["-n", str(CORES), "--dist", "loadgroup"] if CORES > 1 else []
 CODE = ("lairmake", "stages")
 MODULES = [Path("dodo.py"), *sorted(p for d in (*CODE, "tests") for p in Path(d).rglob("*.py"))]
@@ -18,10 +17,8 @@ MODULES = [Path("dodo.py"), *sorted(p for d in (*CODE, "tests") for p in Path(d)
 def task_runs():
     """Tests and benchmarks: these run whenever they are asked for."""
     for name, which in {"test": "not long", "test:long": "long or not long"}.items():
-        more = [[*PYTHON, "pip", "install", "--quiet", *S3]] if name == "test:long" else []
         yield {"basename": name, "doc": f"Run the tests that are {which}",
-               "actions": [*more, [*PYTHON, "pytest", *WORKERS, "-m", which]],
-               "io": {"capture": False}}
+               "actions": [[*PYTHON, "pytest", *WORKERS, "-m", which]], "io": {"capture": False}}
     yield {"basename": "bench", "doc": "Measure how fast it is: everything, or what is named",
            "actions": [f'"{sys.executable}" -m tests.bench %(names)s'], "pos_arg": "names",
            "io": {"capture": False}}
