@@ -70,16 +70,8 @@ class LazyRunner(MRunner):  # type: ignore[misc]
     def _look_for_work(self, completed: Any) -> None:
         """Select tasks until there is work for all that may run, or none that is ready."""
         node = completed
-        while not self._stop_running and not self._has_enough():
-            try:
-                node = self.task_dispatcher.generator.send(node)
-            except StopIteration:
-                return
-            if node == "hold on":
-                return
-            if self.select_task(node, self.tasks):
-                self._ready.append(node)
-                node = None
+        while not self._has_enough() and self._take(node):
+            node = None
 
     def _has_enough(self) -> bool:
         return self._has_work_for_two() if self.num_process > 1 else bool(self._ready)
@@ -113,18 +105,22 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         task = self._ready.popleft().task
         return JobTask(task) if task.loader is DelayedLoaded else JobTaskPickle(task)
 
-    def _take(self, node: Any) -> None:
-        """Let the dispatcher know of a task that is done; what it names as ready is kept."""
+    def _take(self, node: Any) -> bool:
+        """Let the dispatcher know of a task that is done; return whether it names one as ready.
+
+        That is kept.
+        """
         while not self._stop_running:
             try:
                 node = self.task_dispatcher.generator.send(node)
             except StopIteration:
-                return
+                return False
             if node == "hold on":
-                return
+                return False
             if self.select_task(node, self.tasks):
                 self._ready.append(node)
-                return
+                return True
+        return False
 
     def execute_task(self, task: Any) -> Any:
         """Run a task; who hands it out to other processes has said that it begins."""
