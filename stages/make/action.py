@@ -20,12 +20,19 @@ from stages.make.apart import Lost, TooLong, apart
 from stages.make.declare import declaration
 from stages.make.disk import Disk, compare
 from stages.make.faults import is_refusal, perform_in, refusal, too_hard
-from stages.make.folders import STATE, LayerFolder, every_stage, file_of, shown_path
+from stages.make.folders import (
+    STATE,
+    LayerFolder,
+    every_stage,
+    file_of,
+    names_meant,
+    shown_path,
+)
 from stages.make.given import content_of
 from stages.make.inputs import Inputs, digest
 from stages.make.key import ActionKey, action_key, code_digest
 from stages.make.layers import open_folder
-from stages.make.outputs import write_outputs
+from stages.make.outputs import stale_names, write_outputs
 from stages.make.progress import progress
 from stages.make.session import session
 from stages.make.store.entry import Entry
@@ -113,6 +120,15 @@ def check(stage: str, folder: LayerFolder) -> Result | None:
     It is if the store has what its key gives, and the files on disk are that.
     """
     return _look(stage, folder)[0]
+
+
+def is_still(found: Result, folder: LayerFolder) -> bool:
+    """Return whether a task that was built, or found to be up to date, is so by now."""
+    memo, store = memo_of(folder.home / STATE), store_of(folder.home)
+    key = action_key(found.stage, folder, store, memo, list(found.key.further))
+    digests = {n: memo.digest(file_of(folder, n), links=False) for n in found.outputs}
+    is_same = key == found.key and digests == {**found.outputs, **found.kept}
+    return is_same and not stale_names(folder, declaration(found.stage).writes, found.outputs)
 
 
 def _look(stage: str, folder: LayerFolder) -> tuple[Result | None, bool]:
@@ -233,13 +249,15 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
 
 
 def _key_after(key: ActionKey, folder: LayerFolder, inputs: Inputs) -> ActionKey | None:
-    """Return the key of what a stage read; None if that is not what its key was made of."""
+    """Return the key of what a stage read; None if that is not what its key was made of, or if
+    it is no longer there."""
+    if {**key.reads, **inputs.reads} != key.reads or not inputs.are_unchanged():
+        return None
+    if key.reads.keys() != set(names_meant(folder, declaration(key.stage).reads)):
+        return None
     memo, store = memo_of(folder.home / STATE), store_of(folder.home)
-    after = action_key(key.stage, folder, store, memo, list(inputs.further))
-    now = {**after.reads, **after.further}
-    read = {**inputs.reads, **inputs.further}
-    same = after.primary == key.primary and all(now[name] == read[name] for name in read)
-    return after if same else None
+    after = action_key(key.stage, folder, store, memo, list(inputs.further), key.reads)
+    return after if after.further == inputs.further else None
 
 
 def _sources(folder: LayerFolder, inputs: Inputs) -> dict[str, bytes]:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import functools
+import mmap
 import multiprocessing
 import os
 import pickle
 import select
 import signal
+import struct
 import sys
 import time
 import traceback
@@ -35,8 +37,10 @@ MOST_SECONDS = 600.0
 GRACE = 0.5
 """How many seconds the process has to put away what it was writing."""
 
-_HERE: list[Connection] = []
-"""To whom this process tells how far it is, if it is one that runs stages."""
+SECONDS = struct.Struct("d")
+
+_HERE: list[mmap.mmap] = []
+"""Where this process notes since when it is in isl, if it is one that runs stages."""
 
 
 class TooLong(Exception):  # noqa: N818
@@ -56,6 +60,7 @@ class Apart:
     def __init__(self) -> None:
         self._process = self._hold = 0
         self._calls: Connection | None = None
+        self._since = mmap.mmap(-1, SECONDS.size)
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Return what a function returns there, or raise what it raises.
@@ -65,7 +70,8 @@ class Apart:
         calls = self._calls or self._begin()
         try:
             calls.send((function, arguments))
-            result, error = self._answer(calls)
+            self._wait_for(calls)
+            result, error = calls.recv()
         except (EOFError, OSError) as gone:
             if not self._process:
                 raise KeyboardInterrupt from gone
@@ -105,29 +111,27 @@ class Apart:
             os.waitpid(process, 0)
             os.close(self._hold)
 
-    def _answer(self, calls: Connection) -> tuple[Any, Exception | None]:
-        """Return the answer to a call; before it comes the process tells when isl begins and ends.
-
-        Raises TooLong.
+    def _wait_for(self, calls: Connection) -> None:
+        """Wait for the answer to a call. Raises TooLong where isl takes more than its time for it.
         """
-        until = None
-        while calls.poll(None if until is None else max(0.0, until - time.monotonic())):
-            found = calls.recv()
-            if not isinstance(found, bool):
-                return found[0], found[1]
-            until = time.monotonic() + MOST_SECONDS if found else None
-        raise TooLong
+        left = MOST_SECONDS
+        while not calls.poll(left):
+            since = SECONDS.unpack_from(self._since)[0]
+            left = MOST_SECONDS - (time.monotonic() - since if since else 0.0)
+            if left <= 0:
+                raise TooLong
 
     def _begin(self) -> Connection:
         ours, theirs = multiprocessing.Pipe()
         held, hold = os.pipe()
+        SECONDS.pack_into(self._since, 0, 0.0)
         sys.stdout.flush()
         sys.stderr.flush()
         process = os.fork()
         if process == 0:
             ours.close()
             os.close(hold)
-            _serve(theirs, held)
+            _serve(theirs, held, self._since)
         theirs.close()
         os.close(held)
         self._process, self._hold, self._calls = process, hold, ours
@@ -138,20 +142,20 @@ class Apart:
 def watched() -> Iterator[None]:
     """Let who waits for this process end it if it stays in here for `MOST_SECONDS`."""
     for each in _HERE:
-        each.send(True)
+        SECONDS.pack_into(each, 0, time.monotonic())
     try:
         yield
     finally:
         for each in _HERE:
-            each.send(False)
+            SECONDS.pack_into(each, 0, 0.0)
 
 
-def _serve(calls: Connection, held: int) -> NoReturn:
+def _serve(calls: Connection, held: int, since: mmap.mmap) -> NoReturn:
     """Answer calls, until the other process is no more."""
     with contextlib.suppress(BaseException):
         sys.stdout, sys.stderr = sys.__stdout__ or sys.stdout, sys.__stderr__ or sys.stderr
         _end_with(held)
-        _HERE[:] = [calls]
+        _HERE[:] = [since]
         while True:
             function, arguments = calls.recv()
             with workers().acting():

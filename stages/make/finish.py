@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stages.make.declare import declaration
-from stages.make.folders import STATE, LayerFolder, file_of, folders_of, further_file
+from stages.make.folders import STATE, LayerFolder, file_of, folders_of
 from stages.make.reporter import StageReporter
 from stages.make.session import session
 from stages.make.store.memo import memo_of
@@ -73,14 +73,7 @@ def _settle(names: set[str]) -> None:
     if known.sweep is None or known.keep_edits:
         return
     for name in sorted(names - known.clean):
-        folder = known.folders[name]
-        inside = [(f, stage) for f in folders_of(folder) for stage in f.stages]
-        paths = {
-            str(further_file(f, name))
-            for f, stage in inside
-            for name in known.results[f"{f.name}:{stage}"].key.further
-        }
-        known.sweep.settle(folder, sorted(paths))
+        known.sweep.settle(known.folders[name], known.results)
     known.sweep.save()
 
 

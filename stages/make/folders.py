@@ -5,9 +5,11 @@ from __future__ import annotations
 import fnmatch
 import functools
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from stages import ANALYSES, PIPELINE
 from stages.make.store.files import link_below
@@ -56,6 +58,26 @@ class LayerFolder:
     crossings: tuple[Crossing, ...] = ()
     parts: tuple[tuple[str, LayerFolder], ...] = ()
     asked_in: Path | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how another process makes it: one object there for all tasks of the folder."""
+        places = map(str, (self.path, self.build, self.cache, self.home))
+        asked_in = None if self.asked_in is None else str(self.asked_in)
+        more = self.stages, self.analyses, self.crossings, self.parts
+        return _folder_of, (self.name, *places, asked_in, *more)
+
+
+@functools.lru_cache(MOST_PATHS)
+def _folder_of(
+    name: str, path: str, build: str, cache: str, home: str, asked_in: str | None,
+    stages: tuple[str, ...], analyses: tuple[str, ...], crossings: tuple[Crossing, ...],
+    parts: tuple[tuple[str, LayerFolder], ...],
+) -> LayerFolder:
+    return LayerFolder(
+        name=name, path=Path(path), build=Path(build), cache=Path(cache), home=Path(home),
+        asked_in=None if asked_in is None else Path(asked_in), stages=stages, analyses=analyses,
+        crossings=crossings, parts=parts,
+    )
 
 
 def mark_of(files: Iterable[str]) -> str | None:
@@ -202,9 +224,8 @@ def _top_of(build: str, cache: str) -> str:
 
 def user_folder() -> Path:
     """Return the folder where the user stands; doit itself moves to the folder of the tasks."""
-    import doit
-
-    return _resolved(doit.get_initial_workdir() or os.getcwd())
+    doit = sys.modules.get("doit")
+    return _resolved((doit and doit.get_initial_workdir()) or os.getcwd())
 
 
 @functools.cache
@@ -214,5 +235,8 @@ def _resolved(path: str) -> Path:
 
 def shown_path(path: Path) -> str:
     """Return `path` as the user would write it: relative where it lies below where they stand."""
-    here = user_folder()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    name, here = str(path), user_folder()
+    below = os.path.join(here, "")
+    if name.startswith(below):
+        return name.removeprefix(below)
+    return "." if path == here else name

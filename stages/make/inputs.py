@@ -24,7 +24,8 @@ from stages.make.folders import (
     names_of,
     shown_path,
 )
-from stages.make.given import content_of
+from stages.make.given import read_given
+from stages.make.store.memo import Mark, mark_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,6 +64,7 @@ class Inputs:
         self.tell = tell
         self.reads: dict[str, str] = {}
         self.further: dict[str, str] = {}
+        self._marks: dict[Path, Mark] = {}
 
     def content(self, name: str) -> bytes:
         """Return the bytes of a file. Raises UserError where it cannot be read."""
@@ -187,6 +189,13 @@ class Inputs:
             )
         return {Path(name).stem: self.array(name) for name in names}
 
+    def are_unchanged(self) -> bool:
+        """Return whether no file that was read was written since."""
+        try:
+            return all(mark_of(os.stat(path)) == mark for path, mark in self._marks.items())
+        except OSError:
+            return False
+
     def _check_declared(self, name: str) -> None:
         declared = any(fnmatch.fnmatchcase(name, d) for d in self._declared)
         assert declared, f"{name} is read but not declared"
@@ -194,7 +203,7 @@ class Inputs:
 
     def _read(self, name: str, path: Path, noted: dict[str, str]) -> bytes:
         if name not in self._contents:
-            self._contents[name] = content_of(path)
+            self._contents[name], self._marks[path] = read_given(path)
             noted[name] = digest(self._contents[name])
         return self._contents[name]
 

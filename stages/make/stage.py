@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Mapping, Sequence
 from types import ModuleType
@@ -30,6 +31,7 @@ def perform(name: str, inputs: Inputs) -> dict[str, bytes]:
     return contents
 
 
+@functools.cache
 def load(name: str) -> ModuleType:
     """Return the module of a stage, loaded with all that it needs."""
     importlib.import_module("stages.poly.quota")

@@ -13,9 +13,9 @@ import marshal
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stages.make.folders import (
     NETWORK,
@@ -23,6 +23,7 @@ from stages.make.folders import (
     STATE,
     LayerFolder,
     folders_of,
+    further_file,
     mark_of,
     parts_of,
 )
@@ -32,6 +33,9 @@ from stages.make.store.files import remove_left_overs
 from stages.make.store.memo import FINE, SECOND, is_fresh
 from stages.make.store.state import state_of
 from stages.shipped import STAGES, shipped
+
+if TYPE_CHECKING:
+    from stages.make.action import Result
 
 Signature = list[Any]
 Place = tuple[str, str, str]
@@ -65,21 +69,26 @@ class Sweep:
             return False
         return bool(digest == _digest(_signature(places, further)))
 
-    def settle(self, folder: LayerFolder, further: Sequence[str]) -> None:
+    def settle(self, folder: LayerFolder, results: Mapping[str, Result]) -> None:
         """Note a layer that is up to date, unless that may change without a trace.
 
-        `further` are the paths of the files that its stages read beyond those in its folders.
+        `results` say what became of its tasks in this build.
         """
-        from stages.make.action import check
+        from stages.make.action import is_still
 
+        found = [
+            (results[f"{f.name}:{stage}"], f) for f in folders_of(folder) for stage in f.stages
+        ]
+        further = sorted({
+            str(further_file(f, name)) for each, f in found for name in each.key.further
+        })
         places = places_of(folder)
         signature = _signature(places, further)
         _wait_for(signature)
         now = time.time_ns()
-        tasks = [(stage, f) for f in folders_of(folder) for stage in f.stages]
         if any(is_fresh(changed, now) for changed in _changes(signature)):
             return
-        if all(check(*task) for task in tasks) and signature == _signature(places, further):
+        if all(is_still(*each) for each in found) and signature == _signature(places, further):
             self._settled[folder.name] = (self._code, list(further), _digest(signature))
 
     def save(self) -> None:

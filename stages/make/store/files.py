@@ -38,11 +38,17 @@ def read_file(path: str | Path, links: bool = True) -> bytes:
             is_folder = stat.S_ISDIR(found.st_mode)
             why = os.strerror(errno.EISDIR) if is_folder else NO_FILE
             raise OSError(errno.EISDIR if is_folder else errno.EINVAL, why, str(path))
-        parts = []
-        while part := os.read(file, max(found.st_size, LEAST) + 1):
-            parts.append(part)
+        return read_all(file, found.st_size)
     finally:
         os.close(file)
+
+
+def read_all(file: int, size: int) -> bytes:
+    """Return what an open file holds, which had a size a moment ago. Raises OSError."""
+    most = max(size, LEAST) + 1
+    parts = [os.read(file, most)]
+    while parts[-1] and (len(parts) > 1 or len(parts[0]) != size):
+        parts.append(os.read(file, most))
     return b"".join(parts)
 
 
