@@ -20,7 +20,7 @@ from stages.poly.text import write_objects
 from stages.streams.adaptation import Adaptation
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("layer.yaml", "lair.isl", "placement.isl")
 WRITES = ("adapted.isl",)

@@ -25,7 +25,7 @@ from stages.streams.leaving import leaving_name, summed_elements
 from stages.streams.returning import after_returns
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("lair.isl", "adapted.isl", "tasks.yaml", "routes.isl")
 WRITES = ("allocations.isl",)

@@ -25,7 +25,7 @@ from stages.poly.text import write_objects
 from stages.streams.tasks import RUNS
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("tasks.yaml", "compressions.isl", "instances.isl", "allocations.isl")
 WRITES = ("hulls.isl",)

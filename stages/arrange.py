@@ -22,7 +22,7 @@ from stages.volumes.liveness import Live, View, live_ranges, sharing, views_of
 from stages.volumes.operation import Program, read_program
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("volumes.isl", "operations.yaml", "elements.isl")
 WRITES = ("layouts.isl",)

@@ -27,7 +27,7 @@ from stages.volumes.values import kernel_values
 
 if typing.TYPE_CHECKING:
     from stages.lair.strided import Array
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = (
     "tiles.yaml",

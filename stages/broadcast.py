@@ -28,7 +28,7 @@ from stages.spatial.statements import Space, given_by, space_of
 from stages.spatial.topology import topology_of
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("layer.yaml", "lair.isl", "placement.isl", "schedule.isl")
 WRITES = ("broadcasts.isl",)

@@ -17,7 +17,7 @@ from stages.volumes.composition import chosen, program_map
 from stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("volumes.isl", "operations.yaml", "elements.isl")
 WRITES = ("program.isl",)

@@ -19,7 +19,7 @@ from stages.poly.compression import compress, without_hidden_equalities
 from stages.poly.text import Objects, write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("tasks.yaml", "instances.isl")
 WRITES = ("compressions.isl",)

@@ -24,7 +24,7 @@ from stages.lair.whole import is_same, largest_error, parts_of
 from stages.mapping.network_yaml import Crossing, End, Network, read_network
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = (
     "network.yaml",

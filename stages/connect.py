@@ -25,7 +25,7 @@ from stages.poly.pieces import named_set
 from stages.poly.side import bounding_rectangle
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("network.yaml", "*/layer.yaml", "*/*.lair", "*/lair.isl", "*/placement.isl")
 WRITES = ("crossings.yaml",)

@@ -31,7 +31,7 @@ from stages.spatial.topology import neighbours, topology_of
 from stages.spatial.traffic import Accesses, Sources, Traffic, sources, total
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
     from stages.mapping.layer_yaml import Mapping
     from stages.streams.elements import Lair
 

@@ -24,7 +24,7 @@ from stages.volumes.domains import HEADER, domain_of, union_of
 from stages.volumes.operation import Operation, Program, Result, write_program
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("layer.yaml", "*.lair")
 WRITES = ("volumes.isl", "operations.yaml")

@@ -22,7 +22,7 @@ from stages.volumes.pasting import placed_tiles, where
 from stages.volumes.values import kernel_values
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("tiles.yaml", "operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*")
 WRITES = ("build/parts/*/*.lair", "build/parts/*/layer.yaml", "build/parts/*/inputs/*.npy")

@@ -22,7 +22,7 @@ from stages.poly.text import write_objects
 from stages.streams.tasks import RUNS
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("layer.yaml", "tasks.yaml", "instances.isl", "compressions.isl")
 WRITES = ("sizes.isl",)

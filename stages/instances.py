@@ -38,7 +38,7 @@ from stages.streams.portions import Flows, followed, taken_portions
 from stages.streams.returning import after_returns
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("lair.isl", "adapted.isl", "tasks.yaml", "routes.isl", "allocations.isl")
 WRITES = ("instances.isl",)

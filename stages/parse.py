@@ -21,7 +21,7 @@ from stages.poly.naming import letters
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("layer.yaml", "*.lair")
 WRITES = ("lair.isl",)

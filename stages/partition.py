@@ -27,7 +27,7 @@ from stages.volumes.operation import Program, program_data, read_program
 from stages.volumes.partitioning import Partition, needed, partition
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
     from stages.volumes.kernel import Kernel
 
 READS = ("operations.yaml", "volumes.isl", "program.isl", "kernel.yaml")

@@ -25,7 +25,7 @@ from stages.poly.text import write_objects
 from stages.spatial.torus import fold
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
     from stages.mapping.layer_yaml import IslText, Mapping
     from stages.streams.elements import Lair
 

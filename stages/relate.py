@@ -17,7 +17,7 @@ from stages.volumes.elements import element_map
 from stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("volumes.isl", "operations.yaml")
 WRITES = ("elements.isl",)

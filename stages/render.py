@@ -26,7 +26,7 @@ from stages.shipped import template
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = (
     "layer.yaml",

@@ -33,7 +33,7 @@ from stages.streams.tasks import running
 from stages.streams.waiting import waiting_of
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl", "adapted.isl")
 WRITES = ("tasks.yaml", "routes.isl")

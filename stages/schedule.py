@@ -19,7 +19,7 @@ from stages.poly.pieces import sets_of
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
     from stages.mapping.layer_yaml import Mapping
 
 READS = ("layer.yaml", "lair.isl", "placement.isl")

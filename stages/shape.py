@@ -26,7 +26,7 @@ from stages.volumes.operation import Program, read_program, write_program
 from stages.volumes.sizes import Claim, solve
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
     from stages.mlir.draft import Draft
 
 READS = ("*.mlir", "kernel.yaml")

@@ -28,7 +28,7 @@ from stages.vector.situation import Description, Files, Situation
 from stages.vector.ways import ways_of
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
     from stages.mapping.layer_yaml import Mapping
 
 READS = (

@@ -36,7 +36,7 @@ from stages.pe.needs import read_needs
 
 if typing.TYPE_CHECKING:
     from stages.lair.layer import Layer, Statement
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = (
     "layer.yaml",

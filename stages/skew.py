@@ -31,7 +31,7 @@ from stages.spatial.statements import Space
 from stages.spatial.topology import topology_of
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl")
 WRITES = ("skewed.isl", "skew.yaml")

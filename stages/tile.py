@@ -30,7 +30,7 @@ from stages.volumes.operation import Program, read_program
 from stages.volumes.summing import summed_ranks
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
     from stages.volumes.kernel import Kernel
 
 READS = ("partitions.isl", "partitions.yaml", "kernel.yaml")

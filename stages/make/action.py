@@ -29,7 +29,7 @@ from stages.make.folders import (
     shown_path,
 )
 from stages.make.given import content_of
-from stages.make.inputs import Inputs, digest
+from stages.make.inputs import FolderInputs, digest
 from stages.make.key import ActionKey, action_key, code_digest
 from stages.make.layers import open_folder
 from stages.make.outputs import stale_names, write_outputs
@@ -82,7 +82,7 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
     """
     folder = layer_folder if isinstance(layer_folder, LayerFolder) else open_folder(layer_folder)
     declared = declaration(stage)
-    contents = perform_in(folder, stage, Inputs(folder, declared.reads))
+    contents = perform_in(folder, stage, FolderInputs(folder, declared.reads))
     write_outputs(folder, declared.writes, contents)
     return contents
 
@@ -221,7 +221,7 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
     Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.
     """
     tell = functools.partial(progress().tell, f"{folder.name}:{stage}")
-    start, inputs = time.time(), Inputs(folder, declaration(stage).reads, tell=tell)
+    start, inputs = time.time(), FolderInputs(folder, declaration(stage).reads, tell=tell)
     try:
         contents = perform_in(folder, stage, inputs)
     except Exception as error:
@@ -248,7 +248,7 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
     return _result("ran", after, outputs, start, disk)
 
 
-def _key_after(key: ActionKey, folder: LayerFolder, inputs: Inputs) -> ActionKey | None:
+def _key_after(key: ActionKey, folder: LayerFolder, inputs: FolderInputs) -> ActionKey | None:
     """Return the key of what a stage read; None if that is not what its key was made of, or if
     it is no longer there."""
     if {**key.reads, **inputs.reads} != key.reads or not inputs.are_unchanged():
@@ -260,7 +260,7 @@ def _key_after(key: ActionKey, folder: LayerFolder, inputs: Inputs) -> ActionKey
     return after if after.further == inputs.further else None
 
 
-def _sources(folder: LayerFolder, inputs: Inputs) -> dict[str, bytes]:
+def _sources(folder: LayerFolder, inputs: FolderInputs) -> dict[str, bytes]:
     """Return what a user wrote and a stage read, where it is small."""
     names = [name for name in inputs.reads if file_of(folder, name).parent == folder.path]
     contents = {name: inputs.content(name) for name in names}

@@ -11,7 +11,7 @@ from stages.diagnose import Source, Span, UserError, UserErrors, source_of, work
 from stages.make.apart import watched
 from stages.make.asked import as_asked
 from stages.make.folders import LAYER, MLIR, LayerFolder, files_in, mark_of, shown_path
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.stage import load, perform
 from stages.make.workers import workers
 
@@ -28,7 +28,7 @@ HARD = (r"^placement", r"^target", r"func\.func @\w+", r"\A.*")
 """What isl has to work on, where it stands in a file: the first that does."""
 
 
-def perform_in(folder: LayerFolder, stage: str, inputs: Inputs) -> dict[str, bytes]:
+def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, bytes]:
     """Return the contents that a stage writes for a folder, by the names that it declares.
 
     Raises UserError or UserErrors where that is wrong, at places in files that a user wrote.

@@ -25,7 +25,7 @@ from stages.make.store.names import is_inside, is_word
 from stages.make.store.state import state_of
 
 if TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.make.inputs import FolderInputs
 
 Plan = Mapping[str, Sequence[Any]]
 """By the name of each part: the names of the files that are written for it, and the part and tensor
@@ -168,19 +168,19 @@ def _plan(folder: LayerFolder) -> Plan | None:
     from stages import KERNEL as STAGES, TILES
     from stages.make.declare import declaration
     from stages.make.faults import perform_in
-    from stages.make.inputs import Inputs
+    from stages.make.inputs import FolderInputs
     from stages.volumes.kernel import kernel_of
 
     written: dict[str, bytes] = {}
-    if not kernel_of(Inputs(folder, (KERNEL,))).has_parts:
+    if not kernel_of(FolderInputs(folder, (KERNEL,))).has_parts:
         return None
     for stage in (STAGES + TILES)[: (STAGES + TILES).index("emit")]:
-        inputs = Inputs(folder, declaration(stage).reads, written)
+        inputs = FolderInputs(folder, declaration(stage).reads, written)
         written |= perform_in(folder, stage, inputs)
-    return _parts(Inputs(folder, tuple(written), written))
+    return _parts(FolderInputs(folder, tuple(written), written))
 
 
-def _parts(inputs: Inputs) -> Plan:
+def _parts(inputs: FolderInputs) -> Plan:
     """Return the files of each part, and what it takes from others, from tiles.yaml."""
     from stages.volumes.pasting import plan_of
 

@@ -9,14 +9,14 @@ from types import ModuleType
 
 from stages.make.declare import declaration
 from stages.make.folders import is_pattern
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.store.names import matches
 
 MOST_OPERATIONS = 100_000_000
 """How much isl may work in one stage, in its own unit: two minutes at the most, in general half."""
 
 
-def perform(name: str, inputs: Inputs) -> dict[str, bytes]:
+def perform(name: str, inputs: FolderInputs) -> dict[str, bytes]:
     """Return the contents that stage `name` writes, by the names that it declares.
 
     Raises UserError or UserErrors where the layer folder is wrong, and TooManyOperations for a

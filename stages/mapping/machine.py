@@ -10,7 +10,7 @@ from stages.fabric.profile import Profile, ProfileError, load_profile
 from stages.mapping.yaml_text import top_key
 
 if TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
     from stages.mapping.layer_yaml import Mapping
     from stages.volumes.kernel import Kernel
 

@@ -24,7 +24,7 @@ from stages.streams.leaving import leaving_name
 from stages.streams.returning import after_returns, layer_after_returns, returned_tensors
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 MOST_OPERATIONS = 500_000
 """How much isl may work to find one convex piece."""

@@ -18,7 +18,7 @@ from stages.poly.quota import TooManyOperations, limited
 from stages.poly.text import Objects
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 Description = Mapping[str, typing.Any]
 LANES = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from stages.diagnose import Span, UserError
 
 if TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 WORD = re.compile(r"-?[\w.]*", re.ASCII)
 PLAIN = re.compile(r"[\w ,.:+*=<>-]*", re.ASCII)

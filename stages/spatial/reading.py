@@ -14,7 +14,7 @@ from stages.spatial.statements import Machine, Space, given_by, groups_of, space
 from stages.spatial.topology import Topology
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 
 def read_groups(inputs: Inputs, network: Topology) -> tuple[Space, list[Group]]:

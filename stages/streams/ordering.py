@@ -31,7 +31,7 @@ from stages.spatial.timed import Factors, Timed
 from stages.spatial.topology import ALONG, Topology
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 Described = dict[str, dict[str, str]]
 

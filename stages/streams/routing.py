@@ -50,7 +50,7 @@ from stages.streams.returning import (
 )
 
 if typing.TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 NONE = isl.UnionMap("{ }")
 COMBINE = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}

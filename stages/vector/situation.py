@@ -18,7 +18,7 @@ from stages.streams.tasks import RUNS
 
 if typing.TYPE_CHECKING:
     from stages.fabric.profile import Profile
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 Description = dict[str, typing.Any]
 

@@ -16,7 +16,7 @@ from stages.mapping.layer_yaml import Data, Machine, value_span, wrong_value
 from stages.mapping.yaml_text import Document, read_document
 
 if TYPE_CHECKING:
-    from stages.make.inputs import Inputs
+    from stages.mapping.inputs import Inputs
 
 NAME = "kernel.yaml"
 Size = Annotated[int, Field(ge=1)]

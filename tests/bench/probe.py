@@ -26,11 +26,11 @@ def probe(layer):
     """
     from stages import simulate
     from stages.lair.data import input_samples
-    from stages.make.inputs import Inputs
+    from stages.make.inputs import FolderInputs
     from stages.make.layers import open_folder
     from stages.mapping.machine import read_machine
 
-    inputs = Inputs(open_folder(layer), simulate.READS)
+    inputs = FolderInputs(open_folder(layer), simulate.READS)
     node = inputs.lair()
     samples = input_samples(inputs.mapping(), node, inputs.arrays())
     start = time.process_time()

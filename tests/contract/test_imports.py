@@ -26,6 +26,7 @@ AGAIN = {
     "fabric/pe.h": "render simulate",
     "fabric/profiles/wse2.yaml": MACHINE,
     "mapping/machine.py": MACHINE,
+    "mapping/inputs.py": ALL,
     "templates/pe.c.j2": "render",
     "lair/data.py": "simulate conclude emit assemble",
     "lair/lair.lark": ALL,

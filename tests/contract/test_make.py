@@ -5,7 +5,7 @@ import pytest
 from stages.diagnose import UserError
 from stages.fabric.profile import PROFILES
 from stages.make.folders import shown_path
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.layers import find_layers, open_folder
 from stages.make.outputs import write_outputs
 from stages.make.stage import check_names
@@ -22,7 +22,7 @@ def layer(tmp_path):
 
 def test_a_file_that_is_not_declared_is_not_read(layer):
     with pytest.raises(AssertionError, match="lair\\.isl is read but not declared"):
-        Inputs(layer, ("layer.yaml",)).text("lair.isl")
+        FolderInputs(layer, ("layer.yaml",)).text("lair.isl")
 
 
 def test_a_stage_must_return_what_it_declares():
@@ -54,13 +54,13 @@ def test_files_are_written_all_or_none(layer):
 
 def test_text_is_utf_8_with_plain_line_ends(layer):
     (layer.path / "layer.yaml").write_bytes(b"\xef\xbb\xbfmachine: wse2\r\ntop: a\r\n")
-    assert Inputs(layer, ("layer.yaml",)).text("layer.yaml") == "machine: wse2\ntop: a\n"
+    assert FolderInputs(layer, ("layer.yaml",)).text("layer.yaml") == "machine: wse2\ntop: a\n"
 
 
 def test_text_that_is_damaged_is_a_user_error(layer):
     (layer.path / "layer.yaml").write_bytes(b"machine: \xff\n")
     with pytest.raises(UserError) as raised:
-        Inputs(layer, ("layer.yaml",)).text("layer.yaml")
+        FolderInputs(layer, ("layer.yaml",)).text("layer.yaml")
     place = shown_path(layer.path / "layer.yaml")
     assert str(raised.value) == f"error: {place} is not UTF-8 text: byte 9 is damaged\n"
 
@@ -68,7 +68,7 @@ def test_text_that_is_damaged_is_a_user_error(layer):
 def test_an_input_that_is_no_array_is_a_user_error(layer):
     (layer.path / "inputs/x.npy").write_bytes(b"\x93NUMPY but no more")
     with pytest.raises(UserError) as raised:
-        Inputs(layer, ("inputs/*",)).arrays()
+        FolderInputs(layer, ("inputs/*",)).arrays()
     assert str(raised.value) == (
         f"error: {shown_path(layer.path / 'inputs/x.npy')} is not a NumPy array\n"
         "hint: numpy.save writes such a file; arrays of objects are refused\n"
@@ -100,7 +100,7 @@ def write(layer, **files):
 
 def test_the_only_lair_is_the_one_to_build(layer):
     write(layer, layer_yaml=ONE_PE, some_lair=LAIR)
-    inputs = Inputs(layer, BOTH)
+    inputs = FolderInputs(layer, BOTH)
     assert inputs.lair().name == "id"
     assert sorted(inputs.reads) == ["layer.yaml", "some.lair"]
 
@@ -108,7 +108,7 @@ def test_the_only_lair_is_the_one_to_build(layer):
 def test_of_two_lairs_one_must_be_named(layer):
     write(layer, layer_yaml=ONE_PE, a_lair=LAIR, b_lair=LAIR)
     with pytest.raises(UserError) as raised:
-        Inputs(layer, BOTH).lair()
+        FolderInputs(layer, BOTH).lair()
     assert str(raised.value) == (
         f"error: {shown_path(layer.path)} holds 2 .lair files (a.lair, b.lair)\n"
         "hint: name the one to build in layer.yaml: `lair: NAME.lair`\n"
@@ -118,7 +118,7 @@ def test_of_two_lairs_one_must_be_named(layer):
 def test_a_layer_without_lair_is_a_user_error(layer):
     write(layer, layer_yaml=ONE_PE)
     with pytest.raises(UserError) as raised:
-        Inputs(layer, BOTH).lair()
+        FolderInputs(layer, BOTH).lair()
     assert str(raised.value) == (
         f"error: {shown_path(layer.path)} holds no .lair file\n"
     )
@@ -127,7 +127,7 @@ def test_a_layer_without_lair_is_a_user_error(layer):
 def test_the_lair_named_must_be_there(layer):
     write(layer, layer_yaml=ONE_PE + "lair: c.lair\n", a_lair=LAIR)
     with pytest.raises(UserError) as raised:
-        Inputs(layer, BOTH).lair()
+        FolderInputs(layer, BOTH).lair()
     assert str(raised.value) == (
         f"{shown_path(layer.path / 'layer.yaml')}:2:7: error: c.lair does not exist\n"
         "  lair: c.lair\n"
@@ -137,7 +137,7 @@ def test_the_lair_named_must_be_there(layer):
 
 
 def machine_of(layer):
-    inputs = Inputs(layer, BOTH)
+    inputs = FolderInputs(layer, BOTH)
     return read_machine(inputs, inputs.mapping())
 
 
@@ -150,7 +150,7 @@ def test_a_machine_may_change_figures_of_a_profile(layer):
 def test_a_machine_may_be_a_file_which_counts_as_read(layer):
     write(layer, layer_yaml=ONE_PE + "machine: mine.yaml\n")
     write(layer, mine_yaml=(PROFILES / "ideal.yaml").read_text(encoding="utf-8"))
-    inputs = Inputs(layer, BOTH)
+    inputs = FolderInputs(layer, BOTH)
     assert read_machine(inputs, inputs.mapping()).name == "mine"
     assert list(inputs.further) == ["mine.yaml"]
 

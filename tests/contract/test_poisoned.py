@@ -9,7 +9,7 @@ import pytest
 from stages.diagnose import UserError
 from stages.make.disk import compare
 from stages.make.folders import names_of
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.key import action_key
 from stages.make.layers import open_folder
 from stages.make.outputs import remove, write_outputs
@@ -241,7 +241,7 @@ def test_a_pipe_is_never_waited_for(layer, tmp_path):
     with pytest.raises(OSError, match="it is no file"):
         read_file(layer.path / "a.lair")
     with pytest.raises(UserError, match=r"a\.lair is no file"):
-        Inputs(layer, ("*.lair",)).content("a.lair")
+        FolderInputs(layer, ("*.lair",)).content("a.lair")
 
 
 def test_what_else_an_action_reads_is_only_what_a_user_names(layer, tmp_path):

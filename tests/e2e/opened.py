@@ -15,7 +15,7 @@ import numpy  # noqa: F401
 
 from stages.make.declare import declaration
 from stages.make.folders import file_of
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.stage import load, perform
 
 
@@ -24,7 +24,7 @@ def run(stage, folder):
     opened = set()
     sys.addaudithook(lambda name, given: opened.add(given[0]) if name == "open" else None)
     load(stage)
-    contents = perform(stage, Inputs(folder, declaration(stage).reads))
+    contents = perform(stage, FolderInputs(folder, declaration(stage).reads))
     found = [str(each) for each in opened if isinstance(each, str | Path)]
     found += [getattr(module, "__file__", None) or "" for module in sys.modules.values()]
     for name, content in contents.items():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.layers import open_folder
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.side import bounding_rectangle
@@ -39,7 +39,7 @@ class Built:
 
 def read_built(folder):
     """Read what the stages wrote for a layer folder."""
-    inputs = Inputs(open_folder(folder), ("*", "*.lair"))
+    inputs = FolderInputs(open_folder(folder), ("*", "*.lair"))
     names = ("lair", "placement", "adapted", "routes")
     return Built(
         layer=inputs.lair(), mapping=inputs.mapping(),

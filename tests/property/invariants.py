@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.layers import open_folder
 from stages.poly.bind import PE_NAMES
 from stages.poly.pieces import maps_of, named_set
@@ -34,7 +34,7 @@ class Texts:
 def read_texts(folder):
     """Read what the stages wrote for a layer folder."""
     place = open_folder(folder)
-    inputs = Inputs(place, ("*",))
+    inputs = FolderInputs(place, ("*",))
     objects = {p.stem: inputs.objects(p.name) for p in place.cache.glob("*.isl")}
     return Texts(
         graph=inputs.yaml("tasks.yaml"), simd=inputs.yaml("simd.yaml"), objects=objects

@@ -5,7 +5,7 @@ import random
 from stages import simulate
 from stages.fabric import compiler
 from stages.lair.data import input_samples
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.layers import open_folder
 
 TYPES = ("float16", "float32", "int16", "int32")
@@ -35,7 +35,7 @@ def random_figures(rng: random.Random):
 
 def ran(folder, variant, monkeypatch=None, horizon=0):
     """Return all that a run of a built layer tells; with another horizon if that is given."""
-    inputs = Inputs(open_folder(folder), simulate.READS)
+    inputs = FolderInputs(open_folder(folder), simulate.READS)
     layer = inputs.lair()
     samples = input_samples(inputs.mapping(), layer, inputs.arrays())
     if horizon:

@@ -17,7 +17,7 @@ from stages.diagnose import Source, UserError, UserErrors
 from stages.lair.grammar import parse_lair
 from stages.make.action import run_stage
 from stages.make.folders import file_of
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.layers import open_folder
 from stages.mapping.network_yaml import read_network
 from stages.mlir.draft import LONGEST_NAME, plain_name
@@ -103,7 +103,7 @@ def test_a_layer_is_read_from_a_file_of_its_folder(tmp_path_factory, word):
     mapping = yaml.safe_dump({"lair": word, "target": "{ PE[1, 1] }"})
     (folder / "l/layer.yaml").write_text(mapping, encoding="utf-8")
     with pytest.raises((UserError, UserErrors)):
-        Inputs(open_folder(folder / "l"), ("layer.yaml", "*.lair")).lair()
+        FolderInputs(open_folder(folder / "l"), ("layer.yaml", "*.lair")).lair()
 
 
 @settings(max_examples=40)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages import simulate
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.layers import open_folder
 from tests.stages.built import build, function
 
@@ -32,7 +32,7 @@ AWKWARD = [np.nan, -0.0, 0.0, np.inf, -np.inf, -1.5, 6e-8, 60000]
 
 def runs(built):
     """Return the outputs with vector instructions and with loops, of awkward values."""
-    inputs = Inputs(open_folder(built.folder), simulate.READS)
+    inputs = FolderInputs(open_folder(built.folder), simulate.READS)
     node, generator, sample = inputs.lair(), np.random.default_rng(3), {}
     for tensor in node.inputs:
         values, whole = 3 * generator.normal(size=tensor.shape), tensor.type.startswith("int")

@@ -6,7 +6,7 @@ import pytest
 
 from stages import simulate
 from stages.lair.data import input_samples
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.layers import open_folder
 from tests.stages.built import build
 
@@ -43,7 +43,7 @@ LAYERS = {
 
 def busiest(built, variant):
     """Return the cycles in which the busiest PE was not idle, those of `main` left out."""
-    inputs = Inputs(open_folder(built.folder), simulate.READS)
+    inputs = FolderInputs(open_folder(built.folder), simulate.READS)
     node = inputs.lair()
     arrays = input_samples(inputs.mapping(), node, inputs.arrays())
     ran = simulate.run_programs(inputs, variant, arrays, node)

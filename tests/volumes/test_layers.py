@@ -14,7 +14,7 @@ from stages.lair.data import input_samples
 from stages.lair.evaluate import evaluate_all
 from stages.make.action import run_stage
 from stages.make.folders import file_of
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.layers import open_folder
 from stages.poly.text import read_objects
 from stages.volumes.evaluate import evaluate
@@ -64,7 +64,7 @@ def test_element_maps_are_those_of_the_accesses(layer):
 
 
 def test_values_are_those_of_the_reference(layer):
-    inputs = Inputs(layer.folder, (*DESCRIBED, "inputs/*"))
+    inputs = FolderInputs(layer.folder, (*DESCRIBED, "inputs/*"))
     lair = inputs.lair()
     sample = input_samples(inputs.mapping(), lair, inputs.arrays())[:1]
     (wanted,) = evaluate_all(lair, sample)

@@ -8,7 +8,7 @@ import yaml
 
 from stages import KERNEL
 from stages.make.folders import file_of
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.layers import open_folder
 from stages.volumes.domains import domains_by_name
 from stages.volumes.kernel import kernel_of
@@ -173,7 +173,7 @@ def test_a_slice_with_a_stride_in_what_is_padded_and_turned_is_put_together(tmp_
 
 def read_input(folder, name):
     """Return the values of an input of a kernel."""
-    inputs = Inputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*"))
+    inputs = FolderInputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*"))
     program = read_program(inputs.yaml("operations.yaml"))
     domains = domains_by_name(inputs.objects("volumes.isl")["volumes"])
     return kernel_values(program, domains, kernel_of(inputs), inputs.arrays())[name].copy()

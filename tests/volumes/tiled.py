@@ -9,7 +9,7 @@ from stages import KERNEL, PIPELINE, TILES
 from stages.lair.evaluate import evaluate_all
 from stages.make.action import run_stage
 from stages.make.folders import file_of, parts_of
-from stages.make.inputs import Inputs
+from stages.make.inputs import FolderInputs
 from stages.make.layers import open_folder
 from stages.volumes.domains import domains_by_name
 from stages.volumes.evaluate import evaluate
@@ -69,7 +69,7 @@ def compared(folder):
 
 def computed(part, taken):
     """Return what NumPy computes of the layer that a tile is, some of its inputs `taken`."""
-    inputs = Inputs(part, ("layer.yaml", "*.lair", "inputs/*"))
+    inputs = FolderInputs(part, ("layer.yaml", "*.lair", "inputs/*"))
     layer = inputs.lair()
     (output,) = layer.outputs
     return evaluate_all(layer, [inputs.arrays() | taken])[0][output.name]
@@ -77,7 +77,7 @@ def computed(part, taken):
 
 def whole(folder):
     """Return what NumPy computes of the kernel's result."""
-    inputs = Inputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*"))
+    inputs = FolderInputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*"))
     program = read_program(inputs.yaml("operations.yaml"))
     volumes = inputs.objects("volumes.isl")["volumes"]
     given = kernel_values(program, domains_by_name(volumes), kernel_of(inputs), inputs.arrays())

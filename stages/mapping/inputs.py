@@ -1,0 +1,173 @@
+"""The files that a stage reads, in the forms in which it wants them."""
+
+from __future__ import annotations
+
+import abc
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stages.diagnose import Source, Span, UserError, headline, source_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from stages.lair.specialise import Layer
+    from stages.mapping.layer_yaml import Mapping
+    from stages.poly.text import Objects
+
+LAYER = "layer.yaml"
+
+
+class Inputs(abc.ABC):
+    """The files that one run of a stage reads, by the names that it declares.
+
+    Where they lie, and what is noted of them, those say who let stages run.
+    """
+
+    def __init__(self) -> None:
+        self._mapping: Mapping | None = None
+        self._lair: Layer | None = None
+
+    @abc.abstractmethod
+    def content(self, name: str) -> bytes:
+        """Return the bytes of a file. Raises UserError where it cannot be read."""
+
+    @abc.abstractmethod
+    def path(self, name: str) -> Path:
+        """Return where a file lies, for those who must hand it on; it counts as read."""
+
+    @abc.abstractmethod
+    def shown(self, name: str) -> str:
+        """Return the path of a file as the user would write it."""
+
+    @abc.abstractmethod
+    def names(self, pattern: str) -> list[str]:
+        """Return the names of the files that a declared pattern stands for, sorted."""
+
+    @abc.abstractmethod
+    def further_path(self, given: str, span: Span) -> tuple[Path, str]:
+        """Return the file that a user names at `span`, and its path as they would write it.
+
+        It counts as read. Raises UserError where there is none.
+        """
+
+    @abc.abstractmethod
+    def part(self, name: str) -> Inputs:
+        """Return the files of a part of the network, by the names they have in the part."""
+
+    @abc.abstractmethod
+    def tell(self, share: float) -> None:
+        """Say how much of the stage is done, from 0 to 1."""
+
+    def source(self, name: str) -> Source:
+        """Return a text, and its path as the user would write it. Raises UserError."""
+        return source_of(self.shown(name), self.content(name))
+
+    def text(self, name: str) -> str:
+        """Return a text; lines end in a newline. Raises UserError where it is not UTF-8."""
+        return self.source(name).text
+
+    def yaml(self, name: str) -> Any:
+        """Return the data of a YAML text that a stage wrote.
+
+        Raises UserErrors where that is no YAML any more.
+        """
+        import yaml
+
+        from stages.mapping.yaml_limits import load
+
+        source = self.source(name)
+        try:
+            return load(source.text)
+        except (yaml.YAMLError, ValueError) as error:
+            from stages.mapping.yaml_text import read_document
+
+            read_document(source)
+            raise UserError(f"{source.path}: {headline(error)}") from error
+
+    def objects(self, name: str) -> Objects:
+        """Return the isl sets and maps, by name, of a `.isl` text that a stage wrote."""
+        from stages.poly import text
+
+        return text.Objects(self.text(name))
+
+    def mapping(self) -> Mapping:
+        """Return layer.yaml. Raises UserErrors."""
+        from stages.mapping.layer_yaml import read_mapping
+
+        if self._mapping is None:
+            self._mapping = read_mapping(self.source(LAYER))
+        return self._mapping
+
+    def lair(self) -> Layer:
+        """Return the node to build, with its sizes and types filled in. Raises UserErrors."""
+        from stages.lair.grammar import parse_lair
+        from stages.lair.specialise import specialise
+
+        if self._lair is None:
+            file = parse_lair(self.source(self._lair_name()))
+            mapping = self.mapping()
+            self._lair = specialise(
+                file, mapping.top, dict(mapping.sizes), dict(mapping.types), mapping.span,
+                delays=mapping.delays, following=mapping.following,
+            )
+        return self._lair
+
+    def array(self, name: str) -> np.ndarray:
+        """Return the array of a `.npy` file. Raises UserError where it is none."""
+        import numpy as np
+
+        content = self.content(name)
+        try:
+            array = np.load(io.BytesIO(content), allow_pickle=False)
+        except Exception as error:  # damaged bytes can make numpy raise nearly anything
+            raise _not_an_array(self.shown(name)) from error
+        if not isinstance(array, np.ndarray):
+            raise _not_an_array(self.shown(name))
+        return array
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return every array in `inputs/`, by the name of its tensor.
+
+        Raises UserError for a file that is none, which nobody would read.
+        """
+        names = self.names("inputs/*")
+        for name in (name for name in names if not name.endswith(".npy")):
+            raise UserError(
+                f"{self.shown(name)} is nothing that is read",
+                hint="inputs/ holds x.npy for an input x, as numpy.save writes it; without it the "
+                "values are generated",
+            )
+        return {Path(name).stem: self.array(name) for name in names}
+
+    def _lair_name(self) -> str:
+        """Return the name of the `.lair` file: the one layer.yaml names, else the only one."""
+        given = self.mapping().lair
+        names = self.names("*.lair")
+        if given is not None:
+            self._check_lair(given, names)
+            return given
+        if len(names) == 1:
+            return names[0]
+        found = f"{len(names)} .lair files ({', '.join(names)})" if names else "no .lair file"
+        place = str(Path(self.shown(LAYER)).parent)
+        raise UserError(
+            f"{'this folder' if place == '.' else place} holds {found}",
+            hint=f"name the one to build in {LAYER}: `lair: NAME.lair`" if names else None,
+        )
+
+    def _check_lair(self, given: str, names: list[str]) -> None:
+        span = self.mapping().span("lair")
+        here = f"the .lair files here: {', '.join(names) or 'none'}"
+        if not given.endswith(".lair") or "/" in given:
+            raise UserError(f"{given} is not the name of a .lair file", span, here)
+        if given not in names:
+            raise UserError(f"{given} does not exist", span, here)
+
+
+def _not_an_array(path: str) -> UserError:
+    return UserError(
+        f"{path} is not a NumPy array",
+        hint="numpy.save writes such a file; arrays of objects are refused",
+    )
