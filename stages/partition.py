@@ -17,8 +17,8 @@ from collections.abc import Mapping
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.lair.layer import TYPES
 from stages.lair.names import did_you_mean
+from stages.lair.types import TYPES
 from stages.mapping.yaml_text import write_document
 from stages.poly.text import write_objects
 from stages.volumes.domains import domains_by_name, union_of

@@ -27,8 +27,8 @@ from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabr
 from stages.fabric.progress import Tell
 from stages.lair.data import input_samples, negative_zeros, origins, saved
 from stages.lair.evaluate import evaluate_all
-from stages.lair.layer import is_integer
 from stages.lair.magnitude import is_exact, magnitudes, sum_of_absolutes
+from stages.lair.types import is_integer
 from stages.lair.unroll import Arrays, Samples
 from stages.mapping.machine import read_machine
 from stages.pe.bound import Run, lower_bound

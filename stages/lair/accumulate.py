@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from stages.lair.expressions import EXACT_FUNCTIONS
-from stages.lair.layer import Layer, Statement, is_integer
+from stages.lair.layer import Layer, Statement
 from stages.lair.strided import Array, Block, Read, reduce, target_slices, view
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+from stages.lair.types import is_integer
 
 Meaning = Callable[[Expr, Read], Array]
 """What an expression is worth, given how to read an access."""

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from stages.diagnose import Span, UserError
 from stages.lair.affine import find_non_affine
 from stages.lair.expressions import FUNCTIONS
-from stages.lair.layer import TYPES
 from stages.lair.names import INDICES, check_name, did_you_mean, elsewhere, plural
 from stages.lair.tree import (
     Call,
@@ -26,6 +25,7 @@ from stages.lair.tree import (
     Tensor,
     walk,
 )
+from stages.lair.types import TYPES
 
 LARGEST_NUMBER = 3.4028234663852886e38
 AFFINE = "LAIR accesses are sums of iterators times integers"

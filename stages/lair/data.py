@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stages.diagnose import UserError, UserErrors
-from stages.lair.layer import Layer, Tensor, is_integer
+from stages.lair.layer import Layer, Tensor
 from stages.lair.magnitude import is_exact
 from stages.lair.names import did_you_mean
 from stages.lair.strided import Array
+from stages.lair.types import is_integer
 from stages.lair.unroll import Arrays, Samples
 
 if TYPE_CHECKING:

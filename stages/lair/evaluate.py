@@ -11,8 +11,9 @@ from functools import partial
 import numpy as np
 
 from stages.lair.accumulate import accumulate, value
-from stages.lair.layer import Layer, Statement, integers_of
+from stages.lair.layer import Layer, Statement
 from stages.lair.strided import Array
+from stages.lair.types import integers_of
 from stages.lair.unroll import Arrays, Samples, unroll
 
 

@@ -6,25 +6,12 @@ Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: the input of the compiler 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from stages.diagnose import Span
 from stages.lair.tree import Access, Expr
 
-BYTES = {"float16": 2, "float32": 4, "int16": 2, "int32": 4}
-TYPES = tuple(BYTES)
 OPS = ("=", "+=", "*=", "max=", "min=")
-
-
-def is_integer(type_: str) -> bool:
-    """Whether values of a LAIR type are integers."""
-    return type_.startswith("int")
-
-
-def integers_of(types: Iterable[str]) -> str:
-    """Return the type to which every operation on integers of tensors of these types wraps."""
-    return "int16" if set(types) == {"int16"} else "int32"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

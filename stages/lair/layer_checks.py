@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from stages.diagnose import UserError
 from stages.lair.affine import reach
 from stages.lair.expressions import EXACT_FUNCTIONS
-from stages.lair.layer import Layer, Statement, Tensor, is_integer
+from stages.lair.layer import Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary, walk
+from stages.lair.types import is_integer
 
 if TYPE_CHECKING:
     import islpy as isl

@@ -16,9 +16,10 @@ from stages.lair.accumulate import accumulate, value
 from stages.lair.error import moved
 from stages.lair.evaluate import evaluate_all
 from stages.lair.expressions import EXACT_FUNCTIONS
-from stages.lair.layer import Layer, Statement, is_integer
+from stages.lair.layer import Layer, Statement
 from stages.lair.strided import Array, Read, reduced, target_slices
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary, walk
+from stages.lair.types import is_integer
 from stages.lair.unroll import Arrays, Samples, is_same
 
 UNIT = {"float16": 2.0**-11, "float32": 2.0**-24}

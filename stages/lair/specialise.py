@@ -21,10 +21,11 @@ from stages.lair.binding import (
 from stages.lair.checks import check_distinct, check_node
 from stages.lair.fix import Fixer
 from stages.lair.graphs import check_graph
-from stages.lair.layer import TYPES, Carry, Layer, Statement, Tensor
+from stages.lair.layer import Carry, Layer, Statement, Tensor
 from stages.lair.layer_checks import check_layer
 from stages.lair.names import did_you_mean
 from stages.lair.tree import Access, Affine
+from stages.lair.types import TYPES
 
 __all__ = ["Access", "Affine", "Layer", "Statement", "Tensor", "specialise"]
 

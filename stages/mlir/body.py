@@ -13,7 +13,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from stages.lair.expressions import expression_text
 from stages.lair.grammar import parse_expression
-from stages.lair.layer import is_integer
 from stages.lair.tree import (
     Access,
     Binary,
@@ -25,6 +24,7 @@ from stages.lair.tree import (
     mentions,
     rewritten,
 )
+from stages.lair.types import is_integer
 from stages.mlir.comparisons import (
     TRUTH,
     CmpfOp,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.lair.layer import is_integer
+from stages.lair.types import is_integer
 from stages.pe.code import C_TYPES, Block, called, literal, load, store, write_nest
 from stages.pe.model import Description
 from stages.pe.operands import Step, base_text

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stages.lair.layer import BYTES, integers_of, is_integer
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
+from stages.lair.types import BYTES, integers_of, is_integer
 from stages.poly.ast import Branch, Expression, Instance, Loop, Nest, held
 
 C_TYPES = {"float16": "float16", "float32": "float", "int16": "int16_t", "int32": "int32_t"}

@@ -7,8 +7,9 @@ from fractions import Fraction
 from math import prod
 
 from stages.fabric.profile import Profile
-from stages.lair.layer import Statement, integers_of, is_integer
+from stages.lair.layer import Statement
 from stages.lair.tree import Access, Binary, Call, Expr, Unary, walk
+from stages.lair.types import integers_of, is_integer
 from stages.poly.integers import hermite, pivot_rows
 
 VECTOR_CALLS = ("max", "min", "relu", "abs")

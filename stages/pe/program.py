@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
-from stages.lair.layer import BYTES
+from stages.lair.types import BYTES
 from stages.pe.code import C_TYPES, Block
 from stages.pe.function import Body, Function
 from stages.pe.instruction import configuration, table_entry, table_field

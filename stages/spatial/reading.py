@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing
 
-from stages.lair.layer import BYTES
+from stages.lair.types import BYTES
 from stages.mapping.machine import read_machine
 from stages.spatial.skewing import Group
 from stages.spatial.statements import Machine, Space, given_by, groups_of, space_of, wishes_of

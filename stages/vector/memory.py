@@ -11,7 +11,7 @@ from math import prod
 
 import islpy as isl
 
-from stages.lair.layer import BYTES
+from stages.lair.types import BYTES
 from stages.poly.box_hull import box
 from stages.poly.interference import extend_allocation
 from stages.poly.local import Shape, shape_of, shifted

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stages.lair.grammar import parse_expression
-from stages.lair.layer import BYTES
 from stages.lair.operation import LOOPED, Operation, operations_of
+from stages.lair.types import BYTES
 from stages.poly.quota import TooManyOperations, limited
 from stages.streams.tasks import FILLS, RUNS, STREAMS
 from stages.vector.candidate import Candidate, NotPossibleError, RankError

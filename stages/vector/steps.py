@@ -12,8 +12,8 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stages.lair.layer import integers_of, is_integer
 from stages.lair.operation import LOOPED, Leaf, Operation, Part
+from stages.lair.types import integers_of, is_integer
 from stages.poly.local import Shape
 from stages.streams.tasks import FILLS
 from stages.vector.candidate import Candidate

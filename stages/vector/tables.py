@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.lair.layer import BYTES
+from stages.lair.types import BYTES
 from stages.poly.ast import c_expression
 from stages.poly.bind import PARAM, index_constants, project_names
 from stages.poly.function import is_affine

@@ -14,9 +14,9 @@ import numpy as np
 
 from stages.lair.accumulate import value
 from stages.lair.grammar import parse_expression
-from stages.lair.layer import integers_of, is_integer
 from stages.lair.strided import Array, blocks
 from stages.lair.tree import Expr
+from stages.lair.types import integers_of, is_integer
 from stages.poly.bind import PARAM
 from stages.poly.dependence import depends_on
 from stages.poly.evaluate import evaluate_pw_aff, evaluate_set

@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from stages.lair.accumulate import value as evaluate
-from stages.lair.layer import is_integer
 from stages.lair.strided import Array
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
+from stages.lair.types import is_integer
 
 NEUTRAL: Mapping[str, float] = {"+=": 0, "*=": 1, "max=": -math.inf, "min=": math.inf}
 """What the operator of a reduction leaves as it is."""

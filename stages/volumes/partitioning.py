@@ -20,8 +20,8 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.lair.expressions import expression_text
 from stages.lair.grammar import parse_expression
-from stages.lair.layer import integers_of, is_integer
 from stages.lair.tree import Number
+from stages.lair.types import integers_of, is_integer
 from stages.poly.cardinality import cardinality
 from stages.poly.rectangles import NotRectangularError, rectangles
 from stages.volumes.boxes import SIGNS, boxes_of

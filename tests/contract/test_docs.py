@@ -11,7 +11,8 @@ from doit.doit_cmd import DoitMain
 from stages import KERNEL, NETWORK, PIPELINE, TILES
 from stages.fabric.profile import PROFILES
 from stages.lair.expressions import FUNCTIONS
-from stages.lair.layer import OPS, TYPES
+from stages.lair.layer import OPS
+from stages.lair.types import TYPES
 from stages.mapping.layer_yaml import Mapping, Simd, TensorMapping
 
 ROOT = Path(__file__).resolve().parents[2]

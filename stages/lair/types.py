@@ -1,0 +1,18 @@
+"""The types of elements, and the type in which integers are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+BYTES = {"float16": 2, "float32": 4, "int16": 2, "int32": 4}
+TYPES = tuple(BYTES)
+
+
+def is_integer(type_: str) -> bool:
+    """Whether values of a LAIR type are integers."""
+    return type_.startswith("int")
+
+
+def integers_of(types: Iterable[str]) -> str:
+    """Return the type to which every operation on integers of tensors of these types wraps."""
+    return "int16" if set(types) == {"int16"} else "int32"
