@@ -21,6 +21,7 @@ from stages.poly.together import together
 from stages.streams.tasks import STREAMS
 from stages.vector.candidate import RankError
 from stages.vector.choice import Choice, TooManyError, choose
+from stages.vector.cost import Charged
 from stages.vector.instruction import instruction
 from stages.vector.memory import Memory, extended
 from stages.vector.options import Options, options_of
@@ -97,7 +98,7 @@ def choices(files: Files, mapping: Mapping) -> dict[str, Choice]:
 def _options(situation: Situation, mapping: Mapping) -> Options:
     """Return what a task may become. UserError where layer.yaml asks for too many dimensions."""
     prefer = mapping.simd.prefer
-    options = options_of(situation, prefer)
+    options = options_of(situation, prefer, lambda each: Charged(situation=each))
     reason = options.impossible.get(prefer or "")
     if isinstance(reason, RankError) and situation.runs:
         raise UserError(str(reason), mapping.span("simd"), HINTS["way"])

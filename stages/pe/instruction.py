@@ -16,9 +16,7 @@ from stages.pe.operands import Step, operand_text, steps_of, vectors_of
 from stages.pe.work import Spelling
 from stages.poly.ast import Expression, Instance, element_loops, held, interval
 from stages.poly.bind import bind_set
-
-AT_RUN_TIME = ("enumerate", "configure")
-"""Ways to an instruction whose size is found before each call."""
+from stages.streams.tasks import AT_RUN_TIME
 
 
 def vector_call(

@@ -17,6 +17,9 @@ STREAMS = ("receive", "lead", "send", "pack", "hear", "spread", "gather")
 FILLS = ("initialise", "clear")
 """Tasks that give all of a local tensor one value."""
 
+AT_RUN_TIME = ("enumerate", "configure")
+"""Ways to a vector instruction whose size is found before each call."""
+
 
 def running(statement: Statement) -> dict[str, object]:
     """Return what tasks.yaml says of a statement."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.bind import PE_NAMES, project_names
+from stages.poly.count import count, most_points
 from stages.poly.function import function_of, is_affine
 
 
@@ -62,3 +64,11 @@ def firsts(least: Sequence[isl.PwAff], context: isl.Set) -> tuple[isl.PwAff, ...
         value if is_affine(value, context) else isl.PwAff(f"[first{k}] -> {{ [(first{k})] }}")
         for k, value in enumerate(least)
     )
+
+
+def configurations(candidate: Candidate) -> int:
+    """Return how many configurations a PE keeps, at most: one for each size that occurs."""
+    if candidate.needed is None:
+        return 1
+    anywhere = project_names(candidate.needed, PE_NAMES)
+    return min(count(anywhere), most_points(candidate.needed))

@@ -23,9 +23,9 @@ from stages.pe.model import Work
 from stages.pe.names import Names
 from stages.pe.work import Spelling, task_loops
 from stages.poly.bind import PE_NAMES, bind_set, index_constants, project_names
-from stages.poly.count import count, most_points
+from stages.poly.count import count
 from stages.poly.quota import TooManyOperations, limited
-from stages.vector.candidate import Candidate
+from stages.vector.candidate import Candidate, configurations
 from stages.vector.instruction import instruction
 from stages.vector.memory import Memory, extended
 from stages.vector.situation import Situation
@@ -36,7 +36,7 @@ MOST_OPERATIONS = 500_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cost:
+class Charged:
     """The costs of one task, on the PE that `busiest` returns."""
 
     situation: Situation
@@ -175,14 +175,6 @@ def _along(box: isl.Set, dimensions: Sequence[int]) -> isl.Set:
     for k in reversed(range(box.dim(isl.dim_type.set))):
         box = box if k in dimensions else box.project_out(isl.dim_type.set, k, 1)
     return box
-
-
-def configurations(candidate: Candidate) -> int:
-    """Return how many configurations a PE keeps, at most: one for each size that occurs."""
-    if candidate.needed is None:
-        return 1
-    anywhere = project_names(candidate.needed, PE_NAMES)
-    return min(count(anywhere), most_points(candidate.needed))
 
 
 def _spelling() -> Spelling:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.pe.instruction import AT_RUN_TIME
+from stages.streams.tasks import AT_RUN_TIME
 from stages.vector.candidate import Candidate
 from stages.vector.memory import Memory
 from stages.vector.operands import described, value_of

@@ -5,16 +5,16 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, conditions 1 to 4
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from stages.lair.grammar import parse_expression
 from stages.lair.operation import LOOPED, Operation, operations_of
 from stages.lair.types import BYTES
 from stages.poly.quota import TooManyOperations, limited
 from stages.streams.tasks import FILLS, RUNS, STREAMS
-from stages.vector.candidate import Candidate, NotPossibleError, RankError
-from stages.vector.cost import Cost, configurations
+from stages.vector.candidate import Candidate, NotPossibleError, RankError, configurations
 from stages.vector.memory import extended
 from stages.vector.situation import Situation
 from stages.vector.steps import Step, parts_of, steps_of
@@ -25,6 +25,21 @@ MOST_STEPS = 32
 
 MOST_OPERATIONS = 2_000_000
 """How much isl may work for each way, in its own unit: a second or two."""
+
+
+class Cost(Protocol):
+    """What a task costs in cycles, on its busiest PE, as the programs that are written are charged.
+    """
+
+    @property
+    def situation(self) -> Situation:
+        """The task."""
+
+    def loops(self) -> int:
+        """Return the cycles of loops."""
+
+    def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
+        """Return the cycles of the vector instructions of a statement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +70,17 @@ class Options:
     impossible: Mapping[str, NotPossibleError] = field(default_factory=dict)
 
 
-def options_of(situation: Situation, prefer: str | None) -> Options:
-    """Return what a task may become, given the way that layer.yaml prefers."""
+def options_of(
+    situation: Situation, prefer: str | None, cost_of: Callable[[Situation], Cost]
+) -> Options:
+    """Return what a task may become, given the way that layer.yaml prefers, and what tasks cost."""
     try:
         operations = _operations(situation, prefer)
     except NotPossibleError as reason:
         return Options(
-            situation=situation, operations=(), possible=(_loops(situation, str(reason)),)
+            situation=situation, operations=(), possible=(_loops(cost_of(situation), str(reason)),)
         )
-    possible, impossible, cost = [], {}, Cost(situation=situation)
+    possible, impossible, cost = [], {}, cost_of(situation)
     for way, find in ways_of(situation).items():
         try:
             with limited(MOST_OPERATIONS):
@@ -79,7 +96,7 @@ def options_of(situation: Situation, prefer: str | None) -> Options:
     return Options(
         situation=situation,
         operations=operations,
-        possible=(*possible, _loops(situation, why)),
+        possible=(*possible, _loops(cost_of(situation), why)),
         impossible=impossible,
     )
 
@@ -161,10 +178,10 @@ def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[St
         )
 
 
-def _loops(situation: Situation, why: str) -> Option:
+def _loops(cost: Cost, why: str) -> Option:
     """Return loops; those of a stream are around its instruction, which it has in any case."""
-    kind = situation.task["kind"]
-    cycles = Cost(situation=situation).loops() if kind in (*RUNS, *FILLS) else 0
+    situation, kind = cost.situation, cost.situation.task["kind"]
+    cycles = cost.loops() if kind in (*RUNS, *FILLS) else 0
     needed = situation.besides + int(kind in STREAMS)
     return Option(way="loops", why=why, cycles=cycles, configurations=needed)
 
