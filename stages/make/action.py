@@ -1,25 +1,19 @@
-"""The action of a task: leave what is right, restore what the store knows, or run the stage."""
+"""Build a stage: leave what is right, restore what the store knows, or run it."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import os
-import signal
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-from doit.exceptions import TaskFailed
 
 from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.apart import Lost, TooLong, apart
 from stages.make.declare import declaration
 from stages.make.disk import Disk, compare
-from stages.make.faults import is_refusal, perform_in, refusal, too_hard
+from stages.make.faults import perform_in
 from stages.make.folders import (
     STATE,
     LayerFolder,
@@ -40,8 +34,6 @@ from stages.make.store.lock import locked
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
 from stages.make.store.store import store_of
-from stages.make.values import values_of
-from stages.make.workers import workers
 
 MOST_RUNS = 3
 """How often a stage is run while its inputs change under it."""
@@ -69,10 +61,6 @@ class Result:
     repaired: Mapping[str, str]
     kept: Mapping[str, str]
     forgotten: bool = False
-
-
-_ONE = threading.RLock()
-"""Held while a stage runs: isl counts what it does, and threads of `doit -P thread` share it."""
 
 
 def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str, bytes]:
@@ -166,32 +154,6 @@ def _entry(folder: LayerFolder, key: ActionKey) -> Entry | None:
     """Return what the store knows for a key."""
     declared = declaration(key.stage).writes
     return store_of(folder.home).lookup(key.digest, key.stage, declared)
-
-
-class StageFailed(TaskFailed):  # type: ignore[misc]
-    """A stage found something wrong in a layer folder; its message is for the user."""
-
-
-def build_stage(stage: str, folder: LayerFolder, task: Any) -> Any:
-    """Build a task, as its doit action, and return its values.
-
-    What is wrong fails it, for the reporter to print.
-    """
-    try:
-        with _ONE, workers().acting():
-            task.meta = {"result": apart().call(build, stage, folder)}
-    except (UserError, UserErrors) as error:
-        return StageFailed(str(error))
-    except OSError as error:
-        if not is_refusal(error):
-            raise
-        return StageFailed(str(refusal(f"{folder.name}:{stage}", error)))
-    except TooLong:
-        return StageFailed(str(too_hard(stage, folder, "isl works for more than ten minutes")))
-    except Lost as error:
-        workers().lose(signal.SIGKILL)
-        raise KeyboardInterrupt from error
-    return values_of(folder, stage)
 
 
 def build(stage: str, folder: LayerFolder) -> Result:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import os
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -223,9 +222,16 @@ def _top_of(build: str, cache: str) -> str:
 
 
 def user_folder() -> Path:
-    """Return the folder where the user stands; doit itself moves to the folder of the tasks."""
-    doit = sys.modules.get("doit")
-    return _resolved((doit and doit.get_initial_workdir()) or os.getcwd())
+    """Return the folder where the user stands: also where this process has moved since."""
+    return _resolved(next(filter(None, (start() for start in _STARTS)), None) or os.getcwd())
+
+
+_STARTS: list[Callable[[], str | None]] = []
+
+
+def let_move(start: Callable[[], str | None]) -> None:
+    """Note what moves this process to other folders: it says where it stood before, or None."""
+    _STARTS[:] = [start]
 
 
 @functools.cache

@@ -24,7 +24,7 @@ from stages.make.reach import join, reach_of, tasks_of_unit
 from stages.make.references import References, real_path, references_of
 from stages.make.session import begin, session
 from stages.make.tasks import Layers, make_state
-from stages.make.units import Units, check_name, target_named, units_below
+from stages.make.units import Units, target_named, units_below
 
 OURS = "lairmake"
 """The key that marks the DOIT_CONFIG of our dodo files: it holds the folder of their state."""
@@ -246,3 +246,31 @@ class Targets(dict[str, str]):
     def _has(self, name: str) -> bool:
         """Return whether a task is there: before it is made, another one may stand for it."""
         return name in self._tasks and bool(self._tasks[name].targets)
+
+
+def check_name(name: str) -> None:
+    """Raise InvalidDodoFile for a layer that nobody could ask doit for."""
+    why = ""
+    if name in _commands():
+        why = "doit has a command of this name"
+    elif name.startswith("-"):
+        why = "doit takes it for an option"
+    elif "=" in name:
+        why = "doit takes it for a variable"
+    elif ":" in name:
+        why = "what comes after : is a stage"
+    elif name.encode(errors="replace") != os.fsencode(name):
+        why = "that is not UTF-8"
+    if why:
+        raise InvalidDodoFile(
+            f"a layer may not be called {name}, since {why}: rename projects/{name}"
+        )
+
+
+@functools.cache
+def _commands() -> frozenset[str]:
+    if session().commands:
+        return frozenset(session().commands)
+    from doit.doit_cmd import DoitMain
+
+    return frozenset(DoitMain().get_cmds())

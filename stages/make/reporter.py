@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
-from stages.make.action import Result, StageFailed
+from stages.make.act import StageFailed
+from stages.make.action import Result
 from stages.make.folders import file_of, shown_path
 from stages.make.grouped import Grouped, needed
 from stages.make.pipe import printing

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from stages.make.action import Result
     from stages.make.folders import LayerFolder
-    from stages.make.record import Recorded
     from stages.make.sweep import Sweep
     from stages.make.units import Units
+
+
+class Reporter(Protocol):
+    """What notes of a build what became of its tasks."""
+
+    def end(self, code: int) -> None:
+        """Note the end of the build, with its exit code."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,7 +56,7 @@ class Session:
     unread: dict[str, str] = field(default_factory=dict)
     code: dict[str, Mapping[str, str]] = field(default_factory=dict)
     results: dict[str, Result] = field(default_factory=dict)
-    reporter: Recorded | None = None
+    reporter: Reporter | None = None
     interrupted: int = 0
     lost: int = 0
 

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
+from doit import get_initial_workdir
 from doit.exceptions import InvalidDodoFile
 from doit.task import Task
 
-from stages.make.action import build_stage
+from stages.make.act import build_stage
 from stages.make.declare import declaration
 from stages.make.folders import (
     STATE,
@@ -19,6 +20,7 @@ from stages.make.folders import (
     every_stage,
     file_of,
     is_pattern,
+    let_move,
     names_meant,
     names_of,
     parts_of,
@@ -33,6 +35,8 @@ from stages.make.store.files import write_whole
 from stages.make.store.names import matches
 from stages.make.units import Unit, Units, unit_of, units_below
 from stages.make.values import files_of, path_from_here
+
+let_move(get_initial_workdir)
 
 
 class Layers(Task):  # type: ignore[misc]

@@ -9,12 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from doit.exceptions import InvalidDodoFile
-
 from stages.make.declare import declaration
 from stages.make.folders import LayerFolder, every_stage, folders_of, parts_of
 from stages.make.layers import lone_folder, open_folder, with_parts
-from stages.make.session import session
 from stages.make.store.names import matches
 from stages.make.sweep import Place, find_folders, places_of
 
@@ -192,31 +189,3 @@ def _writes(folder: LayerFolder, stage: str, path: str) -> bool:
 
 def _is_in(path: str, folder: str) -> bool:
     return f"{path}/".startswith(f"{os.path.realpath(folder)}/")
-
-
-def check_name(name: str) -> None:
-    """Raise InvalidDodoFile for a layer that nobody could ask doit for."""
-    why = ""
-    if name in _commands():
-        why = "doit has a command of this name"
-    elif name.startswith("-"):
-        why = "doit takes it for an option"
-    elif "=" in name:
-        why = "doit takes it for a variable"
-    elif ":" in name:
-        why = "what comes after : is a stage"
-    elif name.encode(errors="replace") != os.fsencode(name):
-        why = "that is not UTF-8"
-    if why:
-        raise InvalidDodoFile(
-            f"a layer may not be called {name}, since {why}: rename projects/{name}"
-        )
-
-
-@functools.cache
-def _commands() -> frozenset[str]:
-    if session().commands:
-        return frozenset(session().commands)
-    from doit.doit_cmd import DoitMain
-
-    return frozenset(DoitMain().get_cmds())
