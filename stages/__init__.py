@@ -35,3 +35,8 @@ ANALYSES: tuple[str, ...] = (
     "arrange",
 )
 """Stages of a layer that run only where they are asked for, or come before one that is."""
+
+
+def module_of(stage: str) -> str:
+    """Return the name of a stage's module."""
+    return f"stages.{stage}"

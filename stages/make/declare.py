@@ -7,7 +7,9 @@ import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
+from stages import module_of
 from stages.shipped import STAGES
 
 DECLARATION = re.compile(r"^(READS|WRITES)\b[^=\n]*=\s*(\([^)]*\))", re.MULTILINE)
@@ -22,16 +24,21 @@ class Declaration:
     writes: tuple[str, ...]
 
 
+def path_of(stage: str) -> Path:
+    """Return the file of a stage."""
+    return STAGES.parent.joinpath(*module_of(stage).split(".")).with_suffix(".py")
+
+
 @functools.cache
 def declaration(stage: str) -> Declaration:
-    """Return what `stages/<stage>.py` declares.
+    """Return what the file of a stage declares.
 
     READS and WRITES are tuples of literals at the top level of the module: found by their text,
     since importing the module, or parsing it whole, would cost every null build.
     """
-    text = (STAGES / f"{stage}.py").read_text(encoding="utf-8")
+    text = path_of(stage).read_text(encoding="utf-8")
     found = {name: ast.literal_eval(value) for name, value in DECLARATION.findall(text)}
-    assert found.keys() == {"READS", "WRITES"}, f"stages/{stage}.py declares {sorted(found)}"
+    assert found.keys() == {"READS", "WRITES"}, f"{path_of(stage)} declares {sorted(found)}"
     title = text.split("\n", 1)[0].strip('"').rstrip(".")
     return Declaration(title=title, reads=found["READS"], writes=found["WRITES"])
 

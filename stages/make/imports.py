@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stages.make.declare import path_of
 from stages.make.store.files import read_file, write_whole
 from stages.shipped import STAGES
 
@@ -46,7 +47,8 @@ def code_of(stage: str) -> dict[str, str]:
 
     What lies beside that folder is called by its path from there: `templates/pe.c.j2`.
     """
-    return {name_of(path): code.digest for path, code in reached(f"{stage}.py", RUNNER).items()}
+    found = reached(name_of(str(path_of(stage))), RUNNER)
+    return {name_of(path): code.digest for path, code in found.items()}
 
 
 def reached(*names: str) -> dict[str, Code]:

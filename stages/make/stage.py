@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
+from stages import module_of
 from stages.make.declare import declaration
 from stages.make.folders import is_pattern
 from stages.make.inputs import FolderInputs
@@ -35,7 +36,7 @@ def perform(name: str, inputs: FolderInputs) -> dict[str, bytes]:
 def load(name: str) -> ModuleType:
     """Return the module of a stage, loaded with all that it needs."""
     importlib.import_module("stages.poly.quota")
-    return importlib.import_module(f"stages.{name}")
+    return importlib.import_module(module_of(name))
 
 
 def check_names(stage: str, declared: Sequence[str], outputs: Mapping[str, bytes]) -> None:

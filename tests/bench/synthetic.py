@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = 12
-PLAIN = ("diagnose.py", "fabric", "make", "poly", "shipped.py")
+PLAIN = ("diagnose.py", "fabric", "make", "mapping", "poly", "shipped.py")
 
 STAGE = '''"""{title}.
 
@@ -27,6 +27,11 @@ WRITES = {writes!r}
 def run(inputs):
     text = "".join(inputs.text(name) for name in READS)
     return {{name: {body} for name in WRITES}}
+'''
+MODULE_OF = '''
+
+def module_of(stage):
+    return f"stages.{stage}"
 '''
 RESULTS = {
     "top": "synthetic", "machine": "ideal", "invocations": 1, "cycles": {"simd": 1, "loops": 1},
@@ -61,7 +66,7 @@ def write_modules(root):
     names = [f"stage{at:02}" for at in range(STAGES)]
     for at, name in enumerate(names):
         (stages / f"{name}.py").write_text(_stage(at), encoding="utf-8")
-    text = f"PIPELINE = {tuple(names)}\nNETWORK = KERNEL = ANALYSES = ()\n"
+    text = f"PIPELINE = {tuple(names)}\nNETWORK = KERNEL = ANALYSES = ()\n" + MODULE_OF
     (stages / "__init__.py").write_text(text, encoding="utf-8")
 
 

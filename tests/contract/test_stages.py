@@ -3,14 +3,12 @@
 import ast
 import importlib
 import re
-from pathlib import Path
 
 import pytest
 
-from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
-from stages.make.declare import declaration
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES, module_of
+from stages.make.declare import declaration, path_of
 
-STAGES = Path(__file__).resolve().parents[2] / "stages"
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(
     r"(?:[\w*]+/)*[\w*]+\.(?:isl|yaml|lair|npy|json|c)\b|\*\.\w+|[\w*/]*inputs/\*"
@@ -20,7 +18,7 @@ stages = pytest.mark.parametrize("stage", ALL)
 
 
 def docstring(stage):
-    tree = ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))
+    tree = ast.parse(path_of(stage).read_text(encoding="utf-8"))
     return ast.get_docstring(tree)
 
 
@@ -43,21 +41,21 @@ def test_docstring_names_the_source(stage):
 
 @stages
 def test_docstring_reads_and_writes_are_those_declared(stage):
-    module = importlib.import_module(f"stages.{stage}")
+    module = importlib.import_module(module_of(stage))
     assert set(FILE_NAME.findall(sections(stage)["Reads"])) == set(module.READS)
     assert set(FILE_NAME.findall(sections(stage)["Writes"])) == set(module.WRITES)
 
 
 @stages
 def test_declaration_read_as_text_is_that_of_the_module(stage):
-    module = importlib.import_module(f"stages.{stage}")
+    module = importlib.import_module(module_of(stage))
     assert declaration(stage).reads == module.READS
     assert declaration(stage).writes == module.WRITES
 
 
 @stages
 def test_stage_imports_no_other_stage(stage):
-    tree = ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))
+    tree = ast.parse(path_of(stage).read_text(encoding="utf-8"))
     assert set(imported(tree)).isdisjoint(f"stages.{other}" for other in ALL)
 
 
@@ -111,6 +109,6 @@ def test_no_two_stages_write_one_file():
 @stages
 def test_stage_opens_no_file(stage):
     """One function does all reading and writing: a stage gets texts and returns texts."""
-    tree = ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))
+    tree = ast.parse(path_of(stage).read_text(encoding="utf-8"))
     calls = {ast.unparse(n.func).split(".")[-1] for n in ast.walk(tree) if isinstance(n, ast.Call)}
     assert calls.isdisjoint({"open", "write_text", "write_bytes", "fromfile", "tofile"})

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
+from stages.make.declare import path_of
 from stages.make.imports import code_of, name_of
 from stages.make.layers import open_folder
 from tests.e2e.conftest import DODO, ROOT, Space
@@ -41,7 +42,7 @@ def check(folder, stages):
     for stage, paths in found.items():
         outside = {name_of(path) for path in paths} - code_of(stage).keys()
         assert outside == set(), stage
-        assert f"{stage}.py" in {name_of(path) for path in paths}
+        assert name_of(str(path_of(stage))) in {name_of(path) for path in paths}
 
 
 def copied(tmp_path, name):

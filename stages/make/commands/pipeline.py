@@ -8,10 +8,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
-from stages.make.declare import declaration
+from stages.make.declare import declaration, path_of
 from stages.make.folders import LayerFolder, every_stage, names_meant
 from stages.make.tasks import before
-from stages.shipped import STAGES
 
 PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
 
@@ -19,7 +18,7 @@ PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
 @functools.cache
 def paper_of(stage: str) -> str:
     """Return the section of the paper that a stage is, from its docstring; empty for none."""
-    tree = ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))
+    tree = ast.parse(path_of(stage).read_text(encoding="utf-8"))
     found = PAPER.search(ast.get_docstring(tree) or "")
     return " ".join(found[1].split()) if found else ""
 
