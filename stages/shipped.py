@@ -21,13 +21,18 @@ def shipped(name: str) -> Path:
     return inside if inside.is_dir() else STAGES.parent / name
 
 
-@functools.cache
 def template(name: str) -> jinja2.Template:
-    """Return a template by the name of its file, read and compiled once."""
+    """Return a template of the programs by the name of its file."""
+    return template_in(shipped("templates"), name)
+
+
+@functools.cache
+def template_in(folder: Path, name: str) -> jinja2.Template:
+    """Return a template of a folder by the name of its file, read and compiled once."""
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(shipped("templates")), undefined=jinja2.StrictUndefined,
+        loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True, autoescape=False,
     )
     return environment.get_template(name)

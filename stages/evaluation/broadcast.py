@@ -14,9 +14,9 @@ import yaml
 from stages.evaluation.document import table
 from stages.evaluation.measure import Case, build
 from stages.evaluation.plot import plot
+from stages.evaluation.templates import template
 from stages.make.folders import file_of
 from stages.make.layers import open_folder
-from stages.shipped import template
 
 STAGES = ("parse", "place", "schedule", "skew", "count")
 SIDES = (1, 2, 4, 8, 16, 32)

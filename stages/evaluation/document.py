@@ -13,7 +13,7 @@ from stages.evaluation.counters import counters_of, explain
 from stages.evaluation.plot import plot
 from stages.evaluation.split import GROUPS, group_of, split
 from stages.evaluation.sweeps import Sweep, per_call
-from stages.shipped import template
+from stages.evaluation.templates import template
 
 LIMIT = 1.5
 AIM = 1.15

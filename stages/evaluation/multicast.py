@@ -11,7 +11,7 @@ from typing import Any
 
 from stages.evaluation.document import table
 from stages.evaluation.measure import Case
-from stages.shipped import template
+from stages.evaluation.templates import template
 
 MACHINE = "systolic"
 HEAD = ("layer", "with multicast", "passed on", "worth", "copies", "worth")
