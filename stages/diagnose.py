@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from stages.poly.nesting import DEEPEST, too_deep
 
@@ -121,6 +123,25 @@ def render_error(error: UserError) -> str:
     if error.hint:
         lines.append(f"hint: {error.hint}")
     return "\n".join(lines) + "\n"
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str | None:
+    """Return the known word that another one is most likely a slip for; None where none is.
+
+    `cutoff` is how much of both must be alike, from 0 to 1. A slip leaves the first letter among
+    the first two, or all of the word in the other one, and does not only change numbers: sin is
+    none for min, nor float8 for float32.
+    """
+    near = get_close_matches(word, [each for each in known if _may_be(word, each)], 1, cutoff)
+    return near[0] if near else None
+
+
+def _may_be(word: str, known: str) -> bool:
+    one, other = word.lower(), known.lower()
+    if one in other or other in one:
+        return True
+    has_other_number = re.sub(r"\d+", "0", one) == re.sub(r"\d+", "0", other)
+    return not has_other_number and (one[0] in other[:2] or other[0] in one[:2])
 
 
 def headline(error: Exception) -> str:

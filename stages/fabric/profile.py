@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from stages.diagnose import nearest
 from stages.mapping.yaml_limits import composed
 
 DATA = ("profiles/*.yaml",)
@@ -175,7 +175,8 @@ def _checked(name: str, figures: dict[str, Any], known: list[str]) -> Profile:
     _check_known("figure", figures, known)
     missing = [key for key in known if key not in figures]
     if missing:
-        raise ProfileError(f"profile {name} lacks {', '.join(missing)}")
+        hint = "to change some figures of another: `machine: {profile: wse2, memory: 4096}`"
+        raise ProfileError(f"profile {name} lacks {', '.join(missing)}", hint=hint)
     special: dict[str, Any] = {
         "grid": _grid(name, figures["grid"]),
         "lanes": _lanes(name, figures["lanes"]),
@@ -225,5 +226,5 @@ def _check_known(
 
 def _nearest(what: str, name: str, known: Sequence[str]) -> str:
     """Return the hint for an unknown name: the nearest known one, else all."""
-    nearest = get_close_matches(str(name), known, n=1)
-    return f"did you mean {nearest[0]}?" if nearest else f"{what}s: {', '.join(known)}"
+    near = nearest(str(name), known, cutoff=0.6)
+    return f"did you mean {near}?" if near else f"{what}s: {', '.join(known)}"

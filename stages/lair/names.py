@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
-from stages.diagnose import Span, UserError
+from stages.diagnose import Span, UserError, nearest
 
 _ISL = (
     "and ceil ceild exists false floor floord implies infinity infty max min mod nan not or "
@@ -52,9 +51,9 @@ def elsewhere(name: str) -> str | None:
 def did_you_mean(name: str, known: Iterable[str], kind: str) -> str:
     """Return the hint for an unknown name: the nearest known one, else all of a kind."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    near = nearest(name, names, cutoff=0.5)
     if near:
-        return f"did you mean {near[0]}?"
+        return f"did you mean {near}?"
     return f"{kind}: {', '.join(names)}" if names else f"there are no {kind}"
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
+from stages.diagnose import nearest
 from stages.make.folders import LayerFolder, every_stage
-
-CUTOFF = 0.7
-"""How much of two words must be alike, from 0 to 1."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -16,25 +13,25 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     Empty where none is near.
     """
-    near = nearest(word, known)
+    near = _nearest(word, known)
     return f"did you mean {near}?" if near else ""
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def _nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word that is nearest to another; None where none is near."""
     names = list(known)
     found = {name.rpartition("/")[2]: name for name in names} | {name: name for name in names}
-    near = difflib.get_close_matches(word, found, n=1, cutoff=CUTOFF)
-    return found[near[0]] if near else None
+    near = nearest(word, found)
+    return found[near] if near else None
 
 
 def nearest_task(word: str, folders: Sequence[LayerFolder], others: Iterable[str]) -> str:
     """Return the hint of the layer, stage, or other word that is nearest; empty for none."""
     named = {folder.name: folder for folder in folders}
     layer, colon, stage = word.partition(":")
-    near: str | None = layer if layer in named else nearest(layer, [*named, *others])
+    near: str | None = layer if layer in named else _nearest(layer, [*named, *others])
     if near in named and colon:
         stages = every_stage(named[near])
-        within = stage if stage in stages else nearest(stage, stages)
+        within = stage if stage in stages else _nearest(stage, stages)
         near = f"{near}:{within}" if within else None
     return f"did you mean {near}?" if near and near != word else ""

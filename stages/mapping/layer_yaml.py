@@ -206,9 +206,14 @@ class Mapping(_Strict):
 
 def value_span(document: Document, path: Path) -> Span:
     """Return the place of the value at a path, or of the nearest value that encloses it."""
+    return document.values[_written(path, document)]
+
+
+def _written(path: Path, document: Document) -> Path:
+    """Return a path as far as the text spells it."""
     while path not in document.values:
         path = path[:-1]
-    return document.values[path]
+    return path
 
 
 def schema() -> dict[str, Any]:
@@ -274,14 +279,14 @@ _WANTED = {
 def _explain(details: ErrorDetails, document: Document) -> UserError:
     """Return what is wrong at a place of the file in our words."""
     path, kind = details["loc"], details["type"]
-    name = ".".join(map(str, path)) or "layer.yaml"
+    name = ".".join(map(str, _written(path, document))) or "layer.yaml"
     span = value_span(document, path)
     if kind == "extra_forbidden":
         hint = did_you_mean(str(path[-1]), _fields(path[:-1]), "keys")
         return UserError(f"unknown key {path[-1]}", document.keys[path], hint)
     if kind == "missing":
         hint = 'say how many PEs there are: `target: "{ PE[4, 5] }"`'
-        return UserError(f"{name} is missing", span, hint)
+        return UserError(f"{'.'.join(map(str, path))} is missing", span, hint)
     if kind == "resident":
         hint = "a tensor stays in the memory of the PEs, or it arrives or leaves"
         return UserError(f"{path[-1]} {details['msg']}", span, hint)

@@ -71,6 +71,8 @@ def _remedy(text: str, start: int) -> str:
     """Return what to do about a text that YAML stops to understand at a character."""
     if text[start : start + 1] == "\t":
         return "YAML indents with spaces, not with tabs"
+    if text[start : start + 1] == "*":
+        return "quote a text that begins with `*`"
     lines = text.split("\n")[: text.count("\n", 0, start) + 1]
     odd = [number for number, line in enumerate(lines, 1) if line.count('"') % 2]
     if odd:

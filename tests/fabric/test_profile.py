@@ -61,7 +61,7 @@ def test_errors_name_the_figure(arguments, text):
 
 def test_the_hint_names_what_is_known():
     hints = []
-    for arguments in (("wse4", {}), ("tpu", {}), ("ideal", {"dispach": 1})):
+    for arguments in (("wes3", {}), ("wse4", {}), ("ideal", {"dispach": 1})):
         with pytest.raises(ProfileError) as caught:
             load_profile(*arguments)
         hints.append(caught.value.hint)
@@ -71,5 +71,8 @@ def test_the_hint_names_what_is_known():
 
 def test_a_file_that_lacks_a_figure_is_refused(tmp_path):
     (tmp_path / "mine.yaml").write_text("hop: 1\nramp: 2\n", encoding="utf-8")
-    with pytest.raises(ProfileError, match=r"^profile mine lacks grid, memory, lanes, vector"):
+    with pytest.raises(ProfileError, match=r"^profile mine lacks grid, memory, lanes, v") as error:
         load_profile(str(tmp_path / "mine.yaml"), {})
+    assert error.value.hint == (
+        "to change some figures of another: `machine: {profile: wse2, memory: 4096}`"
+    )

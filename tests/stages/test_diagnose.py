@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from stages.diagnose import Source, Span, UserError, UserErrors, render_error
+import pytest
+
+from stages.diagnose import Source, Span, UserError, UserErrors, nearest, render_error
 
 SOURCE = Source(path="projects/fc/fc.lair", text="all (i) in (M)\n\ty[i] += W[i] * x[j*j]\n")
 
@@ -10,6 +12,14 @@ SOURCE = Source(path="projects/fc/fc.lair", text="all (i) in (M)\n\ty[i] += W[i]
 def span_of(part: str) -> Span:
     start = SOURCE.text.index(part)
     return Span(source=SOURCE, start=start, end=start + len(part))
+
+
+@pytest.mark.parametrize(("word", "meant"), [
+    ("mni", "min"), ("minn", "min"), ("in", "min"), ("sin", None), ("Min", "min"),
+    ("flaot16", "float16"), ("float", "float16"), ("float8", None), ("x.a", "u_x.a"), ("", None),
+])
+def test_a_slip_keeps_the_first_letter_and_numbers(word: str, meant: str | None) -> None:
+    assert nearest(word, ["min", "float16", "u_x.a"], 0.5) == meant
 
 
 def test_line_and_column_count_from_one() -> None:

@@ -17,7 +17,7 @@ MACHINES = {
 layer.yaml:4:10: error: unknown profile wse4
   machine: wse4
            ^^^^
-hint: did you mean wse3?
+hint: profiles: ideal, paper, systolic, wse1, wse2, wse3
 """,
     ),
     "unknown_far_from_all": (
@@ -53,7 +53,7 @@ hint: did you mean lanes?
 layer.yaml:4:26: error: unknown type float64
   machine: {profile: wse2, lanes: {float64: 1}}
                            ^^^^^
-hint: did you mean float16?
+hint: types: float16, float32, int16, int32
 """,
     ),
     "no_lanes": (

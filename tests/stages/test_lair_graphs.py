@@ -64,7 +64,7 @@ f.lair:4:7: error: ff has 1 type parameter, not 2
 f.lair:4:10: error: unknown type float17
   { c = ff<float17>(8)(a, b) }
            ^^^^^^^
-hint: did you mean float16?
+hint: types: float16, float32, int16, int32
 """,
     ),
     "graph_missing_size": (

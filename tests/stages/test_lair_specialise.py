@@ -43,7 +43,7 @@ hint: type parameters of ff: T
         {'sizes': {'M': 8}, 'types': {'T': 'float15'}},
         """\
 error: unknown type float15
-hint: did you mean float16?
+hint: types: float16, float32, int16, int32
 """,
     ),
     "unknown_top": (

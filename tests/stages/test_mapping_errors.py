@@ -194,7 +194,7 @@ layer.yaml:2:7: error: skew must be true, false, x or y
     "topology_of_no_kind": (
         TARGET + 'topology: ring',
         """\
-layer.yaml:2:11: error: topology.kind must be 'mesh', 'torus', 'hexagonal' or 'octagonal'
+layer.yaml:2:11: error: topology must be 'mesh', 'torus', 'hexagonal' or 'octagonal'
   topology: ring
             ^^^^
 """,
@@ -248,7 +248,7 @@ layer.yaml:2:3: error: YAML: a key is a name
 layer.yaml:1:4: error: YAML: found undefined alias 'b'
   a: *b
      ^
-hint: isl texts stand in quotes, or below `|`
+hint: quote a text that begins with `*`
 """,
     ),
     "isl_without_quotes": (

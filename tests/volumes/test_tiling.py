@@ -186,7 +186,7 @@ def test_a_machine_that_is_none_is_an_error_in_kernel_yaml(kernel):
         "kernel.yaml:2:10: error: unknown profile wse9\n"
         "  machine: wse9\n"
         "           ^^^^\n"
-        "hint: did you mean wse3?\n"
+        "hint: profiles: ideal, paper, systolic, wse1, wse2, wse3\n"
     )
 
 
