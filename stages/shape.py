@@ -68,7 +68,8 @@ def _source(inputs: Inputs, kernel: Kernel) -> Source:
         return inputs.source(names[0])
     here = f"the .mlir files here: {', '.join(names) or 'none'}"
     if kernel.mlir is None:
-        raise UserError(here, hint="name the one to read in kernel.yaml: `mlir: NAME.mlir`")
+        found = f"{inputs.place()} holds {len(names)} .mlir files ({', '.join(names)})"
+        raise UserError(found, hint="name the one to read in kernel.yaml: `mlir: NAME.mlir`")
     if kernel.mlir not in names:
         raise UserError(f"{kernel.mlir} does not exist", kernel.span("mlir"), here)
     return inputs.source(kernel.mlir)

@@ -15,8 +15,10 @@ from stages.diagnose import Span, UserError, source_of
 from stages.make.declare import declaration, texts_of
 from stages.make.folders import (
     KERNEL,
+    LAYER,
     LayerFolder,
     file_of,
+    files_in,
     further_file,
     is_pattern,
     names_of,
@@ -73,6 +75,10 @@ class FolderInputs(Inputs):
     def shown(self, name: str) -> str:
         """Return the path of a file as the user would write it."""
         return shown_path(self._file(name))
+
+    def holds(self, ending: str) -> bool:
+        """Return whether a file of the layer folder has an ending, only to say so."""
+        return any(name.endswith(ending) for name in files_in(self._file(LAYER).parent))
 
     def names(self, pattern: str) -> list[str]:
         """Return the names of the files that a declared pattern stands for, sorted."""

@@ -42,6 +42,10 @@ class Inputs(abc.ABC):
         """Return the path of a file as the user would write it."""
 
     @abc.abstractmethod
+    def holds(self, ending: str) -> bool:
+        """Return whether a file of the layer folder has an ending, only to say so."""
+
+    @abc.abstractmethod
     def names(self, pattern: str) -> list[str]:
         """Return the names of the files that a declared pattern stands for, sorted."""
 
@@ -59,6 +63,11 @@ class Inputs(abc.ABC):
     @abc.abstractmethod
     def tell(self, share: float) -> None:
         """Say how much of the stage is done, from 0 to 1."""
+
+    def place(self) -> str:
+        """Return the folder of the layer, as the user would write it."""
+        place = str(Path(self.shown(LAYER)).parent)
+        return "this folder" if place == "." else place
 
     def source(self, name: str) -> Source:
         """Return a text, and its path as the user would write it. Raises UserError."""
@@ -150,12 +159,13 @@ class Inputs(abc.ABC):
             return given
         if len(names) == 1:
             return names[0]
-        found = f"{len(names)} .lair files ({', '.join(names)})" if names else "no .lair file"
-        place = str(Path(self.shown(LAYER)).parent)
-        raise UserError(
-            f"{'this folder' if place == '.' else place} holds {found}",
-            hint=f"name the one to build in {LAYER}: `lair: NAME.lair`" if names else None,
-        )
+        if names:
+            found = f"{self.place()} holds {len(names)} .lair files ({', '.join(names)})"
+            raise UserError(found, hint=f"name the one to build in {LAYER}: `lair: NAME.lair`")
+        hint = f"what is computed is said in NAME.lair beside {LAYER}"
+        if self.holds(".mlir"):
+            hint = f"a kernel folder has NAME.mlir, and no {LAYER}"
+        raise UserError(f"{self.place()} holds no .lair file", hint=hint)
 
     def _check_lair(self, given: str, names: list[str]) -> None:
         span = self.mapping().span("lair")

@@ -19,6 +19,7 @@ from stages.mlir.affine import linear, text_of
 from stages.mlir.body import Body, check_defined, element_type, shown
 from stages.mlir.comparisons import TRUTH
 from stages.mlir.draft import Draft, Entry, dimensions, tuple_of
+from stages.mlir.iterators import check_loops
 from stages.mlir.payload import MapOp, ReduceOp
 from stages.mlir.positions import Loops
 from stages.mlir.reductions import reduction_of
@@ -48,6 +49,7 @@ def structured(draft: Draft, operation: Operation) -> None:
     """Add an operation of linalg to a kernel. Raises UserError for what has no volumes."""
     assert isinstance(operation, LinalgStructuredOperation)
     maps = [each.data for each in operation.get_indexing_maps()]
+    check_loops(draft, operation, maps)
     add(draft, Structure(
         operation=operation, inputs=operation.inputs, outputs=operation.outputs, maps=maps,
         block=operation.body.block, loops=maps[0].num_dims if maps else 0,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TypeVar
 
 from xdsl.context import Context
@@ -20,7 +19,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span as XdslSpan
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from stages.diagnose import Source, Span, UserError
+from stages.diagnose import Source, Span, UserError, nearest
 from stages.mlir.comparisons import ARITH
 from stages.mlir.structured import LINALG
 
@@ -105,7 +104,7 @@ def parse_text(source: Source) -> Text:
         message = f"{bodies[1].sym_name.data} is function 2 of {len(bodies)} in this file"
         raise UserError(message, _first_line(parser.spans[id(bodies[1])]), hint)
     if not bodies:
-        raise UserError(f"{source.path} holds no function with a body", _whole(source), WRAP)
+        raise _without_function(source)
     if len(bodies[0].body.blocks) > 1:
         hint = "a kernel goes straight on: `linalg.generic` loops, `arith.select` chooses"
         message = f"{bodies[0].sym_name.data} has {len(bodies[0].body.blocks)} blocks"
@@ -124,12 +123,27 @@ def _parsed(parser: _Parser, source: Source) -> ModuleOp:
             end = start + len(unknown[1])
         elif missing and (use := re.search(rf"{re.escape(missing[1])}\b", source.text)):
             start, end = use.span()
+        elif not source.text[start:].strip():
+            raise _ended(parser, source) from error
         raise _refused(error.msg, Span(source=source, start=start, end=end)) from error
     except Exception as error:
         start = parser.begun[-1] if parser.begun else 0
         length = len(source.text[start:].partition("\n")[0])
         said = " ".join(str(error).split()) or type(error).__name__
         raise _refused(said, Span(source=source, start=start, end=start + length)) from error
+
+
+def _ended(parser: _Parser, source: Source) -> UserError:
+    """Return the error for a text that ends too early: within an operation, or without any."""
+    if not parser.begun:
+        return _without_function(source)
+    start = parser.begun[-1]
+    begun = _first_line(Span(source=source, start=start, end=len(source.text)))
+    return UserError("MLIR: the text ends within this operation", begun, "close each `{` and `(`")
+
+
+def _without_function(source: Source) -> UserError:
+    return UserError(f"{source.path} holds no function with a body", _whole(source), WRAP)
 
 
 def _refused(said: str, span: Span) -> UserError:
@@ -140,6 +154,8 @@ def _refused(said: str, span: Span) -> UserError:
         hint = f"arith.{old} is called arith.{OLD_NAMES[old]} now"
     elif (unknown := UNKNOWN.fullmatch(said)) is not None:
         hint = _nearest(unknown[1])
+    elif said == "Expected shape type.":
+        hint = "a type is tensor<8x4xf32>: sizes, then a type, as f16 or i32"
     elif span.source.text.lstrip().startswith("^"):
         hint = WRAP
     return UserError(f"MLIR: {said}", span, hint)
@@ -148,10 +164,12 @@ def _refused(said: str, span: Span) -> UserError:
 def _nearest(name: str) -> str:
     """Return the operation of the same dialect with nearly this name, or what to write instead."""
     dialect, _, own = name.partition(".")
+    if not own:
+        return "values begin with `%`: `%y = arith.addf %x, %x : tensor<8xf32>`"
     known = [each.partition(".")[2] for each in NAMES if each.startswith(f"{dialect}.")]
-    near = get_close_matches(own, known, n=1, cutoff=0.78)
+    near = nearest(own, known, cutoff=0.78)
     if near:
-        return f"did you mean {dialect}.{near[0]}?"
+        return f"did you mean {dialect}.{near}?"
     is_arithmetic = dialect in ("arith", "math")
     return "write it with other arithmetic" if is_arithmetic else "write it as linalg.generic"
 

@@ -121,6 +121,7 @@ def test_a_layer_without_lair_is_a_user_error(layer):
         FolderInputs(layer, BOTH).lair()
     assert str(raised.value) == (
         f"error: {shown_path(layer.path)} holds no .lair file\n"
+        "hint: what is computed is said in NAME.lair beside layer.yaml\n"
     )
 
 
@@ -163,5 +164,5 @@ def test_an_unknown_machine_is_a_user_error(layer):
         f"{shown_path(layer.path / 'layer.yaml')}:2:10: error: unknown profile wse9\n"
         "  machine: wse9\n"
         "           ^^^^\n"
-        "hint: did you mean wse3?\n"
+        "hint: profiles: ideal, paper, systolic, wse1, wse2, wse3\n"
     )

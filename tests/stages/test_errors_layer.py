@@ -76,7 +76,7 @@ tensors:""",
 layer.yaml:4:12: error: unknown type float8
   types: {T: float8}
              ^^^^^^
-hint: did you mean float32?
+hint: types: float16, float32, int16, int32
 """,
     ),
     "unknown_type_parameter": (
@@ -232,7 +232,18 @@ hint: name the one to build in layer.yaml: `lair: NAME.lair`
 
 def test_no_lair_file(layer: Any) -> None:
     (layer.path / "ff.lair").unlink()
-    assert layer.error() == "error: this folder holds no .lair file\n"
+    assert layer.error() == """\
+error: this folder holds no .lair file
+hint: what is computed is said in NAME.lair beside layer.yaml
+"""
+
+
+def test_a_layer_yaml_beside_mlir_only(layer: Any) -> None:
+    (layer.path / "ff.lair").rename(layer.path / "ff.mlir")
+    assert layer.error() == """\
+error: this folder holds no .lair file
+hint: a kernel folder has NAME.mlir, and no layer.yaml
+"""
 
 
 def test_no_layer_yaml(layer: Any) -> None:

@@ -149,6 +149,20 @@ k.mlir:2:23: error: MLIR: operand expected
     %y = arith.addf %x, : tensor<3x4xf32>
                         ^
 """),
+    "a value without its sign": ("""\
+y = arith.addf %x, %x : tensor<3x4xf32>""", """\
+k.mlir:2:3: error: MLIR: Operation y is not registered
+    y = arith.addf %x, %x : tensor<3x4xf32>
+    ^
+hint: values begin with `%`: `%y = arith.addf %x, %x : tensor<8xf32>`
+"""),
+    "a type that there is not": ("""\
+%y = arith.addf %x, %x : tensor<3x4xf33>""", """\
+k.mlir:2:39: error: MLIR: Expected shape type.
+    %y = arith.addf %x, %x : tensor<3x4xf33>
+                                        ^^^
+hint: a type is tensor<8x4xf32>: sizes, then a type, as f16 or i32
+"""),
     "a value that is not defined": ("""\
 %y = arith.addf %x, %z : tensor<3x4xf32>""", """\
 k.mlir:2:23: error: MLIR: values used but not defined: [%z]
@@ -324,31 +338,23 @@ def test_in_mlir(kernel, case):
     assert kernel.write(text, "outputs: [y]\n").error() == wanted
 
 
-EMPTY = "func.func @f(%x: tensor<3xf32>) {\n  return\n}\n"
-BARE = "^krnl0(%x: tensor<3xf32>):\n  %y = arith.addf %x, %x : tensor<3xf32>\n"
+ITERATORS = {
+    '"parallel"': ("linalg.generic has iterator_types of 1 loops, and maps of 2, 2",
+                   "each loop is a dimension of every map"),
+    '"parallel", "parallel"': ("loop d1 is parallel, and no index of the result",
+                               'what is reduced is of type "reduction"'),
+    '"parallel", "window"': (
+        "loop d1 is of the old type window",
+        'say "parallel", or "reduction" for what is no index of the result',
+    ),
+}
 
 
-def test_a_kernel_without_a_function(kernel):
-    assert kernel.write(BARE).error() == """\
-k.mlir:1:1: error: MLIR: Could not parse entire input!
-  ^krnl0(%x: tensor<3xf32>):
-  ^^^^^^
-hint: wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... { ... }`
-"""
-
-
-def test_a_kernel_that_returns_nothing(kernel):
-    assert kernel.write(EMPTY).error() == """\
-k.mlir:1:1: error: f returns nothing
-  func.func @f(%x: tensor<3xf32>) {
-  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: return what is to be computed, or name `outputs:` in kernel.yaml
-"""
-
-
-def test_two_texts(kernel):
-    kernel.write(EMPTY).write(EMPTY, name="l.mlir")
-    assert kernel.error() == """\
-error: the .mlir files here: k.mlir, l.mlir
-hint: name the one to read in kernel.yaml: `mlir: NAME.mlir`
-"""
+@pytest.mark.parametrize("types", ITERATORS)
+def test_types_of_loops_that_the_maps_contradict(kernel, types):
+    text = REDUCING.replace('"parallel", "reduction"', types)
+    body = f"{text}\n    linalg.yield %v : f32\n  }} -> tensor<3xf32>"
+    kernel.write(f"func.func @f(%x: tensor<3x4xf32>) {{\n  {body}\n  return\n}}\n")
+    said = kernel.error().splitlines()
+    message, hint = ITERATORS[types]
+    assert (said[0], said[-1]) == (f"k.mlir:3:3: error: {message}", f"hint: {hint}")

@@ -1,5 +1,7 @@
 """Texts of MLIR with no function, with several, or with what is nearly one."""
 
+import pytest
+
 EMPTY = "func.func @f(%x: tensor<3xf32>) {\n  return\n}\n"
 BARE = "^krnl0(%x: tensor<3xf32>):\n  %y = arith.addf %x, %x : tensor<3xf32>\n"
 
@@ -61,4 +63,39 @@ k.mlir:1:1: error: f has 2 blocks
   func.func @f(%x: tensor<3xf32>) {
   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: a kernel goes straight on: `linalg.generic` loops, `arith.select` chooses
+"""
+
+
+def test_a_kernel_that_returns_nothing(kernel):
+    assert kernel.write(EMPTY).error() == """\
+k.mlir:1:1: error: f returns nothing
+  func.func @f(%x: tensor<3xf32>) {
+  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: return what is to be computed, or name `outputs:` in kernel.yaml
+"""
+
+
+@pytest.mark.parametrize("text", ["", "// nothing yet\n"])
+def test_a_text_of_nothing(kernel, text):
+    assert kernel.write(text).error().replace(text, "\n") == f"""\
+k.mlir:1:1: error: k.mlir holds no function with a body
+  {text or chr(10)}  ^
+hint: wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... {{ ... }}`
+""".replace(text, "\n")
+
+
+def test_a_text_that_is_cut(kernel):
+    assert kernel.write(EMPTY[: EMPTY.index("}")]).error() == """\
+k.mlir:1:1: error: MLIR: the text ends within this operation
+  func.func @f(%x: tensor<3xf32>) {
+  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: close each `{` and `(`
+"""
+
+
+def test_two_texts(kernel):
+    kernel.write(EMPTY).write(EMPTY, name="l.mlir")
+    assert kernel.error() == f"""\
+error: {kernel.path} holds 2 .mlir files (k.mlir, l.mlir)
+hint: name the one to read in kernel.yaml: `mlir: NAME.mlir`
 """
