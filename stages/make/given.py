@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from pathlib import Path
 
 from stages.diagnose import UserError
 from stages.make.folders import KERNEL, LAYER, MLIR, NETWORK, shown_path
-from stages.make.store.files import READ, read_all
+from stages.make.store.files import read_with_state
 from stages.make.store.memo import Mark, mark_of
 
 ARRAYS = ".npy"
@@ -19,6 +18,10 @@ MOST = {".lair": 2**20, MLIR: 2**24}
 """How many bytes a text of a kind may have that people write; MLIR may hold weights."""
 OTHERS = 2**26
 """How many bytes any other text may have."""
+REMEDIES = {
+    errno.EISDIR: "a file belongs here: give the folder another name",
+    errno.EINVAL: "what is read is a file, and no pipe or device",
+}
 
 
 def content_of(path: Path) -> bytes:
@@ -34,19 +37,12 @@ def read_given(path: Path) -> tuple[bytes, Mark]:
     """
     most = 2**20 if path.name in BY_HAND else MOST.get(path.suffix, OTHERS)
     try:
-        file = os.open(path, READ)
-        try:
-            state = os.fstat(file)
-            if stat.S_ISDIR(state.st_mode):
-                raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if not stat.S_ISREG(state.st_mode):
-                hint = "what is read is a file, and no pipe or device"
-                raise UserError(f"{shown_path(path)} is no file", hint=hint)
-            if path.suffix != ARRAYS and state.st_size > most:
-                size = f"{state.st_size} bytes long, at most {most} are read"
-                raise UserError(f"{shown_path(path)} is {size}", hint="is this the right file?")
-            return read_all(file, state.st_size), mark_of(state)
-        finally:
-            os.close(file)
+        size = os.stat(path).st_size
+        if path.suffix != ARRAYS and size > most:
+            said = f"{shown_path(path)} is {size} bytes long, at most {most} are read"
+            raise UserError(said, hint="is this the right file?")
+        content, state = read_with_state(path)
+        return content, mark_of(state)
     except OSError as error:
-        raise UserError(f"{shown_path(path)}: {error.strerror}") from error
+        hint = REMEDIES.get(error.errno or 0)
+        raise UserError(f"{shown_path(path)}: {error.strerror}", hint=hint) from error

@@ -240,7 +240,7 @@ def test_a_pipe_is_never_waited_for(layer, tmp_path):
     assert Memo(tmp_path).digest(layer.path / "a.lair") is None
     with pytest.raises(OSError, match="it is no file"):
         read_file(layer.path / "a.lair")
-    with pytest.raises(UserError, match=r"a\.lair is no file"):
+    with pytest.raises(UserError, match=r"a\.lair: it is no file"):
         FolderInputs(layer, ("*.lair",)).content("a.lair")
 
 

@@ -118,7 +118,19 @@ def test_array_of_objects(layer: Any) -> None:
 
 def test_folder_in_place_of_an_array(layer: Any) -> None:
     (layer.path / "inputs/x.npy").mkdir(parents=True)
-    assert layer.error() == "error: inputs/x.npy: Is a directory\n"
+    assert layer.error() == """\
+error: inputs/x.npy: Is a directory
+hint: a file belongs here: give the folder another name
+"""
+
+
+def test_folder_in_place_of_the_text_of_a_layer(layer: Any) -> None:
+    (layer.path / "ff.lair").unlink()
+    (layer.path / "ff.lair").mkdir()
+    assert layer.error() == """\
+error: ff.lair: Is a directory
+hint: a file belongs here: give the folder another name
+"""
 
 
 def test_sum_that_overflows_in_some_order(layer: Any) -> None:

@@ -27,7 +27,12 @@ LEAST = 65536
 
 
 def read_file(path: str | Path, links: bool = True) -> bytes:
-    """Return the bytes of a file; with no `links` a symbolic link is none.
+    """Return the bytes of a file. Raises OSError as `read_with_state` does."""
+    return read_with_state(path, links)[0]
+
+
+def read_with_state(path: str | Path, links: bool = True) -> tuple[bytes, os.stat_result]:
+    """Return the bytes of a file, and its state before; with no `links` a symbolic link is none.
 
     Raises OSError, also for what is no file: a pipe, that one would wait for, or a folder.
     """
@@ -38,12 +43,12 @@ def read_file(path: str | Path, links: bool = True) -> bytes:
             is_folder = stat.S_ISDIR(found.st_mode)
             why = os.strerror(errno.EISDIR) if is_folder else NO_FILE
             raise OSError(errno.EISDIR if is_folder else errno.EINVAL, why, str(path))
-        return read_all(file, found.st_size)
+        return _read(file, found.st_size), found
     finally:
         os.close(file)
 
 
-def read_all(file: int, size: int) -> bytes:
+def _read(file: int, size: int) -> bytes:
     """Return what an open file holds, which had a size a moment ago. Raises OSError."""
     most = max(size, LEAST) + 1
     parts = [os.read(file, most)]
