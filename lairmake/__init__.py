@@ -17,6 +17,11 @@ __all__ = [
 PLACES = {"build": "building", "read": "reading", "Error": "error"}
 
 
+def __dir__() -> list[str]:
+    """Return what this module has, whether it was asked for before or not."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     """Return what is imported when it is first asked for: commands of doit need none of it."""
     if name not in __all__:

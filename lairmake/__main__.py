@@ -17,8 +17,11 @@ from lairmake.compiler import find_compiler, version
 
 DODO = "dodo.py"
 HELP = "--help"
+CALLED = "LAIRMAKE_CALLED"
+"""In the environment: what the user typed to start this program."""
 NOTHING = """nothing to build here: no dodo.py, no layer.yaml and no projects/
-hint: `lairmake new NAME` makes a layer"""
+hint: `{} new NAME` makes a layer"""
+EMPTY = "ERROR: an empty word names no task: leave it out\n"
 
 
 class Main(DoitMain):  # type: ignore[misc]
@@ -42,7 +45,7 @@ class Loader(DodoTaskLoader):  # type: ignore[misc]
             return
         found = _nearest(Path.cwd())
         if found is None:
-            raise InvalidDodoFile(NOTHING)
+            raise InvalidDodoFile(NOTHING.format(Main.BIN_NAME))
         options["seek_file"] = True
         if (found / DODO).is_file():
             super().setup(options)
@@ -80,6 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[-1] == HELP:
         words = ["help", *words[:-1][:1]]
+    if "" in words:
+        sys.stderr.write(EMPTY)
+        return 3
+    Main.BIN_NAME = os.environ.pop(CALLED, Main.BIN_NAME)
     find_compiler()
     code = Main(task_loader=Loader()).run(words)
     return int(code or 0)

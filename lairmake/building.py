@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from lairmake.compiler import find_compiler
-from lairmake.error import Error, error_of
-from lairmake.outcome import Results, results
+from lairmake.error import error_of
+from lairmake.outcome import Results, buildable, results
 
 MAIN = [sys.executable, "-P", "-m", "lairmake"]
 """In a process of its own: a build moves to the folder of the tasks, runs what the user's dodo.py
@@ -25,11 +25,7 @@ def build(folder: str | os.PathLike[str]) -> Results:
     Raises Error where something in the folder is wrong, or a value comes out wrong.
     """
     find_compiler()
-    from stages.make.layers import is_buildable
-
-    place = Path(folder).resolve()
-    if not is_buildable(place):
-        raise Error(f"{folder} is no folder of a layer, a network or a kernel")
+    place = buildable(folder)
     code, said = _run(place)
     if code:
         raise error_of(said or f"the build ended with exit code {code}", place)

@@ -46,6 +46,20 @@ class Files(Mapping[str, T], Generic[T]):
     def __len__(self) -> int:
         return len(self._files)
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether names and bytes are the same; what was built anew is like nothing else."""
+        if not isinstance(other, Files):
+            return NotImplemented
+        try:
+            return self._files == other._files or self._bytes() == other._bytes()
+        except Error:
+            return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _bytes(self) -> dict[str, bytes]:
+        return {name: _content(*found) for name, found in self._files.items()}
+
     def __repr__(self) -> str:
         return f"<{', '.join(self)}>"
 
@@ -111,12 +125,24 @@ class Results:
 def results(folder: str | os.PathLike[str]) -> Results:
     """Return what the last build of a folder found, whatever was edited since.
 
-    Raises Error where there is no such build.
+    Raises Error where there is no such build, or no such folder.
     """
     find_compiler()
     from stages.make.layers import open_folder
 
-    return _results(open_folder(Path(folder)))
+    return _results(open_folder(buildable(folder)))
+
+
+def buildable(folder: str | os.PathLike[str]) -> Path:
+    """Return the folder of a layer, a network or a kernel, resolved. Raises Error for others."""
+    from stages.make.layers import is_buildable
+
+    place = Path(folder).resolve()
+    if not place.is_dir():
+        raise Error(f"{folder} is no folder", hint=f"paths start from {Path.cwd()}")
+    if not is_buildable(place):
+        raise Error(f"{folder} is no folder of a layer, a network or a kernel")
+    return place
 
 
 def _results(folder: LayerFolder) -> Results:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def read(path: str | os.PathLike[str]) -> dict[str, isl.UnionSet | isl.UnionMap]:
     """Return the sets and relations in a text such as `cache/fc/hulls.isl`, by their names.
 
-    Raises Error where it is no such text, FileNotFoundError where there is none.
+    Raises Error where it is no such text, or there is none.
     """
     find_compiler()
     from stages.diagnose import UserError, source_of
@@ -25,6 +25,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, isl.UnionSet | isl.UnionMap]
     place = Path(path)
     try:
         return read_objects(source_of(str(place), place.read_bytes()).text)
+    except OSError as error:
+        hint = "stages write it: build its layer" if isinstance(error, FileNotFoundError) else None
+        raise Error(f"{place}: {error.strerror}", place, hint=hint) from None
     except UserError as error:
         raise Error(error.message, place) from None
     except ValueError as error:

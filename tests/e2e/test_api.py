@@ -94,6 +94,31 @@ def test_where_there_is_nothing_to_build_it_says_so(tmp_path):
     assert str(raised.value) == f"{tmp_path} is no folder of a layer, a network or a kernel"
 
 
+def test_a_module_lists_what_it_imports_late():
+    assert {"Error", "build", "read", "results"} <= set(dir(lairmake))
+
+
+@pytest.mark.parametrize(("ask", "said"), [
+    (lairmake.results, "{} is no folder"), (lairmake.build, "{} is no folder"),
+    (lairmake.read, "{}: No such file or directory"),
+])
+def test_what_is_not_there_is_an_error_with_a_remedy(tmp_path, ask, said):
+    with pytest.raises(lairmake.Error) as raised:
+        ask(tmp_path / "nope")
+    assert raised.value.message == said.format(tmp_path / "nope") and raised.value.hint
+
+
+def test_results_are_compared_by_what_they_hold(tmp_path):
+    """Arrays of several elements have no truth: files are compared by their bytes."""
+    first, second = (made(tmp_path / name, b"old") for name in "ab")
+    found, other = lairmake.results(first), lairmake.results(second)
+    assert found == lairmake.results(first) and found.outputs == other.outputs
+    assert found != other and found != "a"
+    (second / "build/outputs/y.npy").write_bytes(b"new")
+    assert found.outputs != lairmake.results(second).outputs
+    assert found.outputs != other.outputs
+
+
 def test_results_of_what_is_not_built_are_refused(layer):
     with pytest.raises(lairmake.Error) as raised:
         lairmake.results(layer)
