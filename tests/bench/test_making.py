@@ -77,6 +77,14 @@ def test_the_memory_of_a_process_is_not_that_of_the_one_that_starts_it():
     assert none < 50 < some < len(held) / mebibyte
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not give orphans away")
+def test_what_nobody_waits_for_is_counted(tmp_path):
+    """As what the processes of `-n 2` start, where one of them ends before it."""
+    text = "import os, time\nif not os.fork():\n    while time.process_time() < 0.3:\n        pass"
+    text += "\nos._exit(0)"
+    assert cost([sys.executable, "-S", "-c", text], tmp_path, environment()).cpu > 0.3
+
+
 def test_a_stage_that_runs_is_no_revert(tmp_path):
     (tmp_path / "projects").mkdir()
     (layer,) = making.workspace_of(tmp_path, ["fc"])
