@@ -49,7 +49,7 @@ class Files(Mapping[str, T], Generic[T]):
     def __eq__(self, other: object) -> bool:
         """Return whether names and bytes are the same; what was built anew is like nothing else."""
         if not isinstance(other, Files):
-            return NotImplemented
+            return False
         try:
             return self._files == other._files or self._bytes() == other._bytes()
         except Error:
