@@ -44,6 +44,12 @@ def example_of(union: isl.UnionSet | isl.Set) -> str:
     return _values_only(body)
 
 
+def map_from(union: isl.UnionMap, name: str) -> isl.Map | None:
+    """Return { name[e] -> [...] }, which a union has one of; None if it has none."""
+    part = from_domain(union, name)
+    return None if part.is_empty() else isl.Map.from_union_map(part)
+
+
 def union_of(maps: Iterable[isl.Map]) -> isl.UnionMap:
     """Return the union of maps."""
     result = isl.UnionMap("{ }")

@@ -26,7 +26,7 @@ from stages.poly.flow import (
 )
 from stages.poly.order import at_places, index_filter, on_side, outer_box, relocated, taken_by
 from stages.poly.passing import Line, inward_line, port_line, turning_line
-from stages.poly.pieces import from_domain
+from stages.poly.pieces import from_domain, map_from
 from stages.poly.side import SIDES, bounding_rectangle, turn
 from stages.streams.arriving import Arriving, arriving, part_names, ports_of
 from stages.streams.collection import chain_objects, collection, in_turn, named_along, ports_apart
@@ -104,7 +104,7 @@ class Streams:
     def _arrivals(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
         """Route one tensor's arrivals, one a side; yield their names and descriptions."""
         untaken = from_domain(self.needed, tensor)
-        relation = relation_of(self.adapted["arrivals"], tensor)
+        relation = map_from(self.adapted["arrivals"], tensor)
         if relation is None or untaken.is_empty():
             return
         missing = isl.Map.from_union_map(untaken)
@@ -124,7 +124,7 @@ class Streams:
     def _arrival(
         self, name: str, tensor: str, side: str, taken: isl.Map, flow: Arriving
     ) -> dict[str, object]:
-        turned, source = turn(side, self.grid), relation_of(self.adapted["sources"], tensor)
+        turned, source = turn(side, self.grid), map_from(self.adapted["sources"], tensor)
         assert source is not None, "the tensor arrives"
         lanes = taken.range().apply(turned)
         adapters = self._is_spread(tensor, taken, flow)
@@ -270,7 +270,7 @@ class Streams:
         return tensor in self.mapping.tensors and self.mapping.tensors[tensor].sparse
 
     def _departures(self, tensor: str) -> typing.Iterator[tuple[str, dict[str, object]]]:
-        relation = relation_of(self.adapted["departures"], tensor)
+        relation = map_from(self.adapted["departures"], tensor)
         if relation is None:
             return
         made = from_domain(self.computed, self.returned.get(tensor, tensor))
@@ -312,7 +312,7 @@ class Streams:
             self.objects[f"{name}_last"] = chain.ends
             described["out"] = tensor if straight else f"{tensor}_source"
         elif self.is_sparse(tensor):
-            order = relation_of(self.adapted["departures"], tensor)
+            order = map_from(self.adapted["departures"], tensor)
             assert order is not None, "the tensor leaves"
             self.objects[f"{name}_last"] = chain.ends
             return described | {"sparse": True, "outer": outer_box(order)}
@@ -322,7 +322,7 @@ class Streams:
 
     def _collected(self, tensor: str, side: str) -> isl.Map | None:
         """Return { t[e] -> [port -> index] } of what adapters on a side collect, if anything."""
-        order = relation_of(self.adapted.get("collected", NONE), tensor)
+        order = map_from(self.adapted.get("collected", NONE), tensor)
         here = None if order is None else on_side(order, side, self.grid)
         return None if here is None or here.is_empty() else here
 
@@ -358,7 +358,7 @@ class Streams:
 
         With room in their queue of instructions for a stream that they spread, and for a task.
         """
-        lanes = relation_of(self.adapted["departures"], tensor)
+        lanes = map_from(self.adapted["departures"], tensor)
         assert lanes is not None, "the tensor leaves"
         adapters = on_side(lanes, side, self.core).range_factor_domain()
         found = in_turn(relocated(ports, chain.reach), adapters, chain)
@@ -386,9 +386,3 @@ class Streams:
         listens = routes.domain().unwrap()
         assert listens.is_single_valued(), f"{colour} enters a router from two sides"
         self.objects[colour] = self.colours[colour] = routes
-
-
-def relation_of(union: isl.UnionMap, tensor: str) -> isl.Map | None:
-    """Return { tensor[e] -> [PE -> index] } of one tensor; None if there is none."""
-    part = from_domain(union, tensor)
-    return None if part.is_empty() else isl.Map.from_union_map(part)
