@@ -5,6 +5,7 @@ Keys are names, whatever YAML makes of `on` or `no`; a key that comes twice is a
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,8 @@ from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.mapping.yaml_limits import TooLargeError, composed
 
 Path = tuple[str | int, ...]
+LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""What ends a line of YAML."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +142,8 @@ def _offsets(text: str, node: yaml.ScalarNode, value: str) -> tuple[int, ...]:
     """
     position, end = node.start_mark.index, node.end_mark.index
     if node.style in ("|", ">"):
-        position = text.index("\n", position) + 1
+        header = LINE_BREAK.search(text, position, end)
+        position = header.end() if header else end
     result = []
     for character in value:
         if not character.isspace():

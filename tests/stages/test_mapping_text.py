@@ -10,6 +10,7 @@ import pytest
 from stages.diagnose import Source, UserError
 from stages.mapping.layer_yaml import IslText, read_mapping
 from stages.mapping.texts import parse_map, parse_set, parse_target
+from stages.mapping.yaml_text import read_document
 
 ERRORS = {
     "closing_brace": (
@@ -334,3 +335,12 @@ def test_an_error_prints_nothing_and_closes_its_files(capfd: pytest.CaptureFixtu
     after = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
     assert len(after) == len(before)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("text", "value", "offsets"), [
+    ("a: |", "", (4,)), ("a: >-", "", (5,)), ("a: |  # empty", "", (13,)),
+    ("a: |\r  b", "b", (7, 8)), ("a: >\u2028  b", "b", (7, 8)),
+])
+def test_a_block_begins_behind_any_end_of_a_line_or_has_none(text, value, offsets):
+    document = read_document(Source(path="layer.yaml", text=text))
+    assert (document.value, document.offsets["a",]) == ({"a": value}, offsets)
