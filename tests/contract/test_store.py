@@ -23,8 +23,10 @@ STAGE = ("parse", ("lair.isl",))
 class Broken(FolderShelf):
     """A shelf that can no longer be reached."""
 
+    why = "no route to host"
+
     def read(self, *args):
-        raise RuntimeError("no route to host")
+        raise RuntimeError(self.why)
 
     write = read
 
@@ -101,6 +103,25 @@ def test_a_second_store_that_fails_is_a_warning_and_left_out(tmp_path, said):
     publish(store)
     assert (store.lookup(KEY, *STAGE), store.blob("0" * 64)) == (ENTRY, None)
     assert said == ["the shared store is left out: no route to host"]
+
+
+@pytest.mark.parametrize("name", ["lock", f"blobs/{DIGEST[:2]}/{DIGEST}", "entries"])
+def test_what_else_lies_in_a_shared_store_stays_and_is_named(tmp_path, said, name):
+    at = tmp_path / "shared" / name
+    (at.parent if name == "entries" else at).mkdir(parents=True)
+    if name == "entries":
+        at.symlink_to(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    publish(open_store(tmp_path / "a", FolderShelf(tmp_path / "shared")))
+    assert said == [f"the shared store is left out: {at}: something else is there"]
+    assert set(before) <= set(tmp_path.rglob("*"))
+
+
+def test_the_errors_of_a_back_end_are_one_line(tmp_path, said):
+    broken = Broken(tmp_path / "broken")
+    broken.why = "<html>\n no route\n"
+    publish(open_store(tmp_path, broken))
+    assert said == ["the shared store is left out: <html> no route"]
 
 
 def test_the_lock_of_a_key_is_that_of_both_stores(tmp_path, shared):

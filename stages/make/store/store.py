@@ -215,7 +215,7 @@ class Store:
         try:
             yield
         except Exception as error:  # each back end has errors of its own
-            warn(f"the shared store is left out: {str(error) or type(error).__name__}")
+            warn(f"the shared store is left out: {_why(error)}")
             self.second = None
 
 
@@ -231,6 +231,13 @@ def _second_of(home: Path) -> Shelf | None:
     from stages.make.store.remote import second_shelf
 
     return second_shelf(home)
+
+
+def _why(error: Exception) -> str:
+    """Return why a store failed in one line: which of its files did, where it is one of ours."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 @contextmanager
