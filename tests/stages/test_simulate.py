@@ -30,6 +30,15 @@ def test_values_are_exact_or_within_the_bound(values, expected, allowed, right, 
     assert found["exact"] == (allowed is None)
 
 
+def test_integers_that_wrap_are_exact_for_they_may_not_differ_at_all():
+    """Also where the data of the layer is not exact, as a sum of integers passes their type."""
+    wrapped, none = np.array([-32768, 2], np.int16), [np.zeros(2)]
+    assert check([wrapped], [wrapped], none) == {
+        "exact": True, "right": True, "max_abs_error": 0.0
+    }
+    assert not check([wrapped + np.int16(1)], [wrapped], none)["right"]
+
+
 def test_every_invocation_must_be_right():
     good, bad = np.array([1, 2], np.int16), np.array([1, 3], np.int16)
     assert check([good, good], [good, good], [])["right"]
