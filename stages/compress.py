@@ -5,6 +5,7 @@ Reads    tasks.yaml, instances.isl
 Writes   compressions.isl    per task T: T_compression, T, T_access
 Assumes  T_known holds the symbolic constants with which T is invoked.
 Ensures  T_compression is a bijection from the compressed instance set to the instance set.
+         Raises TooManyOperations for a task on which isl would work for minutes.
 Differs  an equality that is not written in the set, as in Example 5.7, is removed as well.
 """
 
@@ -16,6 +17,7 @@ import islpy as isl
 
 from stages.diagnose import working_on
 from stages.poly.compression import compress, without_hidden_equalities
+from stages.poly.quota import limited
 from stages.poly.text import Objects, write_objects
 
 if typing.TYPE_CHECKING:
@@ -23,6 +25,9 @@ if typing.TYPE_CHECKING:
 
 READS = ("tasks.yaml", "instances.isl")
 WRITES = ("compressions.isl",)
+MOST_OPERATIONS = 3_000_000
+"""How much isl may work on one task, in its own unit: some seconds. What takes more here, as a stream
+of which each PE takes elements of several residues at once, takes minutes in the next stages."""
 HEADER = """Variable compression of the instance set of each task T (Sec. 5.2).
 T_compression: { [i] -> instance }, eq. (18); T: { [i] }, eq. (19).
 T_access: { [i] -> element }, eq. (26)."""
@@ -33,7 +38,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     instances = inputs.objects("instances.isl")
     found: dict[str, isl.Set | isl.Map | isl.UnionMap] = {}
     for name in inputs.yaml("tasks.yaml")["tasks"]:
-        with working_on(f"task {name}"):
+        with working_on(f"task {name}"), limited(MOST_OPERATIONS):
             found |= compressed_task(instances, name)
     return {"compressions.isl": write_objects(HEADER, found)}
 

@@ -295,3 +295,16 @@ def test_what_was_too_hard_for_isl_in_a_stage(
     monkeypatch.setattr("stages.make.stage.MOST_OPERATIONS", 300_000)
     monkeypatch.setattr(function, lambda *_: [isl.Val(1) for _ in range(300_000)])
     assert layer.error() == error
+
+
+def test_an_instance_set_that_is_too_hard_to_compress_is_refused_before_it_takes_minutes(
+    layer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task has an allowance of its own, far below that of a stage."""
+    monkeypatch.setattr("stages.compress.MOST_OPERATIONS", 1000)
+    assert layer.error() == """\
+layer.yaml:3:1: error: stage compress, task init_y: isl needs more than 1000 operations
+  placement: "{ ff[i,j] -> PE[j//4, 1 + i//4] }"
+  ^^^^^^^^^
+hint: simplify the placement, or how tensors arrive and leave
+"""
