@@ -26,8 +26,8 @@ if typing.TYPE_CHECKING:
 READS = ("tasks.yaml", "instances.isl")
 WRITES = ("compressions.isl",)
 MOST_OPERATIONS = 3_000_000
-"""How much isl may work on one task, in its own unit: some seconds. What takes more here, as a stream
-of which each PE takes elements of several residues at once, takes minutes in the next stages."""
+"""How much isl may work on one task, in its own unit: some seconds. What takes more here, as a
+stream of which each PE takes elements of several residues, takes minutes in the next stages."""
 HEADER = """Variable compression of the instance set of each task T (Sec. 5.2).
 T_compression: { [i] -> instance }, eq. (18); T: { [i] }, eq. (19).
 T_access: { [i] -> element }, eq. (26)."""
