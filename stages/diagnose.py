@@ -125,23 +125,27 @@ def render_error(error: UserError) -> str:
     return "\n".join(lines) + "\n"
 
 
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str | None:
+def nearest(
+    word: str, known: Iterable[str], cutoff: float = 0.7, numbers: bool = False
+) -> str | None:
     """Return the known word that another one is most likely a slip for; None where none is.
 
     `cutoff` is how much of both must be alike, from 0 to 1. A slip leaves the first letter among
-    the first two, or all of the word in the other one, and does not only change numbers: sin is
-    none for min, nor float8 for float32.
+    the first two, or all of the word in the other one: sin is none for min. Only with `numbers` it
+    may be in a number alone: float8 is none for float32, but part_t9 may be one for part_t1.
     """
-    near = get_close_matches(word, [each for each in known if _may_be(word, each)], 1, cutoff)
+    meant = [each for each in known if _may_be(word, each, numbers)]
+    near = get_close_matches(word, meant, 1, cutoff)
     return near[0] if near else None
 
 
-def _may_be(word: str, known: str) -> bool:
+def _may_be(word: str, known: str, numbers: bool) -> bool:
     one, other = word.lower(), known.lower()
     if one in other or other in one:
         return True
-    has_other_number = re.sub(r"\d+", "0", one) == re.sub(r"\d+", "0", other)
-    return not has_other_number and (one[0] in other[:2] or other[0] in one[:2])
+    if re.sub(r"\d+", "0", one) == re.sub(r"\d+", "0", other):
+        return numbers
+    return one[0] in other[:2] or other[0] in one[:2]
 
 
 def headline(error: Exception) -> str:

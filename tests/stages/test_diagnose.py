@@ -22,6 +22,10 @@ def test_a_slip_keeps_the_first_letter_and_numbers(word: str, meant: str | None)
     assert nearest(word, ["min", "float16", "u_x.a"], 0.5) == meant
 
 
+def test_a_slip_may_be_in_the_number_of_one_of_many() -> None:
+    assert nearest("c_t3", ["c_t1", "b_t1"], numbers=True) == "c_t1"
+
+
 def test_line_and_column_count_from_one() -> None:
     span = span_of("j*j")
     assert (span.line, span.column) == (2, 19)
