@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -22,6 +24,12 @@ FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-s
 FLAGS += ["-fPIC"]
 ENGINE, PROGRAMS = ["-O2"], ["-O1"]
 """How the engine and the programs are optimised: compiling a program takes longer than it runs."""
+
+REFUSALS = (
+    *(signal.strsignal(each) or "" for each in (signal.SIGXFSZ, signal.SIGXCPU, signal.SIGKILL)),
+    *map(os.strerror, (errno.EFBIG, errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)),
+)
+"""What a compiler says where the system stops it: a limit, or nothing is left."""
 
 KEPT = "lairmake"
 """The folder in the user's cache for objects of the engine."""
@@ -165,7 +173,13 @@ def _run(command: list[str]) -> None:
             f"the C compiler {command[0]} does not start: {error}", "name another one in $CC"
         ) from error
     if done.returncode != 0:
-        raise CompilerError(
-            f"{shlex.join(command)} failed:\n{done.stderr}{done.stdout}",
-            "if $CC is a C11 compiler, the program is at fault: please report it with the layer",
-        )
+        said = f"{done.stderr}{done.stdout}"
+        raise CompilerError(f"{shlex.join(command)} failed:\n{said}", _remedy(said))
+
+
+def _remedy(said: str) -> str:
+    """Return what to do about what the compiler said: the system may have refused it something."""
+    limit = next((each for each in REFUSALS if each in said), None)
+    if limit is not None:
+        return f"the system stopped the compiler: {limit}; see `ulimit -a`, and `df`"
+    return "if $CC is a C11 compiler, the program is at fault: please report it with the layer"

@@ -150,6 +150,21 @@ def test_a_compiler_that_is_replaced_in_place_compiles_the_engine(engine):
     assert compiled(engine) == 2
 
 
+@pytest.mark.parametrize(("said", "hint"), [
+    ("cc: internal compiler error: File size limit exceeded signal terminated program cc1",
+     "the system stopped the compiler: File size limit exceeded; see `ulimit -a`, and `df`"),
+    ("a.o: No space left on device",
+     "the system stopped the compiler: No space left on device; see `ulimit -a`, and `df`"),
+    ("a.c:1:1: error: expected declaration",
+     "if $CC is a C11 compiler, the program is at fault: please report it with the layer"),
+])
+def test_what_the_system_refuses_to_the_compiler_is_no_bug(engine, said, hint):
+    program(engine.parent / "my-cc", f"echo '{said}' >&2; exit 4")
+    with pytest.raises(CompilerError) as caught:
+        build_library([], engine.parent / "out")
+    assert caught.value.hint == hint
+
+
 def test_another_source_is_compiled(engine):
     compiled(engine)
     (engine.parent / "a.c").write_text("int a(void) { return 2; }\n", encoding="utf-8")
