@@ -86,4 +86,5 @@ except OSError:
     for part in $missing; do is_there "$part" || install_part "$part"; done
     exec 9<&-
 fi
+export LAIRMAKE_CALLED="$0"
 exec "$venv/bin/lairmake" "$@"

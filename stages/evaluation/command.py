@@ -126,7 +126,7 @@ def measured(cases: Sequence[Case]) -> Iterator[Mapping[str, Any]]:
     """
     for case, results in zip(cases, _each(cases, measure), strict=True):
         if not is_right(results):
-            raise UserError(f"{case.name}: a value is wrong", hint="build it: doit says which")
+            raise UserError(f"{case.name}: a value is wrong", hint="a build of it says which")
         yield results
 
 

@@ -21,6 +21,7 @@ class Grouped:
         self._wholes = wholes_of(session().folders.values())
         self._selected = Counter(self._whole(name) for name in names)
         self._done: Counter[str] = Counter()
+        self._failed: set[str] = set()
         self._ended: dict[str, Counter[str]] = {}
         self._said = time.monotonic()
 
@@ -44,7 +45,14 @@ class Grouped:
         """Return the line of the layer of a stage that failed, so far."""
         whole = self._whole(name)
         self._done[whole] += 1
+        self._failed.add(whole)
         return self._line(whole, name.removeprefix(whole)[1:])
+
+    def left(self) -> int:
+        """Return how many layers have not ended because others failed."""
+        ends = (self._done[whole] == count for whole, count in self._selected.items()
+                if whole not in self._failed)
+        return list(ends).count(False) if self._failed else 0
 
     def rest(self) -> str:
         """Return the lines of the layers that did not end."""

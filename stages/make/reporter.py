@@ -98,6 +98,10 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         self._say(self._grouped.rest())
         self._hide()
         super().complete_run()
+        left = self._grouped.left()
+        if left:
+            said = "1 other layer was" if left == 1 else f"{left} other layers were"
+            sys.stderr.write(f"hint: {said} not built: `{session().program} -c` goes on\n")
 
     def _write_failure(self, result: Mapping[str, Any], write_exception: bool = True) -> None:
         fail = result["exception"]

@@ -29,7 +29,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EVERYTHING = 2
 """The verbosity with which everything is printed, and that of `-v` alone."""
 
-LOST = "hint: where memory is short, run fewer processes: `doit -n 1`"
+LOST = "hint: where memory is short, run fewer processes: `{} -n 1`"
 PROCESSES = {
     **cmd_run.opt_num_process,
     "default": None,
@@ -156,7 +156,7 @@ def _interrupted() -> int:
     if session().lost:
         name = signal.Signals(session().lost).name
         said = f"error: {name} ended a process of the build; what is done is kept"
-        sys.stderr.write(f"{said}\n{LOST}\n")
+        sys.stderr.write(f"{said}\n{LOST.format(session().program)}\n")
         return 2
     sys.stderr.write("interrupted: what is done is kept\n")
     return 128 + (session().interrupted or signal.SIGINT)

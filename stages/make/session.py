@@ -26,10 +26,10 @@ class Session:
     """The command line of a build, and what became of its tasks so far.
 
     `arguments` are the tasks asked for, as typed in the folder `start`: None unless the command is
-    `run`. `home` is None as long as the dodo file has no layers; `loads` holds while its task
-    creators run. `folders` are the layers that have tasks, and `stages` the layer and the stage of
-    each of these, by name; `selected` are the layers that are to be built whole, `asked` those of
-    them that the user named.
+    `run`; `program` is what was typed before them, as `./do`. `home` is None as long as the dodo
+    file has no layers; `loads` holds while its task creators run. `folders` are the layers that
+    have tasks, and `stages` the layer and the stage of each of these, by name; `selected` are the
+    layers that are to be built whole, `asked` those of them that the user named.
     Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
     `unread` says of networks and kernels why their parts are not known.
     `code` gives the digests of the units of code of each stage, as far as they are known.
@@ -38,6 +38,7 @@ class Session:
     """
 
     arguments: list[str] | None = None
+    program: str = "doit"
     start: Path = field(default_factory=Path.cwd)
     commands: list[str] = field(default_factory=list)
     always: bool = False

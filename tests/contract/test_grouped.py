@@ -34,6 +34,15 @@ def test_a_stage_that_fails_is_named_with_what_ran_before():
     assert lines.rest() == ""
 
 
+def test_layers_that_do_not_end_after_a_failure_are_counted():
+    lines = grouped.Grouped(["fc:parse", "conv:parse", "conv:place", "mm:parse", "mm:place"])
+    assert (lines.end("conv:parse", "ran"), lines.left()) == ("", 0)
+    assert lines.fail("fc:parse") == "fc: parse failed\n"
+    assert lines.left() == 2
+    lines.end("conv:place", "ran")
+    assert lines.left() == 1
+
+
 def test_parts_are_counted_with_the_whole(monkeypatch):
     monkeypatch.setattr(grouped, "wholes_of", lambda folders: {"mlp/first": "mlp"})
     ended = [("mlp/first:parse", "ran"), ("mlp:connect", "ran")]

@@ -123,7 +123,7 @@ def test_a_pipe_a_device_and_a_folder_are_no_files(tmp_path):
     (tmp_path / "zero").symlink_to("/dev/zero")
     (tmp_path / "folder").mkdir()
     for name in ("layer.yaml", "zero", "folder"):
-        with pytest.raises(UserError, match=f"{name}(: Is a directory| it is no file)"):
+        with pytest.raises(UserError, match=f"{name}: (Is a directory|it is no file)"):
             content_of(tmp_path / name)
 
 

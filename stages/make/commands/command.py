@@ -27,6 +27,7 @@ from stages.make.layers import layers_at
 from stages.make.loading import OURS
 from stages.make.nearest import nearest_task
 from stages.make.pipe import open_streams, printing
+from stages.make.session import session
 
 JSON = {
     "name": "json",
@@ -56,7 +57,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         self.loader = task_loader
         self.cmds = cmds
         self._kwargs = kwargs
-        begin_command(task_loader, cmds)
+        begin_command(task_loader, cmds, self.bin_name)
 
     @abstractmethod
     def act(self, options: Options, words: list[str]) -> int:
@@ -150,7 +151,8 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
             options, _ = parser.parse([part for option in given for part in option if part])
         except (getopt.GetoptError, CmdParseError) as error:
             said = " ".join(str(error).split())
-            raise self.refuse(f"{said}; `doit help {self.name}` says more") from error
+            more = f"`{session().program} help {self.name}` says more"
+            raise self.refuse(f"{said}; {more}") from error
         return dict(options), words
 
     def _ended(self, options: Options, words: list[str]) -> int:

@@ -7,7 +7,9 @@ if Lairmake were not installed; for our dodo files the task creators refuse such
 from __future__ import annotations
 
 import dbm
+import shlex
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from doit import (
     cmd_strace,
 )
 from doit.cmd_base import DoitCmdBase, check_tasks_exist
+from doit.cmdparse import CmdOption, CmdParseError
 from doit.exceptions import InvalidCommand
 from doit.plugin import PluginEntry
 
@@ -39,9 +42,14 @@ OF_LAIRMAKE = ("bench", "lint", "test", "test:long", "types")
 """The tasks beside layers that the dodo.py of Lairmake itself has."""
 
 
-def begin_command(loader: Any, cmds: Any) -> None:
+MODULE = ("-m", "__main__.py")
+"""What doit takes for its name where Python was told to run it."""
+
+
+def begin_command(loader: Any, cmds: Any, program: str) -> None:
     """Begin a session, and let tasks be called like the commands that Lairmake adds to doit."""
     watch_loading(loader, cmds)
+    session().program = "doit" if program in MODULE else program
     ours = our_commands(cmds or {})
     loader.cmd_names = [name for name in loader.cmd_names if name not in ours]
 
@@ -69,6 +77,14 @@ def tell_unread() -> None:
             sys.stderr.write(f"warning: {name} is shown without its parts: {why}\n")
 
 
+def late_option(options: Iterable[CmdOption], words: Sequence[str]) -> int | None:
+    """Return where an option of a command stands among the words behind it; None if none does."""
+    given = list(options)
+    known = {f"-{o.short}" for o in given if o.short} | {f"--{o.long}" for o in given if o.long}
+    found = (word.partition("=")[0] in known or word[:2] in known for word in words)
+    return next((at for at, is_option in enumerate(found) if is_option), None)
+
+
 class NotFound(InvalidCommand):  # type: ignore[misc]
     """What doit says of a word that names nothing, with what may be meant."""
 
@@ -87,7 +103,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
     def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
         open_streams()
         super().__init__(task_loader=task_loader, cmds=cmds, **kwargs)
-        begin_command(task_loader, cmds)
+        begin_command(task_loader, cmds, self.bin_name)
 
     def get_backends(self) -> dict[str, Any]:
         """Return the databases there are, by name."""
@@ -110,7 +126,13 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             if session().home is None or unknown is None:
                 raise
             raise NotFound(error, self._hint(unknown)) from None
-        return 0
+        except CmdParseError:
+            at = late_option(self.cmdparser.options, args)
+            if session().home is None or at is None:
+                raise
+            right = shlex.join([session().program, *args[at:], *args[:at]])
+            late = f"{args[at]} is an option, which stands before all tasks\nhint: `{right}`"
+            raise InvalidCommand(late) from None
 
     def _hint(self, word: str) -> str:
         """Return what may be meant by a word that is no task."""

@@ -21,6 +21,7 @@ from stages.make.folders import (
     user_folder,
 )
 from stages.make.layers import find_layers, find_workspace, lone_folder
+from stages.make.session import session
 from stages.make.store.files import is_left_over, temporary_name
 from stages.shipped import shipped
 
@@ -97,10 +98,18 @@ class New(LayerCommand):
         if as_json:
             print_json({"layer": layer.name, "folder": str(folder), "files": files})
             return
-        here = user_folder()
-        below = find_workspace(folder) == here and (here / "dodo.py").is_file()
-        how = f"doit {layer.name}" if below else f"cd {shown_path(folder)} && doit"
-        print("\n".join([f"{shown_path(folder)}/", *(f"  {f}" for f in files), f"build it: {how}"]))
+        print("\n".join([f"{shown_path(folder)}/", *(f"  {f}" for f in files)]))
+        print(f"build it: {how_to_build(folder)}")
+
+
+def how_to_build(folder: Path) -> str:
+    """Return the command that builds a new layer, from where the user stands."""
+    here, program = user_folder(), session().program
+    if find_workspace(folder) == here and (here / "dodo.py").is_file():
+        return f"{program} {lone_folder(folder).name}"
+    if os.sep in program:
+        program = os.path.relpath(here / program, folder)
+    return f"cd {shown_path(folder)} && {program}"
 
 
 def shipped_layers() -> Iterator[str]:
@@ -129,7 +138,7 @@ def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         for name in filter(is_left_over, os.listdir(folder.parent)):
             shutil.rmtree(folder.parent / name, ignore_errors=True)
-        shutil.copytree(model, made, ignore=_left_out(inputs))
+        shutil.copytree(model, made, ignore=_left_out(model, inputs))
         _rename_lair(made, f"{folder.name}.lair")
         if not (made / "dodo.py").is_file():
             shutil.copy(SHIPPED / "fc" / "dodo.py", made)
@@ -140,15 +149,27 @@ def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _left_out(inputs: bool) -> Any:
+def _left_out(model: Path, inputs: bool) -> Any:
     """Return which files of a layer folder are not copied: what is built, and other layers."""
     built = NOT_LAYERS - ({"inputs"} if inputs else set())
 
     def ignored(place: str, names: list[str]) -> list[str]:
         layers = [n for n in names if (Path(place, n, LAYER)).is_file()]
-        return [n for n in names if n in built or n.startswith((".", "__")) or n in layers]
+        left = {n for n in names if n in built or n.startswith((".", "__")) or n in layers}
+        for name in sorted({*names} - left):
+            _check_link(Path(place, name), model.resolve())
+        return sorted(left)
 
     return ignored
+
+
+def _check_link(path: Path, model: Path) -> None:
+    """Raise UserError for a symbolic link to anything but a file of the folder that is copied."""
+    target = path.resolve()
+    if path.is_symlink() and not (target.is_file() and target.is_relative_to(model)):
+        hint = "put what it leads to in its place, or remove it"
+        said = f"{shown_path(path)} is a link out of its folder, or to a folder"
+        raise UserError(said, hint=hint)
 
 
 def _rename_lair(folder: Path, name: str) -> None:

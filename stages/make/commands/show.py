@@ -25,6 +25,7 @@ from stages.make.commands.states import first_out_of_date
 from stages.make.declare import declaration
 from stages.make.folders import LayerFolder, every_stage, file_of, shown_path
 from stages.make.nearest import did_you_mean, nearest_task
+from stages.make.session import session
 
 DOMAIN = re.compile(r"\} \* (\w+);$", re.MULTILINE)
 """What an object of an isl text lies in, said once for several."""
@@ -150,7 +151,8 @@ def _names(name: str) -> tuple[str, ...]:
 def _not_built(folder: LayerFolder, stage: str, missing: list[str]) -> UserError:
     files = [shown_path(file_of(folder, name)) for name in missing] or [f"what {stage} writes"]
     be = "is" if len(files) == 1 else "are"
-    return UserError(f"{', '.join(files)} {be} not built", hint=f"doit {folder.name}:{stage}")
+    hint = f"{session().program} {folder.name}:{stage}"
+    return UserError(f"{', '.join(files)} {be} not built", hint=hint)
 
 
 def _overview(folder: LayerFolder) -> str:
@@ -180,7 +182,7 @@ def _section(folder: LayerFolder, stage: str, files: list[Shown]) -> str:
         *(f"feeds  {', '.join(to)}: {name}" for name, to in feeds(folder, stage).items() if to),
     ]
     old = first_out_of_date(folder, stages_until(folder, stage))
-    lines += [f"note   {old} may be out of date: doit {folder.name}"] if old else []
+    lines += [f"note   {old} may be out of date: {session().program} {folder.name}"] if old else []
     return "\n".join(lines) + "\n" + "".join(f"\n{_body(file)}" for file in files)
 
 
