@@ -116,6 +116,20 @@ class AdapterWriter:
         restart = Body(name="restart", comment="Start an invocation.")
         self.turns.restart(restart.block)
         begin = {name: self.turns.beginning(name) for name in self.turns.waits}
+        self._count(restart)
+        self._spread_all(restart, begin)
+        self._collect_all(restart, begin)
+        for name, body in begin.items():
+            self.turns.ready(restart.block, name)
+            self.program.add(body)
+        self.turns.write(self.turns.parts)
+        self.program.add(restart)
+        self._receive_all()
+        self.program.main.block.add("restart(pe);")
+        self.program.add(self.program.main)
+
+    def _count(self, restart: Body) -> None:
+        """Append to the start how many streams an adapter completes, or one if it has none."""
         parts = [f"{name}_adapters" for name in self.spread]
         parts += [f"{name}_chain" for names in self.collected.values() for name in names]
         counted = [self.program.number(self.model.pes(part)) for part in parts]
@@ -127,6 +141,9 @@ class AdapterWriter:
         restart.block.add(f"my->unfinished = {total(counted)};")
         if not idle.is_empty():
             self.program.when(restart.block, idle).add("activate(pe, complete);")
+
+    def _spread_all(self, restart: Body, begin: dict[str, Body]) -> None:
+        """Write what sends elements on; `begin` has what must come before, by departure."""
         for name, arrival in self.spread.items():
             if arrival["sparse"]:
                 self._relay(name, arrival)
@@ -136,22 +153,20 @@ class AdapterWriter:
                 away = self._away(name)
                 then = self.turns.then(away or name)
                 self._spread(begin.get(away, restart), name, arrival, then)
+
+    def _collect_all(self, restart: Body, begin: dict[str, Body]) -> None:
         for name, collections in self.collected.items():
             collector = self._collector(name, collections)
             collector.write()
             collector.restart(begin.get(name, restart).block)
-        for name, body in begin.items():
-            self.turns.ready(restart.block, name)
-            self.program.add(body)
-        self.turns.write(self.turns.parts)
-        self.program.add(restart)
+
+    def _receive_all(self) -> None:
+        """Append to the main program what lets streams of ports come in."""
         for name, arrival in self.spread.items():
             pass_along(self.program, arrival["source"])
             if arrival["sparse"]:
                 known = self.model.known(f"relay_{name}")
                 give_room(self.program, name, arrival, arrival["source"], known)
-        self.program.main.block.add("restart(pe);")
-        self.program.add(self.program.main)
 
     def _collector(self, name: str, collections: list[str]) -> Collector | Onward:
         """Return what writes how adapters collect a departure: they sum it, or pass it on."""

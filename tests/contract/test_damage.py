@@ -13,16 +13,9 @@ from stages.make.database import Remembered
 from stages.make.store import state as module
 from stages.make.store.state import State
 
+pytestmark = pytest.mark.usefixtures("said")
 LINES = [{"build": "b", "task": f"a:{n}", "how": "ran" if n % 2 else "same"} for n in range(40)]
 DATA = {f"name {n}": [n, f"digest {n}"] for n in range(200)}
-
-
-@pytest.fixture(autouse=True)
-def said(monkeypatch):
-    """The warnings of a test."""
-    found = []
-    monkeypatch.setattr(module, "warn", found.append)
-    return found
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from stages.make.inputs import FolderInputs
 from stages.make.key import action_key
 from stages.make.layers import open_folder
 from stages.make.outputs import remove, write_outputs
-from stages.make.store import store as module
 from stages.make.store.entry import Entry, bytes_of, bytes_of_further, record_of
 from stages.make.store.files import read_file
 from stages.make.store.memo import Memo
@@ -21,6 +20,7 @@ from stages.make.store.names import is_inside, matches
 from stages.make.store.shelf import FolderShelf
 from stages.make.store.store import Store
 
+pytestmark = pytest.mark.usefixtures("said")
 KEY = "ab" + "0" * 62
 DIGEST = hashlib.sha256(b"one\n").hexdigest()
 FIELDS = {
@@ -28,15 +28,6 @@ FIELDS = {
     "further": ["mine.yaml"], "code": DIGEST, "seconds": 1.5, "when": 2.5,
 }
 ENTRY = Entry(**FIELDS)
-
-
-@pytest.fixture(autouse=True)
-def said(monkeypatch):
-    """The warnings of a test."""
-    found = []
-    monkeypatch.setattr(module, "warn", found.append)
-    monkeypatch.setattr("stages.make.store.shelf.warn", found.append)
-    return found
 
 
 @pytest.fixture

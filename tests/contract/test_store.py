@@ -5,10 +5,10 @@ import hashlib
 
 import pytest
 
-from stages.make.store import store as module
 from stages.make.store.entry import Entry
 from stages.make.store.store import FolderShelf, Store
 
+pytestmark = pytest.mark.usefixtures("said")
 KEY = "ab" + "0" * 62
 PRIMARY = "cd" + "0" * 62
 TEXT = b"one\n"
@@ -29,14 +29,6 @@ class Broken(FolderShelf):
         raise RuntimeError(self.why)
 
     write = read
-
-
-@pytest.fixture(autouse=True)
-def said(monkeypatch):
-    """The warnings of a test."""
-    found = []
-    monkeypatch.setattr(module, "warn", found.append)
-    return found
 
 
 @pytest.fixture
