@@ -1,5 +1,6 @@
 """A small space to build in: write files, run doit, and see what ran and what stayed."""
 
+import inspect
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from doit.doit_cmd import DoitMain
 
-from stages import PIPELINE
+from stages import PIPELINE, module_of
 from stages.make.action import run_stage
 from stages.make.layers import find_layers
 from stages.make.store.state import State
@@ -125,7 +126,7 @@ def modules(tmp_path):
         shutil.copy(ROOT / "stages" / module, stages)
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nNETWORK, KERNEL, ANALYSES = (), ('gather',), ('count',)\n"
-    (stages / "__init__.py").write_text(tuples, encoding="utf-8")
+    (stages / "__init__.py").write_text(tuples + inspect.getsource(module_of), encoding="utf-8")
     return stages.parent
 
 
