@@ -3,6 +3,7 @@ compiles programs.
 """
 
 import os
+import sys
 from pathlib import Path
 
 import hypothesis
@@ -16,6 +17,11 @@ pytest_plugins = ["tests.property.tally"]
 OPTIMISED, QUICK = compiler.PROGRAMS, ["-O0"]
 """Most programs of tests run for a moment: compiling them takes longer than all else of it."""
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).resolve().parents[1] / STATE / "cache")
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+"""Tests start hundreds of processes: each would compile all modules anew, and take three times
+as long."""
 
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("same")
