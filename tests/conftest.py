@@ -27,6 +27,7 @@ hypothesis.settings.register_profile("same", derandomize=True, deadline=None, da
 hypothesis.settings.load_profile("same")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Let one process run all tests of a file, which share what they build, but those `alone`."""
     for item in items:
