@@ -114,10 +114,10 @@ class Space:
         return run.hits
 
 
-@pytest.fixture
-def modules(tmp_path):
-    """The Make of this project around four small stages."""
-    stages = tmp_path / "modules" / "stages"
+@pytest.fixture(scope="session")
+def modules(tmp_path_factory):
+    """The Make of this project around four small stages; whoever edits it takes `own_modules`."""
+    stages = tmp_path_factory.mktemp("modules") / "stages"
     shutil.copytree(ROOT / "lairmake", stages.parent / "lairmake")
     shutil.copytree(SMALL, stages)
     for package in ("fabric", "lair", "make", "mapping", "poly"):
@@ -127,7 +127,14 @@ def modules(tmp_path):
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nNETWORK, KERNEL, ANALYSES = (), ('gather',), ('count',)\n"
     (stages / "__init__.py").write_text(tuples + inspect.getsource(module_of), encoding="utf-8")
-    return stages.parent
+    before = sources(stages.parent)
+    yield stages.parent
+    assert sources(stages.parent) == before, "a test edited what others use: see own_modules"
+
+
+def sources(folder):
+    files = (p for p in folder.rglob("*") if p.is_file() and p.parent.name != "__pycache__")
+    return {p: p.read_bytes() for p in files}
 
 
 @pytest.fixture
@@ -137,6 +144,12 @@ def small(tmp_path, modules):
     space.write("dodo.py", DODO)
     space.layer("projects/a")
     return space
+
+
+@pytest.fixture
+def own_modules(small, tmp_path):
+    """Give `small` modules that its test may edit."""
+    small.modules = shutil.copytree(small.modules, tmp_path / "modules")
 
 
 @pytest.fixture(scope="session")

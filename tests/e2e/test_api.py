@@ -79,7 +79,7 @@ def test_a_bug_is_raised_with_its_traceback(layer, small):
 
 
 @pytest.mark.long
-def test_a_value_that_is_wrong_is_raised(layer, small):
+def test_a_value_that_is_wrong_is_raised(own_modules, layer, small):
     simulate = small.modules / "stages/simulate.py"
     text = simulate.read_text(encoding="utf-8")
     simulate.write_text(text.replace('"right": True', '"right": False'), encoding="utf-8")

@@ -4,6 +4,8 @@ import hashlib
 import os
 import shutil
 
+import pytest
+
 ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
 WRONG = """projects/a/a.lair:2:1: error: this is wrong
   wrong
@@ -55,6 +57,7 @@ def test_many_layers_have_a_line_each(small):
     assert small.plain().out.endswith("".join(lines))
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_a_wrong_value_is_shown_and_exits_1(small):
     stage = small.modules / "stages/simulate.py"
     stage.write_text(stage.read_text().replace('"right": True', '"right": False'))
@@ -198,6 +201,7 @@ def test_a_new_input_runs_only_what_reads_inputs(small):
     assert small.hits() == []
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_changed_code_of_a_stage_runs_that_stage(small):
     small.build()
     with (small.modules / "stages/place.py").open("a") as module:
@@ -205,6 +209,7 @@ def test_changed_code_of_a_stage_runs_that_stage(small):
     assert small.build() == ["a:place"]
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_changed_code_that_every_stage_uses_runs_all(small):
     small.build()
     with (small.modules / "stages/diagnose.py").open("a") as module:
@@ -266,6 +271,7 @@ FULL = 'OSError(28, "No space left on device", "/x/y")'
 GONE = 'FileNotFoundError(2, "No such file or directory", "gone")'
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_what_the_system_refuses_to_a_stage_is_said_of_that_stage(small):
     path = small.modules / "stages/place.py"
     path.write_text(path.read_text().replace('note("place", inputs)', f"raise {FULL}"))
@@ -273,6 +279,7 @@ def test_what_the_system_refuses_to_a_stage_is_said_of_that_stage(small):
     assert (run.code, run.err) == (1, "error: a:place: /x/y: No space left on device\n")
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_a_file_that_a_stage_misses_is_a_bug_of_it(small):
     path = small.modules / "stages/place.py"
     path.write_text(path.read_text().replace('note("place", inputs)', f"raise {GONE}"))

@@ -53,6 +53,7 @@ def test_a_dodo_file_may_ask_for_one_process(small):
     assert processes(small) == 1
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_what_processes_begin_with_is_loaded_once_for_all(small):
     small.layer("projects/b")
     small.write("projects/b/a.lair", "Three\n")

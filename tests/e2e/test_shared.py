@@ -119,8 +119,9 @@ def test_a_store_whose_disk_is_not_there_is_one_warning(small):
 
 
 @pytest.fixture
-def distant(small, other):
+def distant(own_modules, small, other):
     """Both workspaces share a store that fsspec reaches in a way of its own."""
+    other.modules = small.modules
     shutil.copy(Path(__file__).with_name("distant.py"), small.modules)
     for space in (small, other):
         space.write("dodo.py", DISTANT + DODO.replace('"""', "# ", 1).replace('"""', "", 1))

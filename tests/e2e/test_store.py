@@ -56,6 +56,7 @@ def test_two_layers_of_the_same_text_are_built_once(small):
     assert small.read("cache/a/lair.isl") == small.read("cache/deep/b/lair.isl")
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_changed_code_changed_back_runs_nothing(small):
     small.build()
     module = small.modules / "stages/diagnose.py"
@@ -66,6 +67,7 @@ def test_changed_code_changed_back_runs_nothing(small):
     assert small.hits() == []
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_digests_of_code_are_kept_until_a_file_of_it_is_written(small):
     small.build()
     code, units = small.state().get("code", "units")
@@ -192,6 +194,7 @@ def stage_of(entry):
     return json.loads(entry.read_text().partition("\n")[2])["stage"]
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_an_input_edited_while_its_stage_runs_is_seen(small):
     """The stage itself edits what it reads, the first time: as a user would while it runs."""
     stage = small.modules / "stages/parse.py"
@@ -213,6 +216,7 @@ EDIT = """
 """
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_an_input_that_changes_whenever_its_stage_runs_is_an_error(small):
     stage = small.modules / "stages/parse.py"
     edit = ALWAYS.format(path=small.root / "projects/a/a.lair")
@@ -228,6 +232,7 @@ ALWAYS = """
 """
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_garbage_beside_a_link_that_leads_nowhere_is_read(small):
     for place in ("projects/a", "projects/a/build", "cache/a"):
         (small.root / place).mkdir(parents=True, exist_ok=True)

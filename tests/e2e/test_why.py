@@ -120,6 +120,7 @@ def test_why_knows_what_was_edited_by_hand(small):
 """
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_why_knows_of_changed_code(small):
     small.build()
     path = small.modules / "stages/place.py"
@@ -130,6 +131,7 @@ def test_why_knows_of_changed_code(small):
 """
 
 
+@pytest.mark.usefixtures("own_modules")
 def test_why_names_the_module_of_changed_code(small):
     small.build()
     path = small.modules / "stages/poly/quota.py"
