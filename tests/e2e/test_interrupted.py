@@ -51,14 +51,15 @@ def contents(space):
     return {name: space.read(name) for name in space.files() if name != "dodo.py"}
 
 
-def test_builds_killed_at_200_moments_leave_nothing_behind(small, notes):
+@pytest.mark.parametrize("moments", ["50", pytest.param("200", marks=pytest.mark.long)])
+def test_builds_killed_at_many_moments_leave_nothing_behind(small, notes, moments):
     """Then a build to the end gives what an undisturbed one gives, without what was finished."""
     for layer in "bc":
         small.layer(f"projects/{layer}")
         small.write(f"projects/{layer}/a.lair", f"One\n{layer}\n")
     env = {**os.environ, "PYTHONPATH": str(small.modules), "NOTED": str(notes), "SLOW": "0.01"}
     killed = subprocess.run(
-        [sys.executable, KILLED, "1", "200", notes], cwd=small.root, env=env,
+        [sys.executable, KILLED, "1", moments, notes], cwd=small.root, env=env,
         capture_output=True, text=True, check=False,
     )
     assert (killed.returncode, killed.stdout, killed.stderr) == (0, "", "")
@@ -210,6 +211,7 @@ def test_a_build_says_that_the_process_of_isl_was_killed(small, notes, arguments
 
 
 @pytest.mark.parametrize("arguments", WAYS)
+@pytest.mark.usefixtures("own_modules")
 def test_isl_is_ended_where_it_works_for_long_without_counting(small, notes, arguments):
     path = small.modules / "stages/make/apart.py"
     text = path.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from tests.e2e.conftest import ROOT, SHIPPED
 from tests.property.invariants import check_invariants
 
 PAPER = ("fc", "conv1d", "conv2d", "pointwise")
-OTHERS = [name for name in SHIPPED if name not in PAPER][::4]
+OTHERS = [name for name in SHIPPED if name not in PAPER]
 pytestmark = pytest.mark.xdist_group("systolic")
 
 
@@ -39,7 +39,9 @@ def is_right(results):
     return right and results["bound"]["cycles"] <= min(results["cycles"].values())
 
 
-@pytest.mark.parametrize("name", [*PAPER, *OTHERS])
+@pytest.mark.parametrize("name", [
+    *PAPER, *OTHERS[::8], *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS[4::8]),
+])
 def test_a_shipped_layer_is_right_where_pes_pass_on(projects, name):
     assert is_right(built(projects / name, name))
 

@@ -20,11 +20,12 @@ FAILED = 1
 
 
 def chosen():
-    """Return all faults; but for the first one of each file they are long."""
+    """Return all faults; but for the first one of each folder they are long."""
     seen = set()
     for fault in faults():
-        marks = [pytest.mark.long] if fault.file in seen else []
-        seen.add(fault.file)
+        folder = Path(fault.file).parent
+        marks = [pytest.mark.long] if folder in seen else []
+        seen.add(folder)
         yield pytest.param(fault, marks=marks, id=fault.name)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.property.graphs import graph_of_seed
 from tests.property.layers import examine
 
-ORDINARY, LONG = 40, 400
+ORDINARY, LONG = 16, 400
 MACHINES = {5: "{profile: wse2, instruction_queue: 5}", 7: "systolic"}
 """By the seed modulo eight."""
 

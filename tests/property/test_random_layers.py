@@ -6,7 +6,7 @@ import pytest
 from tests.property.layers import examine, is_right, layer_of_seed
 from tests.property.tally import recorded
 
-ORDINARY, LONG = 300, 2000
+ORDINARY, LONG = 120, 2000
 REGRESSIONS = sorted(p.parent for p in Path(__file__).parent.glob("regressions/*/layer.yaml"))
 
 SEEDS = [
