@@ -102,15 +102,23 @@ def set_up(space):
     space.copy(ROOT / "projects/fc", "projects/fc")
 
 
-@pytest.fixture
-def repository(built, tmp_path):
+@pytest.fixture(scope="module")
+def committed(built, tmp_path_factory):
     """A repository with fc committed and built."""
-    space = Repository(tmp_path, ROOT)
+    space = Repository(tmp_path_factory.mktemp("committed"), ROOT)
     set_up(space)
     shutil.copytree(built.root / ".lairmake/store", space.root / ".lairmake/store")
     space.git("init", "--quiet")
     space.head = space.commit()
     assert space.build() == []
+    return space
+
+
+@pytest.fixture
+def repository(committed, tmp_path):
+    """A copy of that repository for one test."""
+    space = Repository(shutil.copytree(committed.root, tmp_path, dirs_exist_ok=True), ROOT)
+    space.head = committed.head
     return space
 
 

@@ -84,7 +84,7 @@ SUMMED = {
 LAYERS = WHOLE | BY_ROWS | SUMMED
 
 
-@pytest.mark.parametrize("invocations", [1, 3])
+@pytest.mark.parametrize("invocations", [pytest.param(1, marks=pytest.mark.long), 3])
 @pytest.mark.parametrize("name", LAYERS)
 def test_values_agree(name, invocations):
     lair, mapping = LAYERS[name]
@@ -95,7 +95,7 @@ def test_values_agree(name, invocations):
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_departure_is_gathered_where_its_elements_are_in_turn(name):
     lair, mapping = LAYERS[name]
-    departures = build(lair, f"{mapping}invocations: 1\n", "route").yaml("tasks.yaml")["departures"]
+    departures = build(lair, f"{mapping}invocations: 3\n", "route").yaml("tasks.yaml")["departures"]
     by = {d["by"] for d in departures.values()}
     assert by == ({"add"} if name in SUMMED else {"gather"})
     assert any(d.get("rows") for d in departures.values()) == (name in BY_ROWS)
