@@ -11,6 +11,7 @@ from tests.property.features import DEMANDED
 from tests.property.tally import histogram, reasons, shortfalls
 
 ROOT = Path(__file__).resolve().parents[2]
+WORKERS = ("-n", "2", "--dist", "loadgroup")
 TESTS = """
 import pytest
 from tests.property.layers import Outcome
@@ -32,8 +33,10 @@ def run(tmp_path, refused, *options):
     )
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2", "--dist", "loadgroup")])
-@pytest.mark.parametrize("refused", [15, 16])
+@pytest.mark.parametrize(("refused", "options"), [
+    (15, ()), (16, WORKERS),
+    *(pytest.param(*each, marks=pytest.mark.long) for each in ((16, ()), (15, WORKERS))),
+])
 def test_a_run_with_too_many_refusals_fails(tmp_path, refused, options):
     done = run(tmp_path, refused, *options)
     assert f"{100 - refused} compiled, simulated and compared, {refused} refused" in done.stdout
