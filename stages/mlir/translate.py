@@ -19,6 +19,7 @@ from stages.diagnose import UserError
 from stages.mlir import moves, shapes, structure
 from stages.mlir.body import ELEMENTWISE, HINT
 from stages.mlir.constants import constant
+from stages.mlir.definition import check_definitions
 from stages.mlir.draft import Draft
 from stages.mlir.indices import index_text
 from stages.mlir.text import Text
@@ -46,8 +47,9 @@ INDICES = frozenset({"arith.constant", "arith.addi", "arith.subi", "arith.muli"}
 def translate(text: Text) -> tuple[Draft, list[str]]:
     """Return the operations of a function, and the volumes that it returns.
 
-    Raises UserError for what is no operation on volumes.
+    Raises UserError for what is no operation on volumes, or uses what is not defined yet.
     """
+    check_definitions(text)
     draft = Draft(text)
     for argument in text.function.body.block.args:
         if isinstance(argument.type, IndexType):

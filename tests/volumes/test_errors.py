@@ -47,6 +47,14 @@ k.mlir:4:3: error: tensor.insert is no operation on volumes here
     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: write it as linalg.generic, or as tensor.pad, extract_slice, insert_slice or concat
 """),
+    "what is defined behind its use": ("""\
+%y = arith.mulf %s, %x : tensor<3x4xf32>
+  %s = arith.addf %x, %x : tensor<3x4xf32>""", """\
+k.mlir:2:3: error: %s is used before it is defined
+    %y = arith.mulf %s, %x : tensor<3x4xf32>
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: put the operation that defines it in front of this one
+"""),
     "no arithmetic here": ("""\
 %y = math.sin %x : tensor<3x4xf32>""", """\
 k.mlir:2:3: error: math.sin is no arithmetic here
