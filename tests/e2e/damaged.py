@@ -6,6 +6,7 @@ outside of the workspace, that nothing may change. Prints what went wrong, a lin
 
 import os
 import random
+import re
 import shutil
 import signal
 import sys
@@ -15,10 +16,16 @@ from pathlib import Path
 from doit.doit_cmd import DoitMain
 
 import stages.make.run  # noqa: F401
+from stages.make.store.files import remove_whatever
 
-PATIENCE = 60
+PATIENCE, FILES = 60, 20
 STATE = Path(".lairmake")
 FOREIGN = "\0\x7f ../../../outside/planted"
+IN_THE_WAY = {
+    0: re.compile(r"warning: the shared store is left out: ()(\S+): something else is there\n"),
+    1: re.compile(r"error: cannot write (?:\S+: (\S+) is a symbolic link|(\S+): Is a directory)"),
+}
+"""What lies in the way of a build and is not ours to remove, by its exit code."""
 PLACES = {"state": (STATE,), "shared": (Path("../shared"),), "built": (Path("cache"),)}
 
 
@@ -90,7 +97,7 @@ DAMAGES = (
 
 
 def build(errors):
-    """Build in a process of its own; return its exit code, None where it does not end."""
+    """Build in a process of its own; return its exit code and output; None for no end."""
     process = os.fork()
     if process == 0:
         sink = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -101,11 +108,12 @@ def build(errors):
     while time.monotonic() < until:
         ended, status = os.waitpid(process, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status)
+            said = errors.read_text(encoding="utf-8", errors="replace")
+            return os.waitstatus_to_exitcode(status), said
         time.sleep(0.005)
     os.kill(process, signal.SIGKILL)
     os.waitpid(process, 0)
-    return None
+    return None, errors.read_text(encoding="utf-8", errors="replace")
 
 
 def contents(*folders):
@@ -119,21 +127,33 @@ def contents(*folders):
     return found
 
 
-def choose(rng, places):
-    """Return a file to damage."""
+def damage_one(rng, places):
+    """Damage a file, if any is left; return what was done to it."""
     files = sorted(p for place in places for p in place.rglob("*"))
-    return rng.choice([p for p in files if p.is_file() and not p.is_symlink()])
+    if not (files := [p for p in files if p.is_file() and not p.is_symlink()]):
+        return "nothing left"
+    path, damage = rng.choice(files), rng.choice(DAMAGES)
+    damage(rng, path, path.read_bytes())
+    return f"{damage.__name__} {path}"
 
 
-def clear_way(path, said):
-    """Remove a link, or a folder, that a build refused to write to, if it said so in a line."""
-    if f"{path.parent} is a symbolic link" in said:
-        path.parent.unlink()
-    elif f"error: cannot write {path}: Is a directory" in said:
-        shutil.rmtree(path)
-    else:
+def build_from(kind, errors):
+    """Build, from a shared store alone if that is what was damaged; return as `build` does."""
+    if kind == "shared":
+        shutil.rmtree(STATE)
+    return build(errors)
+
+
+def clear_way(code, said):
+    """Remove what a build found in its way and left there, as it says in a line; return if it did.
+
+    What stages wrote it must write, and fails; a shared store it leaves out.
+    """
+    found = IN_THE_WAY[code].search(said) if code in IN_THE_WAY else None
+    if found is None or "Traceback" in said:
         return False
-    return "Traceback" not in said
+    remove_whatever(Path(found[1] or found[2]))
+    return True
 
 
 def main(seed, times, kind, errors):
@@ -142,20 +162,16 @@ def main(seed, times, kind, errors):
     written = (Path("cache"), Path("projects/a/build"))
     right, outside = contents(*written), contents(OUTSIDE)
     for at in range(times):
-        path, damage = choose(rng, PLACES[kind]), rng.choice(DAMAGES)
-        damage(rng, path, path.read_bytes())
-        for _ in range(rng.choice([0, 0, 1, 5]) if kind != "built" else 0):
-            if any(place.exists() for place in PLACES[kind]):
-                other = choose(rng, PLACES[kind])
-                rng.choice(DAMAGES)(rng, other, other.read_bytes())
-        name = f"{at}: {damage.__name__} {path}"
+        more = rng.choice([0, 0, 1, 5]) if kind != "built" else 0
+        done = [damage_one(rng, PLACES[kind]) for _ in range(1 + more)]
+        name = f"{at}: {', '.join(done)}"
         if kind != "built":
             shutil.rmtree(rng.choice(written), ignore_errors=True)
-        if kind == "shared":
-            shutil.rmtree(STATE)
-        code, said = build(errors), errors.read_text(encoding="utf-8", errors="replace")
-        if code == 1 and kind == "built" and clear_way(path, said):
-            code = build(errors)
+        code, said = build_from(kind, errors)
+        for _ in range(FILES):
+            if kind == "state" or not clear_way(code, said):
+                break
+            code, said = build_from(kind, errors)
         if code != 0 or "Traceback" in said:
             print(f"{name}: ended with {code}: {said[-2000:]}")
         if contents(*written) != right:

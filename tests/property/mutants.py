@@ -18,6 +18,7 @@ WORDS = [
     "tensor<?xf32>", "index", "f64", "sparse: true", "2147483648", "-32768", "next: y",
     "pin: [hulls.isl]", "machine: {profile: wse2, lanes: -1}",
 ]
+TEXTS = ("hulls.isl", "adapted.isl", "instances.isl", "simd.yaml", "tasks.yaml")
 POOL = """\
 func.func @pool(%x: tensor<6x6xf32>) -> tensor<5x6xf32> {
   %edge = arith.constant 2.0 : f32
@@ -57,11 +58,11 @@ FOLDERS = {
     "machine": _shipped("fc/fc.lair", "fc/layer.yaml")
     | {"mine.yaml": (ROOT / "stages/fabric/profiles/wse2.yaml").read_bytes()},
     "settings": {"lairmake.yaml": b"store: {url: kept, read_only: true}\n"},
-    "text": {
-        name: (ROOT / "cache/fc" / name).read_bytes()
-        for name in ("hulls.isl", "adapted.isl", "instances.isl", "simd.yaml", "tasks.yaml")
-    },
+    "text": {name: (ROOT / "cache/fc" / name).read_bytes() for name in TEXTS},
+    "pinned": _shipped("fc/fc.lair", "fc/layer.yaml")
+    | {f"cache/{name}": (ROOT / "cache/fc" / name).read_bytes() for name in TEXTS},
 }
+FOLDERS["pinned"]["layer.yaml"] += f"pin: [{', '.join(TEXTS)}]\n".encode()
 FOLDERS["machine"]["layer.yaml"] = FOLDERS["machine"]["layer.yaml"].replace(b"wse2", b"mine.yaml")
 
 
