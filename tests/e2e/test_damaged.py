@@ -1,7 +1,7 @@
 """Whatever becomes of the files that the Make keeps: a build gives the right bytes.
 
-The long tests damage some 2400 files, of a workspace's state, a shared store and a cache, before 1200
-builds; with tests/property/test_mutated_files.py, where 1000 files that users write are damaged, 3400.
+The long tests damage some 2400 files, of a workspace's state, a shared store and a cache, before
+1200 builds; tests/property/test_mutated_files.py damages 1000 more, that users write.
 """
 
 import os
