@@ -134,9 +134,9 @@ def nearest(
     the first two, or all of the word in the other one: sin is none for min. Only with `numbers` it
     may be in a number alone: float8 is none for float32, but part_t9 may be one for part_t1.
     """
-    meant = [each for each in known if _may_be(word, each, numbers)]
-    near = get_close_matches(word, meant, 1, cutoff)
-    return near[0] if near else None
+    meant = {each.lower(): each for each in known if _may_be(word, each, numbers)}
+    near = get_close_matches(word.lower(), meant, 1, cutoff)
+    return meant[near[0]] if near else None
 
 
 def _may_be(word: str, known: str, numbers: bool) -> bool:

@@ -25,6 +25,15 @@ _WORDS = {
     "$END": "the end of the file",
 }
 
+_LOOPS = "iterators stand in parentheses, and so do their sizes: `all (i, j) in (M, N)`"
+_REMEDIES = {
+    ("for", "`all`"): _LOOPS,
+    (",", "`]`"): "each index has brackets of its own: `W[i][j]`",
+    (";", ""): "a statement ends where the next one begins, without a `;`",
+    ("%", ""): "LAIR has no remainders: in layer.yaml there is `mod`",
+}
+"""What to write instead of what other languages have, where LAIR expected something."""
+
 
 @lru_cache
 def parse_lair(source: Source) -> tree.File:
@@ -75,13 +84,24 @@ def _unexpected_token(source: Source, error: UnexpectedToken) -> UserError:
         end = len(source.text.rstrip())
         return UserError(f"found the end of the file, expected {expected}", _at(source, end, end))
     span = _at(source, token.start_pos or 0, token.end_pos or 0)
-    return UserError(f"found `{token}`, expected {expected}", span, elsewhere(str(token)))
+    message = f"found `{token}`, expected {expected}"
+    return UserError(message, span, _remedy(str(token), expected) or elsewhere(str(token)))
 
 
 def _unexpected_character(source: Source, error: UnexpectedCharacters) -> UserError:
     start = error.pos_in_stream or 0
     span = _at(source, start, start + 1)
-    return UserError(f"found `{source.text[start]}`, which is no part of LAIR", span)
+    found = source.text[start]
+    message = f"found `{found}`, which is no part of LAIR"
+    return UserError(message, span, _remedy(found, ""))
+
+
+def _remedy(found: str, expected: str) -> str | None:
+    """Return what to write instead of what was found; None where that is not known."""
+    if found.isidentifier() and expected == "`(`":
+        return _LOOPS
+    known = _REMEDIES.items()
+    return next((h for (word, near), h in known if word == found and near in expected), None)
 
 
 def _too_deep(source: Source) -> UserError:

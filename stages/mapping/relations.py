@@ -17,6 +17,7 @@ from stages.poly.pieces import example_of, maps_of, sets_of
 
 LARGEST_TIME = 2**30
 """Loops count in 32 bits, and may step once more beyond the last time."""
+EXACT_QUOTIENT = re.compile(r"[^/]/[^/]")
 
 
 def check_placement(
@@ -26,7 +27,7 @@ def check_placement(
     tuples = _check_tuples(placement, instances, text, "placement")
     _raise_all([*tuples, *_check_pes(placement, text)])
     span, used = text.place, placement.intersect_domain(instances)
-    found = [*_check_total(placement, instances, span), *_check_single(used, span)]
+    found = [*_check_total(placement, instances, text), *_check_single(used, span)]
     outside = used.subtract_range(isl.UnionSet.from_set(target))
     if not outside.is_empty():
         instance = _first(outside.domain())
@@ -117,12 +118,15 @@ def _check_times(schedule: isl.UnionMap, text: IslText) -> Iterator[UserError]:
 
 
 def _check_total(
-    placement: isl.UnionMap, instances: isl.UnionSet, span: Span
+    placement: isl.UnionMap, instances: isl.UnionSet, text: IslText
 ) -> Iterator[UserError]:
     missing = instances.subtract(placement.domain())
     if not missing.is_empty():
         message = f"placement is not total: {example_of(_first(missing))} has no PE"
-        yield UserError(message, span, "every instance of every statement needs one PE")
+        hint = "every instance of every statement needs one PE"
+        if EXACT_QUOTIENT.search(text.text):
+            hint += "; `/` gives whole numbers only, `//` rounds down"
+        yield UserError(message, text.place, hint)
 
 
 def _check_single(placement: isl.UnionMap, span: Span) -> Iterator[UserError]:

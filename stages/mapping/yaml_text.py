@@ -66,16 +66,18 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> UserError:
     start = mark.index if mark is not None else 0
     span = Span(source=source, start=start, end=start + 1)
     is_large = isinstance(error, TooLargeError)
-    remedy = "say less" if is_large else _remedy(source.text, start)
+    remedy = "say less" if is_large else _remedy(source.text, start, said or "")
     return UserError(f"YAML: {said}", span, remedy)
 
 
-def _remedy(text: str, start: int) -> str:
+def _remedy(text: str, start: int, said: str) -> str:
     """Return what to do about a text that YAML stops to understand at a character."""
     if text[start : start + 1] == "\t":
         return "YAML indents with spaces, not with tabs"
     if text[start : start + 1] == "*":
         return "quote a text that begins with `*`"
+    if "mapping values" in said:
+        return "a line is `key: value`; a text that has a `:` itself stands in quotes"
     lines = text.split("\n")[: text.count("\n", 0, start) + 1]
     odd = [number for number, line in enumerate(lines, 1) if line.count('"') % 2]
     if odd:

@@ -33,7 +33,7 @@ hint: every instance of every statement needs one PE
 layer.yaml:3:13: error: placement is not total: ff[0, 1] has no PE
   placement: "{ ff[i,j] -> PE[j/4, 1 + i//4] }"
               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: every instance of every statement needs one PE
+hint: every instance of every statement needs one PE; `/` gives whole numbers only, `//` rounds down
 """,
     ),
     "twice": (

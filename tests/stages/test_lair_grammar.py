@@ -74,6 +74,43 @@ f.lair:3:1: error: found `}`, expected `(`, `-`, a name or a number
 f.lair:2:30: error: found `%`, which is no part of LAIR
     all (i) in (N) y[i] = x[i] % 2
                                ^
+hint: LAIR has no remainders: in layer.yaml there is `mod`
+""",
+    ),
+    "semicolon": (
+        "lair f() : int16 x -> int16 y[1] { all (i) in (1) y[i] = x; }",
+        """\
+f.lair:1:59: error: found `;`, which is no part of LAIR
+  lair f() : int16 x -> int16 y[1] { all (i) in (1) y[i] = x; }
+                                                            ^
+hint: a statement ends where the next one begins, without a `;`
+""",
+    ),
+    "two_indices_in_brackets": (
+        "lair f() : int16 x[1][1] -> int16 y[1] { all (i) in (1) y[i] = x[i, 0] }",
+        """\
+f.lair:1:67: error: found `,`, expected `+`, `-` or `]`
+  lair f() : int16 x[1][1] -> int16 y[1] { all (i) in (1) y[i] = x[i, 0] }
+                                                                    ^
+hint: each index has brackets of its own: `W[i][j]`
+""",
+    ),
+    "for": (
+        "lair f() : int16 x -> int16 y[1] { for (i) in (1) y[i] = x }",
+        """\
+f.lair:1:36: error: found `for`, expected `all`
+  lair f() : int16 x -> int16 y[1] { for (i) in (1) y[i] = x }
+                                     ^^^
+hint: iterators stand in parentheses, and so do their sizes: `all (i, j) in (M, N)`
+""",
+    ),
+    "loops_without_parentheses": (
+        "lair f() : int16 x -> int16 y[1] { all i in 1 y[i] = x }",
+        """\
+f.lair:1:40: error: found `i`, expected `(`
+  lair f() : int16 x -> int16 y[1] { all i in 1 y[i] = x }
+                                         ^
+hint: iterators stand in parentheses, and so do their sizes: `all (i, j) in (M, N)`
 """,
     ),
     "missing_arrow": (

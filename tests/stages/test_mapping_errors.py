@@ -330,13 +330,22 @@ layer.yaml:2:7: error: lair must be a text
         ^^^^^^^^^^
 """,
     ),
+    "a_key_without_a_colon": (
+        'sizes {M: 8, N: 8}',
+        """\
+layer.yaml:1:15: error: YAML: mapping values are not allowed here
+  sizes {M: 8, N: 8}
+                ^
+hint: a line is `key: value`; a text that has a `:` itself stands in quotes
+""",
+    ),
     "colon_in_a_value": (
         'a: b: c',
         """\
 layer.yaml:1:5: error: YAML: mapping values are not allowed here
   a: b: c
       ^
-hint: isl texts stand in quotes, or below `|`
+hint: a line is `key: value`; a text that has a `:` itself stands in quotes
 """,
     ),
 }
