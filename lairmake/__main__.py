@@ -20,7 +20,7 @@ HELP = "--help"
 CALLED = "LAIRMAKE_CALLED"
 """In the environment: what the user typed to start this program."""
 NOTHING = """nothing to build here: no dodo.py, no layer.yaml and no projects/
-hint: `{} new NAME` makes a layer"""
+hint: `{} new NAME` makes a layer; one that there is, is built in its folder"""
 EMPTY = "ERROR: an empty word names no task: leave it out\n"
 
 

@@ -45,4 +45,6 @@ def read_given(path: Path) -> tuple[bytes, Mark]:
         return content, mark_of(state)
     except OSError as error:
         hint = REMEDIES.get(error.errno or 0)
+        if path.name == LAYER and error.errno == errno.ENOENT:
+            hint = "the folder of a layer holds NAME.lair and layer.yaml"
         raise UserError(f"{shown_path(path)}: {error.strerror}", hint=hint) from error

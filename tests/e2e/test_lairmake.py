@@ -47,7 +47,7 @@ def test_where_nothing_is_to_be_built_it_says_what_to_do(small):
     assert (ended.code, ended.out) == (3, "")
     assert ended.err == (
         "ERROR: nothing to build here: no dodo.py, no layer.yaml and no projects/\n"
-        "hint: `lairmake new NAME` makes a layer\n"
+        "hint: `lairmake new NAME` makes a layer; one that there is, is built in its folder\n"
     )
 
 

@@ -53,13 +53,17 @@ def test_new_from_a_path_may_take_inputs_along(space):
      "error: a/build is where a layer keeps its files\nhint: choose another name\n"),
     (("new", "there"), 1, "error: projects/there exists\nhint: choose another name\n"),
     (("new", "there/b"), 1, "error: projects/there/b would lie in the layer there\n"),
-    (("new", "a", "--like", "none"), 1, "error: there is no layer none\nhint: shipped are "),
+    (("new", "a", "--like", "none"), 1, "error: there is no layer none\nhint: there are "),
+    (("new", "a", "--like", "conv1"), 1,
+     "error: there is no layer conv1\nhint: did you mean conv1d?\n"),
+    (("new", "a", "--like", "mlp"), 1,
+     "error: mlp is a network\nhint: copy one of its layers: `--like mlp/NAME`\n"),
 ])
 def test_new_refuses(space, arguments, code, text):
     space.copy(ROOT / "projects/fc", "projects/there")
     run = space.run(*arguments)
     assert (run.code, run.out) == (code, "")
-    assert run.err == text or (text.endswith("shipped are ") and run.err.startswith(text))
+    assert run.err == text or (text.endswith("there are ") and run.err.startswith(text))
     assert space.files("projects/a") == []
 
 

@@ -248,7 +248,10 @@ hint: a kernel folder has NAME.mlir, and no layer.yaml
 
 def test_no_layer_yaml(layer: Any) -> None:
     (layer.path / "layer.yaml").unlink()
-    assert layer.error() == "error: layer.yaml: No such file or directory\n"
+    assert layer.error() == """\
+error: layer.yaml: No such file or directory
+hint: the folder of a layer holds NAME.lair and layer.yaml
+"""
 
 
 @pytest.mark.parametrize("name", ["layer.yaml", "ff.lair"])

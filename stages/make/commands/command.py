@@ -127,7 +127,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
             layers = [each for each in layers if each.path == user_folder()] or layers
         if len(layers) != 1:
             hint = nearest_task(rest[0], layers, ()) if rest else ""
-            raise self.refuse(f"which layer? {_few([layer.name for layer in layers])}", hint)
+            raise self.refuse(f"which layer? {few([layer.name for layer in layers])}", hint)
         return layers[0], rest
 
     def _load_dodo(self) -> bool:
@@ -176,7 +176,8 @@ def _below(name: str, layers: Sequence[LayerFolder]) -> list[LayerFolder]:
     return [layer for layer in layers if layer.name.startswith(f"{name}/")]
 
 
-def _few(names: Sequence[str]) -> str:
+def few(names: Sequence[str]) -> str:
+    """Return names, of many the first few and how many there are more."""
     more = f", and {len(names) - FEW} more" if len(names) > FEW else ""
     return ", ".join(names[:FEW]) + more if names else "there is none here"
 

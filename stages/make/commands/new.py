@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.diagnose import UserError
-from stages.make.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.commands.command import JSON, LayerCommand, Options, few, print_json
 from stages.make.folders import (
     LAYER,
     NETWORK,
@@ -21,6 +21,7 @@ from stages.make.folders import (
     user_folder,
 )
 from stages.make.layers import find_layers, find_workspace, lone_folder
+from stages.make.nearest import did_you_mean
 from stages.make.session import session
 from stages.make.store.files import is_left_over, temporary_name
 from stages.shipped import shipped
@@ -89,8 +90,12 @@ class New(LayerCommand):
         for path in (user_folder() / like, *named, SHIPPED / like):
             if mark_of(files_in(path)) not in (None, NETWORK):
                 return path
-        names = ", ".join(sorted(shipped_layers()))
-        raise UserError(f"there is no layer {like}", hint=f"shipped are {names}")
+            if mark_of(files_in(path)) == NETWORK:
+                hint = f"copy one of its layers: `--like {like}/NAME`"
+                raise UserError(f"{like} is a network", hint=hint)
+        known = sorted({*shipped_layers(), *(layer.name for layer in found)})
+        hint = did_you_mean(like, known) or f"there are {few(known)}"
+        raise UserError(f"there is no layer {like}", hint=hint)
 
     def _report(self, folder: Path, as_json: bool) -> None:
         layer = lone_folder(folder)
