@@ -308,7 +308,7 @@ def test_unknown_tensors(layer: Any) -> None:
 layer.yaml:5:3: error: unknown tensor X
     X: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}
     ^
-hint: tensors of ff: W, x, y
+hint: did you mean x?
 
 layer.yaml:6:3: error: unknown tensor out
     out: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }"}
