@@ -110,15 +110,6 @@ def test_a_folder_where_the_state_belongs_is_made_anew(small):
     assert small.run().err == ""
 
 
-ONCE = """
-from doit.tools import run_once
-
-
-def task_once():
-    return {"actions": [], "uptodate": [run_once]}
-"""
-
-
 @pytest.mark.parametrize("kind", ["blobs", "entries"])
 def test_folders_where_files_of_the_store_belong_are_made_anew(small, kind):
     small.build()
