@@ -17,6 +17,7 @@ import islpy as isl
 
 from stages.lair.expressions import is_zero_at
 from stages.lair.layer import Carry, Statement, Tensor, writer_of
+from stages.lair.types import is_integer
 from stages.mapping.yaml_text import write_document
 from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import spell_object, write_objects
@@ -214,8 +215,13 @@ class TaskGraph:
         return {"portions": by, **({"follows": follows} if follows else {})}
 
     def _initial(self, tensor: str) -> str:
-        """Return what a tensor is before anything is added to it."""
-        return NEUTRAL[writer_of(self.layer, tensor).op]
+        """Return what a tensor is before anything is added to it.
+
+        What is assigned keeps the sign of a zero: -0 + -0 is -0 and -0 + 0 is 0 (IEEE 754, 6.3).
+        """
+        writer = writer_of(self.layer, tensor)
+        is_signed = writer.op == "=" and not is_integer(self.layer.tensors[tensor].type)
+        return "-0" if is_signed and not self._reacting(writer) else NEUTRAL[writer.op]
 
     def _tensor(self, name: str) -> dict[str, object]:
         tensor = self.layer.tensors[name]

@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 from stages.diagnose import UserError
@@ -95,3 +96,18 @@ def test_results_that_return_to_too_little_memory_are_refused():
     lines = str(refused.value).splitlines()
     assert " needs " in lines[0] and lines[0].endswith("bytes, wse2 has 3000")
     assert lines[-1].endswith("the code alone is too large: take a machine with more memory")
+
+
+def test_a_zero_keeps_its_sign_on_its_way_through_sums():
+    """PEs without a value add -0, the neutral element: 1 / y is -inf here, as in NumPy."""
+    lair = """lair a(): float16 x[8] -> float16 y[8] { all (i) in (8) y[i] = x[i] * 0 }
+lair b(): float16 y[8] -> float16 z[8] { all (i) in (8) z[i] = 1 / y[i] }
+graph g(): float16 x[8] -> float16 z[8] { y = a()(x) z = b()(y) }
+"""
+    mapping = (
+        'target: "{ PE[3, 3] }"\n'
+        'placement: "{ a[i] -> PE[i//4, i mod 2]; b[i] -> PE[i mod 3, 1] }"\n'
+    )
+    built = build(lair, mapping, "simulate")
+    assert built.results()["check"]["z"]["right"]
+    assert {value for value in built.output("z")} == {-np.inf, np.inf}
