@@ -89,6 +89,15 @@ def test_without_outputs_and_state_nothing_runs(small):
     assert contents(small) == before
 
 
+ONCE = """
+from doit.tools import run_once
+
+
+def task_once():
+    return {"actions": [], "uptodate": [run_once]}
+"""
+
+
 @pytest.mark.parametrize("damage", [b"no such thing\n", b"SQLite format 3\0" + b"\1" * 5000])
 def test_damaged_state_is_made_anew(small, damage):
     small.write("dodo.py", DODO + ONCE)

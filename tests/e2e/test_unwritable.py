@@ -5,7 +5,7 @@ import resource
 import shutil
 
 from tests.e2e.conftest import DODO
-from tests.e2e.test_store import ALL, SWITCHED, contents
+from tests.e2e.test_store import ALL, ONCE, SWITCHED, contents
 
 
 def without_write_rights():
@@ -81,12 +81,3 @@ def test_without_a_place_for_the_state_what_is_not_remembered_is_said(small):
     said = "warning: .lairmake/state.db is left out: unable to open database file\n"
     assert small.run("once", preexec=without_write_rights).err == said
     writable(small.root / ".lairmake")
-
-
-ONCE = """
-from doit.tools import run_once
-
-
-def task_once():
-    return {"actions": [], "uptodate": [run_once]}
-"""
