@@ -10,7 +10,7 @@ DOIT_CONFIG = workspace_config()
 PYTHON = [sys.executable, "-m"]
 CORES = min(os.cpu_count() or 1, 8)
 WORKERS = ["-n", str(CORES), "--dist", "loadgroup"] if CORES > 1 else []
-CODE = ("lairmake", "stages")
+CODE = ("lairmake", "stages", "tools")
 MODULES = [Path("dodo.py"), *sorted(p for d in (*CODE, "tests") for p in Path(d).rglob("*.py"))]
 
 

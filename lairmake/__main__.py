@@ -60,7 +60,7 @@ def _nearest(here: Path) -> Path | None:
 
     Only where the user stands `projects/` alone makes a workspace.
     """
-    from stages.make.layers import is_buildable
+    from stages.make.core.layers import is_buildable
 
     for place in (here, *here.parents):
         if (place / DODO).is_file() or is_buildable(place):
@@ -71,7 +71,7 @@ def _nearest(here: Path) -> Path | None:
 def _namespace(folder: Path) -> dict[str, Any]:
     """Return what our dodo.py would define in a folder that has none."""
     from stages import make
-    from stages.make.layers import is_buildable
+    from stages.make.core.layers import is_buildable
 
     if is_buildable(folder):
         return {"DOIT_CONFIG": make.layer_config(), "task_layers": make.layer_tasks}

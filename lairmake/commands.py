@@ -14,5 +14,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     find_compiler()
     own = HERE / "stages" / "make" / "commands" / f"{name.lower()}.py"
-    place = "run" if name == "Run" else f"commands.{name.lower() if own.is_file() else 'inert'}"
-    return getattr(importlib.import_module(f"stages.make.{place}"), name)
+    place = name.lower() if own.is_file() else "inert"
+    return getattr(importlib.import_module(f"stages.make.commands.{place}"), name)

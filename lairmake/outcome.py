@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from stages.make.folders import LayerFolder
+    from stages.make.store.folders import LayerFolder
 
     Array: TypeAlias = npt.NDArray[np.generic]
 
@@ -128,14 +128,14 @@ def results(folder: str | os.PathLike[str]) -> Results:
     Raises Error where there is no such build, or no such folder.
     """
     find_compiler()
-    from stages.make.layers import open_folder
+    from stages.make.core.layers import open_folder
 
     return _results(open_folder(buildable(folder)))
 
 
 def buildable(folder: str | os.PathLike[str]) -> Path:
     """Return the folder of a layer, a network or a kernel, resolved. Raises Error for others."""
-    from stages.make.layers import is_buildable
+    from stages.make.core.layers import is_buildable
 
     place = Path(folder).resolve()
     if not place.is_dir():

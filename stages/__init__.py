@@ -1,42 +1,27 @@
-"""The stages of the compiler, one module each, in the order in which they run."""
+"""The compiler: a wing for each pipeline, and here the stages of each kind of folder."""
 
-PIPELINE: tuple[str, ...] = (
-    "parse",
-    "place",
-    "schedule",
-    "adapt",
-    "route",
-    "allocate",
-    "instances",
-    "compress",
-    "approximate",
-    "enumerate",
-    "simd",
-    "render",
-    "simulate",
-)
+from stages import kernel, layer, network, skewing, volumes
 
-NETWORK: tuple[str, ...] = ("connect", "conclude")
+WINGS = (layer, skewing, volumes, kernel, network)
+
+PIPELINE: tuple[str, ...] = layer.PIPELINE
+"""The stages of a layer folder."""
+
+NETWORK: tuple[str, ...] = network.PIPELINE
 """The stages of a network: the first before a part is simulated, the second after all parts."""
 
-KERNEL: tuple[str, ...] = ("shape", "relate", "compose", "arrange")
+KERNEL: tuple[str, ...] = (*kernel.PIPELINE, *volumes.PIPELINE)
 """The stages of a kernel folder, which holds a `.mlir`."""
 
-TILES: tuple[str, ...] = ("partition", "tile", "emit", "assemble")
+TILES: tuple[str, ...] = kernel.TILES
 """Further stages of one whose kernel.yaml asks for parts: the last after all of these."""
 
-ANALYSES: tuple[str, ...] = (
-    "broadcast",
-    "skew",
-    "count",
-    "describe",
-    "relate",
-    "compose",
-    "arrange",
-)
+ANALYSES: tuple[str, ...] = (*skewing.PIPELINE, *volumes.OF_LAYERS, *volumes.PIPELINE)
 """Stages of a layer that run only where they are asked for, or come before one that is."""
+
+_MODULES = {stage: f"{wing.__name__}.{stage}" for wing in WINGS for stage in wing.STAGES}
 
 
 def module_of(stage: str) -> str:
     """Return the name of a stage's module."""
-    return f"stages.{stage}"
+    return _MODULES[stage]

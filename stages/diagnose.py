@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from stages.poly.nesting import DEEPEST, too_deep
+from stages.nesting import DEEPEST, too_deep
 
 LONGEST_LINE = 200
 """How many characters of a line an error shows."""

@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 
 from stages.fabric import compiler
-from stages.make.folders import STATE
+from stages.make.store.folders import STATE
 
 pytest_plugins = ["tests.property.tally"]
 

@@ -1,1 +1,1 @@
-"""The simulated machine: profiles, pe.h, the engine and its driver. Knows nothing of LAIR."""
+"""The simulated machine: pe.h, the engine and its driver. Knows nothing of LAIR."""

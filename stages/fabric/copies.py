@@ -1,8 +1,8 @@
 """What external PEs send where each PE gets a stream of its own: so many copies, and their ends.
 
 A control wavelet after a copy turns the router that handed it over; after the last one on a way,
-all that it passes, too (stages/poly/copies.py). All that follows the same adapter ends with its
-last copy.
+all that it passes, too (stages/poly/own_sequences.py). All that follows the same adapter ends with
+its last copy.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import Grid, coordinates, members
+from stages.poly.arrays import evaluate_pw_aff
 from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.evaluate import evaluate_pw_aff
 from stages.poly.function import function_of
 
 ADVANCE, TURN = 1, 2

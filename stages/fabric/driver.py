@@ -38,10 +38,10 @@ from stages.fabric.ports import (
     read_departure,
     take_departed,
 )
-from stages.fabric.profile import Profile
 from stages.fabric.progress import Tell, reported, share_of
 from stages.fabric.resident import gather, resident_shape, residents, scatter
 from stages.fabric.sequences import Received, read_received, sequence_fault
+from stages.machine.profile import Profile
 
 Array = NDArray[Any]
 CYCLE_LIMIT = 10**9

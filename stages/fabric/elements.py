@@ -11,8 +11,8 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PARAM, bind_domain
-from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
 from stages.poly.function import function_of
 from stages.poly.quota import TooManyOperations, limited
 

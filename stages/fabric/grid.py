@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints, bounding_box
 from stages.fabric.library import MAX_POSITIONS
+from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set
-from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
 from stages.poly.function import function_of
 
 SIDES = ("N", "E", "S", "W", "ramp")

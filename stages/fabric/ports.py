@@ -24,8 +24,8 @@ from stages.fabric.elements import (
 from stages.fabric.grid import SIDES, STEPS, Grid, coordinates
 from stages.fabric.library import INLET, OUTLET
 from stages.fabric.sequences import Received, Sequences, take_sequences
+from stages.poly.arrays import evaluate_set
 from stages.poly.bind import PE_NAMES, bind_set
-from stages.poly.evaluate import evaluate_set
 
 Array = NDArray[Any]
 INDEX_LIMIT = 65536

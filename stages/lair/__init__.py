@@ -1,4 +1,4 @@
-"""LAIR: grammar, tree, checks, and a direct NumPy evaluator that serves as the reference."""
+"""LAIR: grammar, tree, checks."""
 
 from stages.lair.expressions import FUNCTIONS, expression_text, is_zero_at
 from stages.lair.grammar import parse_expression, parse_lair

@@ -25,7 +25,7 @@ from stages.lair.tree import (
     Tensor,
     walk,
 )
-from stages.lair.types import TYPES
+from stages.machine.types import TYPES
 
 LARGEST_NUMBER = 3.4028234663852886e38
 AFFINE = "LAIR accesses are sums of iterators times integers"

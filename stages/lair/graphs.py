@@ -12,7 +12,7 @@ from stages.diagnose import UserError
 from stages.lair.checks import check_distinct, check_head, check_sizes
 from stages.lair.names import check_name, did_you_mean, plural
 from stages.lair.tree import File, Graph, Name, Node, NodeCall, Reference
-from stages.lair.types import TYPES
+from stages.machine.types import TYPES
 
 
 def check_graph(graph: Graph, file: File) -> Iterator[UserError]:

@@ -15,7 +15,7 @@ from stages.lair.affine import reach
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary, walk
-from stages.lair.types import is_integer
+from stages.machine.types import is_integer
 
 if TYPE_CHECKING:
     import islpy as isl

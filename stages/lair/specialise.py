@@ -25,7 +25,7 @@ from stages.lair.layer import Carry, Layer, Statement, Tensor
 from stages.lair.layer_checks import check_layer
 from stages.lair.names import did_you_mean
 from stages.lair.tree import Access, Affine
-from stages.lair.types import TYPES
+from stages.machine.types import TYPES
 
 __all__ = ["Access", "Affine", "Layer", "Statement", "Tensor", "specialise"]
 

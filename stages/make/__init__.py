@@ -4,7 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stages.make.tasks import layer_config, layer_tasks, workspace_config, workspace_tasks
+    from stages.make.doit.tasks import layer_config, layer_tasks, workspace_config, workspace_tasks
 
 __all__ = ["layer_config", "layer_tasks", "workspace_config", "workspace_tasks"]
 
@@ -16,4 +16,4 @@ def __getattr__(name: str) -> Any:
     """
     if name not in __all__:
         raise AttributeError(f"module {__name__} has no attribute {name}")
-    return getattr(importlib.import_module("stages.make.tasks"), name)
+    return getattr(importlib.import_module("stages.make.doit.tasks"), name)

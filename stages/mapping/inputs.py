@@ -84,7 +84,7 @@ class Inputs(abc.ABC):
         """
         import yaml
 
-        from stages.mapping.yaml_limits import load
+        from stages.yaml_limits import load
 
         source = self.source(name)
         try:

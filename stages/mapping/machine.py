@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stages.diagnose import UserError, source_of
-from stages.fabric.profile import Profile, ProfileError, load_profile
+from stages.machine.profile import Profile, ProfileError, load_profile
 from stages.mapping.yaml_text import top_key
 
 if TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
+    from stages.mapping.kernel_yaml import Kernel
     from stages.mapping.layer_yaml import Mapping
-    from stages.volumes.kernel import Kernel
 
 
 def read_machine(inputs: Inputs, asking: Mapping | Kernel) -> Profile:

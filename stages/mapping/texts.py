@@ -13,7 +13,7 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.mapping.isl_hints import hint_for, new_name
 from stages.mapping.isl_text import IslText
-from stages.poly.nesting import too_much
+from stages.nesting import too_much
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]
 T = TypeVar("T", isl.UnionMap, isl.UnionSet)

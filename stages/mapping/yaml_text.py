@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.mapping.yaml_limits import TooLargeError, composed
+from stages.yaml_limits import TooLargeError, composed
 
 Path = tuple[str | int, ...]
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")

@@ -28,7 +28,7 @@ from stages.poly.integers import (
     pivot_rows,
 )
 from stages.poly.kinds import AccessRelation, Compression
-from stages.poly.lattice import along_lattice
+from stages.poly.lattices import along_lattice
 
 SET = isl.dim_type.set
 

@@ -16,7 +16,7 @@ import islpy as isl
 
 from stages.poly.function import function_of
 from stages.poly.integers import Matrix, solve
-from stages.poly.lattice import directions
+from stages.poly.lattices import directions
 from stages.poly.simple import simplified
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out

@@ -16,11 +16,11 @@ from typing import Any, TypeAlias
 import islpy as isl
 
 from stages.diagnose import working_on
+from stages.nesting import too_much
 from stages.poly.bind import PARAM
 from stages.poly.canonical import Needed, sort_names
 from stages.poly.disjuncts import WORD, disjuncts_of, plain_disjuncts_of
 from stages.poly.naming import Names, find_names, names_of, spaces_of, tuples_of
-from stages.poly.nesting import too_much
 from stages.poly.quota import TooManyOperations, limited
 from stages.poly.shared import Shared, share
 

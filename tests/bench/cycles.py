@@ -1,8 +1,8 @@
 """How many cycles of the machine a layer takes, over the least number that is possible."""
 
-from stages.evaluation.split import split
 from tests.bench.figures import Figure
 from tests.bench.layers import build, conv2d as write_conv2d, fc, results
+from tools.evaluation.split import split
 
 
 def fc1024(folder):

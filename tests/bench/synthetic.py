@@ -9,7 +9,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = 12
-PLAIN = ("diagnose.py", "fabric", "make", "mapping", "poly", "shipped.py")
+PLAIN = (
+    "diagnose.py", "fabric", "machine", "make", "mapping", "nesting.py", "poly", "shipped.py",
+    "yaml_limits.py",
+)
 
 STAGE = '''"""{title}.
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from stages.evaluation.split import split
 from tests.bench import compiling, cycles
 from tests.bench.__main__ import parser, selected
 from tests.bench.figures import Figure, line
 from tests.bench.layers import build, conv2d, results
 from tests.bench.probe import probed
 from tests.bench.process import run
+from tools.evaluation.split import split
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ import pytest
 from doit.doit_cmd import DoitMain
 
 from stages import KERNEL, NETWORK, PIPELINE, TILES
-from stages.fabric.profile import PROFILES
 from stages.lair.expressions import FUNCTIONS
 from stages.lair.layer import OPS
-from stages.lair.types import TYPES
+from stages.machine.profile import PROFILES
+from stages.machine.types import TYPES
 from stages.mapping.layer_yaml import Mapping, Simd, TensorMapping
 
 ROOT = Path(__file__).resolve().parents[2]

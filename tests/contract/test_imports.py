@@ -9,47 +9,46 @@ from pathlib import Path
 import pytest
 
 from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
-from stages.make import imports
-from stages.make.imports import code_of, reached, statements
-from stages.make.key import COMPILES, PACKAGES
+from stages.make.core import imports
+from stages.make.core.imports import code_of, reached, statements
+from stages.make.core.key import COMPILES, PACKAGES
 from stages.shipped import STAGES
 
 EVERY = tuple(dict.fromkeys((*PIPELINE, *NETWORK, *KERNEL, *TILES, *ANALYSES)))
 ALL = " ".join(EVERY)
 MACHINE = "route simd render simulate emit skew"
 AGAIN = {
-    "pe/compute.py": "render",
-    "pe/bound.py": "simulate",
-    "pe/code.py": "simd render",
+    "layer/pe/compute.py": "render",
+    "layer/bound/bound.py": "simulate",
+    "layer/pe/code.py": "simd render",
     "fabric/report.c": "simulate",
     "fabric/command.py": "simulate",
     "fabric/pe.h": "render simulate",
-    "fabric/profiles/wse2.yaml": MACHINE,
+    "machine/profiles/wse2.yaml": MACHINE,
     "mapping/machine.py": MACHINE,
     "mapping/inputs.py": ALL,
     "templates/pe.c.j2": "render",
-    "lair/data.py": "simulate conclude emit assemble",
+    "reference/data.py": "simulate conclude emit assemble",
     "lair/lair.lark": ALL,
-    "mapping/crossing.py": "connect",
+    "network/crossing.py": "connect",
     "mapping/network_yaml.py": "connect conclude",
-    "volumes/kernel.py": "shape partition tile emit assemble",
-    "mlir/text.py": "shape",
+    "mapping/kernel_yaml.py": "shape partition tile emit assemble",
+    "kernel/mlir/text.py": "shape",
     "poly/box_hull.py": "place adapt allocate approximate enumerate simd",
     "poly/text.py": ALL,
-    "streams/routing.py": "route",
-    "vector/cost.py": "simd",
-    "make/inputs.py": ALL,
-    "make/stage.py": ALL,
-    "make/action.py": "",
+    "layer/routes/routing.py": "route",
+    "layer/cost.py": "simd",
+    "make/core/folder_inputs.py": ALL,
+    "make/core/stage.py": ALL,
+    "make/core/action.py": "",
     "make/commands/why.py": "",
-    "evaluation/plot.py": "",
 }
 """Which stages run again where a file is edited, those that come after them left out."""
 
 LOADS = re.compile(r"importlib(?!\.metadata)|__import__|\bexec\(|runpy|spec_from|pkgutil")
 LOADED = {
     "make/__init__.py": "the Make, for dodo files, not for stages",
-    "make/stage.py": "the stage, from which its code is found",
+    "make/core/stage.py": "the stage, from which its code is found",
     "fabric/compiler.py": "looks whether there is a compiler",
 }
 """What loads modules by names that it computes, and which."""
@@ -79,7 +78,7 @@ def test_what_loads_modules_by_a_computed_name_is_known(code):
 
 def test_a_module_that_reads_files_beside_it_says_which():
     for path in sorted(STAGES.rglob("*.py")):
-        if path.relative_to(STAGES).parts[0] not in ("make", "evaluation", "shipped.py"):
+        if path.relative_to(STAGES).parts[0] not in ("make", "shipped.py"):
             text = path.read_text("utf-8")
             assert "__file__" not in text or "\nDATA = " in text, path
 

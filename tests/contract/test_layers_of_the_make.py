@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 STORE = Path(__file__).resolve().parents[2] / "stages/make/store"
-BELOW = ("stages.diagnose", "stages.make.folders", "stages.make.settings", "stages.make.store")
+BELOW = ("stages.diagnose", "stages.make.store.folders", "stages.make.store.settings", "stages.make.store")
 
 
 def imported(path):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES, module_of
-from stages.make.declare import declaration, path_of
+from stages.make.core.declare import declaration, path_of
 
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = ("lairmake", "stages")
+CODE = ("lairmake", "stages", "tools")
 MODULES = sorted(p for d in (*CODE, "tests") for p in (ROOT / d).rglob("*.py"))
 TEXTS = sorted(
     p for d in (*CODE, "tests", "templates", "projects", "docs") for p in (ROOT / d).rglob("*")

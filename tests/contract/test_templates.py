@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
-FILES = sorted(p for p in TEMPLATES.rglob("*") if p.is_file())
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(p for p in ROOT.glob("**/templates/*.j2"))
 TAG = re.compile(r"\{\{(.*?)\}\}|\{%(.*?)%\}", re.DOTALL)
 STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 TRIM = re.compile(r"^[-+]|[-+]$")

@@ -1,6 +1,5 @@
 """A small space to build in: write files, run doit, and see what ran and what stayed."""
 
-import inspect
 import os
 import shutil
 import subprocess
@@ -11,9 +10,9 @@ from pathlib import Path
 import pytest
 from doit.doit_cmd import DoitMain
 
-from stages import PIPELINE, module_of
-from stages.make.action import run_stage
-from stages.make.layers import find_layers
+from stages import PIPELINE
+from stages.make.core.action import run_stage
+from stages.make.core.layers import find_layers
 from stages.make.store.state import State
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +22,7 @@ ALL_CORES = LAYER_DODO.replace("layer_", "workspace_")
 DODO = ALL_CORES.replace("workspace_config()", 'workspace_config() | {"num_process": 1}')
 """With this stages run in one process, in an order that tests may rely on."""
 COMMANDS = frozenset(DoitMain().get_cmds())
+MODULE_OF = 'def module_of(stage):\n    return f"stages.{stage}"\n'
 SHIPPED = tuple(layer.name for layer in find_layers(ROOT) if layer.stages == PIPELINE)
 
 
@@ -120,13 +120,13 @@ def modules(tmp_path_factory):
     stages = tmp_path_factory.mktemp("modules") / "stages"
     shutil.copytree(ROOT / "lairmake", stages.parent / "lairmake")
     shutil.copytree(SMALL, stages)
-    for package in ("fabric", "lair", "make", "mapping", "poly"):
+    for package in ("fabric", "lair", "machine", "make", "mapping", "poly"):
         shutil.copytree(ROOT / "stages" / package, stages / package)
-    for module in ("diagnose.py", "shipped.py"):
+    for module in ("diagnose.py", "nesting.py", "shipped.py", "yaml_limits.py"):
         shutil.copy(ROOT / "stages" / module, stages)
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nNETWORK, KERNEL, ANALYSES = (), ('gather',), ('count',)\n"
-    (stages / "__init__.py").write_text(tuples + inspect.getsource(module_of), encoding="utf-8")
+    (stages / "__init__.py").write_text(tuples + MODULE_OF, encoding="utf-8")
     before = sources(stages.parent)
     yield stages.parent
     assert sources(stages.parent) == before, "a test edited what others use: see own_modules"

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from doit.doit_cmd import DoitMain
 
-import stages.make.run  # noqa: F401
 from stages.make.store.files import remove_whatever
 
 PATIENCE, FILES = 60, 20

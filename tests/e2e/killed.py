@@ -14,8 +14,6 @@ from pathlib import Path
 
 from doit.doit_cmd import DoitMain
 
-import stages.make.run  # noqa: F401
-
 ENTRIES = Path(".lairmake/store/entries")
 
 

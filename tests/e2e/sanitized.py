@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stages.fabric import compiler, library
-from stages.make.action import run_stage
+from stages.make.core.action import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ctypes.CDLL(None)

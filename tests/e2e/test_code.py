@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
-from stages.make.declare import path_of
-from stages.make.imports import code_of, name_of
-from stages.make.layers import open_folder
+from stages.make.core.declare import path_of
+from stages.make.core.imports import code_of, name_of
+from stages.make.core.layers import open_folder
 from tests.e2e.conftest import DODO, ROOT, Space
 
 CODE = (f"{ROOT}/stages/", f"{ROOT}/templates/")

@@ -6,13 +6,13 @@ import re
 import pytest
 import yaml
 
-from stages.evaluation import sweeps
-from stages.evaluation.broadcast import counted, layers_table
-from stages.evaluation.layers import LAYERS
-from stages.evaluation.measure import case_of, measure
-from stages.evaluation.multicast import layers_table as worth_table, without_multicast
-from stages.evaluation.sweeps import SWEEPS
 from tests.e2e.conftest import DODO, ROOT, Space
+from tools.evaluation import sweeps
+from tools.evaluation.broadcast import counted, layers_table
+from tools.evaluation.counted import LAYERS
+from tools.evaluation.measure import case_of, measure
+from tools.evaluation.multicast import layers_table as worth_table, without_multicast
+from tools.evaluation.sweeps import SWEEPS
 
 NAMES = ("dot", "outer_product")
 

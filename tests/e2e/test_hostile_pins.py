@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from stages.diagnose import UserError
-from stages.make.action import run_stage
-from stages.make.folders import file_of
-from stages.make.layers import open_folder
+from stages.make.core.action import run_stage
+from stages.make.core.layers import open_folder
+from stages.make.store.folders import file_of
 from tests.e2e.conftest import DODO, ROOT
 
 HOSTILE = '({ system("touch harm"); 0; })'

@@ -109,7 +109,7 @@ def test_a_build_is_interrupted_while_its_processes_start(small, number):
 
 BETWEEN = """
 import os
-from stages.make.runner import LazyRunner
+from stages.make.doit.runner import LazyRunner
 
 next_job, jobs = LazyRunner.get_next_job, []
 
@@ -213,7 +213,7 @@ def test_a_build_says_that_the_process_of_isl_was_killed(small, notes, arguments
 @pytest.mark.parametrize("arguments", WAYS)
 @pytest.mark.usefixtures("own_modules")
 def test_isl_is_ended_where_it_works_for_long_without_counting(small, notes, arguments):
-    path = small.modules / "stages/make/apart.py"
+    path = small.modules / "stages/make/core/apart.py"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("MOST_SECONDS = 600.0", "MOST_SECONDS = 0.5"), encoding="utf-8")
     build = start(small, *arguments, NOTED=str(notes), IN_ISL="render")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stages import PIPELINE
-from stages.make.declare import declaration
+from stages.make.core.declare import declaration
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("fc", "conv1d", "conv2d", "pointwise")

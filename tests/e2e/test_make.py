@@ -79,8 +79,8 @@ def test_nothing_to_do_imports_no_stage_and_no_package(small):
 LOADED = """
 import atexit, sys
 HEAVY = (
-    "islpy", "numpy", "jinja2", "yaml", "pydantic", "lark", "rich", "fsspec", "stages.parse",
-    "stages.simulate",
+    "islpy", "numpy", "jinja2", "yaml", "pydantic", "lark", "rich", "fsspec", "stages.layer.parse",
+    "stages.layer.simulate",
 )
 atexit.register(lambda: print("loaded", [m for m in HEAVY if m in sys.modules]))
 """

@@ -87,7 +87,7 @@ def test_a_profile_that_a_task_makes_is_made_before_the_layers_that_name_it(spac
     space.copy(ROOT / "projects" / name, f"projects/{name}")
     given = space.read(f"projects/{name}/layer.yaml")
     space.write(f"projects/{name}/layer.yaml", f"{given}\nmachine: ../../mine.yaml\n")
-    space.write("figures", (ROOT / "stages/fabric/profiles/paper.yaml").read_text("utf-8"))
+    space.write("figures", (ROOT / "stages/machine/profiles/paper.yaml").read_text("utf-8"))
     task = """
 
 def task_profile():

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from stages import PIPELINE
-from stages.make.action import run_stage
-from stages.make.layers import open_folder
+from stages.make.core.action import run_stage
+from stages.make.core.layers import open_folder
 from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import read_objects
 from tests.e2e.conftest import ROOT

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from stages import PIPELINE
-from stages.make.action import run_stage
+from stages.make.core.action import run_stage
 from tests.e2e.conftest import ROOT, SHIPPED
 from tests.property.invariants import check_invariants
 

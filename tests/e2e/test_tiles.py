@@ -7,12 +7,12 @@ import numpy as np
 
 from stages import KERNEL, PIPELINE, TILES
 from tests.e2e.conftest import DODO, LAYER_DODO
-from tests.volumes.tiled import MATMUL
+from tests.kernel.tiled import MATMUL
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEN = """\
 import atexit, sys
-heavy = {"xdsl", "yaml", "islpy", "numpy", "pydantic", "stages.mlir", "stages.volumes"}
+heavy = {"xdsl", "yaml", "islpy", "numpy", "pydantic", "stages.kernel.mlir", "stages.volumes"}
 atexit.register(lambda: print("imported", sorted(heavy & sys.modules.keys()), file=sys.stderr))
 """
 

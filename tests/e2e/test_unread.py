@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.make.layers import open_folder
-from stages.make.session import begin, session
+from stages.make.core.layers import open_folder
+from stages.make.core.session import begin, session
 from tests.e2e.conftest import DODO, LAYER_DODO, ROOT
 
 KERNEL_SAYS = (
@@ -51,7 +51,7 @@ def test_diff_tells_of_the_others_where_a_folder_cannot_be_read(spoilt):
 
 
 def test_a_bug_in_one_kernel_is_a_line_where_nothing_is_built(tmp_path, monkeypatch):
-    monkeypatch.setattr("stages.make.faults.perform", lambda name, inputs: {}["="])
+    monkeypatch.setattr("stages.make.core.faults.perform", lambda name, inputs: {}["="])
     (tmp_path / "k.mlir").write_text("nonsense\n", encoding="utf-8")
     (tmp_path / "kernel.yaml").write_text("facts: []\n", encoding="utf-8")
     begin()

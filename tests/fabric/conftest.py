@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from stages.fabric.compiler import build_library, users_cache
-from stages.fabric.profile import load_profile
+from stages.machine.profile import load_profile
 
 HERE = Path(__file__).parent
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.layer.built import MV, build
 from tests.property.machines import ran
-from tests.stages.built import MV, build
 
 FAR = """target: "{{ PE[3, 2] }}"
 machine: {{profile: systolic, dispatch: {dispatch}}}

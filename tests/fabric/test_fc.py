@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.driver import run_fabric
-from stages.fabric.profile import load_profile
+from stages.machine.profile import load_profile
 
 RANDOM = np.random.default_rng(1)
 W = RANDOM.integers(-4, 5, (32, 16)).astype("f2")

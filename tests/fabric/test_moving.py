@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.driver import FabricFailure, run_fabric
-from stages.fabric.profile import load_profile
+from stages.machine.profile import load_profile
 
 CHAIN = {
     "y_a": "{ [PE[x, 0] -> ramp[]] -> E[] : x mod 2 = 0;"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.driver import run_fabric
-from stages.fabric.profile import load_profile
+from stages.machine.profile import load_profile
 
 COLOURS = {
     "x_even": "{ [PE[x, 0] -> W[]] -> ramp[] : x mod 2 = 0; [PE[x, 0] -> ramp[]] -> E[] :"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.driver import run_fabric
-from stages.fabric.profile import load_profile
+from stages.machine.profile import load_profile
 
 ROUTES = {"x": "{ [PE[0, 0] -> W[]] -> ramp[] }", "y": "{ [PE[0, 0] -> ramp[]] -> E[] }"}
 

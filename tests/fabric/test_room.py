@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.driver import FabricFailure, run_fabric
-from stages.fabric.profile import load_profile
+from stages.machine.profile import load_profile
 
 SHAPES = {"z": (2, 2, 32)}
 X = np.arange(1, 65, dtype="i2").reshape(2, 32)

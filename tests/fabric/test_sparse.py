@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.driver import run_fabric
-from stages.fabric.profile import load_profile
+from stages.machine.profile import load_profile
 
 ORDER = "{ x[i, j] -> [PE[x, -1] -> index[i, j]] : 0 <= x <= 1 and 0 <= i <= 2 and 0 <= j <= 7 }"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
-from stages.fabric.profile import load_profile
+from stages.machine.profile import load_profile
 
 
 def waiting(row, colours=None):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.driver import FabricFailure, run_fabric
-from stages.fabric.profile import load_profile
+from stages.machine.profile import load_profile
 
 OPERATIONS = ["COPY", "ADD", "SUB", "MUL", "DIV", "MAX", "MIN", "MAC", "FMA", "FMS", "FNMA"]
 FUSED = ("FMA", "FMS", "FNMA")

@@ -13,7 +13,7 @@ import pytest
 from tests.mutation.faults import faults
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("lairmake", "stages", "templates", "tests", "projects", "pyproject.toml")
+PARTS = ("lairmake", "stages", "templates", "tests", "tools", "projects", "pyproject.toml")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "build", "mutation")
 FAILED = 1
 """The exit code of pytest if tests ran, and failed."""

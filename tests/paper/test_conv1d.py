@@ -10,7 +10,7 @@ from stages.poly.bind import PE_NAMES
 from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, fixed_size
 from stages.poly.box_hull import BoxHull, as_set, box_hull, local_map, offset_set, size_set
 from stages.poly.compression import Compressed, compress, compressed_access
-from stages.poly.enumeration import Enumeration, enumerate_sizes
+from stages.poly.enumerated import Enumeration, enumerate_sizes
 from stages.poly.interference import (
     Extension,
     accessed_by,

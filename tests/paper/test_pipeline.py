@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from stages import PIPELINE
-from stages.make.action import run_stage
+from stages.make.core.action import run_stage
 from stages.poly.pieces import from_domain
 from stages.poly.text import read_objects
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
+from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.ast import (
     Branch,
     Expression,
@@ -20,7 +21,6 @@ from stages.poly.ast import (
     interval,
     loop_nest,
 )
-from stages.poly.evaluate import evaluate_pw_aff, evaluate_set
 
 ANY = "{ : }"
 FUNCTIONS = [

@@ -2,8 +2,8 @@ import islpy as isl
 import pytest
 
 from stages.poly.border import border_chain
-from stages.poly.copies import border_copies, copy_routes
 from stages.poly.flow import Routes, chain_routes
+from stages.poly.own_sequences import border_copies, copy_routes
 from stages.poly.passing import (
     Line,
     backwards,

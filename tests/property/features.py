@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.make.inputs import FolderInputs
-from stages.make.layers import open_folder
+from stages.layer.streams.tasks import RUNS
+from stages.make.core.folder_inputs import FolderInputs
+from stages.make.core.layers import open_folder
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.side import bounding_rectangle
-from stages.streams.tasks import RUNS
 
 DEMANDED = (
     "sparse arrival", "reduction over several PEs", "stride or dilation above one",

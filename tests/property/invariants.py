@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.make.inputs import FolderInputs
-from stages.make.layers import open_folder
+from stages.make.core.folder_inputs import FolderInputs
+from stages.make.core.layers import open_folder
 from stages.poly.bind import PE_NAMES
 from stages.poly.pieces import maps_of, named_set
 from stages.poly.quota import TooManyOperations, limited

@@ -10,7 +10,7 @@ import numpy as np
 
 from stages import PIPELINE
 from stages.diagnose import UserError, UserErrors
-from stages.make.action import run_stage
+from stages.make.core.action import run_stage
 from tests.property.algorithm import random_algorithm
 from tests.property.choices import Choices
 from tests.property.features import features_of

@@ -2,11 +2,11 @@
 
 import random
 
-from stages import simulate
 from stages.fabric import compiler
-from stages.lair.data import input_samples
-from stages.make.inputs import FolderInputs
-from stages.make.layers import open_folder
+from stages.layer import simulate
+from stages.make.core.folder_inputs import FolderInputs
+from stages.make.core.layers import open_folder
+from stages.reference.data import input_samples
 
 TYPES = ("float16", "float32", "int16", "int32")
 FIGURES = {

@@ -56,7 +56,7 @@ FOLDERS = {
     ),
     "kernel": {"pool.mlir": POOL.encode(), "kernel.yaml": b"facts: []\nmachine: wse2\n"},
     "machine": _shipped("fc/fc.lair", "fc/layer.yaml")
-    | {"mine.yaml": (ROOT / "stages/fabric/profiles/wse2.yaml").read_bytes()},
+    | {"mine.yaml": (ROOT / "stages/machine/profiles/wse2.yaml").read_bytes()},
     "settings": {"lairmake.yaml": b"store: {url: kept, read_only: true}\n"},
     "text": {name: (ROOT / "cache/fc" / name).read_bytes() for name in TEXTS},
     "pinned": _shipped("fc/fc.lair", "fc/layer.yaml")

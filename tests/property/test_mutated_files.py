@@ -15,12 +15,12 @@ import pytest
 from lairmake.__main__ import main
 from stages import NETWORK, PIPELINE, TILES
 from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.action import run_stage
-from stages.make.edits import check_edit
-from stages.make.folders import parts_of
-from stages.make.layers import open_folder
-from stages.make.session import begin, session
-from stages.make.settings import shared_store
+from stages.make.core.action import run_stage
+from stages.make.core.edits import check_edit
+from stages.make.core.layers import open_folder
+from stages.make.core.session import begin, session
+from stages.make.store.folders import parts_of
+from stages.make.store.settings import shared_store
 from tests.property.mutants import FOLDERS, ROOT, write_mutant
 
 FAST, MANY = range(16), range(1000)

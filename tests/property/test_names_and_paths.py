@@ -14,16 +14,16 @@ from hypothesis import example, given, settings, strategies as st
 
 from stages import KERNEL, TILES
 from stages.diagnose import Source, UserError, UserErrors
+from stages.kernel.mlir.draft import LONGEST_NAME, plain_name
+from stages.kernel.parts.pasting import placed_tiles
 from stages.lair.grammar import parse_lair
-from stages.make.action import run_stage
-from stages.make.folders import file_of
-from stages.make.inputs import FolderInputs
-from stages.make.layers import open_folder
+from stages.make.core.action import run_stage
+from stages.make.core.folder_inputs import FolderInputs
+from stages.make.core.layers import open_folder
+from stages.make.store.folders import file_of
 from stages.mapping.network_yaml import read_network
-from stages.mlir.draft import LONGEST_NAME, plain_name
 from stages.volumes.operation import read_program
-from stages.volumes.pasting import placed_tiles
-from tests.volumes.tiled import MATMUL, compared, opened
+from tests.kernel.tiled import MATMUL, compared, opened
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 PIECES = ["..", "/", "\\", "a", "\0", "é", "*", "~", ".lair", " "]

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from stages.streams import cutting, leads
+from stages.layer.streams import cutting, leads
 from tests.property.layers import RandomLayer, examine
 
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 200))]

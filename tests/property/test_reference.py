@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from stages.diagnose import Source
-from stages.lair.data import generate
-from stages.lair.evaluate import evaluate
 from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
+from stages.reference.data import generate
+from stages.reference.evaluate import evaluate
 from tests.property.algorithm import random_algorithm
 from tests.property.wishes import random_wishes
 

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.make.action import SMALL
 from stages.make.commands.details import details
-from stages.make.declare import declaration
-from stages.make.folders import (
+from stages.make.core.action import SMALL
+from stages.make.core.declare import declaration
+from stages.make.core.folder_inputs import digest
+from stages.make.store.believed import matches
+from stages.make.store.folders import (
     STATE,
     LayerFolder,
     every_stage,
@@ -18,9 +20,7 @@ from stages.make.folders import (
     parts_of,
     shown_path,
 )
-from stages.make.inputs import digest
 from stages.make.store.log import Build, Line, builds, changes, covers
-from stages.make.store.names import matches
 from stages.make.store.store import Store, store_of
 
 DONE = ("ran", "hit")

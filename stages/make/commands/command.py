@@ -22,12 +22,12 @@ from doit.exceptions import InvalidCommand, InvalidDodoFile
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.commands.inert import begin_command, tell_unread
-from stages.make.folders import LayerFolder, every_stage, folders_of, user_folder
-from stages.make.layers import layers_at
-from stages.make.loading import OURS
-from stages.make.nearest import nearest_task
-from stages.make.pipe import open_streams, printing
-from stages.make.session import session
+from stages.make.core.layers import layers_at
+from stages.make.core.nearest import nearest_task
+from stages.make.core.session import session
+from stages.make.doit.loading import OURS
+from stages.make.doit.pipe import open_streams, printing
+from stages.make.store.folders import LayerFolder, every_stage, folders_of, user_folder
 
 JSON = {
     "name": "json",

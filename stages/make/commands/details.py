@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 import yaml
 
-from stages.mapping.yaml_limits import composed
+from stages.yaml_limits import composed
 
 MOST_LINES = 10
 MOST_CHARACTERS = 60

@@ -18,9 +18,9 @@ from stages.make.commands.states import (
     state_before,
     state_now,
 )
-from stages.make.declare import declaration
-from stages.make.folders import LAYER, LayerFolder, user_folder
-from stages.make.layers import open_folder
+from stages.make.core.declare import declaration
+from stages.make.core.layers import open_folder
+from stages.make.store.folders import LAYER, LayerFolder, user_folder
 
 BUILD = {
     "name": "build",

@@ -20,12 +20,12 @@ from stages.make.commands.forecast import (
     forecast,
 )
 from stages.make.commands.pipeline import needed
+from stages.make.commands.run import KEEP_EDITS
 from stages.make.commands.why import listed
-from stages.make.declare import declaration
-from stages.make.folders import STATE, file_of, names_meant, wholes_of
-from stages.make.key import code_units
-from stages.make.run import KEEP_EDITS
-from stages.make.session import session
+from stages.make.core.declare import declaration
+from stages.make.core.key import code_units
+from stages.make.core.session import session
+from stages.make.store.folders import STATE, file_of, names_meant, wholes_of
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
 

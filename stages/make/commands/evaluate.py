@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+
 from stages.make.commands.command import JSON, LayerCommand, Options
+from stages.shipped import STAGES
 
 BROADCAST = {
     "name": "broadcast",
@@ -35,6 +39,10 @@ class Evaluate(LayerCommand):
 
     def act(self, options: Options, words: list[str]) -> int:
         """Build the layers, and print or write what came of them."""
-        from stages.evaluation.command import evaluate
-
-        return evaluate(self, options, words)
+        if not (STAGES.parent / "tools").is_dir():
+            raise self.refuse("only a checkout of Lairmake measures and writes documents",
+                              "clone its repository, and run ./do evaluate there")
+        sys.path.insert(0, str(STAGES.parent))
+        writing = importlib.import_module("tools.evaluation.writing")
+        code: int = writing.evaluate(self, options, words)
+        return code

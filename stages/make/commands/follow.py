@@ -16,8 +16,8 @@ from stages.make.commands.difference import (
 )
 from stages.make.commands.pipeline import stages_until
 from stages.make.commands.states import State
-from stages.make.declare import declaration
-from stages.make.folders import LayerFolder
+from stages.make.core.declare import declaration
+from stages.make.store.folders import LayerFolder
 
 BUILD = "build/"
 INSTANCES = "instances.isl"

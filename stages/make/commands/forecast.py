@@ -9,10 +9,10 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from stages.make.commands.pipeline import orders, tasks_of_folders
-from stages.make.declare import declaration
-from stages.make.disk import compare
-from stages.make.folders import STATE, LayerFolder, file_of, is_pattern, names_of
-from stages.make.key import ActionKey, action_key
+from stages.make.core.declare import declaration
+from stages.make.core.disk import compare
+from stages.make.core.key import ActionKey, action_key
+from stages.make.store.folders import STATE, LayerFolder, file_of, is_pattern, names_of
 from stages.make.store.marks import FORGOTTEN, IGNORED, is_marked
 from stages.make.store.memo import Memo, memo_of
 from stages.make.store.store import store_of

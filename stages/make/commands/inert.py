@@ -31,12 +31,12 @@ from doit.exceptions import InvalidCommand
 from doit.plugin import PluginEntry
 
 from stages.diagnose import UserError, UserErrors
-from stages.make.database import open_database
-from stages.make.layers import layers_at
-from stages.make.loading import watch_loading
-from stages.make.nearest import nearest_task
-from stages.make.pipe import open_streams, printing
-from stages.make.session import session
+from stages.make.core.layers import layers_at
+from stages.make.core.nearest import nearest_task
+from stages.make.core.session import session
+from stages.make.doit.database import open_database
+from stages.make.doit.loading import watch_loading
+from stages.make.doit.pipe import open_streams, printing
 
 OF_LAIRMAKE = ("bench", "lint", "test", "test:long", "types")
 """The tasks beside layers that the dodo.py of Lairmake itself has."""

@@ -11,7 +11,11 @@ from typing import Any
 
 from stages.diagnose import UserError
 from stages.make.commands.command import JSON, LayerCommand, Options, few, print_json
-from stages.make.folders import (
+from stages.make.core.layers import find_layers, find_workspace, lone_folder
+from stages.make.core.nearest import did_you_mean
+from stages.make.core.session import session
+from stages.make.store.files import is_left_over, temporary_name
+from stages.make.store.folders import (
     LAYER,
     NETWORK,
     NOT_LAYERS,
@@ -20,10 +24,6 @@ from stages.make.folders import (
     shown_path,
     user_folder,
 )
-from stages.make.layers import find_layers, find_workspace, lone_folder
-from stages.make.nearest import did_you_mean
-from stages.make.session import session
-from stages.make.store.files import is_left_over, temporary_name
 from stages.shipped import shipped
 
 SHIPPED = shipped("projects")

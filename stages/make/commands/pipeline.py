@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
-from stages.make.declare import declaration, path_of
-from stages.make.folders import LayerFolder, every_stage, names_meant
-from stages.make.tasks import before
+from stages.make.core.declare import declaration, path_of
+from stages.make.doit.tasks import before
+from stages.make.store.folders import LayerFolder, every_stage, names_meant
 
 PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
 

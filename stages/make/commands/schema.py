@@ -43,9 +43,9 @@ def schema_of(kind: str) -> Mapping[str, Any]:
 
         return network_schema()
     if kind == "kernel":
-        from stages.volumes.kernel import kernel_schema
+        from stages.mapping.kernel_yaml import kernel_schema
 
         return kernel_schema()
-    from stages.make.settings import Settings
+    from stages.make.store.settings import Settings
 
     return Settings.model_json_schema()

@@ -22,10 +22,10 @@ from stages.make.commands.pipeline import (
     stages_until,
 )
 from stages.make.commands.states import first_out_of_date
-from stages.make.declare import declaration
-from stages.make.folders import LayerFolder, every_stage, file_of, shown_path
-from stages.make.nearest import did_you_mean, nearest_task
-from stages.make.session import session
+from stages.make.core.declare import declaration
+from stages.make.core.nearest import did_you_mean, nearest_task
+from stages.make.core.session import session
+from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
 
 DOMAIN = re.compile(r"\} \* (\w+);$", re.MULTILINE)
 """What an object of an isl text lies in, said once for several."""

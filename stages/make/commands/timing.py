@@ -13,9 +13,9 @@ from stages.diagnose import UserError
 from stages.make.commands.colour import paint
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.commands.pipeline import orders, tasks_of_folders
-from stages.make.folders import STATE, user_folder
 from stages.make.store import log
 from stages.make.store.files import write_whole
+from stages.make.store.folders import STATE, user_folder
 from stages.make.store.log import Build, Line
 
 TRACE = {

@@ -11,9 +11,9 @@ from stages.make.commands.causes import CODE, Event, History, sources_of
 from stages.make.commands.colour import paint
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.commands.pipeline import tasks_of_folders
-from stages.make.folders import LayerFolder, folders_of
-from stages.make.network import network_of
-from stages.make.pins import pins
+from stages.make.core.network import network_of
+from stages.make.core.pins import pins
+from stages.make.store.folders import LayerFolder, folders_of
 from stages.make.store.log import Build
 
 WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}

@@ -14,8 +14,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from stages.make.folders import STATE
 from stages.make.store.files import remove_whatever
+from stages.make.store.folders import STATE
 from stages.make.store.warn import warn
 
 PATIENCE = 1.0

@@ -10,7 +10,7 @@ import functools
 from pathlib import Path
 
 from stages.diagnose import UserError
-from stages.make.folders import STATE, shown_path
+from stages.make.store.folders import STATE, shown_path
 from stages.make.store.state import state_of
 
 FORGOTTEN, IGNORED = "forgotten", "ignored"

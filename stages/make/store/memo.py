@@ -9,8 +9,8 @@ import stat
 import time
 from pathlib import Path
 
+from stages.make.store.believed import is_digest
 from stages.make.store.files import READ, read_file
-from stages.make.store.names import is_digest
 from stages.make.store.state import MOST_OPEN, state_of
 
 Mark = tuple[int, int, int, int]

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from stages.make.folders import STATE
-from stages.make.settings import shared_store
-from stages.make.store.names import is_digest
+from stages.make.store.believed import is_digest
+from stages.make.store.folders import STATE
+from stages.make.store.settings import shared_store
 from stages.make.store.shelf import FolderShelf, Shelf
 from stages.make.store.warn import warn
 

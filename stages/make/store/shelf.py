@@ -10,10 +10,10 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from stages.make.folders import shown_path
+from stages.make.store.believed import is_digest
 from stages.make.store.files import read_file, remove_whatever, write_whole
+from stages.make.store.folders import shown_path
 from stages.make.store.lock import is_own, locked
-from stages.make.store.names import is_digest
 from stages.make.store.warn import warn
 
 SWEEPING = "what nobody needs is removed"

@@ -21,8 +21,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stages.make.folders import shown_path
 from stages.make.store.files import NO_FILE, remove_whatever
+from stages.make.store.folders import shown_path
 from stages.make.store.lock import locked
 from stages.make.store.warn import warn
 

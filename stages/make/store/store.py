@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stages.diagnose import UserError
-from stages.make.folders import STATE, shown_path
 from stages.make.store.entry import Entry, Record, bytes_of, bytes_of_further, fits, record_of
 from stages.make.store.files import remove_left_overs, remove_whatever
+from stages.make.store.folders import STATE, shown_path
 from stages.make.store.shelf import FolderShelf, Shelf
 from stages.make.store.warn import warn
 

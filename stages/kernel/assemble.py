@@ -1,0 +1,107 @@
+"""Put the results of tiles together, and compare the whole with NumPy.
+
+Paper    Friebel et al., IMPACT 2023, Algorithms 1 and 2: InsertSlice
+Reads    tiles.yaml, operations.yaml, volumes.isl, kernel.yaml, inputs/*,
+         */build/results.json, */build/outputs/*.npy
+Writes   build/results.json, build/outputs/*.npy
+Assumes  every tile was simulated on its slices (emit).
+Ensures  the same inputs give the same bytes; each element of the result is one of one tile.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import typing
+
+import numpy as np
+
+from stages.kernel.parts.evaluation import evaluate
+from stages.kernel.parts.input_values import kernel_values
+from stages.kernel.parts.pasting import placed_tiles, where
+from stages.mapping.kernel_yaml import kernel_of
+from stages.reference.data import origins
+from stages.reference.whole import is_near, is_same, largest_error, parts_of
+from stages.volumes.domains import domains_by_name
+from stages.volumes.operation import Program, read_program
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+    from stages.reference.strided import Array
+
+READS = (
+    "tiles.yaml",
+    "operations.yaml",
+    "volumes.isl",
+    "kernel.yaml",
+    "inputs/*",
+    "*/build/results.json",
+    "*/build/outputs/*.npy",
+)
+WRITES = ("build/results.json", "build/outputs/*.npy")
+SLACK = 2.0**-6
+"""By how much, of its largest value, a result that rounding moves may differ from NumPy's."""
+Description = dict[str, typing.Any]
+
+
+def run(inputs: Inputs) -> dict[str, str | bytes]:
+    """Return build/results.json of the kernel, and its result."""
+    program = read_program(inputs.yaml("operations.yaml"))
+    (output,) = program.outputs
+    values = _values(inputs, program)
+    expected = evaluate(program, inputs.objects("volumes.isl")["volumes"], values)[output]
+    regions, parts, texts = inputs.yaml("tiles.yaml"), {}, {}
+    given = np.zeros(expected.shape, expected.dtype)
+    for tile in placed_tiles(regions):
+        value = tile.region.get("constant")
+        if value is None:
+            part = inputs.part(tile.name)
+            texts[tile.name] = (tile.region["lair"], tile.region["layer"])
+            parts[tile.name] = json.loads(part.text("build/results.json"))
+            value = part.array(f"build/outputs/{tile.region['tensor']}.npy")
+        if "output" in tile.region:
+            given[where(tile.region["output"], tile.index)] = value
+    results = {
+        "parts": parts_of(parts, texts),
+        "one_after_another": {
+            v: sum(found["cycles"][v] for found in parts.values()) for v in ("simd", "loops")
+        },
+        "data": _origins(inputs, program, values),
+        "check": {output: _check(given, expected, parts)},
+    }
+    return {
+        "build/results.json": json.dumps(results, indent=2) + "\n",
+        f"build/outputs/{output}.npy": _npy(given),
+    }
+
+
+def _values(inputs: Inputs, program: Program) -> dict[str, Array]:
+    """Return the inputs of the kernel, and its constant tensors."""
+    volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
+    return kernel_values(program, volumes, kernel_of(inputs), inputs.arrays())
+
+
+def _origins(inputs: Inputs, program: Program, values: dict[str, Array]) -> dict[str, str]:
+    """Return where the values of each input are from."""
+    names = [each.name for each in program.operations if each.kind == "input"]
+    given = {name: values[name] for name in names}
+    return origins(kernel_of(inputs).data, given, inputs.names("inputs/*.npy"))
+
+
+def _check(given: Array, expected: Array, parts: Description) -> Description:
+    """Compare the result with NumPy's, bit for bit where every part is exact (-0 equals 0).
+
+    Else each part is within its own bound, and the whole within SLACK of its largest number: what
+    is in a wrong place is farther off.
+    """
+    exact = all(check["exact"] for each in parts.values() for check in each["check"].values())
+    right = all(check["right"] for each in parts.values() for check in each["check"].values())
+    error = largest_error(given, expected)
+    near = is_same(given, expected) if exact else is_near(given, expected, SLACK)
+    return {"exact": exact, "right": right and near, "max_abs_error": error}
+
+
+def _npy(array: Array) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()

@@ -1,0 +1,57 @@
+"""Write every tile of a kernel's result as a layer folder: LAIR, layer.yaml, and its inputs.
+
+Paper    Friebel et al., IMPACT 2023, Algorithms 1 and 2: ExtractSlice and CloneOps
+Reads    tiles.yaml, operations.yaml, volumes.isl, kernel.yaml, inputs/*
+Writes   build/parts/*/*.lair, build/parts/*/layer.yaml, build/parts/*/inputs/*.npy
+Assumes  slices lie inside of their volumes (tile).
+Ensures  tiles of one region differ in their inputs only.
+"""
+
+from __future__ import annotations
+
+import io
+import typing
+
+import numpy as np
+
+from stages.kernel.parts.input_values import kernel_values
+from stages.kernel.parts.pasting import placed_tiles, where
+from stages.mapping.kernel_yaml import kernel_of
+from stages.mapping.machine import read_machine
+from stages.volumes.domains import domains_by_name
+from stages.volumes.operation import read_program
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = ("tiles.yaml", "operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*")
+WRITES = ("build/parts/*/*.lair", "build/parts/*/layer.yaml", "build/parts/*/inputs/*.npy")
+
+
+def run(inputs: Inputs) -> dict[str, str | bytes]:
+    """Return the files of every tile.
+
+    Raises UserError for a machine that is none, UserErrors for inputs of the kernel that are none.
+    """
+    kernel = kernel_of(inputs)
+    read_machine(inputs, kernel)
+    program = read_program(inputs.yaml("operations.yaml"))
+    volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
+    values = kernel_values(program, volumes, kernel, inputs.arrays())
+    written: dict[str, str | bytes] = {}
+    for tile in placed_tiles(inputs.yaml("tiles.yaml")):
+        if "constant" in tile.region:
+            continue
+        folder = f"build/parts/{tile.name}"
+        written[f"{folder}/{program.name}.lair"] = tile.region["lair"]
+        written[f"{folder}/layer.yaml"] = tile.region["layer"]
+        for tensor, slice_ in tile.region["inputs"].items():
+            taken = values[slice_["volume"]][where(slice_, tile.index)]
+            written[f"{folder}/inputs/{tensor}.npy"] = _npy(taken)
+    return written
+
+
+def _npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, np.ascontiguousarray(array).reshape(array.shape), allow_pickle=False)
+    return buffer.getvalue()

@@ -1,0 +1,218 @@
+"""A kernel while its text is read: operations as operations.yaml has them, sizes by their names.
+
+Every value is a volume; every dimension of it has a size, called `volume_dimension`, until it is
+known which sizes there are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from stages.diagnose import Source, Span, UserError
+from stages.kernel.mlir.text import Text
+from stages.lair.names import check_name
+from stages.volumes.sizes import Claim, Sizes
+
+FLOATS = ((Float16Type, "float16"), (Float32Type, "float32"), (Float64Type, "float64"))
+INTEGERS = {16: "int16", 32: "int32", 64: "int64"}
+LONGEST_NAME = 100
+Entry = dict[str, Any]
+
+
+class Draft:
+    """What is known of a kernel so far."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.operations: dict[str, Entry] = {}
+        self.types: dict[str, str] = {}
+        self.claims: list[Claim] = []
+        self.spans: dict[str, Span] = {}
+        self.symbols: list[str] = []
+        self.indices: dict[int, str] = {}
+        self.truths: set[int] = set()
+        self._sizes: dict[str, list[str]] = {}
+        self._names: dict[int, str] = {}
+        self._taken: set[str] = set()
+
+    def error(self, operation: Operation, message: str, hint: str | None = None) -> UserError:
+        """Return an error at an operation."""
+        return UserError(message, self.text.span(operation), hint)
+
+    def new_name(self, wish: str) -> str:
+        """Return a name for isl and LAIR that nothing else has, as close to a wish as may be."""
+        plain = name = plain_name(wish)
+        number = 1
+        while name in self._taken or _is_reserved(name):
+            number += 1
+            name = f"{plain}_{number}"
+        self._taken.add(name)
+        return name
+
+    def symbol(self, wish: str) -> str:
+        """Return a new symbolic constant."""
+        self.symbols.append(self.new_name(wish))
+        return self.symbols[-1]
+
+    def claim(
+        self, operation: Operation, name: str, text: str, factors: Sequence[str] = ()
+    ) -> None:
+        """Note what an operation says of sizes; `name` is that of its result, `factors` are sizes
+        that others are multiplied with."""
+        self._claim(f"{operation.name} {name}", text, self.text.span(operation), factors)
+
+    def _claim(
+        self, operation: str, text: str, span: Span, factors: Sequence[str] = ()
+    ) -> None:
+        self.claims.append(
+            Claim(text=text, operation=operation, span=span, factors=tuple(factors))
+        )
+
+    def volume(self, value: SSAValue) -> str:
+        """Return the volume that a value is."""
+        return self._names[id(value)]
+
+    def sizes(self, value: SSAValue) -> list[str]:
+        """Return the names of the sizes of a value, one for each dimension."""
+        return self._sizes[self.volume(value)]
+
+    def define(self, value: SSAValue, entry: Entry, operation: Operation, said: str) -> str:
+        """Add the operation that defines a value; `said` is how it was written."""
+        name = self.introduce(value, operation, said)
+        self.add(name, entry, operation, said)
+        return name
+
+    def add(self, name: str, entry: Entry, operation: Operation, said: str) -> None:
+        """Add an operation by the name of its first result."""
+        self.spans[name] = self.text.span(operation)
+        line = self.spans[name].line
+        kind = {"kind": entry.pop("kind")}
+        self.operations[name] = kind | {"source": said, "line": line} | entry
+
+    def introduce(self, value: SSAValue, operation: Operation, said: str) -> str:
+        """Name a value and its sizes; those that its type has are claims. Return the name."""
+        type_ = self.type_of(value.type, operation)
+        name = self._name(value, operation, said)
+        self.types[name] = type_
+        return name
+
+    def introduce_truth(self, value: SSAValue, operation: Operation) -> str:
+        """Name a value that is true or false, which is no volume: what reads it compares."""
+        self.truths.add(id(value))
+        return self._name(value, operation, operation.name)
+
+    def new_volume(self, wish: str, type_: str, sizes: Sequence[str]) -> str:
+        """Return the name of a volume that MLIR has not, with the sizes of others."""
+        name = self.new_name(wish)
+        self.types[name], self._sizes[name] = type_, list(sizes)
+        return name
+
+    def _name(self, value: SSAValue, operation: Operation, said: str) -> str:
+        name = self.new_name(self.text.names.get(id(value), "v"))
+        self._names[id(value)] = name
+        shape = value.type.get_shape() if isinstance(value.type, TensorType) else ()
+        self._sizes[name] = [self.symbol(f"{name}_{k}") for k in range(len(shape))]
+        for size, given in zip(self._sizes[name], shape, strict=True):
+            if given != DYNAMIC_INDEX:
+                self._claim(f"{said} {name}", f"{size} = {given}", self.text.span(operation))
+        return name
+
+    def type_of(self, found: Attribute, operation: Operation) -> str:
+        """Return the type of elements as LAIR calls it. Raises UserError for others."""
+        element = found.get_element_type() if isinstance(found, TensorType) else found
+        for kind, name in FLOATS:
+            if isinstance(element, kind):
+                return name
+        if isinstance(element, IntegerType) and element.width.data in INTEGERS:
+            return INTEGERS[element.width.data]
+        hint = f"types are {', '.join((*(n for _, n in FLOATS), *INTEGERS.values()))}"
+        if element == IntegerType(1):
+            hint = "compare where the result selects, or convert it: arith.uitofp, arith.extui"
+        raise self.error(operation, f"{element} is no type of elements here", hint)
+
+    def is_volume(self, value: SSAValue) -> bool:
+        """Return whether a value is a volume."""
+        return id(value) in self._names
+
+    def shape(self, name: str, sizes: Sizes) -> list[str]:
+        """Return the sizes of a volume: numbers, and expressions of symbolic constants."""
+        return [sizes.fill(each) for each in self._sizes[name]]
+
+    def described(self, sizes: Sizes, kernel: str, outputs: Sequence[str]) -> Entry:
+        """Return what operations.yaml holds; constants and empty tensors that nobody reads are
+        left out. Inputs are what no operation gives."""
+        symbols = ", ".join(name for name in self.symbols if name not in sizes.values)
+        texts = {name: _filled(e, sizes, f"[{symbols}] -> ") for name, e in self.operations.items()}
+        read = {*outputs, *re.findall(r"\w+(?=\[)", str(texts)), *_inits(texts)}
+        optional = ("constant", "empty")
+        kept = {n: e for n, e in texts.items() if e["kind"] not in optional or n in read}
+        names = [n for e in kept.values() for n in (e.get("results") or ())]
+        names = [n for n in self.types if n in kept or n in names]
+        return {
+            "kernel": kernel,
+            "outputs": list(outputs),
+            "inputs": [name for name, e in kept.items() if e["kind"] in ("input", "constant")],
+            "types": {name: self.types[name] for name in names},
+            "operations": kept,
+        }
+
+
+def plain_name(wish: str) -> str:
+    """Return a name of LAIR, as close to a wish as may be: `torch_jit` for `torch-jit`.
+
+    It is that of a file, too, and so is not longer than LONGEST_NAME.
+    """
+    plain = re.sub(r"\W", "_", wish, flags=re.ASCII)[:LONGEST_NAME]
+    plain = plain if re.match(r"[A-Za-z]|_[^_A-Z]", plain) else f"v{plain}"
+    return f"{plain}_" if _is_reserved(plain) else plain
+
+
+def _is_reserved(name: str) -> bool:
+    start = Span(source=Source(path="", text=""), start=0, end=0)
+    return any(check_name(name, start))
+
+
+def _filled(entry: Any, sizes: Sizes, prefix: str) -> Any:
+    """Return an entry with the sizes that are known in its isl texts, which get a prefix."""
+    if isinstance(entry, dict):
+        return {key: _filled(value, sizes, prefix) for key, value in entry.items()}
+    if isinstance(entry, list):
+        return [_filled(value, sizes, prefix) for value in entry]
+    if isinstance(entry, str) and entry.startswith("{"):
+        return prefix + sizes.fill(entry)
+    return entry
+
+
+def _inits(entries: Mapping[str, Entry]) -> Iterator[str]:
+    """Yield the volumes that reductions start from."""
+    for entry in entries.values():
+        for result in entry.get("results", {}).values():
+            yield from [result["init"]] if "init" in result else []
+
+
+def tuple_of(name: str, indices: Sequence[str]) -> str:
+    """Return `name[indices]`."""
+    return f"{name}[{', '.join(indices)}]"
+
+
+def dimensions(prefix: str, count: int) -> list[str]:
+    """Return names of dimensions: i0, i1, ..."""
+    return [f"{prefix}{k}" for k in range(count)]
+
+
+def box(indices: Sequence[str], sizes: Sequence[str]) -> str:
+    """Return 0 <= index < size for every dimension."""
+    bounds = [f"0 <= {i} < {s}" for i, s in zip(indices, sizes, strict=True)]
+    return " and ".join(bounds) or "true"

@@ -1,0 +1,92 @@
+"""Values of type index as affine expressions of sizes and of the arguments of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.affine import ApplyOp
+from xdsl.dialects.arith import AddiOp, ConstantOp, MuliOp, SubiOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
+from xdsl.dialects.tensor import DimOp
+from xdsl.ir import Operation, SSAValue
+
+from stages.diagnose import UserError
+from stages.kernel.mlir.affine_text import text_of
+from stages.kernel.mlir.draft import Draft
+
+
+def index_text(draft: Draft, value: SSAValue, known: Mapping[int, str] | None = None) -> str:
+    """Return a value of type index as isl reads it; `known` names some values by identity.
+
+    What is no affine expression of others is a symbolic constant of its own.
+    """
+    found = (known or {}).get(id(value)) or draft.indices.get(id(value))
+    if found is not None:
+        return found
+    text = _text(draft, value, known)
+    if text is None:
+        text = draft.symbol(draft.text.names.get(id(value), "n"))
+    if known is None:
+        draft.indices[id(value)] = text
+    return text
+
+
+def _text(draft: Draft, value: SSAValue, known: Mapping[int, str] | None) -> str | None:
+    owner = value.owner
+    match owner:
+        case ConstantOp(value=IntegerAttr() as number):
+            return str(number.value.data)
+        case AddiOp():
+            return _binary(draft, owner, "+", known)
+        case SubiOp():
+            return _binary(draft, owner, "-", known)
+        case MuliOp():
+            parts = [index_text(draft, each, known) for each in owner.operands]
+            numbers = sorted(parts, key=is_number)
+            return f"({numbers[1]}*{numbers[0]})" if is_number(numbers[1]) else None
+        case DimOp():
+            at = index_text(draft, owner.index, known)
+            return draft.sizes(owner.source)[int(at)] if is_number(at) else None
+        case ApplyOp():
+            operands = [index_text(draft, each, known) for each in owner.mapOperands]
+            by = owner.map.data
+            return text_of(by.results[0], operands[: by.num_dims], operands[by.num_dims :])
+    return None
+
+
+def _binary(
+    draft: Draft, owner: Operation, operator: str, known: Mapping[int, str] | None
+) -> str:
+    left, right = (index_text(draft, each, known) for each in owner.operands)
+    return f"({left} {operator} ({right}))"
+
+
+def mixed(
+    draft: Draft, numbers: Sequence[int], values: Sequence[SSAValue]
+) -> list[str]:
+    """Return offsets, sizes or strides: numbers, and values where the text has none."""
+    rest = iter(values)
+    return [
+        index_text(draft, next(rest)) if number == DYNAMIC_INDEX else str(number)
+        for number in numbers
+    ]
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is an integer."""
+    return text.removeprefix("-").isdigit()
+
+
+def strides_of(
+    draft: Draft, operation: Operation, numbers: Sequence[int], values: Sequence[SSAValue]
+) -> list[str]:
+    """Return strides, which are numbers. Raises UserError for others."""
+    found = mixed(draft, numbers, values)
+    wrong = next((each for each in found if not is_number(each)), None)
+    if wrong is not None:
+        raise _not_affine(draft, operation, wrong)
+    return found
+
+
+def _not_affine(draft: Draft, operation: Operation, stride: str) -> UserError:
+    return draft.error(operation, f"stride {stride} is no number", "elements are affine: fix it")

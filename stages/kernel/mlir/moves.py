@@ -1,0 +1,268 @@
+"""Operations that move elements: padding, slices, concatenation, new types.
+
+Source   Friebel et al., IMPACT 2023, A.2.6 (padding), definitions 4.8 and 4.9 (view, slice)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import StringAttr, TensorType
+from xdsl.dialects.tensor import (
+    CastOp,
+    ConcatOp,
+    EmptyOp,
+    ExtractOp,
+    ExtractSliceOp,
+    InsertSliceOp,
+    PadOp,
+    SplatOp,
+)
+from xdsl.ir import Operation, SSAValue
+
+from stages.kernel.mlir.constants import constant
+from stages.kernel.mlir.draft import Draft, Entry, box, dimensions, tuple_of
+from stages.kernel.mlir.indices import index_text, is_number, mixed, strides_of
+
+BOUNDARY = "boundary"
+PERIODIC = "periodic"
+
+
+def empty(draft: Draft, operation: Operation) -> None:
+    """Add tensor.empty: sizes, and no values."""
+    assert isinstance(operation, EmptyOp)
+    name = draft.define(operation.tensor, {"kind": "empty"}, operation, operation.name)
+    _claim_unknown(draft, name, operation, operation.tensor, operation.dynamic_sizes)
+
+
+def splat(draft: Draft, operation: Operation) -> None:
+    """Add tensor.splat: one value everywhere."""
+    assert isinstance(operation, SplatOp)
+    name = draft.introduce(operation.result, operation, operation.name)
+    _claim_unknown(draft, name, operation, operation.result, operation.dynamicSizes)
+    sizes = draft.sizes(operation.result)
+    own = tuple_of(name, dimensions("i", len(sizes)))
+    copy(draft, name, operation, [f"{own} -> {draft.volume(operation.input)}[]"], sizes)
+
+
+def extract(draft: Draft, operation: Operation) -> None:
+    """Add tensor.extract: one element, a scalar."""
+    assert isinstance(operation, ExtractOp)
+    name = draft.introduce(operation.result, operation, operation.name)
+    at = [index_text(draft, each) for each in operation.indices]
+    for index, size in zip(at, draft.sizes(operation.tensor), strict=True):
+        draft.claim(operation, name, f"0 <= {index} < {size}")
+    element = tuple_of(draft.volume(operation.tensor), at)
+    copy(draft, name, operation, [f"{name}[] -> {element}"], [])
+
+
+def _claim_unknown(
+    draft: Draft, name: str, operation: Operation, result: SSAValue, given: Sequence[SSAValue]
+) -> None:
+    """Claim that the sizes which a type leaves open are those given."""
+    assert isinstance(result.type, TensorType)
+    shape = result.type.get_shape()
+    unknown = [s for s, n in zip(draft.sizes(result), shape, strict=True) if n < 0]
+    if len(unknown) != len(given):
+        message = f"{len(unknown)} sizes are unknown, and {len(given)} given"
+        raise draft.error(operation, message, "give one value of type index for each `?`")
+    for size, value in zip(unknown, given, strict=True):
+        draft.claim(operation, name, f"{size} = {index_text(draft, value)}")
+
+
+def cast(draft: Draft, operation: Operation) -> None:
+    """Add tensor.cast: the same elements, with other sizes known."""
+    assert isinstance(operation, CastOp)
+    name = draft.introduce(operation.dest, operation, operation.name)
+    sizes = draft.sizes(operation.dest)
+    for own, other in zip(sizes, draft.sizes(operation.source), strict=True):
+        draft.claim(operation, name, f"{own} = {other}")
+    at = dimensions("i", len(sizes))
+    source = draft.volume(operation.source)
+    copy(draft, name, operation, [f"{tuple_of(name, at)} -> {tuple_of(source, at)}"], sizes)
+
+
+def pad(draft: Draft, operation: Operation) -> None:
+    """Add tensor.pad: inside, the source; outside, what the boundary says.
+
+    That is one value, which the region yields; or `tensor.extract` of any tensor at affine indices
+    of the region's arguments; or, with the attribute `boundary = "periodic"`, the source again.
+    """
+    assert isinstance(operation, PadOp)
+    name = draft.introduce(operation.result, operation, operation.name)
+    sizes, inner = draft.sizes(operation.result), draft.sizes(operation.source)
+    low = mixed(draft, operation.static_low.get_values(), operation.low)
+    high = mixed(draft, operation.static_high.get_values(), operation.high)
+    for own, other, first, last in zip(sizes, inner, low, high, strict=True):
+        draft.claim(operation, name, f"{own} = {other} + {first} + {last}")
+        for each in (first, last):
+            if each.startswith("-") or not is_number(each):
+                draft.claim(operation, name, f"{each} >= 0")
+    at = dimensions("i", len(sizes))
+    inside = " and ".join(
+        f"{f} <= {i} < {f} + {s}" for i, f, s in zip(at, low, inner, strict=True)
+    ) or "true"
+    shifted = [f"{i} - ({f})" for i, f in zip(at, low, strict=True)]
+    source = tuple_of(draft.volume(operation.source), shifted)
+    boundary = _boundary(draft, operation, name, at, list(zip(low, high, inner, strict=True)))
+    copy(draft, name, operation, [
+        f"{tuple_of(name, at)} -> {source} : {inside}",
+        f"{tuple_of(name, at)} -> {boundary} and not ({inside})",
+    ], sizes)
+
+
+def _boundary(
+    draft: Draft, operation: PadOp, name: str, at: list[str], dims: Sequence[tuple[str, str, str]]
+) -> str:
+    """Return the element that stands outside: `volume[element] : constraints`."""
+    kind = operation.attributes.get(BOUNDARY)
+    if kind is not None:
+        if kind != StringAttr(PERIODIC):
+            hint = f'`{BOUNDARY} = "{PERIODIC}"`, or let the region yield another element'
+            raise draft.error(operation, f"unknown boundary {kind}", hint)
+        return _periodic(draft, operation, name, at, dims)
+    last = operation.region.block.last_op
+    assert last is not None
+    value = last.operands[0]
+    if isinstance(value.owner, ConstantOp) and not draft.is_volume(value):
+        constant(draft, value.owner)
+    if draft.is_volume(value) and not draft.sizes(value):
+        return f"{draft.volume(value)}[] : true"
+    extract = value.owner
+    if not isinstance(extract, ExtractOp) or not draft.is_volume(extract.tensor):
+        hint = "yield a constant, a scalar, or tensor.extract at affine indices"
+        raise draft.error(operation, "the boundary is no element of a volume", hint)
+    known = {id(own): i for own, i in zip(operation.region.block.args, at, strict=True)}
+    count = len(draft.symbols)
+    element = [index_text(draft, each, known) for each in extract.indices]
+    if len(draft.symbols) > count:
+        raise draft.error(extract, "indices of a boundary are affine", "use affine.apply")
+    return f"{tuple_of(draft.volume(extract.tensor), element)} : true"
+
+
+def _periodic(
+    draft: Draft, operation: PadOp, name: str, at: list[str], dims: Sequence[tuple[str, str, str]]
+) -> str:
+    """Return the source as it is repeated around itself, at most once on each side."""
+    source = dimensions("t", len(at))
+    terms = []
+    for i, t, (low, high, size) in zip(at, source, dims, strict=True):
+        for each in (low, high):
+            draft.claim(operation, name, f"{each} <= {size}")
+        shifted = f"{i} - ({low})"
+        terms.append(f"0 <= {t} < {size}")
+        terms.append(f"({t} = {shifted} or {t} = {shifted} + {size} or {t} = {shifted} - {size})")
+    return f"{tuple_of(draft.volume(operation.source), source)} : {' and '.join(terms)}"
+
+
+def extract_slice(draft: Draft, operation: Operation) -> None:
+    """Add tensor.extract_slice: a view with offsets, sizes and strides."""
+    assert isinstance(operation, ExtractSliceOp)
+    name = draft.introduce(operation.result, operation, operation.name)
+    at, element = _slice(draft, operation, name, operation.result, operation.source)
+    source = tuple_of(draft.volume(operation.source), element)
+    sizes = draft.sizes(operation.result)
+    copy(draft, name, operation, [f"{tuple_of(name, at)} -> {source}"], sizes)
+
+
+def insert_slice(draft: Draft, operation: Operation) -> None:
+    """Add tensor.insert_slice: in the slice the source, elsewhere the destination."""
+    assert isinstance(operation, InsertSliceOp)
+    name = draft.introduce(operation.result, operation, operation.name)
+    sizes = draft.sizes(operation.result)
+    for size, other in zip(sizes, draft.sizes(operation.dest), strict=True):
+        draft.claim(operation, name, f"{size} = {other}")
+    at, element = _slice(draft, operation, name, operation.source, operation.dest)
+    inner = box(at, draft.sizes(operation.source))
+    own = dimensions("j", len(sizes))
+    pairs = zip(own, element, strict=True)
+    same = " and ".join(f"{j} = {where}" for j, where in pairs) or "true"
+    hit = f"exists {', '.join(at)} : {same} and {inner}" if at else same
+    source, dest = draft.volume(operation.source), draft.volume(operation.dest)
+    copy(draft, name, operation, [
+        f"{tuple_of(name, own)} -> {tuple_of(source, at)} : {same} and {inner}",
+        f"{tuple_of(name, own)} -> {tuple_of(dest, own)} : not ({hit})",
+    ], sizes, own)
+
+
+def _slice(
+    draft: Draft, operation: ExtractSliceOp | InsertSliceOp, name: str, part: SSAValue,
+    whole: SSAValue,
+) -> tuple[list[str], list[str]]:
+    """Return dimensions of the part, and the element of the whole that each of them is.
+
+    The part lies in the whole, which is a claim. Dimensions of size 1 may be missing in the part.
+    """
+    offsets = mixed(draft, operation.static_offsets.get_values(), operation.offsets)
+    sizes = mixed(draft, operation.static_sizes.get_values(), operation.sizes)
+    strides = strides_of(
+        draft, operation, operation.static_strides.get_values(), operation.strides
+    )
+    own = draft.sizes(part)
+    at = dimensions("i", len(own))
+    kept = _kept(draft, operation, sizes, part)
+    element = []
+    for k, (offset, size, stride, outer) in enumerate(
+        zip(offsets, sizes, strides, draft.sizes(whole), strict=True)
+    ):
+        draft.claim(operation, name, f"{offset} >= 0")
+        draft.claim(operation, name, f"{offset} + ({size} - 1)*{stride} < {outer}")
+        if k in kept:
+            draft.claim(operation, name, f"{own[kept.index(k)]} = {size}")
+        element.append(f"{offset} + {stride}*{at[kept.index(k)]}" if k in kept else offset)
+    return at, element
+
+
+def _kept(
+    draft: Draft, operation: ExtractSliceOp | InsertSliceOp, sizes: list[str], part: SSAValue
+) -> list[int]:
+    """Return which dimensions of a slice the part has: those of size 1 may be left out."""
+    assert isinstance(part.type, TensorType)
+    shape = part.type.get_shape()
+    spare = len(sizes) - len(shape)
+    found: list[int] = []
+    for k, size in enumerate(sizes):
+        fits = len(found) < len(shape) and (shape[len(found)] == 1 or spare == 0)
+        if size == "1" and spare and not fits:
+            spare -= 1
+        else:
+            found.append(k)
+    if len(found) != len(shape):
+        raise draft.error(operation, f"a slice of {len(sizes)} dimensions is no {part.type}",
+                          "only dimensions of size 1 may be left out")
+    return found
+
+
+def concat(draft: Draft, operation: Operation) -> None:
+    """Add tensor.concat: operands one after another along a dimension."""
+    assert isinstance(operation, ConcatOp)
+    name = draft.introduce(operation.result, operation, operation.name)
+    sizes, along = draft.sizes(operation.result), operation.dim.value.data
+    at = dimensions("i", len(sizes))
+    copies, before = [], "0"
+    for value in operation.inputs:
+        inner = draft.sizes(value)
+        for k, (own, other) in enumerate(zip(sizes, inner, strict=True)):
+            if k != along:
+                draft.claim(operation, name, f"{own} = {other}")
+        element = [f"{i} - ({before})" if k == along else i for k, i in enumerate(at)]
+        after = f"{before} + {inner[along]}"
+        part = f"{before} <= {at[along]} < {after}"
+        copies.append(
+            f"{tuple_of(name, at)} -> {tuple_of(draft.volume(value), element)} : {part}"
+        )
+        before = after
+    draft.claim(operation, name, f"{sizes[along]} = {before}")
+    copy(draft, name, operation, copies, sizes)
+
+
+def copy(
+    draft: Draft, name: str, operation: Operation, copies: Sequence[str], sizes: Sequence[str],
+    at: Sequence[str] | None = None,
+) -> None:
+    """Add an operation that copies; each of `copies` is `result[i] -> operand[e] : constraints`."""
+    inside = box(at or dimensions("i", len(sizes)), sizes)
+    texts = [f"{each}{' and' if ' : ' in each else ' :'} {inside}" for each in copies]
+    entry: Entry = {"kind": "copy", "copies": [f"{{ {text} }}" for text in texts]}
+    draft.add(name, entry, operation, operation.name)

@@ -1,0 +1,106 @@
+"""Turn a function in MLIR into the operations of a kernel, with claims of their sizes.
+
+Source   Friebel et al., IMPACT 2023: MLIR types define the volumes, MLIR operations define volume
+         element maps
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.func import ReturnOp
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.dialects.linalg.ops import TransposeOp
+from xdsl.ir import Operation
+
+from stages.diagnose import UserError
+from stages.kernel.mlir import moves, shapes, structure
+from stages.kernel.mlir.body import ELEMENTWISE, HINT
+from stages.kernel.mlir.constants import constant
+from stages.kernel.mlir.definition import check_definitions
+from stages.kernel.mlir.draft import Draft
+from stages.kernel.mlir.indices import index_text
+from stages.kernel.mlir.text import Text
+
+HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
+    "arith.constant": constant,
+    "tensor.empty": moves.empty,
+    "tensor.cast": moves.cast,
+    "tensor.splat": moves.splat,
+    "tensor.extract": moves.extract,
+    "tensor.pad": moves.pad,
+    "tensor.extract_slice": moves.extract_slice,
+    "tensor.insert_slice": moves.insert_slice,
+    "tensor.concat": moves.concat,
+    "tensor.collapse_shape": shapes.collapse,
+    "tensor.expand_shape": shapes.expand,
+    "linalg.broadcast": structure.broadcast,
+    "linalg.map": structure.map_,
+    "linalg.reduce": structure.reduce,
+    **dict.fromkeys(ELEMENTWISE, structure.elementwise),
+}
+INDICES = frozenset({"arith.constant", "arith.addi", "arith.subi", "arith.muli"})
+
+
+def translate(text: Text) -> tuple[Draft, list[str]]:
+    """Return the operations of a function, and the volumes that it returns.
+
+    Raises UserError for what is no operation on volumes, or uses what is not defined yet.
+    """
+    check_definitions(text)
+    draft = Draft(text)
+    for argument in text.function.body.block.args:
+        if isinstance(argument.type, IndexType):
+            draft.indices[id(argument)] = draft.symbol(text.names[id(argument)])
+        else:
+            draft.define(argument, {"kind": "input"}, text.function, "argument")
+    outputs: list[str] = []
+    for operation in text.function.body.block.ops:
+        if isinstance(operation, ReturnOp):
+            for value in operation.operands:
+                draft.type_of(value.type, operation)
+            outputs = [draft.volume(value) for value in operation.operands]
+        else:
+            _add_checked(draft, operation)
+    return draft, list(dict.fromkeys(outputs))
+
+
+def _add_checked(draft: Draft, operation: Operation) -> None:
+    """Add an operation. Raises UserError for one that xDSL finds malformed, if we stumble over it.
+
+    It is not asked before: our errors say more.
+    """
+    try:
+        _add(draft, operation)
+    except UserError:
+        raise
+    except Exception:
+        try:
+            operation.verify()
+        except Exception as error:
+            said = " ".join(str(error).split())
+            raise draft.error(operation, f"MLIR: {said}") from error
+        raise
+
+
+def _add(draft: Draft, operation: Operation) -> None:
+    if all(isinstance(result.type, IndexType) for result in operation.results):
+        for result in operation.results:
+            index_text(draft, result)
+        return
+    if isinstance(operation, LinalgStructuredOperation | TransposeOp):
+        handler: Any = structure.structured
+    else:
+        handler = HANDLERS.get(operation.name)
+    if handler is None:
+        raise _unknown(draft, operation)
+    handler(draft, operation)
+
+
+def _unknown(draft: Draft, operation: Operation) -> UserError:
+    if operation.dialect_name() in ("arith", "math"):
+        return draft.error(operation, f"{operation.name} is no arithmetic here", HINT)
+    hint = "write it as linalg.generic, or as tensor.pad, extract_slice, insert_slice or concat"
+    return draft.error(operation, f"{operation.name} is no operation on volumes here", hint)

@@ -1,0 +1,1 @@
+"""Parts and tiles of a kernel's result, and what each of them needs."""

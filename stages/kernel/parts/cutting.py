@@ -1,0 +1,99 @@
+"""Regions of a part: its tiles of one size, and those of the sums that it is made of.
+
+Source   Friebel et al., IMPACT 2023, Algorithm 2: tiles of outputs
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.kernel.parts.boxes import reduced
+from stages.poly.naming import letters
+from stages.volumes.operation import Operation
+
+SET = isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """The tiles of a hyperrectangle that are all of one size, `counts` of them per dimension.
+
+    `tiles` is { [q] -> part[e] }. Where tiles are partial results, the dimensions of sums come
+    after those of elements, and `sums` is { [q] -> loops[d] }, the instances of a tile.
+    """
+
+    counts: tuple[int, ...]
+    tiles: isl.Map
+    sums: isl.Map | None
+
+
+def regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
+    """Yield the regions of a part: whole tiles, and along each dimension what is left at its end.
+
+    `sizes` has those of tiles per dimension of the part.
+    """
+    bounds = [_bounds(part, k) for k in range(part.dim(SET))]
+    pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
+    for chosen in itertools.product(*pieces):
+        tiles = _cut(chosen, {k: k for k in range(len(chosen))}, part)
+        yield Region(counts=tuple(count for _, _, count in chosen), tiles=tiles, sums=None)
+
+
+def partials(
+    elements: isl.Map, counts: Sequence[int], operation: Operation, sizes: Sequence[int]
+) -> Iterator[Region]:
+    """Yield the regions of the partial results of a sum, in the order in which these are added.
+
+    `elements` are those that each of a region's tiles, `counts` of them, needs of the sum:
+    { [q] -> v[e] }; `sizes` are those of tiles along the dimensions that are summed over. A tile of
+    the partial results is [q, r].
+    """
+    assert operation.loops is not None
+    sums = reduced(operation.results[0])
+    bounds = [_bounds(operation.loops, k) for k in sums]
+    pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
+    for chosen in itertools.product(*pieces):
+        more = tuple(count for _, _, count in chosen)
+        cut = _cut(chosen, {k: n for n, k in enumerate(sums)}, operation.loops, len(counts))
+        any_instance = isl.Map.from_domain_and_range(elements.domain(), cut.range())
+        any_element = isl.Map.from_domain_and_range(cut.domain(), elements.range())
+        yield Region(
+            counts=(*counts, *more), tiles=elements.flat_domain_product(any_element),
+            sums=any_instance.flat_domain_product(cut),
+        )
+
+
+def _bounds(box: isl.Set, dim: int) -> tuple[int, int]:
+    return box.dim_min_val(dim).to_python(), box.dim_max_val(dim).to_python()
+
+
+def _pieces(first: int, last: int, size: int) -> Iterator[tuple[int, int, int]]:
+    """Yield start, tile size and number of tiles: whole ones, then the rest."""
+    whole, rest = divmod(last + 1 - first, size)
+    if whole:
+        yield first, size, whole
+    if rest:
+        yield first + whole * size, rest, 1
+
+
+def _cut(
+    chosen: Sequence[tuple[int, int, int]], by: Mapping[int, int], box: isl.Set, first: int = 0
+) -> isl.Map:
+    """Return { [q] -> box[e] : start + size q_n <= e_k < start + size (q_n + 1) }, n = by[k].
+
+    Indices are counted from `first` in their names.
+    """
+    indices = [f"q{first + n}" for n in range(len(chosen))]
+    elements = letters(box.dim(SET))
+    bounds = [f"0 <= {q} < {count}" for q, (_, _, count) in zip(indices, chosen, strict=True)]
+    for k, n in by.items():
+        start, size, _ = chosen[n]
+        moved = f"{size}*{indices[n]}"
+        bounds.append(f"{start} + {moved} <= {elements[k]} < {start + size} + {moved}")
+    name = box.get_tuple_name() or ""
+    pair = f"[{', '.join(indices)}] -> {name}[{', '.join(elements)}]"
+    return isl.Map(f"{{ {pair} : {' and '.join(bounds) or 'true'} }}").intersect_range(box)

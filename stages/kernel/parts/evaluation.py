@@ -1,0 +1,206 @@
+"""Evaluate the operations of a kernel with NumPy: what parts of it are compared with.
+
+Floats are computed in float64 and rounded once to the volume's type; every call and quotient is a
+float32. Integers wrap. So it is with layers (design, Arithmetic).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import islpy as isl
+import numpy as np
+
+from stages.lair.grammar import parse_expression
+from stages.lair.tree import Expr
+from stages.machine.types import integers_of, is_integer
+from stages.poly.arrays import evaluate_pw_aff, evaluate_set
+from stages.poly.bind import PARAM
+from stages.poly.dependence import depends_on
+from stages.poly.function import function_of
+from stages.reference.accumulate import value
+from stages.reference.strided import Array, blocks
+from stages.volumes.domains import domains_by_name
+from stages.volumes.operation import Operation, Program, Result
+
+IN = isl.dim_type.in_
+OUT = isl.dim_type.out
+BLOCK = 2**20
+"""Instances, or elements, that are looked at at once."""
+UFUNCS: Mapping[str, np.ufunc] = {
+    "+=": np.add, "*=": np.multiply, "max=": np.maximum, "min=": np.minimum
+}
+NEUTRAL = {"+=": 0, "*=": 1, "max=": -np.inf, "min=": np.inf}
+Values = dict[str, Any]
+
+
+def evaluate(
+    program: Program, volumes: isl.UnionSet, inputs: Mapping[str, Array],
+    sizes: Mapping[str, int] | None = None,
+) -> dict[str, Array]:
+    """Return every volume, from those that are given, in their types and shapes.
+
+    `sizes` has the values of symbolic constants. What has no values yet, tensor.empty, is zero.
+    """
+    known = dict(sizes or {})
+    shapes = {name: extents(d, known) for name, d in domains_by_name(volumes).items()}
+    found: dict[str, Array] = {}
+    with np.errstate(all="ignore"):
+        for operation in program.operations:
+            if operation.kind == "input":
+                given = inputs[operation.name]
+                found[operation.name] = given.astype(program.types[operation.name])
+            else:
+                found |= _evaluated(operation, program.types, shapes, found, known)
+    return found
+
+
+def _evaluated(
+    operation: Operation, types: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]],
+    found: Mapping[str, Array], sizes: Values,
+) -> dict[str, Array]:
+    """Return the volumes that an operation defines."""
+    name = operation.name
+    if operation.kind == "compute":
+        return {
+            result.volume: _reduced(operation, result, types, shapes, found, sizes)
+            for result in operation.results
+        }
+    array = np.zeros(shapes[name], types[name])
+    if operation.kind == "constant":
+        given = np.asarray(operation.constant)
+        array[...] = given.reshape(shapes[name]) if given.ndim else given
+    if operation.kind == "index":
+        array[...] = np.arange(array.size)
+    for copy in operation.copies:
+        _move(copy, array, found[copy.get_tuple_name(OUT) or ""], sizes)
+    return {name: array}
+
+
+def _move(copy: isl.Map, array: Array, operand: Array, sizes: Values) -> None:
+    """Put the elements of an operand where a map has them in `array`."""
+    for block in blocks(array.shape, ()):
+        grid = _grid(block)
+        where, inside = elements(copy, grid, sizes)
+        inside = np.broadcast_to(inside, tuple(map(len, block)))
+        here: Any = (..., *(slice(each.start, each.stop) for each in block))
+        part = array[here]
+        moved = operand[tuple(np.broadcast_to(w, inside.shape)[inside] for w in where)]
+        part[inside] = moved
+
+
+def _reduced(
+    operation: Operation, result: Result, types: Mapping[str, str],
+    shapes: Mapping[str, tuple[int, ...]], found: Mapping[str, Array], sizes: Values,
+) -> Array:
+    """Return a result of a computation: values of all instances, put into its elements."""
+    assert operation.loops is not None
+    type_ = types[result.volume]
+    wide = np.int64 if is_integer(type_) else np.float64
+    array = _start(result, shapes[result.volume], found, wide)
+    box = extents(operation.loops, sizes)
+    inner = _unused(result.writes)
+    expression = parse_expression(result.value)
+    whole = integers_of(types[name] for name in (*operation.volumes, *operation.operands))
+    for block in blocks(box, inner, BLOCK):
+        grid = _grid(block)
+        read = {
+            label: _gathered(by, found, grid, sizes).astype(wide)
+            for label, by in operation.reads.items()
+        }
+        worth = np.broadcast_to(_worth(expression, read, whole), tuple(map(len, block)))
+        _put(result, array, worth, inner, grid, sizes)
+    return array.astype(type_)
+
+
+def _worth(expression: Expr, read: Mapping[str, Array], whole: str) -> Array:
+    return value(expression, lambda access: read[access.tensor], whole)
+
+
+def _gathered(
+    by: isl.Map, found: Mapping[str, Array], grid: Sequence[Array], sizes: Values
+) -> Array:
+    """Return the elements that instances read; they broadcast to the block."""
+    where, _ = elements(by, grid, sizes)
+    return np.asarray(found[by.get_tuple_name(OUT) or ""][tuple(where)])
+
+
+def _put(
+    result: Result, array: Array, worth: Array, inner: tuple[int, ...], grid: Sequence[Array],
+    sizes: Values,
+) -> None:
+    """Reduce the values of a block of instances into the elements that they write."""
+    kept = [axis.take([0], axis=k) if k in inner else axis for k, axis in enumerate(grid)]
+    where, _ = elements(result.writes, kept, sizes)
+    if result.operator == "=":
+        array[tuple(where)] = worth
+        return
+    ufunc = UFUNCS[result.operator]
+    partial = ufunc.reduce(worth, axis=inner, keepdims=True)
+    shape = partial.shape
+    if not where:
+        array[...] = ufunc(array, partial.reshape(()))
+        return
+    ufunc.at(array, tuple(np.broadcast_to(each, shape) for each in where), partial)
+
+
+def _start(
+    result: Result, shape: tuple[int, ...], found: Mapping[str, Array], wide: type
+) -> Array:
+    """Return what a reduction starts from."""
+    if result.init is not None:
+        return found[result.init].astype(wide)
+    neutral = NEUTRAL.get(result.operator, 0)
+    if wide is np.int64 and not np.isfinite(neutral):
+        limits = np.iinfo(np.int64)
+        neutral = limits.min if neutral < 0 else limits.max
+    return np.full(shape, neutral, wide)
+
+
+def elements(
+    by: isl.Map, grid: Sequence[Array], sizes: Values
+) -> tuple[list[Array], Array]:
+    """Return the element that a function gives for every point of a grid, and where it has one.
+
+    One array per dimension of the element; each broadcasts to the grid.
+    """
+    names = [f"index{k}" for k in range(len(grid))]
+    tuple_ = f"{by.get_tuple_name(IN) or ''}[{', '.join(names)}]"
+    bound = by.reverse().bind_range(isl.MultiId(f"[{', '.join(names)}] -> {{ {tuple_} }}"))
+    values = {**dict(zip(names, grid, strict=True)), **sizes}
+    function = function_of(bound)
+    where = [_at(function.get_at(k), values) for k in range(function.dim(OUT))]
+    context = bound.params().drop_unused_params()
+    return where, evaluate_set(context, _used(context, values))
+
+
+def _at(function: isl.PwAff, values: Values) -> Array:
+    plain = function.drop_unused_params()
+    found, _ = evaluate_pw_aff(plain, _used(plain, values))
+    return found
+
+
+def _used(thing: Any, values: Values) -> Values:
+    """Return the values of the symbolic constants that occur."""
+    names = [thing.get_dim_name(PARAM, k) for k in range(thing.dim(PARAM))]
+    return {name: values[name] for name in names}
+
+
+def _grid(block: Sequence[range]) -> list[Array]:
+    """Return an array per dimension, which broadcast to the block."""
+    return list(np.ix_(*(np.arange(each.start, each.stop) for each in block)))
+
+
+def extents(box: isl.Set, sizes: Values) -> tuple[int, ...]:
+    """Return the sizes of a box from zero."""
+    for name in box.get_var_names_not_none(PARAM):
+        box = box.fix_val(PARAM, box.find_dim_by_name(PARAM, name), isl.Val(sizes[name]))
+    count = box.dim(isl.dim_type.set)
+    return tuple(box.dim_max_val(k).to_python() + 1 for k in range(count))
+
+
+def _unused(writes: isl.Map) -> tuple[int, ...]:
+    """Return the dimensions of instances that say nothing of the element that they write."""
+    used = set[int]().union(*depends_on(writes))
+    return tuple(k for k in range(writes.dim(IN)) if k not in used)

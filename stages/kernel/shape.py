@@ -1,0 +1,100 @@
+"""Read the operations of a kernel, and infer the size of every volume.
+
+Paper    Friebel et al., IMPACT 2023, definitions 4.1 and 4.2; shape inference
+Reads    *.mlir, kernel.yaml
+Writes   volumes.isl, operations.yaml
+Assumes  nothing: what MLIR or this compiler does not know is refused here.
+Ensures  volumes are rectangular from zero; sizes fit, and those that are known are numbers.
+Differs  a size is at least 1.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.diagnose import Source, Span, UserError, UserErrors
+from stages.lair.names import did_you_mean
+from stages.mapping.kernel_yaml import Kernel, kernel_of
+from stages.poly.pieces import example_of
+from stages.poly.text import write_objects
+from stages.volumes.choice import choose
+from stages.volumes.domains import HEADER, domain_of, union_of
+from stages.volumes.elements import reads_of
+from stages.volumes.operation import Program, read_program, write_program
+from stages.volumes.sizes import Claim, solve
+
+if typing.TYPE_CHECKING:
+    from stages.kernel.mlir.draft import Draft
+    from stages.mapping.inputs import Inputs
+
+READS = ("*.mlir", "kernel.yaml")
+WRITES = ("volumes.isl", "operations.yaml")
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return volumes.isl and operations.yaml. Raises UserError or UserErrors."""
+    from stages.kernel.mlir.draft import plain_name
+    from stages.kernel.mlir.text import parse_text
+    from stages.kernel.mlir.translate import translate
+
+    kernel = kernel_of(inputs)
+    text = parse_text(_source(inputs, kernel))
+    draft, returned = translate(text)
+    sizes = solve(draft.symbols, [*draft.claims, *_given(draft, kernel)])
+    name = plain_name(text.function.sym_name.data)
+    program = read_program(draft.described(sizes, name, returned))
+    program = choose(program, kernel.outputs, kernel.inputs, kernel.span)
+    if not program.outputs:
+        hint = "return what is to be computed, or name `outputs:` in kernel.yaml"
+        raise UserError(f"{program.name} returns nothing", text.span(text.function), hint)
+    used = {name: draft.shape(name, sizes) for name in program.types}
+    symbols = [name for name in draft.symbols if name not in sizes.values]
+    volumes = union_of({name: domain_of(name, shape, symbols) for name, shape in used.items()})
+    errors = list(_outside(program, volumes, sizes.context, draft.spans))
+    if errors:
+        raise UserErrors(errors)
+    return {
+        "volumes.isl": write_objects(HEADER, {"context": sizes.context, "volumes": volumes}),
+        "operations.yaml": write_program(program),
+    }
+
+
+def _source(inputs: Inputs, kernel: Kernel) -> Source:
+    """Return the text of a kernel: the file that kernel.yaml names, else the only one."""
+    names = inputs.names("*.mlir")
+    if kernel.mlir is None and len(names) == 1:
+        return inputs.source(names[0])
+    here = f"the .mlir files here: {', '.join(names) or 'none'}"
+    if kernel.mlir is None:
+        found = f"{inputs.place()} holds {len(names)} .mlir files ({', '.join(names)})"
+        raise UserError(found, hint="name the one to read in kernel.yaml: `mlir: NAME.mlir`")
+    if kernel.mlir not in names:
+        raise UserError(f"{kernel.mlir} does not exist", kernel.span("mlir"), here)
+    return inputs.source(kernel.mlir)
+
+
+def _given(draft: Draft, kernel: Kernel) -> typing.Iterator[Claim]:
+    """Yield what kernel.yaml says of sizes. Raises UserError for unknown ones."""
+    for name, size in kernel.sizes.items():
+        if name not in draft.symbols:
+            hint = did_you_mean(name, draft.symbols, "sizes")
+            raise UserError(f"unknown size {name}", kernel.key_span("sizes", name), hint)
+        span = kernel.span("sizes", name)
+        yield Claim(text=f"{name} = {size}", operation=f"sizes.{name}", span=span)
+
+
+def _outside(
+    program: Program, volumes: isl.UnionSet, context: isl.Set, spans: typing.Mapping[str, Span]
+) -> typing.Iterator[UserError]:
+    """Yield an error for every operation that reads elements which its operand has not."""
+    for operation in program.operations:
+        for read in reads_of(operation):
+            elements = isl.UnionSet.from_set(read.range().intersect_params(context))
+            beyond = elements.subtract(volumes)
+            if not beyond.is_empty():
+                volume = read.get_tuple_name(isl.dim_type.out)
+                message = f"{operation.name} reads {example_of(beyond)}, beyond {volume}"
+                yield UserError(message, spans[operation.name], "indices lie inside operands")
+

@@ -1,0 +1,109 @@
+"""Tile the parts of a kernel's result, and match the slices of the inputs that a tile needs.
+
+Paper    Friebel et al., IMPACT 2023, Algorithm 2 (tiled loops), optimistic tiling
+Reads    partitions.isl, partitions.yaml, kernel.yaml
+Writes   tiles.isl, tiles.yaml
+Assumes  parts are hyperrectangles (partition).
+Ensures  all tiles of a region are the same code on slices at offsets that are affine in the indices
+         of the tile.
+Differs  tiles start at the corner of their part; what is left at its end are smaller ones. Tiles of
+         reductions give partial results, which tiles of the result add up: from the left, in the
+         order of the dimensions that are summed over, eight in a layer.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.diagnose import UserError
+from stages.kernel.parts.cutting import regions
+from stages.kernel.parts.entries import MOST_TILES, Entries, TooManyTilesError
+from stages.kernel.parts.matching import NoSliceError
+from stages.kernel.parts.summing import summed_ranks
+from stages.lair.names import did_you_mean
+from stages.mapping.kernel_yaml import kernel_of
+from stages.mapping.yaml_text import write_document
+from stages.poly.text import write_objects
+from stages.volumes.domains import domains_by_name
+from stages.volumes.operation import Program, read_program
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+    from stages.mapping.kernel_yaml import Kernel
+
+READS = ("partitions.isl", "partitions.yaml", "kernel.yaml")
+WRITES = ("tiles.isl", "tiles.yaml")
+HEADER = """Slices of tiles (Friebel et al., IMPACT 2023, Algorithm 2).
+region_tensor: { [tile] -> volume[element] }, what the tensor of a tile of the region is."""
+CODE = """The tiles of each region of a part: how many along each dimension, and their code.
+An element of a slice is at `offset`, a function of the tile's indices, plus `stride` times its own.
+takes: inputs that are results of other tiles, with the same indices and those of `sums` after them.
+Without `output`, a tile is a partial result that another takes. constant: of all elements."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return tiles.isl and tiles.yaml. Raises UserError where tiles are no slices."""
+    data, kernel = inputs.yaml("partitions.yaml"), kernel_of(inputs)
+    program, names = read_program(data), data["of"]
+    boxes = domains_by_name(inputs.objects("partitions.isl")["parts"])
+    entries = Entries(program, names, _machine(kernel))
+    for part in program.outputs:
+        sizes, sums = _sizes(program, boxes[part], names[part], kernel)
+        every = list(regions(boxes[part], sizes))
+        for n, region in enumerate(every):
+            try:
+                entries.add(f"{part}_{n}" if len(every) > 1 else part, region, part, sums)
+            except NoSliceError as error:
+                raise _no_slice(part, names[part], error, kernel) from None
+            except TooManyTilesError:
+                raise _too_many(names[part], kernel) from None
+    return {
+        "tiles.isl": write_objects(HEADER, entries.slices),
+        "tiles.yaml": write_document(CODE, entries.found),
+    }
+
+
+def _sizes(
+    program: Program, box: isl.Set, volume: str, kernel: Kernel
+) -> tuple[list[int], list[int]]:
+    """Return the sizes that kernel.yaml gives tiles of a part: of the result, and of sums."""
+    rank = box.dim(isl.dim_type.set)
+    for name in kernel.tiles:
+        if name != volume:
+            hint = did_you_mean(name, [volume], "results")
+            raise UserError(f"{name} is no result", kernel.key_span("tiles", name), hint)
+    whole = [box.dim_max_val(k).to_python() + 1 for k in range(rank)]
+    sizes = kernel.tiles.get(volume, whole)
+    more = len(sizes) - rank
+    ranks = summed_ranks(program)
+    if more < 0 or (more and more not in ranks):
+        span = kernel.span("tiles", volume)
+        hint = f"one for each of its {rank} dimensions"
+        hint += "".join(f", or for those and the {each} that are summed over" for each in ranks)
+        raise UserError(f"{len(sizes)} sizes of tiles of {volume}", span, hint)
+    return sizes[:rank], sizes[rank:]
+
+
+def _machine(kernel: Kernel) -> typing.Any:
+    """Return the machine as a part names it: a path starts from the folder of the part."""
+    given = kernel.machine
+    figures = {"profile": given} if isinstance(given, str) else dict(given)
+    if str(figures.get("profile", "")).endswith(".yaml"):
+        figures["profile"] = f"../../../{figures['profile']}"
+    return figures if len(figures) > 1 else figures.get("profile", given)
+
+
+def _too_many(volume: str, kernel: Kernel) -> UserError:
+    span = kernel.span("tiles", volume) if volume in kernel.tiles else kernel.asked
+    hint = "each is a layer: make the tiles larger"
+    return UserError(f"{volume} has more than {MOST_TILES} tiles", span, hint)
+
+
+def _no_slice(part: str, volume: str, error: NoSliceError, kernel: Kernel) -> UserError:
+    span = kernel.span("tiles", volume) if volume in kernel.tiles else kernel.asked
+    hint = f"a slice has a fixed size, and an offset that is affine in the tile: {error.map}"
+    if volume in kernel.tiles:
+        hint = f"larger tiles may do; {hint}"
+    return UserError(f"what a tile of {part} needs is no slice", span, hint)

@@ -1,0 +1,55 @@
+"""Peel borders off the target, so that all data flows along rows or along columns.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eqs. (5) (6) (10)
+Reads    layer.yaml, lair.isl, placement.isl
+Writes   adapted.isl    target, grid, placement, sources, arrivals, departures; returns
+Assumes  the placement is total, single-valued and inside the target.
+Ensures  PE[0, 0] is the first computing PE; every element that a PE needs arrives on its row or
+         column; every element that leaves is computed on the row or column of its port, or of the
+         adapter that collects it. What a statement reads and another PE computes does both.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.layer.routes.adaptation import Adaptation
+from stages.poly.side import bounding_rectangle
+from stages.poly.text import write_objects
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = ("layer.yaml", "lair.isl", "placement.isl")
+WRITES = ("adapted.isl",)
+HEADER = """What the computing PEs see after borders are peeled off for adapters (Sec. 4.2).
+target: the computing PEs, { PE[x, y] } from PE[0, 0]; grid: these and the adapters.
+placement: { statement[iterators] -> PE[x, y] }, eq. (10).
+arrivals, departures: { tensor[element] -> [PE[x, y] -> index[i]] }, eqs. (5) (6).
+sources: how tensors reach the grid from outside, before adapters."""
+COLLECTED_HEADER = """
+collected: how sums that departures bring to adapters leave the grid."""
+PARTS_HEADER = """
+T_side_partN: the ports at which elements of a tensor that comes in several streams are taken."""
+
+RETURNS_HEADER = """
+returns: { T_back[e] -> T[e] } of what is needed elsewhere than where it is computed: T_back
+departs, and arrives again. reads, carried: those of lair.isl, with T_back."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return adapted.isl."""
+    placed = inputs.objects("placement.isl")
+    target = bounding_rectangle(isl.Set.from_union_set(placed["target"]))
+    lair = inputs.objects("lair.isl")
+    adaptation = Adaptation(inputs.mapping(), lair, placed["placement"], target)
+    adaptation.check()
+    objects = adaptation.objects()
+    header = HEADER + COLLECTED_HEADER if "collected" in objects else HEADER
+    if any("_part" in name for name in objects):
+        header += PARTS_HEADER
+    if "returns" in objects:
+        header += RETURNS_HEADER
+    return {"adapted.isl": write_objects(header, objects)}

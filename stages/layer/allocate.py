@@ -1,0 +1,126 @@
+"""Allocate local memory for the tensors that a PE keeps.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.3, eqs. (7)-(9)
+Reads    lair.isl, adapted.isl, tasks.yaml, routes.isl
+Writes   allocations.isl    accessed, to_local, local
+Assumes  the placement is single-valued.
+Ensures  0 <= l < size for every accessed element; to_local is injective per PE.
+Differs  the offset may be quasi-affine in the PE's coordinates: Sec. 4.3 does not need it affine.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.diagnose import working_on
+from stages.layer.routes.arriving import arriving
+from stages.layer.routes.leaving import leaving_name, summed_elements
+from stages.layer.routes.returning import after_returns
+from stages.poly.bind import PE_NAMES, bind_domain
+from stages.poly.box_hull import box, box_hull, local_map
+from stages.poly.pieces import from_domain, maps_of
+from stages.poly.text import Objects, write_objects
+from stages.skewing.elements import computed_elements, needed_elements
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = ("lair.isl", "adapted.isl", "tasks.yaml", "routes.isl")
+WRITES = ("allocations.isl",)
+HEADER = """Local memory (Sec. 4.3).
+accessed: { PE[x, y] -> tensor[element] }, eq. (7); local: the local tensors, from 0.
+to_local: { [PE[x, y] -> tensor[element]] -> tensor_local[element] }, eq. (8)."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return allocations.isl."""
+    accessed = accessed_elements(inputs)
+    local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
+    hosts = {n: t["in"] for n, t in inputs.yaml("tasks.yaml")["tensors"].items() if "in" in t}
+    for relation in maps_of(accessed):
+        tensor = relation.get_tuple_name(isl.dim_type.out)
+        with working_on(f"tensor {tensor}"):
+            size, allocation = allocate(relation, hosts.get(tensor))
+        local = local.union(isl.UnionSet.from_set(size))
+        to_local = to_local.union(isl.UnionMap.from_map(allocation))
+    objects: dict[str, isl.UnionSet | isl.UnionMap]
+    objects = {"accessed": accessed, "local": local, "to_local": to_local}
+    return {"allocations.isl": write_objects(HEADER, objects)}
+
+
+def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.Map]:
+    """Return { T_local[l] : 0 <= l < size } and { [PE -> T[e]] -> T_local[e - offset(PE)] }.
+
+    Size and offset are those of the fixed-size box hull of what a PE accesses, eq. (8). T_local is
+    that of `host`, if another tensor, of which a PE accesses the same elements, is to hold it.
+    """
+    name = f"{host or accessed.get_tuple_name(isl.dim_type.out)}_local"
+    hull = box_hull(bind_domain(accessed, PE_NAMES), quasi_affine=True)
+    assert hull is not None, "the elements that a PE accesses are bounded"
+    pe = isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")
+    to_local = local_map(hull, name).wrap().unbind_params_insert_domain(pe).uncurry()
+    return box(name, hull.size), to_local
+
+
+def accessed_elements(inputs: Inputs) -> isl.UnionMap:
+    """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, eq. (7)."""
+    adapted = inputs.objects("adapted.isl")
+    lair = after_returns(inputs.objects("lair.isl"), adapted)
+    tasks, routes = inputs.yaml("tasks.yaml"), inputs.objects("routes.isl")
+    placement = adapted["placement"]
+    needed, computed = needed_elements(lair, placement), computed_elements(lair, placement)
+    kept = {
+        "resident": needed, "stored": needed, "delayed": needed,
+        "result": computed, "internal": computed,
+    }
+    result = isl.UnionMap("{ }")
+    for name, tensor in tasks["tensors"].items():
+        if tensor["kept"] in kept:
+            result = result.union(from_domain(kept[tensor["kept"]], name))
+    for name, stream in tasks["arrivals"].items():
+        if not stream["sparse"]:
+            result = result.union(received(stream, name, adapted, routes))
+    for name in {stream["tensor"] for stream in tasks["departures"].values()}:
+        result = result.union(summed_elements(name, tasks["departures"], adapted, routes))
+    for name, stream in tasks.get("collections", {}).items():
+        if stream["by"] == "gather":
+            continue
+        result = result.union(collected(stream, name, adapted, routes))
+    return result.reverse().coalesce()
+
+
+def received(
+    stream: dict[str, typing.Any],
+    name: str,
+    adapted: Objects,
+    routes: Objects,
+) -> isl.UnionMap:
+    """Return { tensor[e] -> PE } of the elements of a stream that a PE receives.
+
+    And { tensor_source[e] -> PE } of all that a port sends to an adapter.
+    """
+    flow = arriving(adapted, stream["tensor"], stream["side"], stream.get("part"))
+    members = isl.Set.from_union_set(routes[f"{name}_taken"].range())
+    found = isl.UnionMap.from_map(flow.everywhere.range_factor_domain().intersect_range(members))
+    if not stream["spread"]:
+        return found
+    adapters = isl.Set.from_union_set(routes[f"{name}_adapters"])
+    heard = flow.heard.range_factor_domain().intersect_range(adapters)
+    heard = heard.set_tuple_name(isl.dim_type.in_, f"{stream['tensor']}_source")
+    return found.union(isl.UnionMap.from_map(heard))
+
+
+def collected(
+    stream: dict[str, typing.Any],
+    name: str,
+    adapted: Objects,
+    routes: Objects,
+) -> isl.UnionMap:
+    """Return { tensor_collected[e] -> PE } of all elements that an adapter sums for a port."""
+    ports = isl.Map.from_union_map(from_domain(adapted["collected"], leaving_name(stream)))
+    reach = isl.Map.from_union_map(routes[f"{name}_reach"])
+    summed = ports.range_factor_domain().apply_range(reach)
+    name = f"{leaving_name(stream)}_collected"
+    return isl.UnionMap.from_map(summed.set_tuple_name(isl.dim_type.in_, name))

@@ -1,0 +1,181 @@
+"""What a task costs in cycles: as a vector instruction, and as loops.
+
+That is the charge of the code that would be written, on one PE with the largest sizes, for all
+elements of a stream: calls x (selection, addresses and start-up + elements / lanes), and the
+configuration, which is once for all invocations.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import typing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import islpy as isl
+
+from stages.layer.pe.charge import Charge
+from stages.layer.pe.code import Block
+from stages.layer.pe.identifiers import Names
+from stages.layer.pe.instruction import vector_call
+from stages.layer.pe.model import Work
+from stages.layer.pe.work import Spelling, task_loops
+from stages.layer.vector.candidate import Candidate, configurations
+from stages.layer.vector.instruction import instruction
+from stages.layer.vector.memory import Memory, extended
+from stages.layer.vector.situation import Situation
+from stages.layer.vector.steps import Step
+from stages.poly.bind import PE_NAMES, bind_set, index_constants, project_names
+from stages.poly.number import count
+from stages.poly.quota import TooManyOperations, limited
+
+MOST_OPERATIONS = 500_000
+"""How much isl may work to find the busiest PE, in its own unit: half a second."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charged:
+    """The costs of one task, on the PE that `busiest` returns."""
+
+    situation: Situation
+
+    @cached_property
+    def charge(self) -> Charge:
+        """Charges on that PE."""
+        here = self.situation.known.intersect_params(busiest(self.situation))
+        return Charge(profile=self.situation.profile, here=here)
+
+    @cached_property
+    def known(self) -> int:
+        """How often the task is invoked."""
+        return count(self.charge.here)
+
+    @cached_property
+    def calls(self) -> int:
+        """How often there are instances then."""
+        return count(self.situation.elements.params().intersect(self.charge.here))
+
+    def loops(self) -> int:
+        """Return the cycles of the loops."""
+        block, name = Block(), self.situation.name
+        memory = extended(self.situation.files.local, ())
+        task_loops(block, name, self._work(memory, {}), _spelling(), self._elements())
+        return self.charge.of(block, self.known) * self.situation.files.invocations
+
+    def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
+        """Return the cycles of the vector instructions of a statement."""
+        memory = extended(self.situation.files.local, candidate.touched)
+        described = instruction(self.situation, candidate, steps, memory)
+        guard = self.situation.guard
+        described |= {"by": candidate.way, "guard": None if guard is None else str(guard)}
+        work = self._work(memory, described)
+        block = Block()
+        vector_call(block, self.situation.name, work, _spelling(), self._elements())
+        vectors = [step for step in steps if not step.looped]
+        charged = self._guarded(block) + sum(self._run(candidate, step) for step in vectors)
+        at_call = candidate.way == "configure"
+        once = 0 if at_call else len(vectors) * configurations(candidate)
+        configured = once * self.situation.profile.configuration
+        return charged * self.situation.files.invocations + configured
+
+    def _guarded(self, block: Block) -> int:
+        """Return the charge of a block whose inner ones run only where there are instances."""
+        inner = [line for line in block.lines if isinstance(line, Block)]
+        own = Block(loop=block.loop, scalar=block.scalar, address=block.address)
+        within = sum(self.charge.within(b, self.calls) for b in inner)
+        return self.charge.of(own, self.known) + within
+
+    def _run(self, candidate: Candidate, step: Step) -> int:
+        """Return the cycles of the instruction itself.
+
+        Where two sizes vary, and the others leave lanes empty, for their mean.
+        """
+        runs, here = self.calls, self.charge.here
+        sizes = [candidate.sizes[k] for k in step.along]
+        box = _along(candidate.box, step.along).intersect_params(here)
+        if candidate.outer is not None:
+            runs = count(candidate.outer.intersect_params(here))
+        lanes = self.situation.profile.lanes[step.operands[0].type]
+        varying = [size for size in sizes if _constant(size) is None]
+        fixed = prod(_constant(size) or 1 for size in sizes)
+        if varying and fixed % lanes == 0:
+            running = count(box) // lanes
+        elif len(varying) == 1:
+            running = count(_vectors(varying[0].intersect_params(box.params()), fixed, lanes))
+        else:
+            mean = -(-count(box) // max(1, runs))
+            running = runs * -(-mean // lanes)
+        start = self.situation.profile.vector_start_up
+        if candidate.way == "configure":
+            start += self.situation.profile.configuration
+        return runs * start + running
+
+    def _work(self, memory: Memory, decision: dict[str, typing.Any]) -> Work:
+        files, situation = self.situation.files, self.situation
+        return Work(
+            graph=files.graph,
+            simd={situation.name: decision},
+            schedule=files.schedule,
+            instances=files.instances,
+            compressed=files.compressed,
+            memory={"local": memory.local(), "to_local": memory.moved(files.to_local)},
+        )
+
+    def _elements(self) -> dict[str, str]:
+        """Return the C variable of the element that arrives, by its tensor."""
+        tensor = self.situation.arriving
+        return {} if tensor is None else {tensor: tensor}
+
+
+def busiest(situation: Situation) -> isl.Set:
+    """Return [PE_X, PE_Y] -> { : one PE }, with the largest sizes, the outermost first.
+
+    Sizes of which isl needs long to tell where they are largest do not count.
+    """
+    domain = situation.elements.params()
+    with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+        for size in situation.exact.size:
+            here = size.intersect_params(domain).floor()
+            greatest = isl.PwAff.from_aff(isl.Aff.val_on_domain_space(domain.space, here.max_val()))
+            domain = domain.intersect(here.eq_set(greatest))
+    pes = project_names(domain, index_constants(domain))
+    places = pes.unbind_params(isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }"))
+    return bind_set(_first(places), PE_NAMES)
+
+
+def _first(places: isl.Set) -> isl.Set:
+    """Return the lexicographic minimum of a set that has one: a coordinate after the other.
+
+    isl's lexmin may take hours where places are told with several moduli.
+    """
+    first = isl.Set.universe(places.space)
+    for position in range(places.dim(isl.dim_type.set)):
+        least = places.dim_min_val(position)
+        places = places.fix_val(isl.dim_type.set, position, least)
+        first = first.fix_val(isl.dim_type.set, position, least)
+    return first
+
+
+def _constant(size: isl.PwAff) -> int | None:
+    least, greatest = size.min_val(), size.max_val()
+    return int(least.to_python()) if least.is_int() and least.eq(greatest) else None
+
+
+def _vectors(size: isl.PwAff, fixed: int, lanes: int) -> isl.Set:
+    """Return [p] -> { [c] : 0 <= c and lanes c < fixed size }, as many as there are vectors."""
+    elements = isl.Set.from_pw_aff(size.scale_val(isl.Val(fixed)).floor())
+    below = isl.Map(f"{{ [n] -> [c] : 0 <= c and {lanes}c < n }}")
+    return elements.apply(below)
+
+
+def _along(box: isl.Set, dimensions: Sequence[int]) -> isl.Set:
+    """Return a box without its other dimensions."""
+    for k in reversed(range(box.dim(isl.dim_type.set))):
+        box = box if k in dimensions else box.project_out(isl.dim_type.set, k, 1)
+    return box
+
+
+def _spelling() -> Spelling:
+    return Spelling(names=Names(""), words={})

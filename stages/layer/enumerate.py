@@ -1,0 +1,65 @@
+"""Enumerate the sizes of instance sets that are boxes, but not of one fixed size.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.4, eqs. (42) (43), Example 5.10
+Reads    layer.yaml, tasks.yaml, instances.isl, compressions.isl
+Writes   sizes.isl    per task T: T_sizes, T_offset, T_hull, T_identifiers
+Assumes  the symbolic constants with which a task is invoked are known.
+Ensures  a size is T_offset plus an identifier; an identifier lies in the box T_hull.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.diagnose import working_on
+from stages.layer.streams.tasks import RUNS
+from stages.poly.bind import index_constants
+from stages.poly.bounds import exact_bounds, fixed_size
+from stages.poly.box_hull import box, offset_set
+from stages.poly.enumerated import enumerate_sizes
+from stages.poly.text import write_objects
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = ("layer.yaml", "tasks.yaml", "instances.isl", "compressions.isl")
+WRITES = ("sizes.isl",)
+HEADER = """Size enumeration (Sec. 5.4), per task T that is a box, but not of fixed size.
+T_sizes: [PE_X, PE_Y] -> { [size] }, index projected out, eq. (42); T_offset: their offset.
+T_identifiers: { [size - offset] }, eq. (43), one SIMD configuration each; T_hull: their box."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return sizes.isl."""
+    instances, compressed = inputs.objects("instances.isl"), inputs.objects("compressions.isl")
+    found: dict[str, isl.Set] = {}
+    prefer = inputs.mapping().simd.prefer
+    for name, task in inputs.yaml("tasks.yaml")["tasks"].items():
+        if task["kind"] in RUNS and prefer != "loops":
+            known = isl.Set.from_union_set(instances[f"{name}_known"])
+            whole = isl.Set.from_union_set(compressed[name])
+            with working_on(f"task {name}"):
+                sizes = sizes_of(whole, known, prefer == "enumerate")
+            found |= {f"{name}_{key}": obj for key, obj in sizes.items()}
+    return {"sizes.isl": write_objects(HEADER, found)}
+
+
+def sizes_of(compressed: isl.Set, known: isl.Set, fixed: bool = True) -> dict[str, isl.Set]:
+    """Return sizes, offset, identifiers and their box; empty if the set is no box.
+
+    Also empty if the box has a fixed size, unless sizes that are `fixed` are asked for.
+    """
+    bounds = exact_bounds(compressed, known)
+    if not fixed and bounds.is_box and fixed_size(bounds, index_constants(compressed)):
+        return {}
+    enumeration = enumerate_sizes(bounds, index_constants(compressed))
+    if enumeration is None:
+        return {}
+    return {
+        "sizes": enumeration.sizes,
+        "offset": offset_set(enumeration.hull),
+        "identifiers": enumeration.identifiers,
+        "hull": box("", enumeration.hull.size),
+    }

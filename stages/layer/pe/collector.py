@@ -1,0 +1,100 @@
+"""What adapters do that collect sums: take those of their lane, add them up along the border.
+
+    restart -> clear_N -> (sums of the lane come) -> gathered_N -> send_C -> complete
+
+for every departure N that they collect, and every collection C, on the way to whose ports they are.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.layer.pe.c_functions import Body
+from stages.layer.pe.code import Block
+from stages.layer.pe.model import Model
+from stages.layer.pe.program import Program
+from stages.layer.pe.run import run_task
+from stages.layer.pe.sequences import send_sequences
+from stages.layer.pe.streams import alternating, receive, send_sum, unpack
+from stages.layer.routes.leaving import leaving_name
+
+
+def lane_colour(model: Model, departure: str) -> str:
+    """Return the colour of a departure that goes to the ramps of adapters."""
+    adapters = isl.Set.from_union_set(model.routes[f"{departure}_adapters"])
+
+    def arrives(colour: str) -> bool:
+        routers = model.routes[colour].domain().unwrap().domain()
+        return not routers.is_disjoint(isl.UnionSet.from_set(adapters))
+
+    (colour,) = filter(arrives, model.graph["departures"][departure]["colours"])
+    return str(colour)
+
+
+class Collector:
+    """Writes the functions of the adapters that collect one departure."""
+
+    def __init__(
+        self, program: Program, departure: str, collections: typing.Sequence[str], then: str
+    ) -> None:
+        """Take the departure and its collections, and the task that comes after each of these."""
+        self.program, self.model, self.spelling = program, program.model, program.spelling
+        self.departure, self.collections, self.then = departure, collections, then
+        self.gathering = self.model.pes(f"{departure}_adapters")
+        self.gathered = self.spelling.of(f"gathered_{departure}")
+        local = f"{leaving_name(self.model.graph['departures'][departure])}_collected_local"
+        program.keep(local, self.model.type_of(local), self.model.shapes[local])
+
+    @property
+    def pes(self) -> isl.Set:
+        """The adapters: those of the lanes from the first to the last one that sums."""
+        found = self.model.pes(f"{self.collections[0]}_chain")
+        for name in self.collections[1:]:
+            found = found.union(self.model.pes(f"{name}_chain"))
+        return found
+
+    def write(self) -> None:
+        """Write the functions."""
+        clear = f"clear_{self.departure}"
+        body = Body(name=self.spelling.of(clear), comment="Forget what was collected before.")
+        self.program.count(clear)
+        run_task(self.program, body.block, clear, {})
+        self.program.add(body)
+        for name in self.collections:
+            self._send(name)
+        body = Body(name=self.gathered, comment="All sums of the lane are here: send them on.")
+        here = self.program.when(body.block, self.gathering)
+        unpack(self.program, here, f"gather_{self.departure}")
+        for name in self.collections:
+            block = self.program.when(body.block, self.model.pes(f"{name}_chain"))
+            block.add(f"{self.spelling.of(f'send_{name}')}(pe);")
+        self.program.add(body)
+
+    def restart(self, block: Block) -> None:
+        """Append what starts an invocation."""
+        block = self.program.when(block, self.pes)
+        block.add(f"{self.spelling.of(f'clear_{self.departure}')}(pe);")
+        colour = lane_colour(self.model, self.departure)
+        taking = self.program.when(block, self.gathering)
+        receive(self.program, taking, f"gather_{self.departure}", colour, self.gathered)
+        if taking is not block:
+            block.nest("else").add(f"activate(pe, {self.gathered});")
+
+    def _send(self, name: str) -> None:
+        """Write the task that adds this adapter's sums to those on their way to a port."""
+        described = self.model.graph["collections"][name]
+        body = Body(
+            name=self.spelling.of(f"send_{name}"),
+            comment=f"Send {described['tensor']} along the border.",
+        )
+        chain, first, last = (self.model.pes(f"{name}_{p}") for p in ("chain", "first", "last"))
+        body.locals |= alternating(self.program, described, chain, last)
+        if "sparse" in described:
+            send_sequences(self.program, body.block, name, described, self.then)
+        else:
+            send_sum(self.program, body.block, f"send_{name}", described, chain, first, self.then)
+        self.program.add(body)

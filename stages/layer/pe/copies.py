@@ -1,0 +1,78 @@
+"""What adapters do whose PEs get a stream each: they send it once for each PE of their lane.
+
+Of a sparse stream they take as many copies as they send on; a dense one they keep, and send again.
+
+Source   design, The machine; stages/poly/own_sequences.py
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.layer.pe.c_functions import Body
+from stages.layer.pe.code import Block, write_nest
+from stages.layer.pe.model import Description
+from stages.layer.pe.streams import send_again
+from stages.poly.ast import Instance, element_loops
+from stages.poly.bind import PE_NAMES, bind_domain
+from stages.poly.side import turn
+
+if typing.TYPE_CHECKING:
+    from stages.layer.pe.program import Program
+
+
+def send_copies(program: Program, name: str, arrival: Description, then: str) -> str:
+    """Write the task that ends the copy of a PE, and sends the next one; return its name.
+
+    After the last one it calls `then`.
+    """
+    body = Body(
+        name=program.spelling.of(f"copied_{name}"), comment=f"A copy of {name} is sent: the next."
+    )
+    again = Block()
+    send_again(program, again, f"spread_{name}", arrival["colour"], body.name)
+    end_copy(program, body.block, name, arrival, again)
+    body.block.add(f"{then}(pe);")
+    program.add(body)
+    return body.name
+
+
+def end_copy(
+    program: Program, block: Block, name: str, arrival: Description, again: Block | None = None
+) -> None:
+    """Append the end of the copy of a PE, which returns unless it was the last one.
+
+    `again` is what is done before it returns.
+    """
+    copy, copies = (program.spelling.of(f"{name}_{part}") for part in ("copy", "copies"))
+    program.hold(f"int32_t {copy};")
+    program.hold(f"int32_t {copies};")
+    _count(program, name, arrival, copies)
+    colour = program.colour(arrival["colour"])
+    block.charge(scalar=3)
+    inner = block.nest(f"if (++my->{copy} < my->{copies})")
+    inner.add(f"send_turn(pe, {colour}, 0);")
+    if again is not None:
+        inner.absorb(again)
+    inner.add("return;")
+    block.add(f"my->{copy} = 0;", f"send_turn(pe, {colour}, 1);")
+
+
+def _count(program: Program, name: str, arrival: Description, copies: str) -> None:
+    """Let `main` count the PEs of the lane that take the stream."""
+    model = program.model
+    turned = turn(arrival["side"], model.grid)
+    takers = isl.Set.from_union_set(model.routes[f"{name}_taken"].range()).apply(turned)
+    here = isl.Map("{ [lane, 0] -> [lane, depth] : depth > 0 }").intersect_range(takers)
+    lane = here.apply_range(isl.Map("{ [lane, depth] -> [depth] }"))
+    depths = bind_domain(lane.apply_domain(turned.reverse()), PE_NAMES)
+
+    def instance(block: Block, at: Instance) -> None:
+        block.add(f"my->{copies} += 1;")
+
+    main = program.main.block
+    adapters = model.pes(f"{name}_adapters").intersect(program.pes)
+    names = [program.spelling.of(f"depth {name}", "depth")]
+    write_nest(program.when(main, adapters), element_loops(depths, adapters, names), instance)

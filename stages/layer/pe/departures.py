@@ -1,0 +1,109 @@
+"""What computing PEs do for what leaves: add their part, or pass on what others have.
+
+    finish_S -> send_N -> complete
+
+for every departure N of the target of a statement S. What returns is taken meanwhile, not before:
+what waits for other PEs must not fill the queue of instructions (layer/routes/waiting.py).
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.layer.pe.c_functions import Body
+from stages.layer.pe.code import Block
+from stages.layer.pe.gathering import Gatherer
+from stages.layer.pe.model import Description
+from stages.layer.pe.program import Program
+from stages.layer.pe.sent_early import Leads
+from stages.layer.pe.sequences import send_sequences
+from stages.layer.pe.streams import alternating, flush, receive, send_sum
+from stages.layer.pe.turns import Turns
+
+
+class Departures:
+    """Writes the functions of a program that send."""
+
+    def __init__(self, program: Program) -> None:
+        """Take the program, in which nothing is sent yet."""
+        self.program, self.model, self.spelling = program, program.model, program.spelling
+        self.departures: dict[str, Description] = program.model.graph["departures"]
+        self.leads = Leads(program)
+        arrivals = self.model.graph["arrivals"]
+        taken = {n: [f"{n}_taken"] for n, a in arrivals.items() if "returns" not in a}
+        self.turns = Turns(program, {n: self._parts(n) for n in self.departures} | taken)
+
+    def write(self) -> None:
+        """Write a task for each departure."""
+        for name in self.departures:
+            self._send(name)
+        for name in self.turns.waits:
+            body = self.turns.beginning(name)
+            self._begin(body.block, name)
+            self.program.add(body)
+        self.turns.write(self.departures)
+
+    def finish(self, block: Block, tensor: str) -> None:
+        """Append that a tensor leaves, each departure of it when it is its turn."""
+        for name, departure in self.departures.items():
+            if departure["tensor"] == tensor and name in self.turns.waits:
+                self.turns.ready(block, name)
+            elif departure["tensor"] == tensor:
+                self._begin(block, name)
+
+    def arrived(self, block: Block, arrival: str) -> None:
+        """Append that departures wait for an arrival no more, or for the one that it is."""
+        away = (name for name, d in self.departures.items() if d.get("returns") == arrival)
+        self.turns.done(block, next(away, arrival))
+
+    def progress(self, block: Block, statement: str, known: isl.Set) -> None:
+        """Append what leaves after a step, of which the symbolic constants are `known`."""
+        self.leads.progress(block, statement, known)
+
+    def counted(self) -> list[str]:
+        """Return, as C, whether each departure is one of the parts of an invocation on this PE."""
+        return [self.program.number(self.model.pes(f"{name}_chain")) for name in self.departures]
+
+    def _parts(self, name: str) -> list[str]:
+        """Return the PEs that send a departure, and those that take what comes back of it."""
+        back = self.departures[name].get("returns")
+        return [f"{name}_chain", *([] if back is None else [f"{back}_taken"])]
+
+    def _begin(self, block: Block, name: str) -> None:
+        """Append that a PE sends its part of a departure, and takes what comes back of it."""
+        chain, *taken = map(self.model.pes, self._parts(name))
+        self.program.when(block, chain).add(f"{self.spelling.of(f'send_{name}')}(pe);")
+        for pes in taken:
+            back = self.departures[name]["returns"]
+            arrived, here = self.spelling.of(f"arrived_{back}"), self.program.when(block, pes)
+            for task in self.model.of_kind("receive", arrival=back):
+                receive(self.program, here, task, back, arrived)
+
+    def _send(self, name: str) -> None:
+        """Write the task that adds this PE's part to what leaves."""
+        task, described = f"send_{name}", self.departures[name]
+        then = self.turns.then(name)
+        body = Body(
+            name=self.spelling.of(task), comment=f"Send {described['tensor']} on its way out."
+        )
+        if described["by"] == "gather":
+            Gatherer(self.program, name, then).write(body)
+            self.program.add(body)
+            return
+        last = self.model.pes(f"{name}_last") if "out" in described else None
+        body.locals |= alternating(self.program, described, self.program.pes, last)
+        if "sparse" in described:
+            send_sequences(self.program, body.block, name, described, then)
+        else:
+            self._send_sum(body.block, name, task, then)
+        self.program.add(body)
+
+    def _send_sum(self, block: Block, name: str, task: str, then: str) -> None:
+        """Append what sends this PE's part; if all has left, what waits for the end of that."""
+        if task not in self.model.tasks:
+            flush(self.program, block, task, then, self.model.pes(f"{name}_chain"))
+            return
+        chain, first = (self.model.pes(f"{name}_{part}") for part in ("chain", "first"))
+        send_sum(self.program, block, task, self.departures[name], chain, first, then)

@@ -1,0 +1,55 @@
+"""C identifiers for the names of a layer: none that C, pe.h or the program itself uses.
+
+Names that are keywords of C never come here: LAIR refuses them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stages.layer.pe.code import FLOAT_CALLS
+from stages.layer.pe.macros import MACROS
+
+OURS = frozenset(
+    ["PE_X", "PE_Y", "complete", "element", "in", "memory", "my", "n", "out", "pe", "pe_main"]
+    + ["program", "restart", "unfinished", "w"]
+    + [f"number{k}" for k in range(96)]
+    + [f"{end}{k}" for end in ("first", "last") for k in range(4)]
+    + [f"outer{k}" for k in range(16)]
+)
+"""What every program calls its own variables and functions."""
+
+TYPEDEFS = frozenset(["float16", "task", "wavelet", "wavelet_task"])
+
+LIBRARY = re.compile(
+    r"[a-z]\w*_t|offsetof|FP_(NAN|INFINITE|ZERO|SUBNORMAL|NORMAL|ILOGB(0|NAN)|FAST_FMA[FL]?)"
+    r"|MATH_ERR(NO|EXCEPT)|HUGE_VAL[FL]?|INFINITY|NAN|NULL"
+    r"|MAC_OS_\w+|DUMMY(STRUCT|UNION)NAME\d*"
+    r"|(U?INT\w*|PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT)_(MAX|MIN|C)"
+)
+"""Types and macros of the headers that pe.h includes; none of them ends in an underscore."""
+
+DEFINED = re.compile(r"\b([A-Za-z_]\w*)\(|#define (\w+)|struct (\w+)|\b([A-Z][A-Z0-9_]+)\b")
+"""Functions, macros, structures and enumerators where pe.h defines or uses them."""
+
+
+class Names:
+    """C identifiers for names of tensors and tasks: none of pe.h's, no two the same."""
+
+    def __init__(self, pe_h: str) -> None:
+        """Take what pe.h defines."""
+        found = {name for names in DEFINED.findall(pe_h) for name in names if name}
+        self._taken = found | OURS | TYPEDEFS | MACROS | set(FLOAT_CALLS.values())
+
+    def new(self, name: str) -> str:
+        """Return an identifier near a name, and take it."""
+        while name in self._taken or LIBRARY.fullmatch(name):
+            name += "_"
+        self._taken.add(name)
+        return name
+
+
+def read_names(pe_h: Path) -> Names:
+    """Return the names that a program may still use."""
+    return Names(pe_h.read_text(encoding="utf-8"))

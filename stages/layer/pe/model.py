@@ -1,0 +1,210 @@
+"""What the stages before wrote, in the forms in which programs need it."""
+
+from __future__ import annotations
+
+import contextlib
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import islpy as isl
+
+from stages.lair.layer import Layer
+from stages.layer.pe.words import read_words
+from stages.layer.routes.leaving import leaving_name
+from stages.layer.routes.returning import after_returns, layer_after_returns, returned_tensors
+from stages.poly.ast import Expression, c_condition, c_expression
+from stages.poly.bind import PE_NAMES, bind_set
+from stages.poly.local import Shape, at_this_pe, shape_of
+from stages.poly.pieces import from_domain, maps_of, sets_of
+from stages.poly.quota import TooManyOperations, limited
+from stages.poly.side import Rectangle, bounding_rectangle
+from stages.poly.text import Objects
+from stages.skewing.elements import Lair
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+MOST_OPERATIONS = 500_000
+"""How much isl may work to find one convex piece."""
+
+Description = dict[str, typing.Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """A layer's tasks, decisions and instance sets, and the local memory that they access."""
+
+    graph: Description
+    simd: Description
+    schedule: isl.UnionMap
+    instances: Mapping[str, typing.Any]
+    compressed: Objects
+    memory: Mapping[str, typing.Any]
+
+    @property
+    def tasks(self) -> dict[str, Description]:
+        """The tasks by name, in the order in which a PE runs them."""
+        tasks: dict[str, Description] = self.graph["tasks"]
+        return tasks
+
+    @property
+    def waits(self) -> dict[str, list[str]]:
+        """The statements for which a statement waits on its PE, by its name."""
+        waits: dict[str, list[str]] = self.graph.get("waits", {})
+        return waits
+
+    def of_kind(self, *kinds: str, **match: str) -> dict[str, Description]:
+        """Return the tasks of some kinds whose description has the given values."""
+        return {
+            name: task
+            for name, task in self.tasks.items()
+            if task["kind"] in kinds and all(task.get(k) == v for k, v in match.items())
+        }
+
+    @cached_property
+    def shapes(self) -> dict[str, Shape]:
+        """The shapes of the local tensors."""
+        return {s.get_tuple_name(): shape_of(s) for s in sets_of(self.memory["local"])}
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each stream's colour; streams that never meet may share one."""
+        groups = [[c] if isinstance(c, str) else c for c in self.graph["colours"]]
+        return {name: number for number, group in enumerate(groups) for name in group}
+
+    @property
+    def passing(self) -> dict[str, Description]:
+        """The lines of PEs that pass on streams, by the name of the stream."""
+        lines: dict[str, Description] = self.graph.get("passing", {})
+        return lines
+
+    def entering(self, stream: str) -> str:
+        """Return the colour on which a stream enters: its own, or that of the line's first PE."""
+        return str(self.passing[stream]["enters"]) if stream in self.passing else stream
+
+    def is_shared(self, stream: str) -> bool:
+        """Say whether some PEs hear another stream on the same colour, or this one on others."""
+        numbers = list(self.numbers.values())
+        return stream in self.passing or numbers.count(self.numbers[stream]) > 1
+
+    @cached_property
+    def of_adapters(self) -> set[str]:
+        """The local tensors that only adapters have."""
+        spread = [a["tensor"] for a in self.graph["arrivals"].values() if a["spread"]]
+        collected = [leaving_name(c) for c in self.graph.get("collections", {}).values()]
+        return {f"{t}_source_local" for t in spread} | {f"{t}_collected_local" for t in collected}
+
+    @cached_property
+    def to_local(self) -> dict[str, isl.Map]:
+        """By tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] }."""
+        return at_this_pe(self.memory["to_local"])
+
+    def type_of(self, local: str) -> str:
+        """Return the type of a local tensor."""
+        tensor = local.removesuffix("_local").removesuffix("_source").removesuffix("_collected")
+        described = self.graph["tensors"]
+        exact = local.removesuffix("_local")
+        return str(described[exact if exact in described else tensor]["type"])
+
+    def known(self, task: str) -> isl.Set:
+        """Return the symbolic constants with which a task may be invoked."""
+        return isl.Set.from_union_set(self.instances[f"{task}_known"])
+
+    def instance_set(self, task: str) -> isl.Set:
+        """Return [PE_X, PE_Y, index...] -> { instance } of a task."""
+        return isl.Set.from_union_set(self.instances[task])
+
+    def elements(self, task: str) -> dict[str, isl.Map]:
+        """Return, by tensor, { instance -> T[e] } of a task's accesses to tensors in memory."""
+        accesses = maps_of(self.instances[f"{task}_access"])
+        named = {m.get_tuple_name(isl.dim_type.out): m for m in accesses}
+        return {tensor: m for tensor, m in named.items() if tensor in self.to_local}
+
+    def accesses(self, task: str) -> dict[str, isl.Map]:
+        """Return, by tensor, { instance -> T_local[l] } of a task's accesses to memory."""
+        elements = self.elements(task)
+        return {tensor: m.apply_range(self.to_local[tensor]) for tensor, m in elements.items()}
+
+    def time_of(self, task: str) -> isl.Map:
+        """Return { S[i] -> [time] } of what a task runs, in which no two instances have one time.
+
+        What is carried to the next invocation has no schedule: it runs in lexicographic order.
+        """
+        instances = self.instance_set(task)
+        lexicographic = isl.Map.identity(instances.get_space().map_from_set())
+        lexicographic = lexicographic.reset_tuple_id(isl.dim_type.out)
+        if "statement" not in self.tasks[task]:
+            return lexicographic.intersect_domain(instances)
+        time = isl.Map.from_union_map(from_domain(self.schedule, self.tasks[task]["statement"]))
+        if not time.is_injective():
+            time = time.flat_range_product(lexicographic)
+        return _convex(time.intersect_domain(instances))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(Work):
+    """A layer's work, its PEs and its routes."""
+
+    layer: Layer
+    lair: Lair
+    adapted: Objects
+    routes: Mapping[str, typing.Any]
+
+    @cached_property
+    def grid(self) -> Rectangle:
+        """The rectangle of all PEs, adapters included."""
+        return bounding_rectangle(isl.Set.from_union_set(self.adapted["grid"]))
+
+    @cached_property
+    def core(self) -> Rectangle:
+        """The rectangle of the computing PEs."""
+        return bounding_rectangle(isl.Set.from_union_set(self.adapted["target"]))
+
+    def pes(self, name: str) -> isl.Set:
+        """Return [PE_X, PE_Y] -> { : PE[PE_X, PE_Y] in a set of routes.isl, or a map's range }."""
+        obj = self.routes[name]
+        pes = obj.range() if isinstance(obj, isl.UnionMap) else obj
+        if pes.is_empty():
+            return isl.Set("[PE_X, PE_Y] -> { : false }")
+        return bind_set(isl.Set.from_union_set(pes), PE_NAMES)
+
+
+def _convex(time: isl.Map) -> isl.Map:
+    """Return { S[i] -> [time] } as one convex piece, if it is one: it takes no branch then."""
+    if time.n_basic_map() > 1:
+        with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+            hull = isl.Map.from_basic_map(time.polyhedral_hull())
+            return hull if hull.is_equal(time) else time
+    return time
+
+
+def read_model(inputs: Inputs) -> Model:
+    """Return the model of a layer."""
+    adapted = inputs.objects("adapted.isl")
+    lair = after_returns(inputs.objects("lair.isl"), adapted)
+    return Model(
+        layer=layer_after_returns(inputs.lair(), lair, returned_tensors(adapted)),
+        graph=read_words(inputs, "tasks.yaml"),
+        simd=read_words(inputs, "simd.yaml"),
+        lair=lair,
+        schedule=inputs.objects("schedule.isl")["schedule"],
+        adapted=adapted,
+        routes=inputs.objects("routes.isl"),
+        instances=inputs.objects("instances.isl"),
+        compressed=inputs.objects("compressions.isl"),
+        memory=inputs.objects("memory.isl"),
+    )
+
+
+def value(given: int | str, context: isl.Set) -> Expression:
+    """Return a number, or the isl text of a function of the symbolic constants, as C."""
+    if isinstance(given, int):
+        return Expression(text=str(given), operations=0, infix="-" if given < 0 else None)
+    return c_expression(isl.PwAff(given), context)
+
+
+def holds(condition: isl.Set, context: isl.Set) -> Expression | None:
+    """Return a condition as C; None if it always holds in the context."""
+    return c_condition(condition, context)

@@ -1,0 +1,34 @@
+"""What a task does that runs at once: with vector instructions, or with loops.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stages.layer.pe.code import Block
+from stages.layer.pe.instruction import vector_call
+from stages.layer.pe.model import Description
+from stages.layer.pe.program import Program
+from stages.layer.pe.work import task_loops
+
+
+def run_task(program: Program, block: Block, name: str, elements: Mapping[str, str]) -> None:
+    """Append what a task does; both programs have the same memory, for one layout.
+
+    `elements` gives the C variable of each tensor whose element arrives.
+    """
+    program.keep_parts(name)
+    if program.vectors and program.model.simd[name]["by"] != "loops":
+        program.configure(name, formula(program.model.tasks[name]))
+        vector_call(block, name, program.model, program.spelling, elements)
+    else:
+        task_loops(block, name, program.model, program.spelling, elements)
+
+
+def formula(task: Description) -> str:
+    """Return the statement of a task, or the value that it gives a tensor."""
+    if "op" in task:
+        return f"{task['target']} {task['op']} {task['expression']}"
+    return f"{task['tensor']} = {task['value']}"

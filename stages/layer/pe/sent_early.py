@@ -1,0 +1,155 @@
+"""What leaves while its statement still runs: sent after the steps that complete it.
+
+    step_S, or end_N -> (sends) -> ... -> finish_S -> send_N -> complete
+
+Nothing waits for these sends: that of send_N comes after them on its colour.
+
+Source   design, Execution: instructions with a fabric operand are queued
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import islpy as isl
+
+from stages.layer.pe.c_functions import Body
+from stages.layer.pe.code import Block, words
+from stages.layer.pe.instruction import ends_of, sizes_at_run_time
+from stages.layer.pe.model import Description, holds
+from stages.layer.pe.program import Program
+from stages.layer.pe.streams import Transfer, add_sum, alternating, configure_sum, outer_indices
+from stages.layer.pe.work import transfer_loops
+from stages.layer.streams.leading import Steps, steps_of
+from stages.poly.bind import bind_set
+
+
+class Leads:
+    """Writes what sends the elements that leave early, and says when it runs."""
+
+    def __init__(self, program: Program) -> None:
+        """Find the departures of which something leaves early, and configure their sends."""
+        self.program, self.model, self.spelling = program, program.model, program.spelling
+        departures: Mapping[str, Description] = program.model.graph["departures"]
+        self.early = {name: found for name, found in departures.items() if "lead" in found}
+        self.gathered = {name for name, found in self.early.items() if found["by"] == "gather"}
+        self.transfers = {n: self._transfer(n) for n in self.early if n not in self.gathered}
+
+    def progress(self, block: Block, statement: str, known: isl.Set) -> None:
+        """Append what is sent after a step, of which the symbolic constants are `known`."""
+        for name, departure in self.early.items():
+            if departure["lead"]["statement"] != statement:
+                continue
+            leading = self._leading(name, statement)
+            if not leading.is_disjoint(known):
+                condition = holds(leading, known)
+                if name in self.gathered:
+                    self._send_rows(block.when(condition), name, departure["lead"]["rows"])
+                    continue
+                inner = block.nest("") if condition is None else block.when(condition)
+                self._send(inner, name, departure, known.intersect(leading))
+
+    def end_sequence(self, body: Body, arrival: str) -> None:
+        """Append the step to the next sequence, which returns unless it was the last one.
+
+        Before it, what is complete leaves. Outer indices run as in `odometer`.
+        """
+        described, block = self.model.graph["arrivals"][arrival], body.block
+        body.locals |= outer_indices(self.program, arrival, described)
+        steps = self._steps(arrival)[0]
+        here = self.program.pes.intersect(self.model.pes(f"{arrival}_taken"))
+        *goes_on, last = steps.ends
+        dimensions = reversed(list(zip(steps.names, steps.box, strict=True)))
+        ended: list[str] = []
+        for known, (name, (low, high)) in zip(goes_on, dimensions, strict=True):
+            field = self.spelling.of(f"{arrival}_{name}")
+            self.program.hold(f"int32_t {field};")
+            block.charge(scalar=2)
+            inner = block.nest(f"if ({name} < {high})")
+            self._progress_all(inner, arrival, here.intersect(known))
+            inner.add(*ended, f"my->{field} = {name} + 1;", "return;")
+            ended.append(f"my->{field} = {low};")
+        self._progress_all(block, arrival, here.intersect(last))
+        block.add(*ended)
+
+    def has_sequences(self, arrival: str) -> bool:
+        """Say whether something leaves after sequences of an arrival."""
+        return bool(self._steps(arrival))
+
+    def _leading(self, name: str, statement: str) -> isl.Set:
+        """Return the symbolic constants of PEs, and of the steps after which something leaves."""
+        if name not in self.gathered:
+            return self.model.instance_set(f"lead_{name}").params()
+        steps = steps_of(statement, self.model.graph)
+        assert steps is not None, "what leaves early does so after a step"
+        stops = bind_set(isl.Set(self.early[name]["lead"]["after"]), steps.names)
+        return stops.intersect(self.model.pes(f"{name}_chain"))
+
+    def _send_rows(self, block: Block, name: str, count: int) -> None:
+        """Append that a PE sends the next rows of a gather."""
+        row = f"{self.spelling.of(f'row_{name}')}(pe);"
+        if count > 1:
+            block = block.nest(f"for (int n = 0; n < {count}; n += 1)", loop=1)
+        block.add(row)
+
+    def _progress_all(self, block: Block, arrival: str, known: isl.Set) -> None:
+        for steps in self._steps(arrival):
+            self.progress(block, steps.statement, known)
+
+    def _steps(self, arrival: str) -> list[Steps]:
+        """Return the steps that are the sequences of an arrival, of which something leaves."""
+        statements = dict.fromkeys(d["lead"]["statement"] for d in self.early.values())
+        every = [steps_of(statement, self.model.graph) for statement in statements]
+        return [s for s in every if s is not None and s.in_sequences and arrival in s.cuts]
+
+    def _ends(self, name: str) -> tuple[isl.Set, isl.Set]:
+        """Return the PEs of a departure from which something leaves early, and the first ones."""
+        pes = self.program.pes_of(self.model.known(f"lead_{name}"))
+        chain, first = (self.model.pes(f"{name}_{part}") for part in ("chain", "first"))
+        return chain.intersect(pes), first.intersect(pes)
+
+    def _transfer(self, name: str) -> Transfer:
+        """Configure the instruction that sends after a step."""
+        departure = self.early[name]
+        taken = self.spelling.of(f"{name}_sends")
+        transfer = Transfer(
+            self.program,
+            f"lead_{name}",
+            slots=departure["lead"]["sends"],
+            slot=f"my->{taken}",
+        )
+        if transfer.packed:
+            self.program.hold(f"int32_t {taken};")
+        elif transfer.decision["by"] != "configure":
+            configure_sum(transfer, departure, *self._ends(name))
+        return transfer
+
+    def _send(self, block: Block, name: str, departure: Description, known: isl.Set) -> None:
+        """Append a send, given the symbolic constants of the step."""
+        inner, transfer, pes = Block(), self.transfers[name], self.program.pes_of(known)
+        chain, first = (each.intersect(pes) for each in self._ends(name))
+        sizes = self._sizes(inner, transfer)
+        add_sum(inner, transfer, departure, chain, first, "NULL", sizes)
+        if transfer.packed:
+            inner.add(f"my->{self.spelling.of(f'{name}_sends')} += 1;")
+            inner.charge(scalar=1)
+        used = words(inner.text())
+        declared = alternating(self.program, departure, chain)
+        block.add(*(text for name, text in declared.items() if name in used))
+        if transfer.decision["by"] == "configure":
+            block.declare(ends_of(transfer.task, self.model, known), inner.text())
+        block.absorb(inner)
+
+    def _sizes(self, block: Block, transfer: Transfer) -> str:
+        """Append what finds how much is sent, if it is not always as much; return it as C.
+
+        What does not lie in memory as it leaves is brought into order meanwhile, and counted.
+        """
+        if transfer.packed:
+            block.add("int n = 0;", "")
+            line = f"{transfer.place}[n++] = {{}};"
+            transfer_loops(block, transfer.task, self.model, self.spelling, line)
+            return "n"
+        if transfer.decision["by"] == "configure":
+            return ", ".join(sizes_at_run_time(block, transfer.decision))
+        return ""

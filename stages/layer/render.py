@@ -1,0 +1,144 @@
+"""Write the PE programs, with vector instructions and with loops only, and the fabric's layout.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4, 5
+Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml, routes.isl,
+         instances.isl, compressions.isl, memory.isl, simd.yaml
+Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/layout.yaml, build/multicast/*.c,
+         build/multicast/*.yaml
+Assumes  every stream has an instruction (simd).
+Ensures  the programs need no more memory than a PE has; one layout serves both.
+"""
+
+from __future__ import annotations
+
+import typing
+
+from stages.diagnose import UserError
+from stages.layer.pe.adapter import adapter_programs
+from stages.layer.pe.compute import compute_program
+from stages.layer.pe.copied import if_copied
+from stages.layer.pe.layout import layout_of
+from stages.layer.pe.model import Model, read_model
+from stages.layer.pe.program import Program
+from stages.mapping.machine import read_machine
+from stages.mapping.yaml_text import write_document
+from stages.shipped import template
+
+if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
+    from stages.mapping.inputs import Inputs
+
+READS = (
+    "layer.yaml",
+    "*.lair",
+    "lair.isl",
+    "schedule.isl",
+    "adapted.isl",
+    "tasks.yaml",
+    "routes.isl",
+    "instances.isl",
+    "compressions.isl",
+    "memory.isl",
+    "simd.yaml",
+)
+WRITES = (
+    "build/simd/pe_*.c",
+    "build/loops/pe_*.c",
+    "build/layout.yaml",
+    "build/multicast/*.c",
+    "build/multicast/*.yaml",
+)
+HEADER = """The fabric that the programs run on, in build/simd and in build/loops alike.
+grid: all PEs. roles: at which PEs a program runs, its counters, its memory in bytes; code is an
+estimate. tensors: type, shape and byte address of local tensors; map: which element of the global
+tensor a local one is, if it is put there before the start (in) or read at the end (out).
+colours: number and routes, { [PE[x, y] -> from side[]] -> to side[] }; filter: the least and the
+greatest index that a router hands to its PE.
+arrivals, departures: at which external PE, and in what order, a tensor enters and leaves; where it
+is sparse, outer is the box of outer indices, each of them a sequence with an end."""
+COPIES_HEADER = """
+positions: the routes of a colour, which routers take in turn; copies: the PEs each of which gets a
+copy, with a control wavelet that turns its router; along: the adapters that do, and their ports."""
+DATA = ("../../templates/pe.c.j2", "../templates/pe.c.j2")
+"""In a checkout, and where it is installed."""
+
+VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return the programs and build/layout.yaml."""
+    model, profile = read_model(inputs), read_machine(inputs, inputs.mapping())
+    texts: dict[str, str] = {}
+    for variant, described in VARIANTS.items():
+        programs = _programs(model, profile, variant == "simd")
+        check_machine(model, programs, profile, inputs)
+        texts |= {f"build/{variant}/pe_{p.role}.c": program_text(p, described) for p in programs}
+    copies = any("copies" in arrival for arrival in model.graph["arrivals"].values())
+    header = HEADER + COPIES_HEADER if copies else HEADER
+    texts["build/layout.yaml"] = write_document(header, layout_of(model, programs))
+    return texts | (_copied_texts(model, profile) if "copied" in model.graph else {})
+
+
+def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:
+    """Return the programs and the layout for a machine that differs in multicast alone."""
+    copied = if_copied(model)
+    programs = _programs(copied, profile, vectors=True)
+    described = "where routers copy what PEs pass on"
+    return {
+        **{f"build/multicast/pe_{p.role}.c": program_text(p, described) for p in programs},
+        "build/multicast/layout.yaml": write_document(HEADER, layout_of(copied, programs)),
+    }
+
+
+def program_text(program: Program, variant: str) -> str:
+    """Return the C text of a program."""
+    return template("pe.c.j2").render(
+        program=program.context(), layer=program.model.layer.name, variant=variant
+    )
+
+
+def check_machine(model: Model, programs: list[Program], profile: Profile, inputs: Inputs) -> None:
+    """Raise UserError if the layer needs more PEs or memory than the machine has."""
+    mapping = inputs.mapping()
+    grid = model.grid
+    size = (grid.right - grid.left + 1, grid.bottom - grid.top + 1)
+    if size[0] > profile.grid[0] or size[1] > profile.grid[1]:
+        raise UserError(
+            f"the target is {size[0]} x {size[1]} PEs, "
+            f"{profile.name} has {profile.grid[0]} x {profile.grid[1]}",
+            mapping.span("target"),
+            "make the target smaller, or take a machine with a larger grid",
+        )
+    for program in programs:
+        check_memory(program, profile, inputs)
+
+
+def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
+    """Raise UserError if a program and its data do not fit in the memory of a PE."""
+    code = program.code
+    need = program.data + code
+    if need <= profile.memory:
+        return
+    largest = sorted(program.locals, key=lambda local: -local.bytes)[:3]
+    parts = ", ".join(f"{local.name} {local.bytes}" for local in largest)
+    given, described = inputs.mapping().tensors, program.model.graph["tensors"]
+    kept = [t for t in described if described[t]["kept"] == "stored" and t in given]
+    stored = [t for t in kept if given[t].sparse]
+    leaving = [t for t in given if largest and largest[0].name == f"{t}_collected_local"]
+    remedy = "spread the layer over more PEs"
+    if leaving:
+        remedy = f"let {leaving[0]} leave at more ports, each for other rows or columns"
+    elif stored:
+        remedy = f"the zeros of {stored[0]} matter, so that it is stored"
+    if code > profile.memory:
+        remedy = "the code alone is too large: take a machine with more memory"
+    raise UserError(
+        f"a PE of role {program.role} needs {need} bytes, {profile.name} has {profile.memory}",
+        inputs.mapping().span("target"),
+        f"code {code}, {parts}; {remedy}",
+    )
+
+
+def _programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
+    adapters = adapter_programs(model, profile, vectors)
+    return [compute_program(model, profile, vectors), *adapters]

@@ -1,0 +1,142 @@
+"""Departures that must turn: sums that leave at a port off the row or column that computes them.
+
+They flow along their rows or columns to a border peeled off the target, and from adapter to
+adapter along it to the port.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.diagnose import UserError
+from stages.layer.routes.leaving import gathered, leaving_name
+from stages.poly.border import BorderChain, classes
+from stages.poly.flow import parity
+from stages.poly.gather import find_gather
+from stages.poly.least import least
+from stages.poly.side import Rectangle, turn
+
+if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
+    from stages.mapping.layer_yaml import Mapping
+
+
+def same_lane(side: str, target: Rectangle) -> isl.Map:
+    """Return { PE -> port } of any two places on one row or column, seen from a side."""
+    lane = turn(side, target).project_out(isl.dim_type.out, 1, 1)
+    return lane.apply_range(lane.reverse())
+
+
+def must_turn(computed: isl.Map, ports: isl.Map, side: str, target: Rectangle) -> bool:
+    """Say whether a port on a side is off the row or column of { t[e] -> PE } of some element."""
+    pairs = computed.range_product(ports.range_factor_domain())
+    return not pairs.range().is_subset(same_lane(side, target).wrap())
+
+
+def lane_order(
+    computed: isl.Map, ports: isl.Map, side: str, target: Rectangle, core: Rectangle
+) -> isl.Map:
+    """Return { t[e] -> [PE[adapter] -> index[i]] } of the elements computed on each lane.
+
+    They keep the order in which they leave: port after port if there are several, and at the first
+    of them if an element leaves at several.
+    """
+    lanes = _lane_of(computed, side, target)
+    port = _lane_of(ports.range_factor_domain(), side, target)
+    first = least(port.range_product(ports.range_factor_range()))
+    index = first.apply_range(_port_after_port(first, port))
+    adapter = isl.Map("{ [lane] -> [lane, -1] }").apply_range(turn(side, core).reverse())
+    return lanes.apply_range(adapter).range_product(index).coalesce()
+
+
+def _port_after_port(first: isl.Map, port: isl.Map) -> isl.Map:
+    """Return { [[p] -> index[i, ...]] -> index[i + step * p, ...] }, injective on all ports."""
+    index = first.range_factor_range().range()
+    step = 0
+    if not port.range().is_singleton():
+        step = (index.dim_max_val(0).to_python() - index.dim_min_val(0).to_python()) + 1
+    names = [f"i{k}" for k in range(index.dim(isl.dim_type.set))]
+    moved = [f"i0 + {step} * p", *names[1:]]
+    return isl.Map(f"{{ [[p] -> index[{', '.join(names)}]] -> index[{', '.join(moved)}] }}")
+
+
+def _lane_of(places: isl.Map, side: str, target: Rectangle) -> isl.Map:
+    """Return { t[e] -> [lane] } of { t[e] -> PE }."""
+    return places.apply_range(turn(side, target)).project_out(isl.dim_type.out, 1, 1)
+
+
+def ports_apart(
+    tensor: str, feeds: isl.Map, profile: Profile, mapping: Mapping
+) -> list[isl.Map]:
+    """Return { [lane of a port] -> [lane of an adapter] } by streams, each with colours of its own.
+
+    Raises UserError if these are too many.
+    """
+    most = max(1, profile.colours // 3)
+    parts = classes(feeds, most)
+    if parts is None:
+        text = mapping.tensors[tensor].leaves
+        raise UserError(
+            f"{tensor} leaves at ports that get sums from the same rows or columns, and need more "
+            f"than {most} streams of 3 colours; {profile.name} has {profile.colours} colours",
+            text.place if text else None,
+            "let it leave at fewer ports, or on the row or column of the PEs that compute it",
+        )
+    return parts
+
+
+def chain_objects(name: str, chain: BorderChain) -> dict[str, isl.Set | isl.Map]:
+    """Return what routes.isl says of the adapters that sum a collection."""
+    return {
+        f"{name}_chain": chain.reach.range(),
+        f"{name}_reach": chain.reach,
+        f"{name}_first": chain.starts,
+        f"{name}_last": chain.ends,
+    }
+
+
+def collection(departure: str, name: str, turned: isl.Map) -> dict[str, object]:
+    """Return what tasks.yaml says of a collection, besides what it says of its departure."""
+    return {
+        "departure": departure,
+        "colours": [f"{name}_even", f"{name}_odd"],
+        "out": f"{name}_out",
+        "parity": parity(turned.apply_range(isl.Map("{ [lane, depth] -> [depth, lane] }"))),
+    }
+
+
+def in_turn(
+    order: isl.Map, lanes: isl.Map, chain: BorderChain
+) -> dict[str, object]:
+    """Return what tasks.yaml says of a collection of which adapters pass on elements in turn.
+
+    Empty if they must add them up. `order` is { t[e] -> [PE -> index] } of all that a port gets,
+    at its adapters, `lanes` { t[e] -> PE } the adapters of the rows or columns that sum it.
+    """
+    found = find_gather(order, lanes, chain.line, chain.reach.range())
+    return {} if found is None or found.rows else gathered(found)
+
+
+def passed_on(collections: typing.Mapping[str, typing.Mapping[str, object]]) -> set[str]:
+    """Return the departures that adapters pass on in turn, and add nothing to."""
+    return {str(c["departure"]) for c in collections.values() if c["by"] == "gather"}
+
+
+def named_along(departure: str, parts: list[isl.Map]) -> list[tuple[str, isl.Map]]:
+    """Return the names of collections with what feeds their ports."""
+    if len(parts) == 1:
+        return [(f"{departure}_along", parts[0])]
+    return [(f"{departure}_along{number}", part) for number, part in enumerate(parts)]
+
+
+def collecting_tasks(
+    departure: str, described: dict[str, object], initial: str
+) -> typing.Iterator[tuple[str, dict[str, object]]]:
+    """Yield the tasks of adapters that take the sums of a departure, all of them `initial`."""
+    cleared = {"tensor": f"{leaving_name(described)}_collected", "value": initial}
+    yield f"clear_{departure}", {"kind": "clear", "departure": departure, **cleared}
+    yield f"gather_{departure}", {"kind": "gather", "departure": departure}

@@ -1,0 +1,146 @@
+"""In which order PEs pass on a stream: that of the schedule in which they lag behind each other.
+
+    passing: {x: {order: {ff: "[t0 + y, t1 + x]"}}}
+
+A line of PEs is in the order of the skewed schedule of a statement if each PE uses an element first
+after all PEs before it that use it. That is checked for all elements and PEs at once. `order` has
+the times of skewed.isl, t those before PEs lag; `otherwise` says why a line has no such order. It
+is right all the same: no PE of a line writes what it passes on, so that no dependence, eq. (3),
+leads along it, and a PE uses nothing before it has come.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from stages.mapping.texts import parse_target
+from stages.poly.pieces import from_domain
+from stages.poly.quota import TooManyOperations, limited
+from stages.skewing.description import why_broadcast
+from stages.skewing.links import coordinates
+from stages.skewing.paying import lags_of
+from stages.skewing.reading import read_groups
+from stages.skewing.skewing import later
+from stages.skewing.timed import Factors, Timed
+from stages.skewing.topology import ALONG, Topology
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+Described = dict[str, dict[str, str]]
+
+BEYOND = {"E": ("x < u", "y = v"), "W": ("u < x", "y = v"), "S": ("y < v", "x = u"),
+          "N": ("v < y", "x = u")}
+"""By the side to which PEs pass on: when PE[u, v] lies farther than PE[x, y], and on its lane."""
+
+MOST_FOR_CHECK = 20_000_000
+"""What the check of a line may take in isl's own unit; some seconds."""
+
+APART = "no PE uses what another one uses"
+LONG = "isl needs long to tell"
+AGAINST = "PEs lag the other way"
+OTHER = "PEs use it in another order"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skewed:
+    """A statement whose PEs lag: by `lag`, and by `wanted` if only broadcasts mattered."""
+
+    statement: Timed = field(repr=False)
+    wanted: Factors
+    lag: Factors
+
+
+class Ordering:
+    """The skewed schedule of a layer, for the lines along which its PEs pass on."""
+
+    def __init__(self, inputs: Inputs, placement: isl.UnionMap) -> None:
+        """Let the PEs of a mesh lag; `placement` is that of the PEs in which lines are."""
+        mapping = inputs.mapping()
+        sizes = parse_target(mapping.target)
+        network = Topology(kind="mesh", sizes=sizes, spatial=ALONG[mapping.skew])
+        self.space, groups = read_groups(inputs, network)
+        self.placement, self.names = placement, [c.name for c in coordinates(network)]
+        self.skewed: dict[str, Skewed] = {}
+        for group in groups:
+            wanted, lags = lags_of(self.space, group)
+            for each in group.statements:
+                name = each.name
+                self.skewed[name] = Skewed(statement=each, wanted=wanted[name], lag=lags[name])
+
+    def of(self, tensor: str, taken: isl.Map, side: str, *, lanes: bool) -> Described:
+        """Return the order in which PEs { tensor[e] -> PE } pass it on to a side, by statement.
+
+        Along their `lanes`, or else from lane to lane.
+        """
+        farther, same = BEYOND[side]
+        condition = f"{farther} and {same}" if lanes else farther
+        beyond = isl.Map(f"{{ PE[x, y] -> PE[u, v] : {condition} }}")
+        found: Described = {}
+        for name in self._readers(tensor):
+            why = self._why(name, tensor, taken, beyond, side)
+            text = why or _times(self.skewed[name].lag, self.names)
+            found.setdefault("otherwise" if why else "order", {})[name] = text
+        return found
+
+    def _readers(self, tensor: str) -> Sequence[str]:
+        return [n for n, reads in self.space.reads.items() if _of(reads, tensor) is not None]
+
+    def _why(
+        self, name: str, tensor: str, taken: isl.Map, beyond: isl.Map, side: str
+    ) -> str | None:
+        """Return why the PEs that use a tensor do so in another order; None if they do not."""
+        try:
+            with limited(MOST_FOR_CHECK):
+                before, ordered = self._check(name, tensor, taken, beyond)
+        except TooManyOperations:
+            return LONG
+        if not before:
+            return APART
+        return None if ordered else self._against(self.skewed[name], tensor, side)
+
+    def _check(
+        self, name: str, tensor: str, taken: isl.Map, beyond: isl.Map
+    ) -> tuple[bool, bool]:
+        """Say whether PEs use what others before them use, and if so always first after them."""
+        first = self._first(name, tensor).intersect_domain(taken.wrap())
+        same = isl.Map.identity(taken.domain().get_space().map_from_set())
+        times = same.product(beyond).apply_domain(first).apply_range(first)
+        return not times.is_empty(), times.is_subset(isl.Map.lex_lt(first.range().get_space()))
+
+    def _first(self, name: str, tensor: str) -> isl.Map:
+        """Return { [tensor[e] -> PE] -> [t] }, the first time at which a PE uses an element."""
+        each, access = self.skewed[name], _of(self.space.reads[name], tensor)
+        assert access is not None, "the statement reads the tensor"
+        points = each.statement.points.set_tuple_name(isl.dim_type.out, name)
+        times = points.apply_range(later(each.statement, each.lag))
+        place = isl.Map.from_union_map(from_domain(self.placement, name))
+        used = access.reverse().apply_range(place.range_product(times))
+        return used.uncurry().lexmin()
+
+    def _against(self, each: Skewed, tensor: str, side: str) -> str:
+        reference = next(r for r in each.statement.references if r.tensor == tensor)
+        why = why_broadcast(each.statement, reference, each.wanted, each.lag)
+        axis, way = ("EW".find(side), 0) if side in "EW" else ("SN".find(side), 1)
+        towards = [row[way] * (1 - 2 * axis) for row in each.lag]
+        return why or (AGAINST if min(towards, default=0) < 0 else OTHER)
+
+
+def _of(accesses: Sequence[isl.Map], tensor: str) -> isl.Map | None:
+    """Return that of the accesses { S[i] -> T[e] } which is to a tensor, if there is one."""
+    return next((a for a in accesses if a.get_tuple_name(isl.dim_type.out) == tensor), None)
+
+
+def _times(lag: Factors, names: Sequence[str]) -> str:
+    """Return the times t + F p as text."""
+    rows = []
+    for k, row in enumerate(lag):
+        terms = [f" {'+' if f > 0 else '-'} {n}" for f, n in zip(row, names, strict=True) if f]
+        rows.append(f"t{k}{''.join(terms)}")
+    return f"[{', '.join(rows)}]"

@@ -1,0 +1,216 @@
+"""Results that return: tensors needed on other PEs than the one that computes them.
+
+Such a tensor T leaves, as an output would, and comes back as T_back, as an input would. Straight,
+if every element is computed and needed on one row or column: there the last PE sends all of it
+back. Else around: adapters of a border collect it, and those of the same border, or of the next
+one, spread it.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, which has arrivals and departures
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from stages.lair.layer import Layer, Statement
+from stages.lair.tree import Access, Expr, rewritten
+from stages.poly.pieces import from_domain, maps_of, sets_of
+from stages.poly.side import SIDES, Rectangle, turn
+from stages.skewing.elements import Lair, computed_elements, needed_elements
+
+if typing.TYPE_CHECKING:
+    pass
+
+OUT = isl.dim_type.out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """The sides towards which a tensor leaves, and from which it comes back: one if straight."""
+
+    leaves: str
+    comes: str
+    straight: bool
+
+
+def with_returns(lair: Lair, placement: isl.UnionMap) -> Lair:
+    """Return the objects of lair.isl in which what returns is read by its new name.
+
+    And `returns`, { T_back[e] -> T[e] }, if there is any.
+    """
+    needed = needed_elements(lair, placement)
+    computed = computed_elements(lair, placement)
+    known = [s.get_tuple_name() for s in sets_of(lair["tensors"])]
+    changed = {"reads": _renamed(lair["reads"], placement, computed, known)}
+    if "carried" in lair:
+        changed["carried"] = _renamed(lair["carried"], needed, computed, known)
+    returns = isl.UnionMap("{ }")
+    for elements in sets_of(needed_elements({**lair, **changed}, placement).domain()):
+        back = elements.get_tuple_name()
+        if back not in known:
+            same = elements.identity().set_tuple_name(OUT, back.rpartition("_back")[0])
+            returns = returns.union(isl.UnionMap.from_map(same))
+    return {**lair, **changed, "returns": returns} if not returns.is_empty() else lair
+
+
+def _renamed(
+    uses: isl.UnionMap, places: isl.UnionMap, computed: isl.UnionMap, known: list[str]
+) -> isl.UnionMap:
+    """Return { S[i] -> T[e] } with T_back for T where S[i], at { S[i] -> PE }, needs it to return.
+
+    `computed` is { T[e] -> PE }, `known` are the names that tensors have.
+    """
+    found = isl.UnionMap("{ }")
+    for use in maps_of(uses):
+        tensor = use.get_tuple_name(OUT)
+        needed = isl.UnionMap.from_map(use).reverse().apply_range(places)
+        if not astray(from_domain(computed, tensor), needed).is_empty():
+            use = use.set_tuple_name(OUT, _back_name(tensor, known))
+        found = found.union(isl.UnionMap.from_map(use))
+    return found
+
+
+def astray(computed: isl.UnionMap, needed: isl.UnionMap) -> isl.UnionMap:
+    """Return { t[e] -> [PE -> PE'] } of what is computed, at least in part, on another PE than PE'.
+
+    Of { t[e] -> PE } that compute it, and { t[e] -> PE' } that need all of it.
+    """
+    same = isl.UnionSet("{ [PE[x, y] -> PE[x, y]] }")
+    return computed.range_product(needed).subtract_range(same)
+
+
+def _back_name(tensor: str, known: list[str]) -> str:
+    """Return a name that no tensor has: nor has the departure's."""
+    number = ""
+    while {f"{tensor}_back{number}", f"{tensor}_away{number}"} & set(known):
+        number = str(int(number or 1) + 1)
+    return f"{tensor}_back{number}"
+
+
+def away_name(back: str) -> str:
+    """Return the name of the departure of what comes back."""
+    tensor, _, number = back.rpartition("_back")
+    return f"{tensor}_away{number}"
+
+
+def returned_tensors(adapted: Mapping[str, typing.Any]) -> dict[str, str]:
+    """Return the tensors that return, by the names that they then have."""
+    returns = maps_of(adapted.get("returns", isl.UnionMap("{ }")))
+    return {m.get_tuple_name(isl.dim_type.in_): m.get_tuple_name(OUT) for m in returns}
+
+
+def after_returns(lair: Lair, adapted: Mapping[str, typing.Any]) -> Lair:
+    """Return the objects of lair.isl with what adapted.isl has in their place."""
+    return {**lair, **{name: adapted[name] for name in ("reads", "carried") if name in adapted}}
+
+
+def way_of(
+    computed: isl.Map, needed: isl.Map, target: Rectangle, is_free: Callable[[str], bool]
+) -> Way:
+    """Return the way of { T_back[e] -> PE } that compute it to those that need it.
+
+    Straight, to the side that is nearest to those that need it. Around, adapters need borders
+    without instances, which `is_free` tells of: these are taken, then sides on which an element
+    comes from, and goes to, one row or column.
+    """
+    for sides in ("EW", "SN"):
+        lane = _lane(sides[0], target)
+        same = lane.apply_range(lane.reverse()).wrap()
+        if computed.range_product(needed).range().is_subset(same):
+            side = min(sides, key=lambda each: _depth(needed, each, target))
+            return Way(leaves=side, comes=side, straight=True)
+
+    def cost(way: Way) -> tuple[int, int, bool]:
+        borders = {way.leaves, way.comes}
+        several = [
+            not places.apply_range(_lane(side, target)).is_single_valued()
+            for places, side in ((computed, way.leaves), (needed, way.comes))
+        ]
+        return len([b for b in borders if not is_free(b)]), sum(several), len(borders) > 1
+
+    ways = [
+        Way(leaves=leaves, comes=comes, straight=False)
+        for leaves in SIDES
+        for comes in (leaves, SIDES[leaves].left, SIDES[leaves].right)
+    ]
+    return min(ways, key=cost)
+
+
+def _lane(side: str, target: Rectangle) -> isl.Map:
+    """Return { PE -> [lane] } of the rows or columns that end at a side."""
+    return turn(side, target).project_out(OUT, 1, 1)
+
+
+def _depth(places: isl.Map, side: str, target: Rectangle) -> int:
+    """Return how deep the { t[e] -> PE } lie, seen from a side."""
+    return places.range().apply(turn(side, target)).dim_max_val(1).to_python()
+
+
+def departure_of(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:
+    """Return { T_back[e] -> [port -> index[e]] } towards which it leaves, as if it left."""
+    return _order(needed, way.leaves, way.comes, way.straight, target)
+
+
+def arrival_of(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:
+    """Return { T_back[e] -> [port -> index[e]] } from which it comes, as if it arrived."""
+    return _order(needed, way.comes, way.leaves, way.straight, target)
+
+
+def _order(
+    needed: isl.Map, side: str, other: str, straight: bool, target: Rectangle
+) -> isl.Map:
+    """Return the order, in that of the elements, at a side: at each lane, or in one corner."""
+    turned = turn(side, target)
+    if straight:
+        port = needed.apply_range(turned).apply_range(isl.Map("{ [lane, depth] -> [lane, -1] }"))
+    else:
+        place = isl.Set(f"{{ [{_corner(side, other, target)}, -1] }}")
+        port = isl.Map.from_domain_and_range(needed.domain(), place)
+    index = needed.domain().identity()
+    if index.dim(OUT) == 0:
+        index = index.add_dims(OUT, 1).fix_val(OUT, 0, isl.Val(0))
+    return port.apply_range(turned.reverse()).range_product(index.set_tuple_name(OUT, "index"))
+
+
+def _corner(side: str, other: str, target: Rectangle) -> int:
+    """Return the first lane of a side, or the last one if the other side is there."""
+    lanes = (target.left, target.right) if side in "NS" else (target.top, target.bottom)
+    return lanes[other == SIDES[side].right]
+
+
+def layer_after_returns(layer: Layer, lair: Lair, returned: Mapping[str, str]) -> Layer:
+    """Return a layer whose statements and carries take what returns by its new name.
+
+    As `lair` does; `returned` are the tensors by their new names.
+    """
+    if not returned:
+        return layer
+
+    def names(which: str, user: str) -> dict[str, str]:
+        used = [m.get_tuple_name(OUT) for m in maps_of(from_domain(lair[which], user))]
+        return {tensor: back for back, tensor in returned.items() if back in used}
+
+    return replace(
+        layer,
+        statements=tuple(_reading(s, names("reads", s.name)) for s in layer.statements),
+        carries=tuple(
+            replace(c, source=names("carried", c.tensor).get(c.source, c.source))
+            for c in layer.carries
+        ),
+        returned=tuple(replace(layer.tensors[t], name=back) for back, t in returned.items()),
+    )
+
+
+def _reading(statement: Statement, names: Mapping[str, str]) -> Statement:
+    """Return a statement that reads tensors by other names."""
+    def named(leaf: Expr) -> Expr:
+        if not isinstance(leaf, Access):
+            return leaf
+        return replace(leaf, tensor=names.get(leaf.tensor, leaf.tensor))
+
+    reads = tuple(replace(a, tensor=names.get(a.tensor, a.tensor)) for a in statement.reads)
+    return replace(statement, reads=reads, expr=rewritten(statement.expr, named))

@@ -1,0 +1,1 @@
+"""Streams in steps: statements that run while elements still arrive, or leave."""

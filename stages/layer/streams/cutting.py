@@ -1,0 +1,235 @@
+"""Cut dense arrivals into portions, so that statements run while others still arrive.
+
+Statements that go by one stream share its cut: of all cuts, and none, the one of the fewest cycles,
+
+    whole:        elements + work + results
+    in portions:  max(elements + step, first portion + steps, results) + results of a portion
+
+where a step is its share of the work, and what it takes to start a task and its instructions.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1; design, The machine
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.lair.layer import Layer, Statement
+from stages.lair.operations import LOOPED, operations_of
+from stages.layer.streams.leaders import Leaders, elements
+from stages.layer.streams.portions import Flows
+from stages.poly.bind import PE_NAMES, bind_range
+from stages.poly.colouring import share
+from stages.poly.cuts import Cut, IndexBox, cuts_of
+from stages.poly.number import most_points
+from stages.poly.pieces import from_domain
+
+if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
+
+Description = dict[str, typing.Any]
+AHEAD = 2
+"""Portions for which receives are under way at a time."""
+
+SCALARS = 2
+"""Scalar operations of the task that takes a portion."""
+
+DIGITS = 2
+"""Those that find one more symbolic constant of a portion from its number."""
+
+GUARDS = 3
+"""Those of a guard, for one more symbolic constant."""
+
+STEP = 1
+"""Those of a step besides; where elements are sums, as many more for its guards."""
+
+UNEVEN = 5
+"""Those that find the size of an instruction where the last step is smaller."""
+
+WORTH = 50
+"""Which part of the cycles must be saved, at least: one of so many."""
+
+WHOLE = "no statement can begin with a part of it"
+NO_BOX = "its indices are not one box on all PEs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Arrivals of one box, and the statements that go by them.
+
+    `together` is how many of the arrivals a PE takes, `others` how many elements of other streams,
+    at most.
+    """
+
+    box: IndexBox
+    arrivals: tuple[str, ...]
+    together: int
+    others: int
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portions:
+    """The cut of an arrival, and what is expected: its cycles, and those of the whole."""
+
+    cut: Cut
+    cycles: int
+    whole: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """The cycles of statements on one PE: all of them, of each call, and of what they send."""
+
+    whole: int
+    call: int
+    results: int
+
+
+class Cutter:
+    """Decides about the arrivals of a layer."""
+
+    def __init__(
+        self,
+        layer: Layer,
+        profile: Profile,
+        flows: Flows,
+        leaders: Leaders,
+        departures: Mapping[str, Description],
+        waiting: int,
+    ) -> None:
+        """Take what statements go by, and how many instructions are free to stream.
+
+        `waiting` streams may wait for other PEs besides those that arrive. `whole` will say why
+        arrivals are not cut.
+        """
+        self.layer, self.profile, self.flows, self.leaders = layer, profile, flows, leaders
+        self.leaving = {d["tensor"] for d in departures.values() if "sparse" not in d}
+        self.free = profile.instruction_queue - 1 - self._together(leaders.boxes) - waiting
+        self.whole = {name: WHOLE if box else NO_BOX for name, box in leaders.boxes.items()}
+
+    def cut(self) -> dict[str, Portions]:
+        """Return the portions of the arrivals that are worth a cut, by their names."""
+        found: dict[str, Portions] = {}
+        for group in self._groups():
+            chosen = self._best(group)
+            reason = self._refusal(group, chosen)
+            if chosen is None or reason:
+                self.whole |= dict.fromkeys(group.arrivals, reason)
+            else:
+                self.free -= (AHEAD - 1) * group.together
+                found |= dict.fromkeys(group.arrivals, chosen)
+        return found
+
+    def _refusal(self, group: Group, best: Portions | None) -> str:
+        """Return why arrivals stay whole; nothing if they are worth a cut."""
+        if best is None:
+            return "there is one element"
+        if best.whole - best.cycles < best.whole / WORTH:
+            return f"some {best.whole} cycles, {best.cycles} in portions"
+        if (AHEAD - 1) * group.together > self.free:
+            return f"a PE has {self.profile.instruction_queue} instructions under way at most"
+        return ""
+
+    def _groups(self) -> Iterator[Group]:
+        """Yield the groups: statements that go by one stream are in one."""
+        left = {name: set(by) for name, by in self.leaders.arrivals.items() if by}
+        while left:
+            members = {next(iter(left))}
+            arrivals = {a for s in members for a in left[s]}
+            while more := {s for s in left if arrivals & left[s]} - members:
+                members |= more
+                arrivals |= {a for s in more for a in left[s]}
+            yield self._group(members, [n for n in self.leaders.boxes if n in arrivals])
+            left = {name: by for name, by in left.items() if name not in members}
+
+    def _group(self, members: Set[str], arrivals: Sequence[str]) -> Group:
+        box = self.leaders.boxes[arrivals[0]]
+        assert box is not None, "leaders have a box"
+        statements = tuple(s for s in self.layer.statements if s.name in members)
+        read = {access.tensor for s in statements for access in s.reads}
+        others = [
+            elements(other)
+            for name, other in self.leaders.boxes.items()
+            if name not in arrivals and self.flows.arrivals[name]["tensor"] in read
+        ]
+        return Group(
+            box=box,
+            arrivals=tuple(arrivals),
+            together=self._together(arrivals),
+            others=sum(others),
+            statements=statements,
+        )
+
+    def _together(self, arrivals: Iterable[str]) -> int:
+        """Return how many arrivals a PE takes, at most."""
+        return most_together({name: self.flows.taken(name).range() for name in arrivals})
+
+    def _best(self, group: Group) -> Portions | None:
+        """Return the cut of the fewest cycles, the largest portions first; None if none is."""
+        work = [self._work(group, statement) for statement in group.statements]
+        whole = self._whole(group, work)
+        cuts = ((self._in_portions(group, work, cut), cut) for cut in cuts_of(group.box))
+        cycles, best = min(cuts, key=lambda found: found[0], default=(0, None))
+        return None if best is None else Portions(cut=best, cycles=cycles, whole=whole)
+
+    def _whole(self, group: Group, work: Sequence[Work]) -> int:
+        once = self.profile.dispatch * group.together + sum(w.call + w.whole for w in work)
+        arriving = group.others + group.together * elements(group.box)
+        return arriving + once + sum(w.results for w in work)
+
+    def _in_portions(self, group: Group, work: Sequence[Work], cut: Cut) -> int:
+        """Return the cycles of a cut, up to the end of its last portion's results."""
+        number = -(-elements(group.box) // cut.size)
+        arriving = group.others + group.together * elements(group.box)
+        more = len(cut.counts) - 1
+        scalars = group.together * (SCALARS + group.together - 1 + DIGITS * more)
+        scalars += len(work) * (DIGITS + GUARDS) * more
+        if cut.rest < cut.size:
+            scalars += len(work) * UNEVEN
+        start = group.together * self.profile.dispatch + sum(w.call for w in work)
+        steps = number * (start + scalars * self.profile.scalar) + sum(w.whole for w in work)
+        results = sum(w.results for w in work)
+        first = max(group.together * cut.size, min(2 * group.others, arriving))
+        longest: int = max(arriving + -(-steps // number), first + steps, results)
+        return longest + -(-results // number)
+
+    def _work(self, group: Group, statement: Statement) -> Work:
+        """Return what a statement takes on a PE, at most."""
+        profile, target = self.profile, statement.target.tensor
+        instances = self._spread(self.flows.adapted["placement"], statement.name)
+        operands = 1 + len(statement.reads)
+        results = self._results(group, statement)
+        operations = operations_of(target, statement.op, statement.expr)
+        looped = sum(operation.name in LOOPED for operation in operations)
+        each = looped * (profile.scalar + profile.loop + profile.address)
+        number, lanes = len(operations) - looped, profile.lanes[self.layer.tensors[target].type]
+        whole = number * -(-instances // lanes) + instances * each
+        call = number * (profile.vector_start_up + profile.address * operands)
+        call += profile.scalar * (STEP if statement.op == "=" else 2 * STEP)
+        return Work(whole=whole, call=call, results=results)
+
+    def _results(self, group: Group, statement: Statement) -> int:
+        """Return how many elements leave a PE while others are still computed, at most."""
+        target, placement = statement.target.tensor, self.flows.adapted["placement"]
+        halves = next(cuts_of(group.box), None)
+        if target not in self.leaving or halves is None:
+            return 0
+        leaders = self.leaders.arrivals[statement.name]
+        if not self.flows.is_gradual(statement.name, dict.fromkeys(leaders, halves.of)):
+            return 0
+        return self._spread(self.flows.lair["writes"].reverse().apply_range(placement), target)
+
+    def _spread(self, relation: isl.UnionMap, name: str) -> int:
+        """Return a bound on how many of { name[...] -> PE } are on one PE."""
+        placed = isl.Map.from_union_map(from_domain(relation, name))
+        return most_points(bind_range(placed, PE_NAMES))
+
+
+def most_together(pes: Mapping[str, isl.Set]) -> int:
+    """Return a bound on how many streams one PE takes part in, by the PEs of each."""
+    return len(share({name: isl.UnionSet.from_set(each) for name, each in pes.items()}))

@@ -1,0 +1,188 @@
+"""The steps in which a statement runs, and which positions of what leaves are complete after them.
+
+A statement runs in steps: the sequences of a sparse tensor, or the portions of dense ones.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.layer.routes.leaving import leaving
+from stages.layer.streams.portions import Flows
+from stages.poly.bind import PE_NAMES, bind_range, index_names, unbind_set
+from stages.poly.completed import Lead, lead_of
+from stages.poly.cuts import last_in
+from stages.poly.number import count, most_points
+from stages.poly.pieces import from_domain, maps_of
+
+if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
+
+Description = Mapping[str, typing.Any]
+STEP = 5
+"""Scalar operations of taking a portion and running a step, roughly."""
+
+LANES = {
+    "N": "{ PE[x, y] -> PE[x, v] }",
+    "S": "{ PE[x, y] -> PE[x, v] }",
+    "W": "{ PE[x, y] -> PE[u, y] }",
+    "E": "{ PE[x, y] -> PE[u, y] }",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """The steps of a statement: its cuts by arrival, and from where to where portions go.
+
+    `names` are the symbolic constants of a portion, `in_sequences` says whether they are the
+    sequences of sparse tensors.
+    """
+
+    statement: str
+    cuts: Mapping[str, isl.Map]
+    box: tuple[tuple[int, int], ...]
+    names: tuple[str, ...]
+    in_sequences: bool = False
+
+    @property
+    def known(self) -> isl.Set:
+        """Return [names] -> { : there is such a portion }."""
+        found = isl.Set(f"[{', '.join(self.names)}] -> {{ : }}")
+        for name, (low, high) in zip(self.names, self.box, strict=True):
+            found = found.intersect(isl.Set(f"[{name}] -> {{ : {low} <= {name} <= {high} }}"))
+        return found
+
+    @property
+    def ends(self) -> list[isl.Set]:
+        """Return the [names] of which code that ends a step knows that it is one of them.
+
+        All portions; of sequences those before whose last dimension goes on, then those before
+        whose last but one does, ..., and the last one.
+        """
+        if not self.in_sequences:
+            return [self.known]
+        found, left = [], self.known
+        for name, (_, high) in reversed(list(zip(self.names, self.box, strict=True))):
+            last = isl.Set(f"[{name}] -> {{ : {name} = {high} }}")
+            found.append(left.subtract(last))
+            left = left.intersect(last)
+        return [*found, left]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How many sends may wait in the queue of a PE, and why there may be more.
+
+    `alone`: every PE is alone on its lane. `in_step`: all tasks that take elements are those of
+    the steps.
+    """
+
+    sends: int
+    alone: bool
+    in_step: bool
+
+
+def steps_of(statement: str, graph: Description) -> Steps | None:
+    """Return the steps of a statement, given what tasks.yaml says; None if it is one step."""
+    tasks = [t for t in graph["tasks"].values() if t.get("statement") == statement]
+    arrivals = graph["arrivals"]
+    for task in tasks:
+        if "portions" in task:
+            return _portion_steps(statement, {n: arrivals[n] for n in task["portions"]})
+    reacting = [task["arrival"] for task in tasks if task["kind"] == "react"]
+    return _sequence_steps(statement, {name: arrivals[name] for name in reacting})
+
+
+def _portion_steps(statement: str, arrivals: Mapping[str, Description]) -> Steps:
+    cuts = {name: arrival["portions"] for name, arrival in arrivals.items()}
+    counts = next(iter(cuts.values()))["counts"]
+    return Steps(
+        statement=statement,
+        cuts={name: isl.Map(cut["of"]) for name, cut in cuts.items()},
+        box=tuple((0, count - 1) for count in counts),
+        names=tuple(index_names(len(counts))),
+    )
+
+
+def _sequence_steps(statement: str, arrivals: Mapping[str, Description]) -> Steps | None:
+    """Return steps that are sequences; None if there is one, or if streams have other ones."""
+    boxes = {tuple((low, high) for low, high in a["outer"]) for a in arrivals.values()}
+    box = boxes.pop() if boxes else ()
+    if boxes or all(low == high for low, high in box):
+        return None
+    listed = [f"i{k}" for k in range(len(box) + 1)]
+    cut = isl.Map(f"{{ index[{', '.join(listed)}] -> portion[{', '.join(listed[:-1])}] }}")
+    return Steps(
+        statement=statement,
+        cuts=dict.fromkeys(arrivals, cut),
+        box=box,
+        names=tuple(index_names(len(listed))[:-1]),
+        in_sequences=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leading:
+    """What leaves of one departure, and the steps of the statement that writes it."""
+
+    flows: Flows
+    departure: Description
+    chain: isl.Set
+    steps: Steps
+    type: str
+
+    @property
+    def last(self) -> isl.Map:
+        """Return { t[e] -> [PE -> portion[p]] }, the last step that adds to an element on a PE."""
+        steps = self.flows.steps(self.steps.statement, self.steps.cuts)
+        writes = from_domain(self.flows.lair["writes"], self.steps.statement)
+        return last_in(steps, isl.Map.from_union_map(writes))
+
+    @property
+    def order(self) -> isl.Map:
+        """Return { t[e] -> [PE -> index] } of what leaves at the PEs of the chain."""
+        return leaving(self.flows.adapted, self.departure, self.chain)
+
+    @property
+    def pes(self) -> isl.Set:
+        """Return { PE[x, y] }, those of the chain that take what the steps go by."""
+        taking = [self.flows.taken(name).range() for name in self.steps.cuts]
+        return self.chain.intersect(functools.reduce(isl.Set.union, taking)).coalesce()
+
+    @property
+    def is_mixed(self) -> bool:
+        """Say whether a PE gets sequences of several streams, which come in no common order."""
+        taking = [self.flows.taken(name).range() for name in self.steps.cuts]
+        pairs = itertools.combinations(taking, 2)
+        return self.steps.in_sequences and not all(a.is_disjoint(b) for a, b in pairs)
+
+    @property
+    def lead(self) -> Lead:
+        """Return what leaves after which steps, as tasks.yaml says."""
+        return lead_of(self.order, self.last, isl.Set(self.departure["lead"]["after"]), self.pes)
+
+    def slack(self, profile: Profile) -> int:
+        """Return the cycles in which a PE waits for portions, roughly; none for sequences."""
+        if self.steps.in_sequences:
+            return 0
+        placed = maps_of(self.flows.adapted["placement"])
+        instances = sum(most_points(bind_range(each, PE_NAMES)) for each in placed)
+        arriving = sum(
+            most_points(bind_range(self.flows.taken(name), PE_NAMES)) for name in self.steps.cuts
+        )
+        taking = STEP * profile.scalar * count(self.steps.known)
+        return max(0, arriving - instances // profile.lanes[self.type] - taking)
+
+    def is_alike(self, lead: Lead) -> bool:
+        """Say whether all PEs of a lane send the same after the same steps."""
+        sent = unbind_set(lead.after.wrap(), "PE", PE_NAMES)
+        lane = isl.Map(LANES[self.departure["side"]])
+        return lane.intersect_domain(self.pes).apply_range(sent).is_subset(sent)

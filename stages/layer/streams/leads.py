@@ -1,0 +1,179 @@
+"""Which part of a departure leaves while its statement still runs, and after which steps.
+
+A statement runs in steps: the sequences of a sparse tensor, or the portions of dense ones. What
+leaves early costs a guard in each step, and an instruction for each send; all that is sent before
+the last step is saved at the end.
+
+Nothing comes to a stop by that. An instruction that sends may wait for a PE farther in; as long as
+there is room in the queue of instructions, tasks run all the same, and take all that arrives. It
+may be full without harm
+
+- where each PE is alone on its lane, for then its sends wait for the port only;
+- where all that arrives by tasks is what the steps go by, and all PEs of a lane send the same after
+  a step. Of the PEs that have run the fewest steps, m, one could not go on only if its queue were
+  full, or if the next portion did not reach it, but waits at another PE with m steps and a full
+  queue. What that queue sends first belongs to a step up to m, and all PEs of the lane have run
+  these: it is on its way from the deepest one to the port, and there nothing waits for a task.
+  So it is where PEs pass portions on, but not where copies come for one PE after another.
+
+Else all sends of a PE together leave room in its queue, and where adapters let lanes pass in turn.
+What returns does not leave early, nor what waits for other departures; and where something returns,
+only what waits for the port does, or for adapters that wait for no other.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping, Sequence
+
+import islpy as isl
+
+from stages.layer.routes.collection import passed_on
+from stages.layer.streams.leading import Description, Leading, Room, Steps, steps_of
+from stages.layer.streams.portions import Flows
+from stages.layer.streams.rows import choose_rows
+from stages.poly.ast import c_condition
+from stages.poly.bind import PE_NAMES, bind_set, project_names
+from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
+from stages.poly.completed import Lead, is_in_order, lead_of, stops_of
+from stages.poly.compression import compress, keeps_order
+from stages.poly.number import count
+from stages.poly.text import spell_object
+
+if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
+
+RUN_TIME = 4
+"""Scalar operations that find the size of a send before it, roughly."""
+
+
+def leads_of(
+    graph: Description, flows: Flows, writers: Mapping[str, str], profile: Profile
+) -> dict[str, Description]:
+    """Return, by departure, what tasks.yaml says of what leaves early.
+
+    `graph` is what tasks.yaml says otherwise; `writers` gives the statement of a tensor.
+    """
+    found: dict[str, Description] = {}
+    departures = graph["departures"]
+    dense = [name for name, departure in departures.items() if "sparse" not in departure]
+    returns = any("returns" in departure for departure in departures.values())
+    in_turn = passed_on(graph.get("collections", {}))
+    copies = any("copies" in arrival for arrival in graph["arrivals"].values())
+    for name in dense:
+        steps = steps_of(writers[departures[name]["tensor"]], graph)
+        if steps is None:
+            continue
+        chain, first = (flows.routes[f"{name}_{part}"] for part in ("chain", "first"))
+        type_ = graph["tensors"][departures[name]["tensor"]]["type"]
+        leading = Leading(
+            flows=flows, departure=departures[name], chain=chain, steps=steps, type=type_
+        )
+        in_step = set(steps.cuts) == set(_taking_tasks(graph)) and not copies
+        room = Room(
+            sends=free_instructions(graph, profile) // len(dense),
+            alone=chain.is_equal(first) and name not in in_turn,
+            in_step=in_step and name not in in_turn,
+        )
+        chosen = None
+        by_turns = "returns" in departures[name] or "waits" in departures[name]
+        waits = by_turns or (returns and not room.alone)
+        if not leading.is_mixed and not waits:
+            gathered = departures[name]["by"] == "gather"
+            chosen = choose_rows(leading, room) if gathered else _choose(leading, room, profile)
+        if chosen is not None:
+            found[name] = {"statement": steps.statement, **chosen}
+    return found
+
+
+def free_instructions(graph: Description, profile: Profile) -> int:
+    """Return how many more instructions may wait on a PE: with too many, no task starts.
+
+    Besides one for each departure, and what takes what arrives.
+    """
+    dense = [arrival for arrival in graph["arrivals"].values() if not arrival["sparse"]]
+    receives = sum(2 if "portions" in arrival else 1 for arrival in dense)
+    return max(0, profile.instruction_queue - 1 - receives - len(graph["departures"]))
+
+
+def _taking_tasks(graph: Description) -> list[str]:
+    """Return the arrivals that a PE takes only as long as its tasks run."""
+    arrivals = graph["arrivals"].items()
+    return [name for name, a in arrivals if a["sparse"] or "portions" in a]
+
+
+def _choose(leading: Leading, room: Room, profile: Profile) -> Description | None:
+    """Return the steps after which a departure is sent, and why; None if all leaves at the end."""
+    last, order, pes = leading.last, leading.order, leading.pes
+    found = [
+        {"after": spell_object(stops), **gain}
+        for stops in stops_of(last, leading.steps.box)
+        if (gain := _gain(lead_of(order, last, stops, pes), leading, room, profile))
+    ]
+    best = best_of(found)
+    if best is None:
+        return None
+    why = f"some {best.pop('saved')} cycles saved, {best.pop('spent')} of a PE more"
+    return best | {"why": why}
+
+
+def best_of(found: Sequence[dict[str, typing.Any]]) -> dict[str, typing.Any] | None:
+    """Return what saves most, and costs least; None if nothing saves anything."""
+    best = max(found, key=lambda gain: (gain["saved"], -gain["spent"]), default=None)
+    return best if best is not None and best["saved"] > 0 else None
+
+
+def _gain(
+    lead: Lead, leading: Leading, room: Room, profile: Profile
+) -> dict[str, typing.Any] | None:
+    """Return whether all leaves early, in how many sends, and the cycles that are saved.
+
+    None if it is out of order, or no boxes, or if there would be too many sends.
+    """
+    if lead.after.is_empty() or not is_in_order(lead):
+        return None
+    names, elements = leading.steps.names, lead.leading(leading.steps.names)
+    whole = lead.rest.is_empty()
+    members = bind_set(leading.chain, PE_NAMES)
+    if not (whole or members.is_subset(lead.rest.params())):
+        return None
+    early, rest = _bounds(elements), _bounds(lead.rest)
+    if early is None or rest is None or fixed_size(rest, ()) is None:
+        return None
+    stops = project_names(elements.params(), PE_NAMES)
+    sends = _count(stops, names)
+    if sends > room.sends and not (room.alone or (room.in_step and leading.is_alike(lead))):
+        return None
+    each = profile.address + (0 if room.alone else profile.scalar)
+    if fixed_size(early, names) is None:
+        each += profile.configuration + RUN_TIME * profile.scalar
+    spent = sends * each + profile.scalar * _tests(stops, leading.steps)
+    hidden = leading.slack(profile) * (sends - 1) // sends
+    elements_sent = count(elements) // count(elements.params()) * (sends - whole)
+    saved = elements_sent - max(each, spent - hidden)
+    return {"all": whole, "sends": sends, "spent": spent, "saved": saved}
+
+
+def _tests(stops: isl.Set, steps: Steps) -> int:
+    """Return the operations that find out after which steps something leaves."""
+    found = 0
+    for known in steps.ends:
+        guard = None if known.is_disjoint(stops) else c_condition(stops, known)
+        found += guard.operations * _count(known, steps.names) if guard else 0
+    return found
+
+
+def _count(known: isl.Set, names: tuple[str, ...]) -> int:
+    listed = ", ".join(names)
+    return count(known.unbind_params(isl.MultiId(f"[{listed}] -> {{ [{listed}] }}")))
+
+
+def _bounds(elements: isl.Set) -> ExactBounds | None:
+    """Return the bounds of a set that is a box, compressed, in order; None if it is none."""
+    compressed = compress(elements)
+    if not keeps_order(compressed.map, compressed.set):
+        return None
+    bounds = exact_bounds(compressed.set, elements.params())
+    return bounds if bounds.is_box else None

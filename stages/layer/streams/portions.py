@@ -1,0 +1,114 @@
+"""The steps of a statement: which of its instances run once a portion of what they read is here.
+
+An instance runs in the step of the last portion that it needs; or, where no step becomes larger by
+that, in the last step of all instances of its element, so that steps of windows are boxes.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1, eqs. (11)-(16), the portion as the index
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from stages.layer.routes.arriving import Arriving, arriving
+from stages.poly.cuts import first_of, in_portions, last_in, most_in_step, portions
+from stages.poly.least import greatest
+from stages.poly.order import at_places, taken_by
+from stages.poly.pieces import from_domain, maps_of, to_range
+
+Objects = Mapping[str, typing.Any]
+"""The objects of lair.isl, adapted.isl or routes.isl."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flows:
+    """The arrivals of tasks.yaml, and the files that say what flows with them.
+
+    `follows` are, by statement, those whose results it takes step by step.
+    """
+
+    arrivals: Mapping[str, Mapping[str, typing.Any]]
+    lair: Objects
+    adapted: Objects
+    routes: Objects
+    follows: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def flow(self, name: str) -> Arriving:
+        """Return the orders of an arrival."""
+        stream = self.arrivals[name]
+        return arriving(self.adapted, stream["tensor"], stream["side"], stream.get("part"))
+
+    def taken(self, name: str) -> isl.Map:
+        """Return { t[e] -> PE } of what PEs take from an arrival."""
+        return _map(self.routes[f"{name}_taken"])
+
+    def passing(self, name: str) -> isl.Map:
+        """Return { t[e] -> [PE -> index] } of all that reaches the PEs that take some of it."""
+        return at_places(self.flow(name).everywhere, self.taken(name).range())
+
+    def steps(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
+        """Return { S[i] -> [PE -> portion[p]] }, the step in which each instance runs on its PE.
+
+        `cuts` are { index[i] -> portion[p] } by arrival, all with the same portions. What needs
+        none of these runs in the first step. Ensures that every instance has one step.
+        """
+        early = self._early(statement, cuts)
+        writes = _map(from_domain(self.lair["writes"], statement))
+        late = writes.apply_range(last_in(early, writes))
+        late = taken_by(late, self._placement(statement))
+        return (late if most_in_step(late) <= most_in_step(early) else early).coalesce()
+
+    def is_gradual(self, statement: str, cuts: Mapping[str, isl.Map]) -> bool:
+        """Say whether a step before the last one completes an element on its PE."""
+        writes = _map(from_domain(self.lair["writes"], statement))
+        last = last_in(self.steps(statement, cuts), writes).range().unwrap().range()
+        return not last.is_singleton()
+
+    def _early(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
+        """Return the steps of the last portions that instances need, at first or second hand."""
+        placed, reads = self._placement(statement), from_domain(self.lair["reads"], statement)
+        first = first_of(next(iter(cuts.values())))
+        found = placed.range_product(isl.Map.from_domain_and_range(placed.domain(), first))
+        read = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(reads)}
+        for name, cut in cuts.items():
+            if self.arrivals[name]["tensor"] not in read:
+                continue
+            found = found.union(in_portions(self.indices(statement, name), cut))
+        for other in self.follows.get(statement, ()):
+            writes = _map(from_domain(self.lair["writes"], other))
+            defined = last_in(self.steps(other, cuts), writes)
+            needs = _map(to_range(reads, writes.get_tuple_name(isl.dim_type.out)))
+            found = found.union(taken_by(needs.apply_range(defined), placed))
+        return greatest(found)
+
+    def indices(self, statement: str, name: str) -> isl.Map:
+        """Return { S[i] -> [PE -> index] } of the elements of an arrival that instances read."""
+        reads = from_domain(self.lair["reads"], statement)
+        needs = to_range(reads, self.arrivals[name]["tensor"])
+        order = taken_by(self.flow(name).everywhere, self.taken(name))
+        return taken_by(_map(needs).apply_range(order), self._placement(statement))
+
+    def _placement(self, statement: str) -> isl.Map:
+        return _map(from_domain(self.adapted["placement"], statement))
+
+
+def followed(tasks: Mapping[str, Mapping[str, typing.Any]]) -> dict[str, list[str]]:
+    """Return, by statement, those whose results it takes step by step, as tasks.yaml has them."""
+    return {task["statement"]: task["follows"] for task in tasks.values() if "follows" in task}
+
+
+def taken_portions(cut: Mapping[str, typing.Any], *, rest: bool) -> isl.Set:
+    """Return [index...] -> { : a portion of full size }, or the one that is the `rest`."""
+    every = portions(cut["counts"])
+    if "rest" not in cut:
+        return every
+    last = isl.Set(f"[index] -> {{ : index = {cut['counts'][0] - 1} }}")
+    return every.intersect(last) if rest else every.subtract(last)
+
+
+def _map(obj: isl.Map | isl.UnionMap) -> isl.Map:
+    return obj if isinstance(obj, isl.Map) else isl.Map.from_union_map(obj)

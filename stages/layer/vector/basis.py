@@ -1,0 +1,31 @@
+"""A box in another basis: a unimodular change of the coordinates of the instances.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, goes without this; see stages/poly/bases.py
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from stages.layer.vector.boxed import boxed
+from stages.layer.vector.candidate import Candidate, NotPossibleError
+from stages.layer.vector.lattice import dense
+from stages.layer.vector.situation import Situation
+from stages.poly.bases import bases
+
+MOST_TRIED = 8
+"""So many bases are tried, those of the smallest boxes first."""
+
+
+def candidate(situation: Situation) -> Candidate:
+    """Return the first basis in which the instances are a box. Raises NotPossibleError."""
+    plain = dense(situation)
+    elements = situation.elements.apply(plain.reverse())
+    reason = NotPossibleError("there is no basis but the unit vectors")
+    for basis in islice(bases(elements, situation.known), MOST_TRIED):
+        change = basis.reverse().apply_range(plain)
+        try:
+            return boxed(situation, "basis", "the instances are a box in another basis", change)
+        except NotPossibleError as error:
+            reason = NotPossibleError(f"in another basis, {error}")
+    raise reason

@@ -1,0 +1,74 @@
+"""A candidate: how one way would turn a task into a vector instruction.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, conditions 1 to 4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.poly.bind import PE_NAMES, project_names
+from stages.poly.function import function_of, is_affine
+from stages.poly.number import count, most_points
+
+
+class NotPossibleError(Exception):
+    """Why a task cannot become a vector instruction in some way."""
+
+
+class RankError(NotPossibleError):
+    """A vector instruction has not so many dimensions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A box that a vector instruction would run, [p] -> { [k] : origin <= k < origin + sizes }.
+
+    `box` is that set, all of it or the part that has instances, and `change` is { [k] -> [i] },
+    from it to the compressed instance set; None where the two are one. `outer` is [p] -> { [o] }:
+    the instruction runs once for each of its elements, and depends on them as symbolic constants
+    outer0, ...; None where it runs once. `least` and `several` are the least size and the number
+    of sizes, each with a configuration of its own; empty where there is one size. `needed` are
+    those that occur, [PE_X, PE_Y] -> { [size - least] }. `touched` are the [PE_X, PE_Y] ->
+    { T_local[l] } for which memory must have room.
+    """
+
+    way: str
+    why: str
+    sizes: tuple[isl.PwAff, ...]
+    origin: tuple[isl.PwAff, ...]
+    box: isl.Set
+    change: isl.Map | None = None
+    outer: isl.Set | None = None
+    least: tuple[isl.PwAff, ...] = ()
+    several: tuple[int, ...] = ()
+    needed: isl.Set | None = None
+    touched: tuple[isl.Set, ...] = ()
+
+
+def components(point: isl.Set) -> tuple[isl.PwAff, ...]:
+    """Return the functions f of [p] -> { [f(p)] }, rounded down off their domain."""
+    function = function_of(point)
+    return tuple(function.get_pw_aff(k).floor() for k in range(point.dim(isl.dim_type.set)))
+
+
+def firsts(least: Sequence[isl.PwAff], context: isl.Set) -> tuple[isl.PwAff, ...]:
+    """Return the least value of each dimension: affine functions, others found at run time.
+
+    The latter are symbolic constants first0, ...
+    """
+    return tuple(
+        value if is_affine(value, context) else isl.PwAff(f"[first{k}] -> {{ [(first{k})] }}")
+        for k, value in enumerate(least)
+    )
+
+
+def configurations(candidate: Candidate) -> int:
+    """Return how many configurations a PE keeps, at most: one for each size that occurs."""
+    if candidate.needed is None:
+        return 1
+    anywhere = project_names(candidate.needed, PE_NAMES)
+    return min(count(anywhere), most_points(candidate.needed))

@@ -1,0 +1,35 @@
+"""A box whose size depends on the index, configured before each call.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.4, does without this
+"""
+
+from __future__ import annotations
+
+from stages.layer.vector.candidate import Candidate, NotPossibleError, firsts
+from stages.layer.vector.situation import Situation
+from stages.poly.bind import index_constants
+from stages.poly.bounds import fixed_size
+from stages.poly.compression import keeps_order
+
+
+def candidate(situation: Situation) -> Candidate:
+    """Return the instances themselves, a box of many sizes. Raises NotPossibleError."""
+    exact = situation.exact
+    if not exact.is_box:
+        raise NotPossibleError("the exact bounds are no box")
+    if fixed_size(exact, index_constants(situation.elements)) is not None:
+        raise NotPossibleError("there is one size, that of the exact bounds")
+    return Candidate(
+        way="configure",
+        why="the instances are a box, configured before each call",
+        sizes=exact.size,
+        origin=firsts(exact.minimum, situation.elements.params()),
+        box=situation.elements,
+    )
+
+
+def transfer(situation: Situation) -> Candidate:
+    """Return elements that leave after a step, in order. Raises NotPossibleError."""
+    if not keeps_order(situation.compression, situation.elements):
+        raise NotPossibleError("the box has its elements in another order")
+    return candidate(situation)

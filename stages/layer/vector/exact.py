@@ -1,0 +1,49 @@
+"""Exact bounds that are those of a box, of one size on each PE.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1
+"""
+
+from __future__ import annotations
+
+from stages.layer.streams.tasks import FILLS
+from stages.layer.vector.candidate import Candidate, NotPossibleError
+from stages.layer.vector.situation import Situation
+from stages.poly.bind import index_constants
+from stages.poly.bounds import fixed_size
+from stages.poly.compression import keeps_order
+
+
+def candidate(situation: Situation) -> Candidate:
+    """Return the instances themselves, a box. Raises NotPossibleError."""
+    if not situation.exact.is_box:
+        raise NotPossibleError("the exact bounds are no box")
+    return _candidate(
+        situation,
+        index_constants(situation.elements),
+        "the exact bounds are not fixed",
+        "the instances are a box of fixed size",
+    )
+
+
+def transfer(situation: Situation) -> Candidate:
+    """Return the elements that a task moves or initialises, in order. Raises NotPossibleError."""
+    ordered = situation.task["kind"] not in FILLS
+    if ordered and not keeps_order(situation.compression, situation.elements):
+        raise NotPossibleError("the box has its elements in another order")
+    if not situation.exact.is_box:
+        raise NotPossibleError("the elements are no box")
+    free = index_constants(situation.elements)
+    return _candidate(situation, free, "the elements are no box", "the elements are a box")
+
+
+def _candidate(situation: Situation, free: list[str], varying: str, why: str) -> Candidate:
+    sizes = fixed_size(situation.exact, free)
+    if sizes is None:
+        raise NotPossibleError(varying)
+    return Candidate(
+        way="exact",
+        why=why,
+        sizes=sizes,
+        origin=situation.exact.minimum,
+        box=situation.elements,
+    )

@@ -1,0 +1,29 @@
+"""A box in steps: in coordinates that count along the lattice of the instances.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, goes without this
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.layer.vector.boxed import boxed
+from stages.layer.vector.candidate import Candidate, NotPossibleError
+from stages.layer.vector.situation import Situation
+from stages.poly.lattices import along_lattice
+
+
+def candidate(situation: Situation) -> Candidate:
+    """Return the box of instances of one remainder each. Raises NotPossibleError."""
+    change = along_lattice(situation.elements)
+    if change is None:
+        raise NotPossibleError("the instances have no strides")
+    return boxed(situation, "lattice", "the instances are a box in steps", change)
+
+
+def dense(situation: Situation) -> isl.Map:
+    """Return { [k] -> [i] }, along the lattice, or what changes nothing where there is none."""
+    change = along_lattice(situation.elements)
+    if change is not None:
+        return change
+    return isl.Map.identity(situation.elements.get_space().map_from_set())

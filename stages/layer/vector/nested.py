@@ -1,0 +1,69 @@
+"""A vector instruction in loops: some dimensions are loops, the others a box of fixed size.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, goes without this
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from math import prod
+
+import islpy as isl
+
+from stages.layer.vector.boxed import boxed
+from stages.layer.vector.candidate import Candidate, NotPossibleError
+from stages.layer.vector.lattice import dense
+from stages.layer.vector.situation import Situation
+from stages.poly.bind import PARAM
+
+SET = isl.dim_type.set
+
+
+def candidate(situation: Situation) -> Candidate:
+    """Return the largest box in the fewest loops. Raises NotPossibleError."""
+    plain = dense(situation)
+    elements = situation.elements.apply(plain.reverse())
+    width = elements.dim(SET)
+    reason = NotPossibleError("there is a single dimension")
+    for loops in range(max(1, width - situation.profile.dimensions), width):
+        found: list[Candidate] = []
+        for outer in itertools.combinations(range(width), loops):
+            try:
+                found.append(_within(situation, plain, elements, outer))
+            except NotPossibleError as error:
+                reason = NotPossibleError(f"within loops, {error}")
+        if found:
+            return max(found, key=_points)
+    raise reason
+
+
+def _within(
+    situation: Situation, plain: isl.Map, elements: isl.Set, outer: tuple[int, ...]
+) -> Candidate:
+    """Return the box of the other dimensions within loops over these. Raises NotPossibleError."""
+    change = _split(plain.get_space().domain(), outer).apply_range(plain)
+    found = boxed(situation, "nested", "within loops, the instances are a box", change)
+    inner = [k for k in range(elements.dim(SET)) if k not in outer]
+    around = elements
+    for position in reversed(inner):
+        around = around.project_out(SET, position, 1)
+    for position in range(len(outer)):
+        around = around.set_dim_name(SET, position, f"outer{position}")
+    return replace(found, outer=around.coalesce())
+
+
+def _split(space: isl.Space, outer: tuple[int, ...]) -> isl.Map:
+    """Return [outer0, ...] -> { [k] -> [i] }, the outer dimensions as symbolic constants."""
+    split = isl.Map.identity(space.map_from_set())
+    for number, position in enumerate(outer):
+        split = split.move_dims(PARAM, split.dim(PARAM), isl.dim_type.in_, position - number, 1)
+        split = split.set_dim_name(PARAM, split.dim(PARAM) - 1, f"outer{number}")
+    return split
+
+
+def _points(candidate: Candidate) -> int:
+    """Return how many elements a box has at most."""
+    domain = candidate.box.params()
+    sizes = (size.intersect_params(domain).floor() for size in candidate.sizes)
+    return prod(size.max_val().to_python() for size in sizes)

@@ -1,0 +1,193 @@
+"""What a task may become: each way that is possible, what it costs, and why others are not.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, conditions 1 to 4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from stages.lair.grammar import parse_expression
+from stages.lair.operations import LOOPED, Operation, operations_of
+from stages.layer.streams.tasks import FILLS, RUNS, STREAMS
+from stages.layer.vector.candidate import Candidate, NotPossibleError, RankError, configurations
+from stages.layer.vector.memory import extended
+from stages.layer.vector.situation import Situation
+from stages.layer.vector.steps import Step, parts_of, steps_of
+from stages.layer.vector.ways import Way, ways_of
+from stages.machine.types import BYTES
+from stages.poly.quota import TooManyOperations, limited
+
+MOST_STEPS = 32
+"""A statement of more operations runs as loops."""
+
+MOST_OPERATIONS = 2_000_000
+"""How much isl may work for each way, in its own unit: a second or two."""
+
+
+class Cost(Protocol):
+    """What a task costs in cycles, on its busiest PE, as the programs that are written are charged.
+    """
+
+    @property
+    def situation(self) -> Situation:
+        """The task."""
+
+    def loops(self) -> int:
+        """Return the cycles of loops."""
+
+    def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
+        """Return the cycles of the vector instructions of a statement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A way that is possible: `cycles` are expected, on the busiest PE.
+
+    `candidate` is None for loops, which have no steps and need no configuration.
+    """
+
+    way: str
+    why: str
+    cycles: int
+    configurations: int = 0
+    candidate: Candidate | None = None
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The ways that are possible, in the order of preference, and why the others are not.
+
+    The last one are loops. `operations` are those of the vector instructions, if there are any.
+    """
+
+    situation: Situation
+    operations: tuple[Operation, ...]
+    possible: tuple[Option, ...]
+    impossible: Mapping[str, NotPossibleError] = field(default_factory=dict)
+
+
+def options_of(
+    situation: Situation, prefer: str | None, cost_of: Callable[[Situation], Cost]
+) -> Options:
+    """Return what a task may become, given the way that layer.yaml prefers, and what tasks cost."""
+    try:
+        operations = _operations(situation, prefer)
+    except NotPossibleError as reason:
+        return Options(
+            situation=situation, operations=(), possible=(_loops(cost_of(situation), str(reason)),)
+        )
+    possible, impossible, cost = [], {}, cost_of(situation)
+    for way, find in ways_of(situation).items():
+        try:
+            with limited(MOST_OPERATIONS):
+                possible.append(_option(cost, operations, find))
+        except NotPossibleError as reason:
+            impossible[way] = reason
+        except TooManyOperations:
+            impossible[way] = NotPossibleError("isl needs long to tell")
+    fewest = "loops take the fewest cycles"
+    if not situation.exact.minimum:
+        fewest = "there is a single instance"
+    why = fewest if possible else _common(impossible)
+    return Options(
+        situation=situation,
+        operations=operations,
+        possible=(*possible, _loops(cost_of(situation), why)),
+        impossible=impossible,
+    )
+
+
+def _operations(situation: Situation, prefer: str | None) -> tuple[Operation, ...]:
+    """Return the operations of vector instructions. Raises NotPossibleError if there are none."""
+    task = situation.task
+    if prefer == "loops" and task["kind"] in (*RUNS, "store"):
+        raise NotPossibleError("layer.yaml prefers loops")
+    if task["kind"] == "store":
+        raise NotPossibleError("a single element is stored")
+    if task["kind"] == "pack":
+        raise NotPossibleError("zeros are left out")
+    if task["kind"] in ("lead", "send"):
+        by = situation.files.leaving[task["departure"]]["by"]
+        return (Operation(name="COPY" if by == "gather" else by.upper(), sources=("",)),)
+    if situation.runs:
+        return _statement(situation)
+    return (Operation(name="COPY", sources=(task.get("value", ""),)),)
+
+
+def _statement(situation: Situation) -> tuple[Operation, ...]:
+    """Return the operations of a statement. Raises NotPossibleError."""
+    task = situation.task
+    found = operations_of(task["target"], task["op"], parse_expression(task["expression"]))
+    if len(found) > MOST_STEPS:
+        raise NotPossibleError(f"{len(found)} operations are more than {MOST_STEPS}")
+    return found
+
+
+def _option(cost: Cost, operations: Sequence[Operation], find: Way) -> Option:
+    """Return what one way gives. Raises NotPossibleError."""
+    situation = cost.situation
+    candidate = find(situation)
+    rank, most = len(candidate.sizes), situation.profile.dimensions
+    if rank > most:
+        raise RankError(
+            f"{situation.name} needs {rank} dimensions, a vector instruction has {most}"
+        )
+    cycles, steps = _fewest(cost, operations, candidate)
+    vectors = sum(not step.looped for step in steps)
+    return Option(
+        way=candidate.way,
+        why=candidate.why,
+        cycles=cycles,
+        configurations=vectors * configurations(candidate) + situation.besides,
+        candidate=candidate,
+        steps=steps,
+    )
+
+
+def _fewest(
+    cost: Cost, operations: Sequence[Operation], candidate: Candidate
+) -> tuple[int, tuple[Step, ...]]:
+    """Return cycles and steps, what loops compute in place or not. Raises NotPossibleError."""
+    situation = cost.situation
+    found: list[tuple[int, tuple[Step, ...]]] = []
+    for in_place in (False, True) if any(o.name in LOOPED for o in operations) else (False,):
+        steps = steps_of(situation, operations, candidate, in_place=in_place)
+        _check_memory(situation, candidate, steps)
+        if not all(step.looped for step in steps):
+            found.append((cost.vector(candidate, steps), steps))
+    if not found:
+        raise NotPossibleError("all of it would be a loop")
+    return min(found, key=lambda option: option[0])
+
+
+def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[Step]) -> None:
+    """Raise NotPossibleError if what the steps need besides hardly fits into a PE's memory."""
+    parts = [part.shown() for part in parts_of(steps)]
+    if not parts and not candidate.touched:
+        return
+    need = sum(BYTES[part["type"]] * part["elements"] for part in parts)
+    need += extended(situation.files.local, candidate.touched).bytes(situation.local_type)
+    need += situation.files.code
+    if need > situation.profile.memory:
+        raise NotPossibleError(
+            f"a PE would need some {need} bytes, and has {situation.profile.memory}"
+        )
+
+
+def _loops(cost: Cost, why: str) -> Option:
+    """Return loops; those of a stream are around its instruction, which it has in any case."""
+    situation, kind = cost.situation, cost.situation.task["kind"]
+    cycles = cost.loops() if kind in (*RUNS, *FILLS) else 0
+    needed = situation.besides + int(kind in STREAMS)
+    return Option(way="loops", why=why, cycles=cycles, configurations=needed)
+
+
+def _common(reasons: Mapping[str, NotPossibleError]) -> str:
+    """Return why no way is possible: too many dimensions, or the one reason of all ways."""
+    ranks = {str(reason) for reason in reasons.values() if isinstance(reason, RankError)}
+    texts = ranks or {str(reason) for reason in reasons.values()}
+    return texts.pop() if len(texts) == 1 else "no vector instruction is possible"

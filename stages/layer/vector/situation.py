@@ -1,0 +1,180 @@
+"""What is known of a task that might become a vector instruction."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import islpy as isl
+
+from stages.layer.streams.tasks import RUNS
+from stages.mapping.machine import read_machine
+from stages.poly.bind import PE_NAMES, bind_domain, bind_set, index_constants, project_names
+from stages.poly.bounds import ExactBounds, exact_bounds
+from stages.poly.local import at_this_pe
+from stages.poly.pieces import maps_of, sets_of
+
+if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
+    from stages.mapping.inputs import Inputs
+
+Description = dict[str, typing.Any]
+
+
+class Files:
+    """What the stages before wrote, read once for all tasks."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        """Read the files."""
+        self.graph: Description = inputs.yaml("tasks.yaml")
+        mapping = inputs.mapping()
+        self.profile = read_machine(inputs, mapping)
+        self.invocations = mapping.invocations
+        self.schedule = inputs.objects("schedule.isl")["schedule"]
+        self.instances = inputs.objects("instances.isl")
+        self.compressed = inputs.objects("compressions.isl")
+        self.hulls = inputs.objects("hulls.isl")
+        self.sizes = inputs.objects("sizes.isl")
+        self.routes = inputs.objects("routes.isl")
+        allocations = inputs.objects("allocations.isl")
+        self.to_local = allocations["to_local"]
+        self.local = {s.get_tuple_name(): s for s in sets_of(allocations["local"])}
+        self.by_tensor = at_this_pe(self.to_local)
+        self.accessed = {
+            m.get_tuple_name(isl.dim_type.out): bind_domain(m, PE_NAMES)
+            for m in maps_of(allocations["accessed"])
+        }
+
+    @property
+    def leaving(self) -> Description:
+        """What departures, and the collections of adapters, send."""
+        collections: Description = self.graph.get("collections", {})
+        return {**self.graph["departures"], **collections}
+
+    def place(self, name: str) -> str:
+        """Return the side of the adapters that run a task; "" for one of computing PEs."""
+        task = self.graph["tasks"][name]
+        if task["kind"] in ("hear", "spread"):
+            return str(self.graph["arrivals"][task["arrival"]]["side"])
+        if task["kind"] in ("clear", "gather"):
+            return str(self.graph["departures"][task["departure"]]["side"])
+        collections = self.graph.get("collections", {})
+        return str(collections.get(task.get("departure"), {}).get("side", ""))
+
+    @property
+    def code(self) -> int:
+        """The bytes of code of a PE, roughly: two functions for each task."""
+        tasks = len(self.graph["tasks"])
+        return self.profile.code_base + 2 * tasks * self.profile.code_task
+
+    def situation(self, name: str) -> Situation:
+        """Return what is known of a task."""
+        return Situation(name=name, task=self.graph["tasks"][name], files=self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """One task: its compressed instance set, and the memory that it accesses."""
+
+    name: str
+    task: Description
+    files: Files
+
+    @property
+    def profile(self) -> Profile:
+        """The figures of the machine."""
+        return self.files.profile
+
+    @property
+    def runs(self) -> bool:
+        """Whether the task runs a statement."""
+        return self.task["kind"] in RUNS
+
+    @property
+    def besides(self) -> int:
+        """The instructions of a departure besides that which sends a PE's own part.
+
+        Those of a gather that pass on the elements of other PEs; where all of it leaves early, the
+        one that waits until it has left.
+        """
+        stream = self.files.graph["departures"].get(self.task.get("departure"), {})
+        if self.task["kind"] not in ("send", "lead"):
+            return 0
+        passing = ("before", "after") if stream.get("by") == "gather" else ()
+        waits = bool(stream.get("lead", {}).get("all"))
+        return waits + sum(isl.PwAff(stream[part]).max_val().is_pos() for part in passing)
+
+    @cached_property
+    def known(self) -> isl.Set:
+        """The symbolic constants with which the task is invoked."""
+        return isl.Set.from_union_set(self.files.instances[f"{self.name}_known"])
+
+    @property
+    def pes(self) -> isl.Set | None:
+        """The PEs that have the instruction, [PE_X, PE_Y] -> { : PE }; None if all may."""
+        pes = project_names(self.known, index_constants(self.known))
+        if self.task["kind"] not in ("send", "lead"):
+            return pes if self.task["kind"] in (*RUNS, "receive", "initialise") else None
+        chain = isl.Set.from_union_set(self.files.routes[f"{self.task['departure']}_chain"])
+        return pes.union(bind_set(chain, PE_NAMES))
+
+    @cached_property
+    def elements(self) -> isl.Set:
+        """The compressed instance set, [p] -> { [i] }."""
+        return isl.Set.from_union_set(self.files.compressed[self.name])
+
+    @cached_property
+    def compression(self) -> isl.Map:
+        """{ [i] -> instance }."""
+        return isl.Map.from_union_map(self.files.compressed[f"{self.name}_compression"])
+
+    @cached_property
+    def exact(self) -> ExactBounds:
+        """The exact bounds of the compressed instance set."""
+        return exact_bounds(self.elements, self.known)
+
+    @cached_property
+    def accesses(self) -> dict[str, isl.Map]:
+        """By tensor, { [i] -> T[e] }, what arrives by the element included."""
+        accesses = maps_of(self.files.compressed[f"{self.name}_access"])
+        return {m.get_tuple_name(isl.dim_type.out): m for m in accesses}
+
+    @cached_property
+    def guard(self) -> isl.Set | None:
+        """The symbolic constants for which there are instances; None if all that occur."""
+        domain = self.elements.params()
+        return None if self.known.is_subset(domain) else domain.gist(self.known)
+
+    @property
+    def arriving(self) -> str | None:
+        """The tensor whose element a task reacts to."""
+        if self.task["kind"] != "react":
+            return None
+        tensor: str = self.files.graph["arrivals"][self.task["arrival"]]["tensor"]
+        return tensor
+
+    def hull(self, what: str) -> tuple[isl.Set, ...] | None:
+        """Return an object of the task in hulls.isl as sets, none if it is empty; or None."""
+        found = self.files.hulls.get(f"{self.name}_{what}")
+        return None if found is None else tuple(sets_of(found))
+
+    def enumerated(self, what: str) -> isl.Set | None:
+        """Return an object of the task in sizes.isl; None if there is none."""
+        found = self.files.sizes.get(f"{self.name}_{what}")
+        return None if found is None else isl.Set.from_union_set(found)
+
+    def used(self, tensor: str) -> isl.Set:
+        """Return [PE_X, PE_Y] -> { T_local[l] } of the elements that a PE keeps, eq. (40)."""
+        return self.files.accessed[tensor].apply(self.files.by_tensor[tensor])
+
+    def type_of(self, tensor: str) -> str:
+        """Return the type of a tensor, or of the copy of it that adapters hold."""
+        tensors: Mapping[str, Description] = self.files.graph["tensors"]
+        copied = tensor.removesuffix("_source").removesuffix("_collected")
+        return str(tensors[tensor if tensor in tensors else copied]["type"])
+
+    def local_type(self, local: str) -> str:
+        """Return the type of a local tensor."""
+        return self.type_of(local.removesuffix("_local"))

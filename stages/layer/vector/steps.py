@@ -1,0 +1,199 @@
+"""The steps of a task: vector instructions one after another, and loops for what none computes.
+
+What an earlier step gives to later ones lies in parts, in the order of the box, and varies along
+no more dimensions of it than what it is computed from.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, condition 1; several steps go beyond it
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from stages.lair.operations import LOOPED, Leaf, Operation, Part
+from stages.layer.streams.tasks import FILLS
+from stages.layer.vector.candidate import Candidate
+from stages.layer.vector.operands import Given, InPart, Operand, along, in_memory
+from stages.layer.vector.situation import Situation
+from stages.machine.types import integers_of, is_integer
+from stages.poly.local import Shape
+
+RESULT = Part(number=-1)
+"""What a loop gives, before it is copied to the target."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A vector instruction, or a loop: its operation, and its operands d, a, b, c.
+
+    `along` are the dimensions of the box that it runs over.
+    """
+
+    operation: str
+    operands: tuple[Operand, ...]
+    along: tuple[int, ...]
+
+    @property
+    def looped(self) -> bool:
+        """Whether it is a function that no vector instruction computes."""
+        return self.operation in LOOPED
+
+
+def steps_of(
+    situation: Situation,
+    operations: Sequence[Operation],
+    candidate: Candidate,
+    *,
+    in_place: bool = False,
+) -> tuple[Step, ...]:
+    """Return the steps of a task. Raises NotPossibleError if an access is not linear.
+
+    `in_place`: what loops compute is copied before or after, so that they need one address only.
+    """
+    every = tuple(range(len(candidate.sizes)))
+    if not situation.runs:
+        (operation,), (tensor,) = operations, situation.accesses
+        memory = in_memory(situation, tensor, candidate)
+        value = typing.cast(str, operation.sources[0])
+        filled = Given(kind="number", value=value, type=memory.type)
+        fills = situation.task["kind"] in FILLS
+        operands: tuple[Operand, ...] = (memory, filled) if fills else (memory,)
+        return (Step(operation=operation.name, operands=operands, along=every),)
+    builder = _Builder(situation, candidate)
+    steps = [step for operation in operations for step in builder.steps(operation, every)]
+    return tuple(placed(list(_in_place(steps)) if in_place else steps))
+
+
+class _Builder:
+    """Turns the operations of a statement into steps, each part of which has its own number."""
+
+    def __init__(self, situation: Situation, candidate: Candidate) -> None:
+        self.situation, self.candidate = situation, candidate
+        self.target: str = situation.task["target"]
+        self.type = situation.type_of(self.target)
+        types = [self.type, *map(situation.type_of, situation.accesses)]
+        self.computed = integers_of(types) if is_integer(self.type) else "float32"
+        self.sizes = _greatest(candidate)
+        self.parts: dict[int, InPart] = {}
+
+    def steps(self, operation: Operation, every: tuple[int, ...]) -> Iterator[Step]:
+        """Yield the steps of an operation.
+
+        Whatever is no tensor is computed in float32, or in the widest type of the integers. A loop
+        computes no value of the target twice: what is the same for several is copied.
+        """
+        name, sources = operation.name, tuple(self.operand(leaf) for leaf in operation.sources)
+        own = tuple(sorted({k for source in sources for k in along(source)}))
+        to = None if operation.to is None else self._part(operation.to, own)
+        if to is None and name in LOOPED and own != every:
+            part = self._part(RESULT, own)
+            yield Step(operation=name, operands=(part, *sources), along=own)
+            name, sources = "COPY", (part,)
+        if to is not None:
+            yield Step(operation=name, operands=(to, *sources), along=own)
+        else:
+            target = self.operand(self.target)
+            yield Step(operation=name, operands=(target, *sources), along=every)
+
+    def operand(self, leaf: Leaf) -> Operand:
+        """Return what is there before a step. Raises NotPossibleError."""
+        if isinstance(leaf, Part):
+            return self.parts[leaf.number]
+        if not isinstance(leaf, str):
+            return Given(kind="number", value=leaf, type=self.computed)
+        if leaf == self.situation.arriving:
+            return Given(kind="element", value=leaf, type=self.situation.type_of(leaf))
+        return in_memory(self.situation, leaf, self.candidate)
+
+    def _part(self, part: Part, dimensions: tuple[int, ...]) -> InPart:
+        type_ = self.type if part.rounded and self.computed == "float32" else self.computed
+        shape = tuple(self.sizes[k] for k in dimensions)
+        found = InPart(number=part.number, type=type_, along=dimensions, shape=shape)
+        self.parts[part.number] = found
+        return found
+
+
+def _greatest(candidate: Candidate) -> Shape:
+    """Return the greatest size of each dimension of the box."""
+    domain = candidate.box.params()
+    sizes = (size.intersect_params(domain).floor().max_val() for size in candidate.sizes)
+    return tuple(size.to_python() for size in sizes)
+
+
+def _in_place(steps: Sequence[Step]) -> Iterator[Step]:
+    """Yield the steps, those of loops on one operand where copies before or after allow that."""
+    last = _last_uses(steps)
+    for at, step in enumerate(steps):
+        single = step.looped and len(step.operands) == 2
+        to, source = step.operands if single else (None, None)
+        ends = isinstance(source, InPart) and last[source.number] == at
+        if to is None or source is None or isinstance(source, Given):
+            yield step
+        elif _holds(to.type, source.type) and not (ends and _is_alike(to, source)):
+            yield replace(step, operation="COPY")
+            yield replace(step, operands=(to, to))
+        elif ends and not _is_alike(to, source):
+            yield replace(step, operands=(source, source))
+            yield replace(step, operation="COPY")
+        else:
+            yield step
+
+
+def _holds(type_: str, other: str) -> bool:
+    """Return whether a copy has the values with which a loop would compute."""
+    return type_ in (other, "float32")
+
+
+def placed(steps: Sequence[Step]) -> Iterator[Step]:
+    """Yield the steps with as few parts as memory needs.
+
+    What a step uses for the last time, its result may replace, if it is of the same kind.
+    """
+    last = _last_uses(steps)
+    free: dict[InPart, list[int]] = {}
+    numbers: dict[int, int] = {}
+    for at, step in enumerate(steps):
+        used = [operand for operand in step.operands[1:] if isinstance(operand, InPart)]
+        for part in reversed(list(dict.fromkeys(used))):
+            if last[part.number] == at:
+                free.setdefault(_kind(part), []).append(numbers[part.number])
+        to = step.operands[0]
+        if isinstance(to, InPart) and to.number not in numbers:
+            same = free.get(_kind(to))
+            numbers[to.number] = same.pop() if same else len(set(numbers.values()))
+        yield replace(step, operands=tuple(_numbered(o, numbers) for o in step.operands))
+
+
+def _last_uses(steps: Sequence[Step]) -> Mapping[int, int]:
+    """Return, by the number of a part, the step that uses it last."""
+    return {
+        operand.number: at
+        for at, step in enumerate(steps)
+        for operand in step.operands
+        if isinstance(operand, InPart)
+    }
+
+
+def _is_alike(one: Operand, other: Operand) -> bool:
+    """Return whether two are parts that may have the same memory."""
+    if not (isinstance(one, InPart) and isinstance(other, InPart)):
+        return False
+    return _kind(one) == _kind(other)
+
+
+def _kind(part: InPart) -> InPart:
+    return replace(part, number=0)
+
+
+def _numbered(operand: Operand, numbers: Mapping[int, int]) -> Operand:
+    if not isinstance(operand, InPart):
+        return operand
+    return replace(operand, number=numbers[operand.number])
+
+
+def parts_of(steps: Sequence[Step]) -> list[InPart]:
+    """Return the parts that steps give to later ones, by their numbers."""
+    parts = {o.number: o for step in steps for o in step.operands if isinstance(o, InPart)}
+    return [parts[number] for number in sorted(parts)]

@@ -1,0 +1,78 @@
+"""Functions of one index that an element looks up in a table, and does not compute again.
+
+A table holds the values for each value of the index, and is filled in main. It is kept where the
+operations of the function cost more than the address of an entry.
+
+Source   strength reduction; Verdoolaege et al., IMPACT 2020, Sec. 5.4, computes sizes at run time
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.layer.vector.memory import extended
+from stages.layer.vector.situation import Description, Situation
+from stages.machine.types import BYTES
+from stages.poly.ast import c_expression
+from stages.poly.bind import PARAM, index_constants, project_names
+from stages.poly.function import is_affine
+
+TYPE = "int32"
+"""The type of an entry."""
+
+
+class Tables:
+    """The tables of a task, by the symbolic constants that stand for what is looked up."""
+
+    def __init__(self, situation: Situation) -> None:
+        """Start without any; they may take a share of the memory that tensors and code leave."""
+        self.profile = situation.profile
+        self.context = situation.elements.params()
+        self.found: dict[str, Description] = {}
+        self.places: dict[str, str] = {}
+        files, tasks = situation.files, len(situation.files.graph["tasks"])
+        free = self.profile.memory - files.code - (3 + 2 * tasks) * self.profile.code_task
+        free -= extended(files.local, ()).bytes(situation.local_type)
+        self.room = free // (2 * tasks * BYTES[TYPE])
+
+    def holds(self, name: str, function: isl.PwAff) -> bool:
+        """Return whether [p] -> { [f(p)] } is looked up under a name, in a new table."""
+        cost = c_expression(function, self.context).operations * self.profile.scalar
+        if cost <= self.profile.address:
+            return False
+        simple = function.gist(self.context).coalesce()
+        indices = index_constants(self.context)
+        used = [i for i in indices if simple.involves_dims(PARAM, _position(simple, i), 1)]
+        if len(used) != 1:
+            return False
+        first, last = _ends(self.context, used[0])
+        entries = last - first + 1
+        if entries > self.room:
+            return False
+        self.room -= entries
+        self.found[name] = {
+            "by": used[0], "from": first, "entries": entries, "value": str(simple),
+        }
+        return True
+
+    def place(self, base: int | str) -> int | str:
+        """Return an index of an operand's base, or the constant that it is looked up as."""
+        if isinstance(base, int) or is_affine(isl.PwAff(base), self.context):
+            return base
+        if base not in self.places:
+            name = f"at{len(self.places)}"
+            held = self.holds(name, isl.PwAff(base))
+            self.places[base] = f"[{name}] -> {{ [({name})] }}" if held else base
+        return self.places[base]
+
+
+def _position(function: isl.PwAff, name: str) -> int:
+    return int(function.find_dim_by_name(PARAM, name))
+
+
+def _ends(context: isl.Set, name: str) -> tuple[int, int]:
+    """Return the least and the greatest value of a symbolic constant."""
+    others = [n for n in context.get_var_names_not_none(PARAM) if n != name]
+    values = project_names(context, others)
+    values = values.unbind_params(isl.MultiId(f"[{name}] -> {{ [{name}] }}"))
+    return values.dim_min_val(0).to_python(), values.dim_max_val(0).to_python()

@@ -1,0 +1,191 @@
+"""doit's command `run`, for our dodo files: it can be interrupted, and ends with the results."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from doit import cmd_run
+from doit.cmd_run import Run as DoitRun
+
+from stages.diagnose import UserError
+from stages.make.commands.inert import Inert
+from stages.make.core.apart import apart
+from stages.make.core.session import session
+from stages.make.core.workers import workers
+from stages.make.doit.finish import finish
+from stages.make.doit.loading import Targets, words_at
+from stages.make.doit.record import Recorded, recorded
+from stages.make.doit.runner import LazyRunner, cores
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+EVERYTHING = 2
+"""The verbosity with which everything is printed, and that of `-v` alone."""
+
+LOST = "hint: where memory is short, run fewer processes: `{} -n 1`"
+PROCESSES = {
+    **cmd_run.opt_num_process,
+    "default": None,
+    "help": "number of processes; by default one for each core",
+}
+KEEP_EDITS = {
+    "name": "keep_edits",
+    "long": "keep-edits",
+    "type": bool,
+    "default": False,
+    "help": "leave texts of stages that were edited by hand, and build from them",
+}
+
+
+OWN = (KEEP_EDITS, PROCESSES)
+
+
+class Run(Inert, DoitRun):  # type: ignore[misc]
+    """Run tasks; where the dodo file is not ours this is what doit does."""
+
+    name = "run"
+    cmd_options = (*(o for o in DoitRun.cmd_options if o["name"] != "num_process"), *OWN)
+
+    def get_reporters(self) -> dict[str, type]:
+        """Return the reporters there are, by name: each writes the log too."""
+        return {name: recorded(each) for name, each in super().get_reporters().items()}
+
+    @property
+    def control(self) -> Any:
+        """doit's control of tasks; it finds what stages write by any spelling of a path."""
+        return self._control
+
+    @control.setter
+    def control(self, control: Any) -> None:
+        control.targets = Targets(control.targets, control.tasks)
+        self._control = control
+
+    def parse_execute(self, in_args: list[str]) -> Any:
+        """Do what doit does with the words of a command line; `-v` alone is `-v 2`.
+
+        It may stand last too, in our dodo files, but after a task that has options of its own.
+        """
+        return super().parse_execute(_numbered(in_args))
+
+    def execute(self, params: Any, args: list[str]) -> int:
+        """Return doit's exit code: 1 where a value is wrong too, 128 and more if interrupted.
+
+        The file that `-o` names is open until the results are printed.
+        """
+        name = params["outfile"]
+        if not name or not isinstance(name, str):
+            params["outfile"] = name or sys.stdout
+            return self._build(params, args)
+        try:
+            file = open(name, "w", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
+        except OSError as error:
+            sys.stderr.write(str(UserError(f"cannot write {name}: {error.strerror}")))
+            return 1
+        with file:
+            params["outfile"] = file
+            return self._build(params, args)
+
+    def _build(self, params: Any, args: list[str]) -> int:
+        known = session()
+        known.arguments, known.start = args, Path.cwd()
+        known.always = bool(params["always"])
+        known.keep_edits = bool(params["keep_edits"])
+        known.verbose = params["verbosity"] == EVERYTHING
+        with _interruptible():
+            try:
+                code = int(super().execute(params, args) or 0)
+                apart().leave()
+                return finish(code) if known.home is not None else code
+            except KeyboardInterrupt:
+                if known.home is None:
+                    raise
+                return finish(_interrupted())
+
+    @functools.wraps(DoitRun._execute)
+    def _execute(self, *args: Any, **options: Any) -> Any:
+        words, known = self.sel_tasks or [], session()
+        is_last = known.home is not None and words[1:] and words[-1] == "-v"
+        if is_last and len(words) - 1 in words_at(words, self.task_list):
+            known.verbose = bool(words.pop())
+        reporter = options.get("reporter")
+        if isinstance(reporter, type) and not issubclass(reporter, Recorded):
+            options["reporter"] = recorded(reporter)
+        if known.home is None:
+            options["num_process"] = options["num_process"] or 0
+            watched = workers().looked_after if options["num_process"] else contextlib.nullcontext
+            with watched():
+                return super()._execute(*args, **options)
+        is_asked_for = options["num_process"] is not None
+        if not is_asked_for:
+            options["num_process"] = 0 if options.get("pdb") or cores() == 1 else cores()
+        with _lazy(is_asked_for):
+            return super()._execute(*args, **options)
+
+
+@contextlib.contextmanager
+def _lazy(is_asked_for: bool) -> Iterator[None]:
+    """Let doit run tasks in other processes only where there is work for two."""
+    before, cmd_run.MRunner = cmd_run.MRunner, LazyRunner
+    LazyRunner.is_asked_for = is_asked_for
+    try:
+        yield
+    finally:
+        cmd_run.MRunner = before
+
+
+def _numbered(words: list[str]) -> list[str]:
+    """Return the words with a number after a `-v` that has none and stands before all tasks."""
+    at = words.index("-v") if "-v" in words else len(words)
+    has_number = words[at + 1 : at + 2] and words[at + 1].isdigit()
+    if has_number or not all(word.startswith("-") or word.isdigit() for word in words[:at]):
+        return words
+    return [*words[: at + 1], *([str(EVERYTHING)] if at < len(words) else []), *words[at + 1 :]]
+
+
+def _interrupted() -> int:
+    """Wait until no process of the build writes any more, and say that it ended."""
+    apart().end()
+    workers().end()
+    if session().lost:
+        name = signal.Signals(session().lost).name
+        said = f"error: {name} ended a process of the build; what is done is kept"
+        sys.stderr.write(f"{said}\n{LOST.format(session().program)}\n")
+        return 2
+    sys.stderr.write("interrupted: what is done is kept\n")
+    return 128 + (session().interrupted or signal.SIGINT)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM end a build as SIGINT does, once; a second signal ends the process."""
+    workers()
+    before = {number: signal.signal(number, _interrupt) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    known = session()
+    if workers().puts_off(number):
+        return
+    if known.home is None and number == signal.SIGTERM:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    if known.home is not None and workers().is_one():
+        if number == signal.SIGTERM:
+            workers().leave()
+        return
+    known.interrupted = number
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_DFL)
+    raise KeyboardInterrupt

@@ -1,0 +1,290 @@
+"""Build a stage: leave what is right, restore what the store knows, or run it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stages.diagnose import UserError, UserErrors, source_of
+from stages.make.core.declare import declaration
+from stages.make.core.disk import Disk, compare
+from stages.make.core.faults import perform_in
+from stages.make.core.folder_inputs import FolderInputs, digest
+from stages.make.core.key import ActionKey, action_key, code_digest
+from stages.make.core.layers import open_folder
+from stages.make.core.outputs import stale_names, write_outputs
+from stages.make.core.session import session
+from stages.make.core.telling import progress
+from stages.make.store.entry import Entry
+from stages.make.store.folders import (
+    STATE,
+    LayerFolder,
+    every_stage,
+    file_of,
+    names_meant,
+    shown_path,
+)
+from stages.make.store.given import content_of
+from stages.make.store.lock import locked
+from stages.make.store.marks import FORGOTTEN, is_marked
+from stages.make.store.memo import memo_of
+from stages.make.store.store import store_of
+
+MOST_RUNS = 3
+"""How often a stage is run while its inputs change under it."""
+
+SMALL = 1_000_000
+"""Up to how many bytes what a user wrote is kept in the store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What became of a task, `how`: `ran`, `hit` in the store, or the `same` as before.
+
+    `outputs` gives the digests by name, `repaired` those of edited texts that were replaced, and
+    `kept` of those that stay. It began at `start`, in seconds since 1970, and took `seconds`, in
+    the process `pid`. It ran whatever the store knew where it had been `forgotten`.
+    """
+
+    stage: str
+    how: str
+    key: ActionKey
+    outputs: Mapping[str, str]
+    start: float
+    seconds: float
+    pid: int
+    repaired: Mapping[str, str]
+    kept: Mapping[str, str]
+    forgotten: bool = False
+
+
+def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str, bytes]:
+    """Run a stage on a layer folder, whatever the store knows, and return what it wrote.
+
+    Raises UserError or UserErrors where the layer folder is wrong; then nothing is written.
+    """
+    folder = layer_folder if isinstance(layer_folder, LayerFolder) else open_folder(layer_folder)
+    declared = declaration(stage)
+    contents = perform_in(folder, stage, FolderInputs(folder, declared.reads))
+    write_outputs(folder, declared.writes, contents)
+    return contents
+
+
+def is_up_to_date(task: str) -> bool:
+    """Return whether there is nothing to run for the task of a stage, which doit knows by its name.
+
+    In a build, what the store knows is restored here, so that only what must run is handed to
+    another process.
+    """
+    folder, stage = session().stages[task]
+    if session().always or is_marked(folder.home, task, FORGOTTEN):
+        return False
+    found = None
+    with contextlib.suppress(UserError, UserErrors, OSError):  # the action fails with it again
+        found, is_known = _look(stage, folder)
+        if is_known and found is None and session().arguments is not None:
+            with _task_lock(stage, folder, wait=False) as held:
+                found = restore(stage, folder, current_key(stage, folder)) if held else None
+    if found is not None and session().arguments is not None:
+        _keep_edits(folder, found.kept)
+        store_of(folder.home).use(found.key.digest, found.key.primary)
+        session().results[task] = found
+    return found is not None
+
+
+def current_key(stage: str, folder: LayerFolder) -> ActionKey:
+    """Return the key of a stage for the files as they are now."""
+    return action_key(stage, folder, store_of(folder.home), memo_of(folder.home / STATE))
+
+
+def check(stage: str, folder: LayerFolder) -> Result | None:
+    """Return what is known of a task that is up to date, None for one that is not.
+
+    It is if the store has what its key gives, and the files on disk are that.
+    """
+    return _look(stage, folder)[0]
+
+
+def is_still(found: Result, folder: LayerFolder) -> bool:
+    """Return whether a task that was built, or found to be up to date, is so by now."""
+    memo, store = memo_of(folder.home / STATE), store_of(folder.home)
+    key = action_key(found.stage, folder, store, memo, list(found.key.further))
+    digests = {n: memo.digest(file_of(folder, n), links=False) for n in found.outputs}
+    is_same = key == found.key and digests == {**found.outputs, **found.kept}
+    return is_same and not stale_names(folder, declaration(found.stage).writes, found.outputs)
+
+
+def _look(stage: str, folder: LayerFolder) -> tuple[Result | None, bool]:
+    """Return what is known of a task that is up to date, and whether the store knows its key."""
+    start = time.time()
+    key = current_key(stage, folder)
+    entry = _entry(folder, key)
+    disk = compare(stage, folder, entry.outputs) if entry is not None else None
+    if entry is None or disk is None or disk.wrong:
+        return None, entry is not None
+    return _result("same", key, entry.outputs, start, disk), True
+
+
+def restore(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
+    """Write what the store knows for a key; None where it does not know all of it.
+
+    Raises UserError where the layer folder does not let itself be written to.
+    """
+    start, store = time.time(), store_of(folder.home)
+    entry = _entry(folder, key)
+    if entry is None:
+        return None
+    disk = compare(stage, folder, entry.outputs)
+    found = {n: store.blob(entry.outputs[n]) for n in disk.wrong if n in entry.outputs}
+    contents = {name: content for name, content in found.items() if content is not None}
+    if len(contents) < len(found):
+        return None
+    _keep_edits(folder, [*disk.edited, *disk.kept])
+    write_outputs(folder, declaration(stage).writes, contents, entry.outputs)
+    store.use(key.digest, key.primary)
+    return _result("hit" if disk.wrong else "same", key, entry.outputs, start, disk)
+
+
+def _entry(folder: LayerFolder, key: ActionKey) -> Entry | None:
+    """Return what the store knows for a key."""
+    declared = declaration(key.stage).writes
+    return store_of(folder.home).lookup(key.digest, key.stage, declared)
+
+
+def build(stage: str, folder: LayerFolder) -> Result:
+    """Restore or run a stage, while no other build does.
+
+    Raises UserError, also where its inputs change whenever it runs.
+    """
+    with _task_lock(stage, folder):
+        forgotten = is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN)
+        for _ in range(MOST_RUNS):
+            key = current_key(stage, folder)
+            with store_of(folder.home).lock(key.digest):
+                anew = forgotten or session().always
+                found = None if anew else restore(stage, folder, key)
+                found = found or _run(stage, folder, key)
+            if found is not None:
+                return replace(found, forgotten=forgotten)
+    now = current_key(stage, folder)
+    before, after = ({*k.reads.items(), *k.further.items()} for k in (key, now))
+    names = sorted({name for name, _ in before ^ after})
+    raise UserError(f"{', '.join(names) or folder.name} changes while the layer builds")
+
+
+def _run(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
+    """Run a stage, publish what it gives, and write it; None if its inputs changed meanwhile.
+
+    Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.
+    """
+    tell = functools.partial(progress().tell, f"{folder.name}:{stage}")
+    start, inputs = time.time(), FolderInputs(folder, declaration(stage).reads, tell=tell)
+    try:
+        contents = perform_in(folder, stage, inputs)
+    except Exception as error:
+        if isinstance(error, UserError | UserErrors) and _key_after(key, folder, inputs) is None:
+            return None
+        if not isinstance(error, UserErrors) and not (isinstance(error, UserError) and error.span):
+            _blame_edits(stage, folder, error)
+        raise
+    seconds, after = time.time() - start, _key_after(key, folder, inputs)
+    if after is None:
+        return None
+    outputs = {name: digest(content) for name, content in contents.items()}
+    entry = Entry(
+        stage=stage, outputs=outputs, reads=dict(after.reads), further=sorted(after.further),
+        code=code_digest(stage), seconds=seconds, when=time.time(),
+    )
+    store_of(folder.home).publish(
+        entry, after.digest, after.primary, contents, _sources(folder, inputs)
+    )
+    disk = compare(stage, folder, outputs, known=False)
+    _keep_edits(folder, [*disk.edited, *disk.kept])
+    written = {name: content for name, content in contents.items() if name in disk.wrong}
+    write_outputs(folder, declaration(stage).writes, written, outputs)
+    return _result("ran", after, outputs, start, disk)
+
+
+def _key_after(key: ActionKey, folder: LayerFolder, inputs: FolderInputs) -> ActionKey | None:
+    """Return the key of what a stage read; None if that is not what its key was made of, or if
+    it is no longer there."""
+    if {**key.reads, **inputs.reads} != key.reads or not inputs.are_unchanged():
+        return None
+    if key.reads.keys() != set(names_meant(folder, declaration(key.stage).reads)):
+        return None
+    memo, store = memo_of(folder.home / STATE), store_of(folder.home)
+    after = action_key(key.stage, folder, store, memo, list(inputs.further), key.reads)
+    return after if after.further == inputs.further else None
+
+
+def _sources(folder: LayerFolder, inputs: FolderInputs) -> dict[str, bytes]:
+    """Return what a user wrote and a stage read, where it is small."""
+    names = [name for name in inputs.reads if file_of(folder, name).parent == folder.path]
+    contents = {name: inputs.content(name) for name in names}
+    return {name: content for name, content in contents.items() if len(content) < SMALL}
+
+
+def _keep_edits(folder: LayerFolder, names: Iterable[str]) -> None:
+    """Keep texts that somebody edited, whether they stay or are to be replaced."""
+    for name in names:
+        store_of(folder.home).keep_edit(file_of(folder, name).read_bytes())
+
+
+def _blame_edits(stage: str, folder: LayerFolder, error: Exception) -> None:
+    """Raise UserError for what a stage fails with, if texts that were edited by hand may be why."""
+    from stages.make.core.edits import first_change
+
+    store = store_of(folder.home)
+    wrote = {n: d for each in every_stage(folder) for n, d in _originals(each, folder).items()}
+    originals = {name: store.blob(digest) for name, digest in wrote.items()}
+    spans = [
+        first_change(source_of(shown_path(path), content_of(path)), original.decode())
+        for name, original in originals.items()
+        if original is not None and (path := file_of(folder, name))
+    ]
+    if spans:
+        said = error.message if isinstance(error, UserError) else repr(error)
+        more = ", ".join(f"{span.source.path}:{span.line}" for span in spans[1:])
+        raise UserError(
+            f"edited by hand, and stage {stage} fails: {said}", spans[0],
+            f"edited too: {more}" if more else None,
+        ) from error
+
+
+def _originals(stage: str, folder: LayerFolder) -> Mapping[str, str]:
+    """Return the digests of what a stage wrote where texts that a person edited stay instead."""
+    entry = _entry(folder, current_key(stage, folder))
+    if entry is None:
+        return {}
+    kept = compare(stage, folder, entry.outputs).kept
+    return {name: entry.outputs[name] for name in kept}
+
+
+@contextlib.contextmanager
+def _task_lock(stage: str, folder: LayerFolder, wait: bool = True) -> Iterator[bool]:
+    """Hold off other builds from a task; yields whether it is held.
+
+    Raises UserError where the folder of state cannot be written to.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            lock = locked(folder.home / STATE, f"{file_of(folder, stage)}", wait)
+            held = stack.enter_context(lock)
+        except OSError as error:
+            place = shown_path(folder.home / STATE)
+            raise UserError(f"cannot write {place}: {error.strerror}") from error
+        yield held
+
+
+def _result(
+    how: str, key: ActionKey, outputs: Mapping[str, str], start: float, disk: Disk
+) -> Result:
+    return Result(
+        stage=key.stage, how=how, key=key, outputs=outputs, start=start,
+        seconds=time.time() - start, pid=os.getpid(), repaired=disk.edited, kept=disk.kept,
+    )

@@ -1,0 +1,52 @@
+"""Errors in layers that a stage wrote for a kernel, as errors in its kernel.yaml."""
+
+from __future__ import annotations
+
+from stages.diagnose import Source, Span, UserError, UserErrors, source_of
+from stages.make.store.folders import LayerFolder, shown_path
+from stages.make.store.given import content_of
+
+REMEDY = "which follows from this: take smaller tiles, or another machine"
+
+
+def as_asked(error: UserError | UserErrors, folder: LayerFolder) -> UserError | UserErrors:
+    """Return an error as one of what a user wrote, where a stage wrote the layer for them.
+
+    What is wrong with a part is told at the place in kernel.yaml that asks for it; what has no
+    place in a file is told as it is, an array with the folder that it is of.
+    """
+    if isinstance(error, UserErrors):
+        error = UserErrors(_in_folder(each, folder) for each in error.errors)
+    else:
+        error = _in_folder(error, folder)
+    file = folder.asked_in
+    if file is None or not file.is_file():
+        return error
+    part, source = folder.path.name, source_of(shown_path(file), content_of(file))
+    if isinstance(error, UserErrors):
+        return UserErrors(_asked(each, part, source) for each in error.errors)
+    return _asked(error, part, source)
+
+
+def _in_folder(error: UserError, folder: LayerFolder) -> UserError:
+    """Return an error about an array, which goes by the name that stages use, with its folder."""
+    place = shown_path(folder.path)
+    if error.span is None and error.message.startswith("inputs/") and place != ".":
+        return UserError(f"{place}/{error.message}", None, error.hint)
+    return error
+
+
+def _asked(error: UserError, part: str, source: Source) -> UserError:
+    if error.span is None:
+        return error
+    written = f"{error.span.source.path}:{error.span.line}, {REMEDY}"
+    hint = f"{error.hint}: in {written}" if error.hint else f"see {written}"
+    return UserError(f"part {part}: {error.message}", _place(source), hint)
+
+
+def _place(source: Source) -> Span:
+    """Return where kernel.yaml asks for parts: its tiles, else its facts."""
+    from stages.mapping.kernel_yaml import read_kernel
+
+    kernel = read_kernel(source)
+    return kernel.key_span("tiles" if kernel.tiles else "facts")

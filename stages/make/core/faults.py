@@ -1,0 +1,79 @@
+"""What a stage fails with, as errors that name a file or a layer, and say what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import re
+from pathlib import Path
+
+from stages.diagnose import Source, Span, UserError, UserErrors, source_of, worked_on
+from stages.make.core.apart import watched
+from stages.make.core.asked import as_asked
+from stages.make.core.folder_inputs import FolderInputs
+from stages.make.core.stage import load, perform
+from stages.make.core.workers import workers
+from stages.make.store.folders import LAYER, MLIR, LayerFolder, files_in, mark_of, shown_path
+
+REFUSALS = {
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO),
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
+}
+"""What the system may refuse to any program."""
+
+RUNS_PROGRAMS = "simulate"
+"""The stage that may take any time, and hardly any in isl."""
+
+HARD = (r"^placement", r"^target", r"func\.func @\w+", r"\A.*")
+"""What isl has to work on, where it stands in a file: the first that does."""
+
+
+def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, bytes]:
+    """Return the contents that a stage writes for a folder, by the names that it declares.
+
+    Raises UserError or UserErrors where that is wrong, at places in files that a user wrote.
+    """
+    with workers().undisturbed():
+        load(stage)
+        from stages.poly.quota import TooManyOperations
+    watch = contextlib.nullcontext() if stage == RUNS_PROGRAMS else watched()
+    try:
+        with watch:
+            return perform(stage, inputs)
+    except (UserError, UserErrors) as error:
+        raise as_asked(error, folder) from error
+    except TooManyOperations as error:
+        hard = too_hard(stage, folder, str(error), worked_on(error))
+        raise as_asked(hard, folder) from error
+
+
+def too_hard(stage: str, folder: LayerFolder, why: str, what: str = "") -> UserError:
+    """Return the error for a layer that takes isl too long, with `what` the stage worked on."""
+    path = folder.path / (mark_of(files_in(folder.path)) or LAYER)
+    source = source_of(shown_path(path), path.read_bytes())
+    hint = "simplify the placement, or how tensors arrive and leave"
+    if path.suffix == MLIR:
+        hint = "fewer sizes that are unknown, or fewer outputs, are less work"
+    step = f"stage {stage}, {what}" if what else f"stage {stage}"
+    return UserError(f"{step}: {why}", _place_of(what.rpartition(" ")[2], source), hint)
+
+
+def _place_of(name: str, source: Source) -> Span:
+    """Return where a user says how a tensor goes, or else the first that isl has to work on."""
+    from stages.mapping.yaml_text import read_document
+
+    keys = {} if source.path.endswith(MLIR) else read_document(source).keys
+    found = (re.search(pattern, source.text, re.MULTILINE) for pattern in HARD)
+    start, end = next(match.span() for match in found if match is not None)
+    return keys.get(("tensors", name)) or Span(source=source, start=start, end=end)
+
+
+def is_refusal(error: OSError) -> bool:
+    """Return whether the system refused what any program may ask for; else the fault is ours."""
+    return error.errno in REFUSALS
+
+
+def refusal(task: str, error: OSError) -> UserError:
+    """Return what a task could not do, and why, as the system says it."""
+    place = f"{shown_path(Path(error.filename))}: " if isinstance(error.filename, str) else ""
+    return UserError(f"{task}: {place}{error.strerror}")

@@ -1,0 +1,151 @@
+"""The files of a layer folder that a stage reads: those that it declares, each of them once."""
+
+from __future__ import annotations
+
+import copy
+import fnmatch
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stages import ANALYSES, PIPELINE
+from stages.diagnose import Span, UserError, source_of
+from stages.make.core.declare import declaration, texts_of
+from stages.make.store.folders import (
+    KERNEL,
+    LAYER,
+    LayerFolder,
+    file_of,
+    files_in,
+    further_file,
+    is_pattern,
+    names_of,
+    shown_path,
+)
+from stages.make.store.given import read_given
+from stages.make.store.memo import Mark, mark_of
+from stages.mapping.inputs import Inputs
+
+if TYPE_CHECKING:
+    from stages.mapping.layer_yaml import Mapping as LayerMapping
+
+
+Tell = Callable[[float], None]
+
+
+def digest(content: bytes) -> str:
+    """Return the digest by which two contents of a file are told apart."""
+    return hashlib.sha256(content).hexdigest()
+
+
+class FolderInputs(Inputs):
+    """The files of a layer folder that one run of a stage reads: only those that it declares.
+
+    Every file is read once; `reads` holds the digest of what was read, by the name that the stage
+    uses, and `further` those that it read beyond the declared ones. What is `known` of them is not
+    looked for in the folder. `tell` is called with how much of the stage is done, from 0 to 1.
+    """
+
+    def __init__(
+        self, folder: LayerFolder, declared: Sequence[str],
+        known: Mapping[str, bytes] | None = None, tell: Tell = lambda share: None,
+    ) -> None:
+        super().__init__()
+        self._folder = folder
+        self._declared = tuple(declared)
+        self._below = ""
+        self._contents: dict[str, bytes] = dict(known or {})
+        self._tell = tell
+        self.reads: dict[str, str] = {}
+        self.further: dict[str, str] = {}
+        self._marks: dict[Path, Mark] = {}
+
+    def content(self, name: str) -> bytes:
+        """Return the bytes of a file. Raises UserError where it cannot be read."""
+        self._check_declared(self._below + name)
+        return self._read(self._below + name, self._file(name), self.reads)
+
+    def path(self, name: str) -> Path:
+        """Return where a file lies, for those who must hand it on; it counts as read."""
+        self.content(name)
+        return self._file(name)
+
+    def shown(self, name: str) -> str:
+        """Return the path of a file as the user would write it."""
+        return shown_path(self._file(name))
+
+    def holds(self, ending: str) -> bool:
+        """Return whether a file of the layer folder has an ending, only to say so."""
+        return any(name.endswith(ending) for name in files_in(self._file(LAYER).parent))
+
+    def names(self, pattern: str) -> list[str]:
+        """Return the names of the files that a declared pattern stands for, sorted."""
+        full = self._below + pattern
+        declared = any(fnmatch.fnmatchcase(full, each) for each in self._declared)
+        assert declared, f"{full} is not declared"
+        return [name.removeprefix(self._below) for name in names_of(self._folder, full)]
+
+    def further_path(self, given: str, span: Span) -> tuple[Path, str]:
+        """Return the file that a user names at `span`, and its path as they would write it.
+
+        It counts as read. Raises UserError where there is none.
+        """
+        path = further_file(self._folder, self._below + given)
+        if not os.path.isfile(path):  # a Path raises OSError for a name that is too long
+            kind = "kernel" if KERNEL in self._declared else "layer"
+            hint = f"a path starts from the {kind} folder"
+            raise UserError(f"{given} does not exist", span, hint)
+        shown = shown_path(path)
+        source_of(shown, self._read(self._below + given, path, self.further))
+        return path, shown
+
+    def part(self, name: str) -> FolderInputs:
+        """Return the files of a part of the network, by the names they have in the part."""
+        part = copy.copy(self)
+        part._below, part._mapping, part._lair = f"{name}/", None, None
+        return part
+
+    def tell(self, share: float) -> None:
+        """Say how much of the stage is done, from 0 to 1."""
+        self._tell(share)
+
+    def mapping(self) -> LayerMapping:
+        """Return layer.yaml. Raises UserErrors."""
+        mapping = super().mapping()
+        _check_pins(mapping)
+        return mapping
+
+    def _file(self, name: str) -> Path:
+        return file_of(self._folder, self._below + name)
+
+    def are_unchanged(self) -> bool:
+        """Return whether no file that was read was written since."""
+        try:
+            return all(mark_of(os.stat(path)) == mark for path, mark in self._marks.items())
+        except OSError:
+            return False
+
+    def _check_declared(self, name: str) -> None:
+        declared = any(fnmatch.fnmatchcase(name, d) for d in self._declared)
+        assert declared, f"{name} is read but not declared"
+        assert not is_pattern(name), f"{name} is a pattern, not a file"
+
+    def _read(self, name: str, path: Path, noted: dict[str, str]) -> bytes:
+        if name not in self._contents:
+            self._contents[name], self._marks[path] = read_given(path)
+            noted[name] = digest(self._contents[name])
+        return self._contents[name]
+
+
+def _check_pins(mapping: LayerMapping) -> None:
+    """Raise UserError for a file that is to stay as it was edited, but that no stage writes."""
+    from stages.lair.names import did_you_mean
+
+    stages = PIPELINE + ANALYSES if mapping.pin else ()
+    texts = texts_of(name for stage in stages for name in declaration(stage).writes)
+    for at, name in enumerate(mapping.pin):
+        if name not in texts:
+            hint = did_you_mean(name, texts, "texts of stages")
+            raise UserError(f"{name} cannot be pinned", mapping.span("pin", at), hint)

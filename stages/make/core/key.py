@@ -1,0 +1,140 @@
+"""The key of an action: the digest of all that what a stage writes depends on."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stages.fabric.command import State, compiler_state
+from stages.make.core.declare import declaration
+from stages.make.core.session import session
+from stages.make.store.files import read_file
+from stages.make.store.folders import KERNEL, LAYER, LayerFolder, file_of, further_file, names_meant
+from stages.make.store.memo import Memo
+from stages.make.store.store import Store
+
+PACKAGES = ("islpy", "jinja2", "lark", "numpy", "pydantic", "pyyaml", "xdsl")
+COMPILES = "fabric/compiler.py"
+"""What a stage imports that starts the C compiler."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionKey:
+    """All that what a stage writes depends on, and its digest.
+
+    `reads` gives a digest per file that the stage declares, by the name that it uses: a renamed
+    layer has the same keys. None is a file that is not there.
+    `further` are files that it reads beyond those, and `primary` is the digest without them.
+    """
+
+    stage: str
+    reads: Mapping[str, str | None]
+    further: Mapping[str, str | None]
+    digest: str
+    primary: str
+
+
+def action_key(
+    stage: str, folder: LayerFolder, store: Store, memo: Memo,
+    further: Sequence[str] | None = None, reads: Mapping[str, str | None] | None = None,
+) -> ActionKey:
+    """Return the key of a stage for the files as they are now, or for given digests.
+
+    Which further files count, the store knows from the last run with the same declared ones.
+    """
+    if reads is None:
+        reads = {name: memo.digest(file_of(folder, name)) for name in _declared(stage, folder)}
+    primary = _digest([stage, code_digest(stage), reads])
+    if further is None:
+        further = [name for name in store.further(primary) if _is_named(folder, name)]
+    more = {name: memo.digest(further_file(folder, name)) for name in sorted(further)}
+    return ActionKey(
+        stage=stage, reads=reads, further=more, primary=primary,
+        digest=_digest([primary, more]) if more else primary,
+    )
+
+
+def _is_named(folder: LayerFolder, name: str) -> bool:
+    """Return whether a user names a file that is read: the store, which says so, may say anything.
+    """
+    head, _, rest = name.partition("/")
+    part = dict(folder.parts).get(head)
+    if part is not None:
+        return _is_named(part, rest)
+    texts = (folder.path / LAYER, folder.path / KERNEL)
+    return name.endswith(".yaml") and any(os.fsencode(name) in _text(path) for path in texts)
+
+
+def _text(path: Path) -> bytes:
+    with contextlib.suppress(OSError):
+        return read_file(path)
+    return b""
+
+
+def _declared(stage: str, folder: LayerFolder) -> list[str]:
+    """Return the names that a stage declares to read, each pattern as the files that there are."""
+    return names_meant(folder, declaration(stage).reads)
+
+
+def _digest(data: object) -> str:
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@functools.cache
+def code_digest(stage: str) -> str:
+    """Return the digest of a stage's code and tools, computed once a process."""
+    return _digest(code_units(stage))
+
+
+def code_units(stage: str) -> Mapping[str, str]:
+    """Return the digest of each unit of a stage's code and tools, computed if the session has none.
+
+    The code is what runs every stage, the stage's module, and what these import, a unit for each
+    file; the tools are Python and its packages, and for stages that compile the C compiler.
+    """
+    known = session().code
+    if stage not in known:
+        known[stage] = _code_units(stage)
+    return known[stage]
+
+
+def _code_units(stage: str) -> dict[str, str]:
+    from stages.make.core.imports import code_of
+
+    units, tools = code_of(stage), {"packages": _digest(_packages())}
+    if COMPILES in units:
+        tools["compiler"] = _digest(compiler())
+    return units | tools
+
+
+@functools.cache
+def _packages() -> list[object]:
+    return [*sys.version_info[:3], *versions().items()]
+
+
+@functools.cache
+def versions() -> dict[str, str | None]:
+    """Return the version of each package that stages use; None for one that is not there."""
+    return {package: _version(package) for package in PACKAGES}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@functools.cache
+def compiler() -> State:
+    """Return what changes when the C compiler does, found once a process."""
+    return compiler_state()

@@ -1,0 +1,102 @@
+"""Open layer, network and kernel folders, and find those of a workspace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from stages import ANALYSES, KERNEL as KERNEL_STAGES, PIPELINE
+from stages.make.store.folders import (
+    KERNEL,
+    MLIR,
+    NETWORK,
+    NOT_LAYERS,
+    LayerFolder,
+    files_in,
+    folders_of,
+    mark_of,
+    parts_of,
+)
+
+
+def open_folder(path: Path | str) -> LayerFolder:
+    """Return the layer or network folder at `path`, whatever its spelling; it need not exist.
+
+    For a folder in a network that is wrong that is the network, since the folder may be a part.
+    """
+    folder = Path(path).resolve()
+    for place in (folder, folder.parent):
+        if (place / NETWORK).is_file():
+            from stages.make.core.network import open_network
+
+            network = open_network(lone_folder(place))
+            inside = (f for f in (network, *parts_of(network)) if f.build == folder / "build")
+            return next(inside, lone_folder(folder) if network.parts else network)
+    return with_parts(lone_folder(folder))
+
+
+def with_parts(folder: LayerFolder) -> LayerFolder:
+    """Return a folder, with the parts of its result if it is a kernel folder that has some."""
+    if folder.stages == KERNEL_STAGES and (folder.path / KERNEL).is_file():
+        from stages.make.core.kernel import open_kernel
+
+        return open_kernel(folder)
+    return folder
+
+
+def lone_folder(folder: Path) -> LayerFolder:
+    """Return the layer or kernel folder at a resolved path, as if it were no part of a network."""
+    workspace = find_workspace(folder)
+    home = folder if workspace is None else workspace
+    name, cache = Path(folder.name), folder / "cache"
+    if workspace is not None:
+        name = folder.relative_to(workspace / "projects")
+        cache = workspace / "cache" / name
+    is_kernel = (mark_of(files_in(folder)) or "").endswith(MLIR)
+    stages, analyses = (KERNEL_STAGES, ()) if is_kernel else (PIPELINE, ANALYSES)
+    return LayerFolder(
+        name=name.as_posix(), path=folder, build=folder / "build", cache=cache, home=home,
+        stages=stages, analyses=analyses,
+    )
+
+
+def is_buildable(path: Path) -> bool:
+    """Return whether a folder is that of a layer, a network or a kernel."""
+    return mark_of(files_in(path)) is not None
+
+
+def find_workspace(folder: Path) -> Path | None:
+    """Return the nearest ancestor that holds `folder` below its `projects/`; None outside."""
+    for ancestor in folder.parents:
+        if ancestor.name == "projects":
+            return ancestor.parent
+    return None
+
+
+def find_layers(workspace: Path) -> list[LayerFolder]:
+    """Return every layer and network folder below `projects/`, at any depth, by name.
+
+    A layer folder that is a part of a network is found in its network only.
+    """
+    found = {f.name: f for f in map(open_folder, _walk(workspace.resolve() / "projects"))}
+    parts = {part.name for folder in found.values() for part in parts_of(folder)}
+    return [found[name] for name in sorted(found) if name not in parts]
+
+
+def layers_at(folder: Path) -> list[LayerFolder]:
+    """Return what a folder with a dodo file builds: each layer, network and kernel, and its parts.
+
+    Parts stand before networks.
+    """
+    found = [open_folder(folder)] if is_buildable(folder) else find_layers(folder)
+    return [layer for each in found for layer in folders_of(each)]
+
+
+def _walk(projects: Path) -> Iterator[str]:
+    for path, folders, files in os.walk(projects):
+        is_layer = mark_of(files) is not None
+        skipped = NOT_LAYERS if is_layer else frozenset[str]()
+        folders[:] = [f for f in folders if not f.startswith(".") and f not in skipped]
+        if is_layer:
+            yield path

@@ -1,0 +1,72 @@
+"""Edits by hand of what stages wrote: which of them stay, and feed the stages that come after.
+
+They stay with `doit --keep-edits`, or if `pin:` of layer.yaml names the file. Nothing else is to be
+done for those that stay: whoever reads a file has a key of its content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from stages.diagnose import UserError, source_of
+from stages.make.core.declare import is_text
+from stages.make.core.session import session
+from stages.make.store.folders import LAYER, STATE, LayerFolder, file_of, shown_path
+from stages.make.store.given import content_of
+from stages.make.store.memo import memo_of
+from stages.make.store.store import store_of
+
+
+def kept_edits(
+    folder: LayerFolder, wanted: Mapping[str, str], edited: Collection[str]
+) -> dict[str, str]:
+    """Return the digests on disk of those files that stay though their stage writes another.
+
+    `wanted` is what the stage writes, by name, and `edited` what a person wrote instead. A file
+    stays only if the store has what it should be, to compare it with.
+
+    Raises UserErrors where a file that stays does not fit.
+    """
+    names = [name for name in wanted if is_text(name)]
+    pinned = pins(folder) if names else []
+    keeps = session().keep_edits
+    stays = [name for name in names if name in pinned or (keeps and name in edited)]
+    memo = memo_of(folder.home / STATE)
+    found = {name: memo.digest(file_of(folder, name)) for name in stays}
+    return {
+        name: digest
+        for name, digest in found.items()
+        if digest is not None and _fits(folder, name, wanted[name])
+    }
+
+
+def pins(folder: LayerFolder) -> list[str]:
+    """Return the files that `pin:` of layer.yaml names; none where that is not to be read."""
+    try:
+        content = content_of(file_of(folder, LAYER))
+    except UserError:
+        return []
+    if b"pin" not in content:  # restoring a layer must not pay for reading YAML
+        return []
+    import yaml
+
+    from stages.yaml_limits import load
+
+    try:
+        data = load(content.decode("utf-8-sig"))
+    except (yaml.YAMLError, ValueError):
+        return []
+    found = data.get("pin") if isinstance(data, dict) else None
+    return [n for n in found if isinstance(n, str)] if isinstance(found, list) else []
+
+
+def _fits(folder: LayerFolder, name: str, wanted: str) -> bool:
+    """Return whether there is something to compare an edited file with. Raises UserErrors."""
+    from stages.make.core.edits import check_edit
+
+    original = store_of(folder.home).blob(wanted)
+    if original is None:
+        return False
+    path = file_of(folder, name)
+    check_edit(source_of(shown_path(path), content_of(path)), original.decode())
+    return True

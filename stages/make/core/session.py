@@ -1,0 +1,76 @@
+"""What one doit process knows about the build that it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from stages.make.core.action import Result
+    from stages.make.core.sweep import Sweep
+    from stages.make.core.units import Units
+    from stages.make.store.folders import LayerFolder
+
+
+class Reporter(Protocol):
+    """What notes of a build what became of its tasks."""
+
+    def end(self, code: int) -> None:
+        """Note the end of the build, with its exit code."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """The command line of a build, and what became of its tasks so far.
+
+    `arguments` are the tasks asked for, as typed in the folder `start`: None unless the command is
+    `run`; `program` is what was typed before them, as `./do`. `home` is None as long as the dodo
+    file has no layers; `loads` holds while its task creators run. `folders` are the layers that
+    have tasks, and `stages` the layer and the stage of each of these, by name; `selected` are the
+    layers that are to be built whole, `asked` those of them that the user named.
+    Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
+    `unread` says of networks and kernels why their parts are not known.
+    `code` gives the digests of the units of code of each stage, as far as they are known.
+    A `verbose` build prints everything.
+    `interrupted` is the signal that did so, `lost` the one that ended another process of the build.
+    """
+
+    arguments: list[str] | None = None
+    program: str = "doit"
+    start: Path = field(default_factory=Path.cwd)
+    commands: list[str] = field(default_factory=list)
+    always: bool = False
+    keep_edits: bool = False
+    verbose: bool = False
+    home: Path | None = None
+    units: Units | None = None
+    loads: bool = False
+    sweep: Sweep | None = None
+    folders: dict[str, LayerFolder] = field(default_factory=dict)
+    stages: dict[str, tuple[LayerFolder, str]] = field(default_factory=dict)
+    selected: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+    clean: set[str] = field(default_factory=set)
+    unchanged: int = 0
+    unread: dict[str, str] = field(default_factory=dict)
+    code: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    results: dict[str, Result] = field(default_factory=dict)
+    reporter: Reporter | None = None
+    interrupted: int = 0
+    lost: int = 0
+
+
+_CURRENT = [Session()]
+
+
+def session() -> Session:
+    """Return the session of the command that this process runs."""
+    return _CURRENT[-1]
+
+
+def begin() -> Session:
+    """Return a new session, from here on the one of this process."""
+    _CURRENT[:] = [Session()]
+    return session()

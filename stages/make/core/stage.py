@@ -1,0 +1,47 @@
+"""Run one stage on the files that it declares: what it returns, and nothing written."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+from stages import module_of
+from stages.make.core.declare import declaration
+from stages.make.core.folder_inputs import FolderInputs
+from stages.make.store.believed import matches
+from stages.make.store.folders import is_pattern
+
+MOST_OPERATIONS = 100_000_000
+"""How much isl may work in one stage, in its own unit: two minutes at the most, in general half."""
+
+
+def perform(name: str, inputs: FolderInputs) -> dict[str, bytes]:
+    """Return the contents that stage `name` writes, by the names that it declares.
+
+    Raises UserError or UserErrors where the layer folder is wrong, and TooManyOperations for a
+    layer that isl would work on for minutes.
+    """
+    from stages.poly.quota import limited
+
+    with limited(MOST_OPERATIONS):
+        outputs: Mapping[str, str | bytes] = load(name).run(inputs)
+    contents = {n: c.encode() if isinstance(c, str) else bytes(c) for n, c in outputs.items()}
+    check_names(name, declaration(name).writes, contents)
+    return contents
+
+
+@functools.cache
+def load(name: str) -> ModuleType:
+    """Return the module of a stage, loaded with all that it needs."""
+    importlib.import_module("stages.poly.quota")
+    return importlib.import_module(module_of(name))
+
+
+def check_names(stage: str, declared: Sequence[str], outputs: Mapping[str, bytes]) -> None:
+    """Assert that a stage returned every file that it declares, and no other."""
+    missing = [n for n in declared if not is_pattern(n) and n not in outputs]
+    assert not missing, f"stage {stage} did not return {missing}"
+    known = {o for o in outputs for n in declared if matches(o, n)}
+    assert known == outputs.keys(), f"{stage} does not declare {sorted(outputs.keys() - known)}"

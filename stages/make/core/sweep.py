@@ -1,0 +1,235 @@
+"""Which layers nothing happened to since they were built: found by looking at folders only.
+
+Of every layer that was up to date when it was looked at the state of the workspace has the digest
+of its signature: name, times, size and inode of all files that count; and the digests of the code
+of the stages, so that what changed is told without reading it. It is an accelerator: where it is
+lost, tasks are made and each finds for itself that it is up to date.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stages.make.core.key import compiler
+from stages.make.core.session import session
+from stages.make.store.files import remove_left_overs
+from stages.make.store.folders import (
+    NETWORK,
+    NOT_LAYERS,
+    STATE,
+    LayerFolder,
+    folders_of,
+    further_file,
+    mark_of,
+    parts_of,
+)
+from stages.make.store.memo import FINE, SECOND, is_fresh
+from stages.make.store.state import state_of
+from stages.shipped import STAGES, shipped
+
+if TYPE_CHECKING:
+    from stages.make.core.action import Result
+
+Signature = list[Any]
+Place = tuple[str, str, str]
+"""The folder of a layer, that of what it builds, and its cache."""
+
+
+class Sweep:
+    """The signatures of the layers of a workspace, or of one layer folder."""
+
+    def __init__(self, home: Path) -> None:
+        self._state = state_of(home / STATE)
+        code = _code_signature()
+        self._code = _digest(code)
+        now = time.time_ns()
+        self._may_change = any(is_fresh(changed, now) for changed in _changes(code))
+        self._settled: dict[str, Any] = {}
+        self._known = None if session().arguments else self._state.every("layers")
+        session().code |= self._known_units()
+
+    def is_clean(self, name: str, places: Iterable[Place], changing: Collection[str] = ()) -> bool:
+        """Return whether nothing happened to a layer since it was up to date.
+
+        It may if it reads, outside of its folders, one of the paths that are `changing`.
+        """
+        every = self._known
+        known = self._state.get("layers", name) if every is None else every.get(name)
+        if not isinstance(known, list) or known[:1] != [self._code]:
+            return False
+        _, further, digest = known
+        if changing and not {os.path.realpath(path) for path in further}.isdisjoint(changing):
+            return False
+        return bool(digest == _digest(_signature(places, further)))
+
+    def settle(self, folder: LayerFolder, results: Mapping[str, Result]) -> None:
+        """Note a layer that is up to date, unless that may change without a trace.
+
+        `results` say what became of its tasks in this build.
+        """
+        from stages.make.core.action import is_still
+
+        found = [
+            (results[f"{f.name}:{stage}"], f) for f in folders_of(folder) for stage in f.stages
+        ]
+        further = sorted({
+            str(further_file(f, name)) for each, f in found for name in each.key.further
+        })
+        places = places_of(folder)
+        signature = _signature(places, further)
+        _wait_for(signature)
+        now = time.time_ns()
+        if any(is_fresh(changed, now) for changed in _changes(signature)):
+            return
+        if all(is_still(*each) for each in found) and signature == _signature(places, further):
+            self._settled[folder.name] = (self._code, list(further), _digest(signature))
+
+    def save(self) -> None:
+        """Keep what was found out for the next build."""
+        if self._settled and not self._may_change:
+            self._state.keep("code", {"units": (self._code, session().code)})
+            self._state.keep("layers", self._settled)
+
+    def _known_units(self) -> dict[str, Any]:
+        known = self._state.get("code", "units")
+        return known[1] if isinstance(known, list) and known[:1] == [self._code] else {}
+
+
+def find_folders(
+    projects: str, is_meant: Callable[[str], bool] = lambda name: True
+) -> Iterator[tuple[str, str, bool]]:
+    """Yield the folders below `projects/` that are built: name, path, and whether a network.
+
+    Only those are looked into that are meant, by their names.
+    """
+    waiting = [("", projects)]
+    while waiting:
+        name, path = waiting.pop()
+        files, folders = _entries(path)
+        found = mark_of(files)
+        if found:
+            yield name, path, NETWORK in files
+        for folder in folders:
+            below = f"{name}/{folder}" if name else folder
+            is_other = folder[0] == "." or (found and folder in NOT_LAYERS)
+            if not is_other and is_meant(below):
+                waiting.append((below, f"{path}/{folder}"))
+
+
+def places_of(folder: LayerFolder) -> list[Place]:
+    """Return where the files of a layer lie, or of a network and its parts."""
+    found = (folder, *(f for f in parts_of(folder) if not f.path.is_relative_to(folder.build)))
+    return [(str(f.path), str(f.build), str(f.cache)) for f in found]
+
+
+def remove_temporary(places: Iterable[Place]) -> None:
+    """Remove what builds that were killed left in the folders of a layer."""
+    for _, build, cache in places:
+        for top in (build, cache):
+            for folder, _, _ in os.walk(top):
+                remove_left_overs(Path(folder))
+
+
+def _entries(path: str) -> tuple[set[str], list[str]]:
+    files, folders = set(), []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.name)
+                else:
+                    files.add(entry.name)
+    except OSError:
+        pass
+    return files, folders
+
+
+def _signature(places: Iterable[Place], further: Iterable[str]) -> Signature:
+    """Return what changes when a file of a layer does, or comes, or goes."""
+    found: Signature = []
+    for path, build, cache in places:
+        found.append(path)
+        _add(found, path, "", False)
+        for folder in (f"{path}/inputs", build, cache):
+            _add(found, folder, folder, True)
+    for path in further:
+        found.append((path, *_state(path)))
+    return found
+
+
+def _add(found: Signature, path: str, below: str, deep: bool) -> None:
+    """Add the files in a folder, and below it if `deep`: name, times, size, inode.
+
+    Of a symbolic link these are its own, and those of what it leads to. No folder that one leads to
+    is looked into: stages read nothing there.
+    """
+    files: list[tuple[Any, ...]] = []
+    folders = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                name = entry.name
+                if name[0] == "." and not name.endswith(".tmp"):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(name)
+                else:
+                    files.append((f"{below}/{name}", *_mark(entry)))
+    except OSError as error:
+        files.append((path, error.errno))
+    files.sort()
+    found += files
+    for name in sorted(folders) if deep else ():
+        _add(found, f"{path}/{name}", f"{below}/{name}", deep)
+
+
+def _mark(entry: os.DirEntry[str]) -> tuple[int, ...]:
+    """Return what changes when a file does; of a link also what changes when it leads elsewhere."""
+    s = entry.stat(follow_symlinks=False)
+    mark = (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
+    return (*mark, *_state(entry.path)) if entry.is_symlink() else mark
+
+
+def _state(path: str) -> tuple[int, ...]:
+    try:
+        s = os.stat(path)
+    except OSError:
+        return ()
+    return (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
+
+
+def _digest(signature: Signature) -> str:
+    """Return the digest of a signature; marshal has one text for it, in this version."""
+    return hashlib.sha256(marshal.dumps(signature, 2)).hexdigest()
+
+
+def _changes(signature: Signature) -> Iterator[int]:
+    """Yield when each file changed, and what a link leads to."""
+    marks = [part for part in signature if isinstance(part, tuple) and len(part) > 2]
+    yield from (mark[2] for mark in marks)
+    yield from (mark[6] for mark in marks if len(mark) > 6)
+
+
+def _wait_for(signature: Signature) -> None:
+    """Wait, for a moment only, until what was just written can no longer change without a trace."""
+    now = time.time_ns()
+    waits = [changed + FINE - now for changed in _changes(signature) if is_fresh(changed, now)]
+    if waits and 0 < max(waits) <= FINE:
+        time.sleep(max(waits) / SECOND + 0.001)
+
+
+def _code_signature() -> Signature:
+    """Return what changes when the code of the stages or a tool does."""
+    found: Signature = [sys.version, repr(compiler())]
+    for root in (STAGES, shipped("templates")):
+        _add(found, str(root), str(root), True)
+    found = [f for f in found if not (isinstance(f, tuple) and f[0].endswith(".pyc"))]
+    packages = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
+    return [*found, *((p, *_state(p)) for p in packages)]

@@ -1,0 +1,140 @@
+"""The lines that a person reads when a network or a kernel is built: one for each distinct part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from stages.make.core.summary import first_of, inputs
+
+Part = Mapping[str, Any]
+TITLES = ("part", "", "values", "cycles", "with loops", "speed-up", "memory", "vector instructions")
+MOST_ROWS = 24
+"""Up to how many distinct parts there is a line for each."""
+
+SLOWEST = 5
+"""How many are listed of more, and how many are named at the end."""
+
+
+def table(name: str, results: Mapping[str, Any], everything: bool = False) -> str:
+    """Return the result of a network or a kernel as text; `results` is its `build/results.json`.
+
+    Per distinct part, or with `everything` per part: how many are like it; right or wrong; cycles
+    with vector instructions and with loops only; bytes on the fullest PE; and by what each task got
+    its instruction. Then which are wrong, which take longest, and what all of them give.
+    """
+    parts, total = results["parts"], results["one_after_another"]
+    alike = {part: [part] for part in parts} if everything else _alike(parts)
+    shown = alike if everything or len(alike) <= MOST_ROWS else _slowest(parts, alike)
+    rows = [TITLES, *(_row(names, [parts[each] for each in names]) for names in shown.values())]
+    lines = [_title(name, results, len(_alike(parts)))]
+    lines += [f"  {line}" for line in _aligned(rows)]
+    if len(shown) < len(alike):
+        lines.append(f"  the slowest {len(shown)} of {len(alike)}; the others with -v")
+    elif len(alike) > SLOWEST:
+        lines.append(f"  slowest {_cycles_of(parts, _slowest(parts, alike))}")
+    wrong = [part for part, found in parts.items() if not found["right"]]
+    lines += [f"  WRONG: {first_of(wrong)}"] if wrong else []
+    lines.append(f"  {total['simd']} cycles one after another, {total['loops']} with loops")
+    lines += inputs(results["data"])
+    lines += [f"  {output} {_whole(found)}" for output, found in results["check"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def line_of_parts(name: str, results: Mapping[str, Any]) -> str:
+    """Return the result of a network or a kernel, one of many, as a line."""
+    total, found = results["one_after_another"], "right" if is_right(results) else "WRONG"
+    count = len(results["parts"])
+    return (
+        f"{name}: {found}, {count} {'part' if count == 1 else 'parts'}, "
+        f"{total['simd']} cycles one after another, {total['loops']} with loops\n"
+    )
+
+
+def is_right(results: Mapping[str, Any]) -> bool:
+    """Say whether every part, and every output of the network, was right."""
+    checks = [*results["parts"].values(), *results["check"].values()]
+    return all(found["right"] for found in checks)
+
+
+def _title(name: str, results: Mapping[str, Any], distinct: int) -> str:
+    count = len(results["parts"])
+    if distinct == count:
+        return f"{name}: {count} {'part' if count == 1 else 'parts'}"
+    noun = "parts" if "crossings" in results else "tiles"
+    return f"{name}: {distinct} of {count} {noun} {'is' if distinct == 1 else 'are'} distinct"
+
+
+def _alike(parts: Mapping[str, Part]) -> dict[str, list[str]]:
+    """Return the parts that have the same layer, by the first of them."""
+    found: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        found.setdefault(part["like"], []).append(name)
+    return found
+
+
+def _slowest(parts: Mapping[str, Part], alike: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Return the few distinct parts that take most cycles, these first."""
+    most = {like: max(_each(parts, names, "simd")) for like, names in alike.items()}
+    return {like: alike[like] for like in sorted(most, key=lambda each: -most[each])[:SLOWEST]}
+
+
+def _each(parts: Mapping[str, Part], names: Iterable[str], variant: str) -> Iterator[int]:
+    return (parts[name]["cycles"][variant] for name in names)
+
+
+def _cycles_of(parts: Mapping[str, Part], alike: Mapping[str, list[str]]) -> str:
+    """Return how many cycles each takes."""
+    return ", ".join(f"{k} {_range(_each(parts, names, 'simd'))}" for k, names in alike.items())
+
+
+def _row(names: Sequence[str], found: Sequence[Part]) -> Sequence[str]:
+    """Return the cells of parts that have the same layer: what their inputs change is a range."""
+    memory = found[0]["memory"]
+    return (
+        names[0],
+        f"x {len(names)}" if len(names) > 1 else "",
+        _values(found),
+        _range(part["cycles"]["simd"] for part in found),
+        _range(part["cycles"]["loops"] for part in found),
+        _range(f"{part['speedup']:.2f}" for part in found),
+        f"{memory['bytes_per_pe']} of {memory['of']}",
+        ", ".join(_way(name, task) for name, task in found[0]["tasks"].items()),
+    )
+
+
+def _values(found: Sequence[Part]) -> str:
+    wrong = sum(not part["right"] for part in found)
+    if wrong:
+        return "WRONG" if len(found) == 1 else f"WRONG in {wrong}"
+    exact = all(part["exact"] for part in found)
+    return f"right, {'bit for bit' if exact else 'within rounding'}"
+
+
+def _range(values: Iterable[Any]) -> str:
+    """Return a value, or the least and the largest one: `82..94`."""
+    found = sorted(set(values))
+    return str(found[0]) if len(found) == 1 else f"{found[0]}..{found[-1]}"
+
+
+def _way(name: str, task: Mapping[str, Any]) -> str:
+    sizes = f" [{', '.join(map(str, task['sizes']))}]" if task["sizes"] else ""
+    return f"{name} {task['by']}{sizes}"
+
+
+def _whole(found: Mapping[str, Any]) -> str:
+    """Return how an output of the network compares with NumPy's evaluation of the whole."""
+    error = found["max_abs_error"]
+    if not found["right"]:
+        return f"WRONG from end to end, by up to {error:g}"
+    if found["exact"]:
+        return "right from end to end, bit for bit"
+    return f"{error:g} at most from the values of the whole, each part within rounding"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows with their columns below each other; a column of nothing is left out."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (c.ljust(width) for c, width in zip(row, widths, strict=True) if width)
+        yield "  ".join(cells).rstrip()

@@ -1,0 +1,191 @@
+"""What is looked at and built as one: a layer, or a network with its parts."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+from stages.make.core.declare import declaration
+from stages.make.core.layers import lone_folder, open_folder, with_parts
+from stages.make.core.sweep import Place, find_folders, places_of
+from stages.make.store.believed import matches
+from stages.make.store.folders import LayerFolder, every_stage, folders_of, parts_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A layer or a network by its name, where its files lie, and how to open it."""
+
+    name: str
+    places: list[Place]
+    open: Callable[[], LayerFolder]
+
+
+def unit_of(folder: LayerFolder) -> Unit:
+    """Return the unit that a folder belongs to: the network, for a part of one."""
+    from stages.make.core.network import network_of
+
+    whole = network_of(folder)
+    return Unit(name=whole.name, places=places_of(whole), open=lambda: whole)
+
+
+def units_below(workspace: Path, names: Set[str] | None = None) -> Iterator[Unit]:
+    """Yield every unit below `projects/`, by name; a part in its network is none of its own.
+
+    Nor is any layer in a network that is wrong, since it may be a part. With `names` these are the
+    folders so called, those around them, and those below: no others are looked into.
+    """
+    projects = f"{workspace}/projects"
+    every = find_folders(projects) if names is None else find_folders(projects, _near(names))
+    found = sorted(every)
+    networks = {name: open_folder(path) for name, path, is_network in found if is_network}
+    parts = {part.name for network in networks.values() for part in parts_of(network)}
+    wrong = {name for name, network in networks.items() if not network.parts}
+    for name, path, _ in found:
+        if name in networks:
+            yield unit_of(networks[name])
+        elif name not in parts and name.rpartition("/")[0] not in wrong:
+            places = [(path, f"{path}/build", f"{workspace}/cache/{name}")]
+            opened = functools.partial(_lone, path)
+            yield Unit(name=name, places=places, open=opened)
+
+
+def _near(names: Set[str]) -> Callable[[str], bool]:
+    """Return whether a folder is one of those with some names, around one, or below one."""
+    around = {each for name in names for each in _around(name)}
+    return lambda folder: folder in around or any(name in names for name in _around(folder))
+
+
+def _around(name: str) -> Iterator[str]:
+    """Yield a name, and those of the folders that it lies in."""
+    while name:
+        yield name
+        name = name.rpartition("/")[0]
+
+
+def _lone(path: str) -> LayerFolder:
+    return with_parts(lone_folder(Path(path)))
+
+
+def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:
+    """Return what of a unit is asked for: layers as a whole, and whether single tasks or parts."""
+    if not names:
+        return set(), False
+    globs = [name for name in names if "*" in name]
+    is_whole = unit.name in names or any(fnmatch.fnmatchcase(unit.name, n) for n in globs)
+    whole = {unit.name} if is_whole else set()
+    inside = (f"{unit.name}:", f"{unit.name}/")
+    below = [n for n in names if n not in globs and n.startswith(inside)]
+    if len(unit.places) > 1 or any(":" in name or name.startswith(inside) for name in globs):
+        folder = unit.open()
+        layers = [f.name for f in folders_of(folder)]
+        whole |= {f for f in layers for n in names if fnmatch.fnmatchcase(f, n)}
+        tasks = [f"{f.name}:{s}" for f in folders_of(folder) for s in every_stage(f)]
+        below += [n for n in globs if fnmatch.filter(tasks, n)]
+    return whole, bool(below)
+
+
+class Units:
+    """Units by name, and by the folders that their files lie in."""
+
+    def __init__(self, units: Iterable[Unit]) -> None:
+        self.by_name = {unit.name: unit for unit in units}
+        self._by_place = {
+            place: unit for unit in self.by_name.values() for places in unit.places
+            for place in places
+        }
+
+    def __iter__(self) -> Iterator[Unit]:
+        return iter(self.by_name.values())
+
+    def named(self, task: str) -> Unit | None:
+        """Return the unit of a task, or of a part, by its name; None for none."""
+        names = _around(task.partition(":")[0])
+        return next((self.by_name[name] for name in names if name in self.by_name), None)
+
+    def sorted(self, words: Iterable[str]) -> dict[str, list[str]]:
+        """Return names of tasks, and patterns, by the names of the units that they may mean."""
+        found: dict[str, list[str]] = {}
+        for word in words:
+            named = self.named(word)
+            meant = [named] if named is not None else []
+            if "*" in word:
+                meant = [unit for unit in self if asked_of(unit, [word]) != (set(), False)]
+            for unit in meant:
+                found.setdefault(unit.name, []).append(word)
+        return found
+
+    def around(self, path: str) -> Unit | None:
+        """Return the unit that a path from the root lies in, None for none."""
+        while path not in self._by_place and path.rpartition("/")[0]:
+            path = path.rpartition("/")[0]
+        return self._by_place.get(path)
+
+    def layer_at(self, path: str) -> str | None:
+        """Return the name of the layer in the folder at a path, None for none."""
+        unit = self.around(path)
+        inside = folders_of(unit.open()) if unit is not None else []
+        return next((folder.name for folder in inside if path == str(folder.path)), None)
+
+    def writer(self, path: str) -> str | None:
+        """Return the task that writes the file at a path; None for none."""
+        unit = self.around(path)
+        for folder in folders_of(unit.open()) if unit is not None else ():
+            for stage in every_stage(folder):
+                if _writes(folder, stage, path):
+                    return f"{folder.name}:{stage}"
+        return None
+
+    def readers(self, path: str) -> list[str]:
+        """Return the tasks that read the file at a path, if that is what a user writes."""
+        unit = self.around(path)
+        folders = folders_of(unit.open()) if unit is not None else []
+        return [
+            f"{folder.name}:{stage}" for folder in folders for stage in every_stage(folder)
+            if any(_reads(name, stage) for name in _names_of(path, folder))
+        ]
+
+
+def target_named(word: str, start: Path, units: Units) -> str:
+    """Return the task that writes the file at a path, or the pattern of all layers in a folder.
+
+    Paths start where the user stands, or from here, the folder of the dodo file. Another word is
+    returned as it is.
+    """
+    if word in units.by_name or word.startswith("-") or set(":*") & set(word):
+        return word
+    if any(name.startswith(f"{word}/") for name in units.by_name):
+        return f"{word}/*"
+    if not set("/.") & set(word) and not os.path.lexists(start / word):
+        return word
+    paths = [os.path.realpath(place / word) for place in (start, Path.cwd())]
+    found = (units.layer_at(path) or units.writer(path) for path in paths)
+    return next((name for name in found if name), word)
+
+
+def _names_of(path: str, folder: LayerFolder) -> Iterator[str]:
+    """Yield what stages call the file at a path, if it lies in a layer's folder or a part's."""
+    for prefix, each in (("", folder), *((f"{name}/", part) for name, part in folder.parts)):
+        if _is_in(path, str(each.path)):
+            yield prefix + os.path.relpath(path, each.path)
+
+
+def _reads(name: str, stage: str) -> bool:
+    return any(matches(name, each) for each in declaration(stage).reads)
+
+
+def _writes(folder: LayerFolder, stage: str, path: str) -> bool:
+    """Return whether a stage declares to write the file at a path."""
+    for place, below in ((folder.build, "build/"), (folder.cache, "")):
+        if _is_in(path, str(place)):
+            name = below + os.path.relpath(path, os.path.realpath(place))
+            return any(matches(name, n) for n in declaration(stage).writes)
+    return False
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{os.path.realpath(folder)}/")

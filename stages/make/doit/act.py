@@ -1,0 +1,46 @@
+"""The action of the task of a stage, as doit calls it: what is wrong fails the task."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Any
+
+from doit.exceptions import TaskFailed
+
+from stages.diagnose import UserError, UserErrors
+from stages.make.core.action import build
+from stages.make.core.apart import Lost, TooLong, apart
+from stages.make.core.faults import is_refusal, refusal, too_hard
+from stages.make.core.task_values import values_of
+from stages.make.core.workers import workers
+from stages.make.store.folders import LayerFolder
+
+_ONE = threading.RLock()
+"""Held while a stage runs: isl counts what it does, and threads of `doit -P thread` share it."""
+
+
+class StageFailed(TaskFailed):  # type: ignore[misc]
+    """A stage found something wrong in a layer folder; its message is for the user."""
+
+
+def build_stage(stage: str, folder: LayerFolder, task: Any) -> Any:
+    """Build a task, as its doit action, and return its values.
+
+    What is wrong fails it, for the reporter to print.
+    """
+    try:
+        with _ONE, workers().acting():
+            task.meta = {"result": apart().call(build, stage, folder)}
+    except (UserError, UserErrors) as error:
+        return StageFailed(str(error))
+    except OSError as error:
+        if not is_refusal(error):
+            raise
+        return StageFailed(str(refusal(f"{folder.name}:{stage}", error)))
+    except TooLong:
+        return StageFailed(str(too_hard(stage, folder, "isl works for more than ten minutes")))
+    except Lost as error:
+        workers().lose(signal.SIGKILL)
+        raise KeyboardInterrupt from error
+    return values_of(folder, stage)

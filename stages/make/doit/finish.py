@@ -1,0 +1,113 @@
+"""The end of a build: what is up to date is noted, and the results of layers are printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stages.make.core.declare import declaration
+from stages.make.core.session import session
+from stages.make.core.task_values import RESULTS
+from stages.make.doit.reporter import StageReporter
+from stages.make.store.folders import STATE, LayerFolder, file_of, folders_of
+from stages.make.store.memo import memo_of
+
+LAYOUTS = "layouts.isl"
+"""What the last stage of a kernel writes that is not cut into parts."""
+
+INTERRUPTED = 128
+MOST_SUMMARIES = 5
+"""How many layers get a summary of several lines, but with `-v`."""
+
+
+def finish(code: int) -> int:
+    """Return the exit code of a build that ended with `code`, after all that is left to do."""
+    known = session()
+    assert known.home is not None
+    results = dict(_results()) if code < INTERRUPTED else {}
+    wrong = [name for name, found in results.items() if not _is_right(found)]
+    _settle(results.keys() - set(wrong))
+    memo_of(known.home / STATE).save()
+    code = code or int(bool(wrong))
+    if known.reporter is not None:
+        shown = {name: found for name, found in results.items() if name in wrong or _is_new(name)}
+        if isinstance(known.reporter, StageReporter):
+            unchanged = known.unchanged + len(results) - len(shown)
+            known.reporter.write("".join(_lines(shown, unchanged)))
+        known.reporter.end(code)
+    return code
+
+
+def _results() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the results of the layers that were asked for and built to the end; {} for none."""
+    for name, folder in session().folders.items():
+        if name in session().selected and (name in session().clean or _is_built(folder)):
+            has_results = RESULTS in _written(folder)
+            text = file_of(folder, RESULTS).read_text("utf-8") if has_results else "{}"
+            yield name, json.loads(text)
+
+
+def _written(folder: LayerFolder) -> set[str]:
+    return {name for stage in folder.stages for name in declaration(stage).writes}
+
+
+def _is_built(folder: LayerFolder) -> bool:
+    return all(task in session().results for task in _tasks(folder))
+
+
+def _is_new(name: str) -> bool:
+    """Return whether a user wants to see a layer: they named it, or something happened to it."""
+    found = (session().results.get(task) for task in _tasks(session().folders[name]))
+    return name in session().asked or any(f is not None and f.how != "same" for f in found)
+
+
+def _tasks(folder: LayerFolder) -> list[str]:
+    folders = folders_of(folder)
+    return [f"{inside.name}:{stage}" for inside in folders for stage in inside.stages]
+
+
+def _settle(names: set[str]) -> None:
+    """Note the layers that are up to date, so that the next build need not look at their tasks."""
+    known = session()
+    if known.sweep is None or known.keep_edits:
+        return
+    for name in sorted(names - known.clean):
+        known.sweep.settle(known.folders[name], known.results)
+    known.sweep.save()
+
+
+def _is_right(results: Mapping[str, Any]) -> bool:
+    from stages.make.core import summary, table
+
+    if not results:
+        return True
+    return table.is_right(results) if "parts" in results else summary.is_right(results)
+
+
+def _lines(shown: Mapping[str, Mapping[str, Any]], unchanged: int) -> Iterator[str]:
+    for name, results in shown.items():
+        yield _shown(name, results, len(shown) <= MOST_SUMMARIES or session().verbose)
+    if unchanged:
+        yield f"{unchanged} {'layer' if unchanged == 1 else 'layers'} unchanged\n"
+
+
+def _found(folder: LayerFolder, in_full: bool) -> str:
+    """Return what the stages of a kernel found that is not cut into parts; nothing of others."""
+    if LAYOUTS not in _written(folder):
+        return ""
+    from stages.make.core.found import READS, summary
+
+    text = summary(folder.name, {n: file_of(folder, n).read_text("utf-8") for n in READS})
+    return text if in_full else text[: text.index("\n") + 1]
+
+
+def _shown(name: str, results: Mapping[str, Any], in_full: bool) -> str:
+    from stages.make.core.summary import line, summary
+    from stages.make.core.table import line_of_parts, table
+
+    if not results:
+        return _found(session().folders[name], in_full)
+    if "parts" in results:
+        return table(name, results, session().verbose) if in_full else line_of_parts(name, results)
+    return summary(results) if in_full else line(name, results)

@@ -1,0 +1,276 @@
+"""The tasks of a dodo file with layers: what the user defined, and of the layers what is needed.
+
+The task creators of the dodo file run first. What they define, and what is asked for, refers to
+layers, by the names of tasks and by the paths of files: a build makes the tasks of these layers.
+Where the dodo file has our DOIT_CONFIG, layers to which nothing happened since they were built need
+no tasks, unless somebody refers to them. Commands other than `run` get all tasks.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from pathlib import Path
+from typing import Any
+
+from doit.cmdparse import CmdOption, CmdParseError, TaskParse
+from doit.exceptions import InvalidCommand, InvalidDodoFile
+from doit.globals import Globals
+
+from stages.make.core.session import begin, session
+from stages.make.core.units import Units, target_named, units_below
+from stages.make.doit.dependency import StageDependency
+from stages.make.doit.reach import join, reach_of, tasks_of_unit
+from stages.make.doit.references import References, real_path, references_of
+from stages.make.doit.tasks import Layers, make_state
+
+OURS = "lairmake"
+"""The key that marks the DOIT_CONFIG of our dodo files: it holds the folder of their state."""
+
+
+def watch_loading(loader: Any, commands: Any) -> None:
+    """Begin a session for a command, and let the loader of its dodo file make tasks of layers."""
+    begin().commands = list(commands or ())
+    if not hasattr(loader, OURS):
+        setattr(loader, OURS, True)
+        loader.load_doit_config = functools.partial(_load_config, loader.load_doit_config)
+        loader.load_tasks = functools.partial(_load_tasks, loader.load_tasks)
+
+
+def _load_config(load: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    config = load()
+    if OURS in config:
+        session().home = Path(config[OURS])
+    return config
+
+
+def _load_tasks(load: Callable[..., list[Any]], cmd: Any, pos_args: list[str]) -> list[Any]:
+    """Return the tasks of a dodo file; its command gets a manager that knows stages."""
+    known = session()
+    known.loads = True
+    try:
+        found = load(cmd=cmd, pos_args=pos_args)
+    finally:
+        known.loads = False
+    layers = [task for task in found if isinstance(task, Layers)]
+    is_ours = known.home is not None
+    if cmd.dep_manager is not None and (layers or is_ours or any(t.loader for t in found)):
+        cmd.dep_manager = Globals.dep_manager = StageDependency(cmd.dep_manager)
+    if not layers:
+        return found
+    known.home = known.home or layers[0].home
+    make_state(known.home)
+    return _with_layers(cmd, found, layers, is_ours)
+
+
+def _with_layers(cmd: Any, found: list[Any], layers: list[Layers], is_ours: bool) -> list[Any]:
+    """Return all tasks, and let the command know what is built by default."""
+    own = [task for task in found if not isinstance(task, Layers)]
+    references = references_of(own)
+    units = session().units = _find_units(cmd, layers, own, references)
+    _check_names(units, own)
+    words = _words_of(cmd, own, units)
+    default = [name for each in layers for name in each.names]
+    session().asked.update(name for each in layers if each.is_one for name in each.names)
+    is_given = words is not None
+    reach = reach_of(
+        units, own, references, default if words is None else words, is_given, is_ours
+    )
+    made = {unit.name: list(tasks_of_unit(reach, unit)) for unit in units}
+    if cmd.execute_tasks:
+        stages = session().stages
+        join(reach, {t.name: t for tasks in made.values() for t in tasks if t.name in stages})
+    if is_given and not any(task.loader for task in own):
+        _check_patterns(words or [], [task.name for task in own], units)
+    placed = {unit.name for each in layers for unit in each.units}
+    tasks = [t for task in found for t in _in_place(task, made)]
+    tasks += [t for name in made if name not in placed for t in made[name]]
+    if cmd.sel_tasks is None:
+        there = [task.name for task in tasks]
+        cmd.sel_tasks = [n for n in default if n in there] if is_ours else list(_plain(there))
+    return tasks
+
+
+def _check_patterns(words: Iterable[str], names: Sequence[str], units: Units) -> None:
+    """Raise InvalidCommand for a pattern that no task has, of the user or of layers."""
+    for word in words:
+        if "*" in word and not units.sorted([word]) and not fnmatch.filter(names, word):
+            raise InvalidCommand(not_found=word)
+
+
+def _find_units(
+    cmd: Any, layers: Sequence[Layers], own: Sequence[Any], references: References
+) -> Units:
+    """Return the units that a command may need: all, unless each word of a build is one of few."""
+    names = _names_meant(cmd, own, references)
+    if names is not None:
+        units = _look_for(names, layers, own, references)
+        known = {task.name for task in own}
+        words = _words_of(cmd, own, units) or []
+        if all(word in known or units.sorted([word]) for word in words):
+            return units
+    return _look_for(None, layers, own, references)
+
+
+def _look_for(
+    names: Set[str] | None, layers: Sequence[Layers], own: Sequence[Any], references: References
+) -> Units:
+    for each in layers:
+        each.look_for(names)
+    return _units_around(layers, own, references)
+
+
+def _names_meant(cmd: Any, own: Sequence[Any], references: References) -> set[str] | None:
+    """Return what the units may be called that a build is asked for, or tasks of the user need.
+
+    None where these may be any: for other commands, by default, for patterns, and where what a task
+    needs is known late.
+    """
+    known, given = session(), cmd.sel_tasks
+    words = [*(given or ()), *references.names]
+    is_late = any(task.loader or task.calc_dep for task in own)
+    if known.arguments is None or given is None or is_late or any("*" in word for word in words):
+        return None
+    places = (known.start, Path.cwd())
+    paths = [os.path.realpath(place / word) for place in places for word in given]
+    tops = [os.path.join(str(known.home), top, "") for top in ("projects", "cache")]
+    below = {
+        path.removeprefix(top) for path in (*paths, *references.reads, *references.writes)
+        for top in tops if path.startswith(top)
+    }
+    return below | {word.partition(":")[0] for word in words} | {task.name for task in own}
+
+
+def _units_around(layers: Sequence[Layers], own: Sequence[Any], references: References) -> Units:
+    """Return the units of a dodo file, and those of its workspace if tasks refer to others."""
+    units = Units(unit for each in layers for unit in each.units)
+    home, known = str(layers[0].home), {task.name for task in own}
+    files = [path for path in references.reads if path.startswith(f"{home}/")]
+    others = [name for name in references.names if name not in known]
+    is_whole = not any(each.is_one for each in layers) or not Path(home, "projects").is_dir()
+    meant = {name for names in units.sorted(others).values() for name in names}
+    if is_whole or (all(map(units.around, files)) and meant.issuperset(others)):
+        return units
+    return Units({unit.name: unit for unit in (*units_below(Path(home)), *units)}.values())
+
+
+def _in_place(task: Any, made: Mapping[str, list[Any]]) -> list[Any]:
+    if isinstance(task, Layers):
+        return [each for unit in task.units for each in made[unit.name]]
+    return [task]
+
+
+def _plain(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names of tasks but those of stages that run only where they are asked for."""
+    for name in names:
+        folder, stage = session().stages.get(name, (None, ""))
+        if folder is None or stage not in folder.analyses:
+            yield name
+
+
+def _check_names(units: Units, own: Sequence[Any]) -> None:
+    """Raise InvalidDodoFile for a layer called as doit, or a task of the user, is."""
+    for unit in units:
+        check_name(unit.name)
+    for task in own:
+        if task.name in units.by_name:
+            raise InvalidDodoFile(f"Task names must be unique. {task.name}")
+
+
+def _words_of(cmd: Any, own: Sequence[Any], units: Units) -> list[str] | None:
+    """Return what is asked for, with tasks in place of files: the names of tasks, and patterns.
+
+    Of a build these are on the command line, or what the dodo file has as default_tasks; None is
+    neither.
+    """
+    known = session()
+    if cmd.sel_tasks is None or known.arguments is None:
+        return None
+    cmd.sel_tasks = given = list(cmd.sel_tasks)
+    names = {task.name for task in own}
+    found = list(words_at(given, own))
+    for at in found:
+        if given[at] not in names:
+            given[at] = target_named(given[at], known.start, units)
+    return [given[at] for at in found if not given[at].startswith("-")]
+
+
+def words_at(given: Sequence[str], tasks: Sequence[Any]) -> Iterator[int]:
+    """Yield where the words of a command line are that no task before them takes for itself."""
+    known = {task.name: task for task in tasks}
+    at = 0
+    while at < len(given):
+        yield at
+        task = known.get(given[at])
+        at = at + 1 if task is None else len(given) - len(_left(task, list(given[at + 1 :])))
+
+
+def _left(task: Any, arguments: list[str]) -> list[str]:
+    """Return the arguments after those that a task takes."""
+    if task.pos_arg is None and not (task.params or task.creator_params):
+        return arguments
+    parser = TaskParse([CmdOption(option) for option in (*task.params, *task.creator_params)])
+    try:
+        left: list[str] = parser.parse(arguments)[1]
+    except CmdParseError:  # doit says so
+        return []
+    return [] if task.pos_arg is not None else left
+
+
+class Targets(dict[str, str]):
+    """The task that makes each file, by its path; one that stages write has any spelling.
+
+    doit asks for it where tasks come to depend on files while it builds.
+    """
+
+    def __init__(self, known: Mapping[str, str], tasks: Mapping[str, Any]) -> None:
+        super().__init__(known)
+        self._tasks = tasks
+
+    def __contains__(self, path: object) -> bool:
+        return super().__contains__(path) or self._writer(str(path)) is not None
+
+    def __missing__(self, path: str) -> str:
+        found = self._writer(path)
+        if found is None:
+            raise KeyError(path)
+        return found
+
+    def _writer(self, path: str) -> str | None:
+        units = session().units
+        found = units.writer(real_path(path)) if units is not None else None
+        return found if found is not None and self._has(found) else None
+
+    def _has(self, name: str) -> bool:
+        """Return whether a task is there: before it is made, another one may stand for it."""
+        return name in self._tasks and bool(self._tasks[name].targets)
+
+
+def check_name(name: str) -> None:
+    """Raise InvalidDodoFile for a layer that nobody could ask doit for."""
+    why = ""
+    if name in _commands():
+        why = "doit has a command of this name"
+    elif name.startswith("-"):
+        why = "doit takes it for an option"
+    elif "=" in name:
+        why = "doit takes it for a variable"
+    elif ":" in name:
+        why = "what comes after : is a stage"
+    elif name.encode(errors="replace") != os.fsencode(name):
+        why = "that is not UTF-8"
+    if why:
+        raise InvalidDodoFile(
+            f"a layer may not be called {name}, since {why}: rename projects/{name}"
+        )
+
+
+@functools.cache
+def _commands() -> frozenset[str]:
+    if session().commands:
+        return frozenset(session().commands)
+    from doit.doit_cmd import DoitMain
+
+    return frozenset(DoitMain().get_cmds())

@@ -1,0 +1,171 @@
+"""Which tasks of layers a build needs: what is asked for, and what tasks of the user refer to."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from doit.exceptions import InvalidTask
+from doit.task import Task
+
+from stages.make.core.session import session
+from stages.make.core.sweep import Sweep, remove_temporary
+from stages.make.core.units import Unit, Units, asked_of
+from stages.make.doit.references import Paths, References, reached_by
+from stages.make.doit.tasks import group_of, tasks_of
+from stages.make.store.folders import LAYER, LayerFolder, folders_of
+from stages.make.store.marks import marked
+from stages.make.store.store import store_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What a build asks of layers.
+
+    By the names of units, `words` are what it is to make: names of tasks, and patterns; tasks of
+    the user refer to those called `names`, and want the values of those that are `valued`. They
+    `read` what stages write, by the name of the task that does so, `files` of the units so called,
+    and `write`, by path, what stages read. To units that are `touched` something happens: a task
+    of the user makes a file in their folders, or a task of theirs is forgotten or ignored. All
+    tasks are to be made if `everything` is; those of the words if they are `is_given`, and not what
+    is built by default; and if not `is_swept`, those of layers that nothing happened to.
+    """
+
+    units: Units
+    words: Mapping[str, Sequence[str]]
+    names: Mapping[str, Sequence[str]]
+    valued: frozenset[str]
+    read: Paths
+    files: frozenset[str]
+    write: Paths
+    touched: frozenset[str]
+    everything: bool
+    is_given: bool
+    is_swept: bool
+
+
+def reach_of(
+    units: Units, own: Sequence[Any], references: References, words: Sequence[str],
+    is_given: bool, is_swept: bool,
+) -> Reach:
+    """Return what a build asks of layers that is to make `words`, where tasks of the user, `own`,
+    have references.
+
+    A layer may be left out, as nothing happened to it, only if no task of the user runs first: who
+    knows what that does.
+    Raises InvalidTask for a target that a stage writes.
+    """
+    asked, names = units.sorted(words), units.sorted(references.names)
+    others = set(words).difference(*asked.values())
+    reached = reached_by(own, others, references) if is_given or is_swept else own
+    writers = {path: units.writer(path) for path in (*references.reads, *references.writes)}
+    for path, makers in references.writes.items():
+        if writers[path] is not None:
+            raise InvalidTask(
+                f"Two different tasks can't have a common target. '{path}' is a target for "
+                f"{makers[0].name} and {writers[path]}."
+            )
+    read = {w: t for path, t in references.reads.items() if (w := writers[path]) is not None}
+    return Reach(
+        units=units, words=asked, names=names, valued=references.valued,
+        read=read, files=frozenset(units.sorted(read)),
+        write=references.writes, touched=frozenset(_touched(units, references)),
+        is_given=is_given, is_swept=is_swept and not any(task.actions for task in reached),
+        everything=session().arguments is None or any(t.loader or t.calc_dep for t in reached),
+    )
+
+
+def _touched(units: Units, references: References) -> Iterator[str]:
+    home = session().home
+    assert home is not None
+    marks = (units.named(name) for name in marked(home))
+    made = (units.around(path) for path in references.writes)
+    return (unit.name for unit in (*marks, *made) if unit is not None)
+
+
+def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
+    """Yield the tasks of a unit that a build needs; none where nothing happened to it, but that of
+    the whole if somebody named it."""
+    known = session()
+    asked, below = asked_of(unit, reach.words.get(unit.name, ()))
+    named, inside = asked_of(unit, reach.names.get(unit.name, ()))
+    if known.arguments:
+        known.asked |= asked
+    read = unit.name in reach.files
+    if not (asked or below or named or inside or read or reach.everything):
+        return
+    is_single = below or inside or bool(named & reach.valued)
+    clean = not is_single and _is_clean(reach, unit)
+    if clean and not named and not (reach.is_given and asked) and not known.asked & asked:
+        known.unchanged += bool(asked)
+        return
+    folder = unit.open()
+    known.selected |= asked | ({unit.name} if named or read else set())
+    if clean:
+        known.clean.add(unit.name)
+        yield group_of(folder)
+        return
+    if known.arguments is not None:
+        _tidy(folder.home)
+        remove_temporary(unit.places)
+    yield from tasks_of(folder, functools.partial(_is_wanted, reach, unit.name))
+
+
+def _is_clean(reach: Reach, unit: Unit) -> bool:
+    """Return whether nothing happened to a unit since it was built, nor may while others are."""
+    known = session()
+    if reach.everything or known.always or not reach.is_swept or unit.name in reach.touched:
+        return False
+    assert known.home is not None
+    known.sweep = known.sweep or Sweep(known.home)
+    return known.sweep.is_clean(unit.name, unit.places, reach.write)
+
+
+def _is_wanted(reach: Reach, unit: str, task: str) -> bool:
+    """Return whether a stage that only runs where it is asked for is."""
+    found = (words.get(unit, ()) for words in (reach.words, reach.names))
+    words = [word for each in found for word in each if ":" in word]
+    is_meant = any(fnmatch.fnmatchcase(task, word) for word in words)
+    return reach.everything or task in reach.read or is_meant
+
+
+@functools.cache
+def _tidy(home: Path) -> None:
+    """Remove, once a process, what builds that were killed left in the state of a workspace."""
+    store_of(home).tidy()
+
+
+def join(reach: Reach, tasks: Mapping[str, Task]) -> None:
+    """Let tasks come after those that write what they read: stages and tasks of the user."""
+    for writer, readers in reach.read.items():
+        for reader in readers if writer in tasks else ():
+            _put_before(reader, writer)
+    for path, makers in reach.write.items():
+        for name in (*reach.units.readers(path), *_given(path, tasks)):
+            for maker in makers if name in tasks else ():
+                _put_before(tasks[name], maker.name)
+
+
+def _put_before(task: Any, name: str) -> None:
+    if name not in task.task_dep:
+        task.task_dep.append(name)
+
+
+def _given(path: str, tasks: Mapping[str, Task]) -> list[str]:
+    """Return the tasks of layers whose layer.yaml names a file outside of their folder."""
+    if not path.endswith(".yaml"):
+        return []
+    folders = {f.name: f for name in tasks for f in [session().stages[name][0]]}
+    naming = {name for name, folder in folders.items() if _names(folder, Path(path).name)}
+    return [name for name in tasks if session().stages[name][0].name in naming]
+
+
+def _names(folder: LayerFolder, name: str) -> bool:
+    return any(
+        name.encode() in file.read_bytes()
+        for each in folders_of(folder) if (file := each.path / LAYER).is_file()
+    )

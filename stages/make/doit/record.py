@@ -1,0 +1,111 @@
+"""The log of a build, whichever reporter of doit prints it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from doit.exceptions import UnmetDependency
+
+from stages.make.core.action import Result, current_key
+from stages.make.core.key import ActionKey, code_units
+from stages.make.core.made_with import news
+from stages.make.core.session import session
+from stages.make.store import log
+from stages.make.store.folders import STATE
+from stages.make.store.state import state_of
+
+NUMBERS = itertools.count()
+"""Of the builds of this process."""
+
+
+def is_stage(task: Any) -> bool:
+    """Return whether a task is a stage of a layer, not one that a dodo file adds."""
+    return task.name in session().stages
+
+
+class Recorded:
+    """What a reporter notes of a build: what became of every stage; `recorded` adds it to one."""
+
+    def __init__(self, outstream: Any, options: Mapping[str, Any]) -> None:
+        super().__init__(outstream, options)  # type: ignore[call-arg]
+        self._build = ""
+        self._stages: set[str] = set()
+        self._begin = time.time()
+        session().reporter = self
+
+    def skip_uptodate(self, task: Any) -> None:
+        """Note a task that was restored from the store, or was up to date."""
+        found = session().results.get(task.name)
+        if found is not None:
+            self._note(task, found)
+        super().skip_uptodate(task)  # type: ignore[misc]
+
+    def add_success(self, task: Any) -> None:
+        """Note a task that was run."""
+        found = session().results.get(task.name)
+        if found is not None:
+            self._note(task, found)
+        super().add_success(task)  # type: ignore[misc]
+
+    def add_failure(self, task: Any, fail: Any) -> None:
+        """Note a failure, unless it only follows from another one."""
+        if is_stage(task) and not isinstance(fail, UnmetDependency):
+            layer, _, stage = task.name.rpartition(":")
+            key = current_key(stage, session().folders[layer])
+            self._append_key(task.name, "failed", key, {"error": fail.message})
+        super().add_failure(task, fail)  # type: ignore[misc]
+
+    def end(self, code: int) -> None:
+        """Note the end of the build; in a line if there was no task to look at in any layer."""
+        known, now = session(), time.time()
+        if self._build:
+            self._append({"event": "end", "when": now, "seconds": now - self._begin, "exit": code})
+        elif code == 0 and known.unchanged + len(known.clean):
+            self._start("same", {"layers": known.unchanged + len(known.clean)})
+        if known.home is not None:
+            state_of(known.home / STATE).shorten()
+
+    def _note(self, task: Any, found: Result) -> None:
+        edits = {"kept": found.kept, "repaired": found.repaired, "forgotten": found.forgotten}
+        edits = {word: what for word, what in edits.items() if what}
+        if found.how == "same":
+            line = {"key": found.key.digest, "start": found.start}
+            self._append_task(task.name, "same", {**line, **edits})
+        else:
+            done = {"start": found.start, "seconds": found.seconds, "pid": found.pid, **edits}
+            self._append_key(task.name, found.how, found.key, {"writes": found.outputs, **done})
+
+    def _append_key(self, task: str, how: str, key: ActionKey, more: Mapping[str, Any]) -> None:
+        reads = {**key.reads, **key.further}
+        self._append_task(task, how, {"key": key.digest, "reads": reads, **more})
+
+    def _append_task(self, task: str, how: str, more: Mapping[str, Any]) -> None:
+        layer, _, stage = task.rpartition(":")
+        home = session().home
+        if not self._build and home is not None:
+            self._start("begin", {"always": session().always, **news(home / STATE)})
+        if "reads" in more and stage not in self._stages:
+            self._stages.add(stage)
+            self._append({"event": "code", "stage": stage, "units": code_units(stage)})
+        self._append({"task": task, "layer": layer, "stage": stage, "how": how, **more})
+
+    def _start(self, event: str, more: Mapping[str, Any]) -> None:
+        """Write the first line of the build: what was asked for, nothing being everything."""
+        self._build = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{next(NUMBERS)}"
+        known = session()
+        asked = {"arguments": known.arguments, "asked": sorted(known.asked)}
+        self._append({"event": event, "when": self._begin, "pid": os.getpid(), **asked, **more})
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        home = session().home
+        if home is not None:
+            log.append(home / STATE, {"build": self._build, **line})
+
+
+def recorded(reporter: type) -> type:
+    """Return a reporter of doit that also writes the log."""
+    return type(reporter.__name__, (Recorded, reporter), {})

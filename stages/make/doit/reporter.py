@@ -1,0 +1,135 @@
+"""What doit prints of a run: a line for each layer, and an error once, on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from doit.exceptions import UnmetDependency
+from doit.reporter import ConsoleReporter
+
+from stages.make.core.action import Result
+from stages.make.core.session import session
+from stages.make.doit.act import StageFailed
+from stages.make.doit.grouped import Grouped, needed
+from stages.make.doit.pipe import printing
+from stages.make.doit.record import is_stage
+from stages.make.store.folders import file_of, shown_path
+from stages.make.store.store import store_of
+
+if TYPE_CHECKING:
+    from stages.make.doit.live import LiveLine
+
+
+LINES = {"ran": ".  {}\n", "hit": "=  {}  from the store\n"}
+
+
+class StageReporter(ConsoleReporter):  # type: ignore[misc]
+    """A line for what became of each layer, or with `-v` of each stage that did not stay the same.
+
+    On a terminal one line shows what runs instead.
+    """
+
+    desc = "what runs, what comes from the store, and the results"
+
+    def __init__(self, outstream: Any, options: Mapping[str, Any]) -> None:
+        super().__init__(outstream, options)
+        self._live: LiveLine | None = None
+        self._grouped = Grouped([])
+
+    def initialize(self, tasks: Mapping[str, Any], selected_tasks: Sequence[str]) -> None:
+        """Take note of the tasks of a build, and watch them on a terminal."""
+        names = needed(tasks, selected_tasks)
+        self._grouped = Grouped(name for name in names if is_stage(tasks[name]))
+        if self.outstream.isatty():
+            from stages.make.doit.live import LiveLine
+
+            self._live = LiveLine(self.outstream, len(names))
+
+    def write(self, text: str) -> None:
+        """Print a text, at once; nobody watches while it is printed."""
+        self._hide()
+        with printing(self.outstream):
+            super().write(text)
+        if self._live is not None:
+            self._live.show()
+
+    def execute_task(self, task: Any) -> None:
+        """Show a task that begins; what became of a stage is printed when it ends."""
+        if not is_stage(task):
+            super().execute_task(task)
+        elif self._live is not None:
+            self._live.begin(task.name)
+
+    def skip_uptodate(self, task: Any) -> None:
+        """Print a task that was restored from the store."""
+        found = session().results.get(task.name)
+        if found is None:
+            super().skip_uptodate(task)
+        else:
+            self._print(task, found)
+
+    def add_success(self, task: Any) -> None:
+        """Print what became of a task that was run."""
+        found = (task.meta or {}).get("result")
+        if found is not None:
+            self._print(task, found)
+
+    def add_failure(self, task: Any, fail: Any) -> None:
+        """Print a failure, unless it only follows from another one."""
+        if isinstance(fail, UnmetDependency):
+            if is_stage(task):
+                self._say(self._grouped.end(task.name, "left"))
+            return
+        if self._live is not None:
+            self._live.end(task.name)
+        if is_stage(task):
+            line = self._grouped.fail(task.name)
+            self.write(f".  {task.title()}\n" if session().verbose else line)
+        self._hide()
+        if isinstance(fail, StageFailed):
+            sys.stderr.write(fail.message)
+        else:
+            super().add_failure(task, fail)
+
+    def complete_run(self) -> None:
+        """Print what doit has to say at the end."""
+        self._say(self._grouped.rest())
+        self._hide()
+        super().complete_run()
+        left = self._grouped.left()
+        if left:
+            said = "1 other layer was" if left == 1 else f"{left} other layers were"
+            sys.stderr.write(f"hint: {said} not built: `{session().program} -c` goes on\n")
+
+    def _write_failure(self, result: Mapping[str, Any], write_exception: bool = True) -> None:
+        fail = result["exception"]
+        said = fail.get_msg() if write_exception else ""
+        sys.stderr.write(f"{fail.get_name()} - taskid:{result['task'].name}\n{said}\n")
+
+    def _say(self, line: str) -> None:
+        """Print what became of a layer, unless it is told in other ways."""
+        if line and self._live is None and not session().verbose:
+            self.write(line)
+
+    def _hide(self) -> None:
+        if self._live is not None:
+            self._live.hide()
+
+    def _print(self, task: Any, found: Result) -> None:
+        """Print what became of a task, and say what was repaired on the way."""
+        if self._live is not None:
+            self._live.end(task.name, is_hit=found.how == "hit")
+        if session().verbose and found.how in LINES:
+            self.write(LINES[found.how].format(task.title()))
+        self._say(self._grouped.end(task.name, found.how))
+        layer = session().folders[task.name.rpartition(":")[0]]
+        for name, digest in found.repaired.items():
+            kept = shown_path(store_of(layer.home).edit_path(digest))
+            self.write(
+                f"repaired {shown_path(file_of(layer, name))}, which was edited by hand: keep such "
+                f"edits with --keep-edits or pin: (this one is in {kept})\n"
+            )
+        for name in found.kept:
+            self.write(f"kept {shown_path(file_of(layer, name))}, as it was edited by hand\n")

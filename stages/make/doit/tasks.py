@@ -1,0 +1,228 @@
+"""The doit tasks of layers: a task for each stage, and one for each layer as a whole."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from pathlib import Path
+from typing import Any
+
+from doit import get_initial_workdir
+from doit.exceptions import InvalidDodoFile
+from doit.task import Task
+
+from stages.make.core.declare import declaration
+from stages.make.core.layers import open_folder
+from stages.make.core.outputs import remove
+from stages.make.core.session import session
+from stages.make.core.task_values import files_of, path_from_here
+from stages.make.core.units import Unit, Units, unit_of, units_below
+from stages.make.doit.act import build_stage
+from stages.make.doit.record import recorded
+from stages.make.doit.reporter import StageReporter
+from stages.make.store.believed import matches
+from stages.make.store.files import write_whole
+from stages.make.store.folders import (
+    STATE,
+    LayerFolder,
+    every_stage,
+    file_of,
+    is_pattern,
+    let_move,
+    names_meant,
+    names_of,
+    parts_of,
+    shown_path,
+)
+
+let_move(get_initial_workdir)
+
+
+class Layers(Task):  # type: ignore[misc]
+    """Stands for the tasks of layers in what a dodo file defines, until these are made.
+
+    By default the layer `named` is built, which is or belongs to the unit `one`; without one all of
+    the workspace: their `names`. Who has only one wants to see it, whether or not anything happened
+    to it. The `units` of a workspace are there once somebody looked for them.
+    """
+
+    def __init__(self, home: Path, one: Unit | None = None, named: str = "") -> None:
+        super().__init__(f"_layers of {home}", None)
+        self.home = home
+        self.units = [one] if one is not None else []
+        self.is_one = one is not None
+        self.names = [named] if one is not None else []
+
+    def look_for(self, names: Set[str] | None = None) -> None:
+        """Find the units of a workspace: of all its folders, or of those that names may mean."""
+        if not self.is_one:
+            self.units = list(units_below(self.home, names))
+            self.names = [unit.name for unit in self.units]
+
+
+def layer_tasks() -> Iterator[Task]:
+    """Build and simulate the layer or the network in this folder."""
+    folder = open_folder(Path.cwd())
+    yield from _made(Layers(folder.home, unit_of(folder), folder.name))
+
+
+def workspace_tasks() -> Iterator[Task]:
+    """Build and simulate the layers below projects/."""
+    yield from _made(Layers(Path.cwd().resolve()))
+
+
+def _made(layers: Layers) -> Iterator[Task]:
+    """Yield what stands for tasks while doit loads a dodo file, and the tasks at any other time."""
+    known = session()
+    if known.loads:
+        yield layers
+        return
+    layers.look_for()
+    known.home, known.units = known.home or layers.home, Units(layers.units)
+    for unit in layers.units:
+        yield from tasks_of(unit.open())
+
+
+def layer_config() -> dict[str, Any]:
+    """Return the DOIT_CONFIG of a layer folder."""
+    folder = open_folder(Path.cwd())
+    within = "" if folder.home == Path.cwd().resolve() else "." + folder.name.replace("/", "%")
+    return _config(folder.home, f"doit{within}.db")
+
+
+def workspace_config() -> dict[str, Any]:
+    """Return the DOIT_CONFIG of a workspace: by default every layer is built."""
+    return _config(Path.cwd().resolve(), "doit.db")
+
+
+def _config(home: Path, database: str) -> dict[str, Any]:
+    """Return the configuration of doit, with a database for what is no stage."""
+    make_state(home)
+    return {
+        "lairmake": str(home),
+        "backend": "sqlite3",
+        "dep_file": str(home / STATE / database),
+        "reporter": recorded(StageReporter),
+        "verbosity": 2,
+    }
+
+
+def make_state(home: Path) -> None:
+    """Make the folder of what is known of builds, where git does not look.
+
+    Raises InvalidDodoFile where it is a link: what is written there may be nobody else's.
+    """
+    ignored = home / STATE / ".gitignore"
+    if ignored.parent.is_symlink():
+        where = shown_path(ignored.parent)
+        raise InvalidDodoFile(
+            f"{where} is a symbolic link: remove it; LAIRMAKE_STORE names a store elsewhere"
+        )
+    with contextlib.suppress(OSError):
+        ignored.parent.mkdir(exist_ok=True)
+        if ignored.is_symlink() or not ignored.is_file():
+            write_whole(ignored, b"*\n")
+
+
+def tasks_of(
+    folder: LayerFolder, wanted: Callable[[str], bool] = lambda name: True
+) -> Iterator[Task]:
+    """Yield the task of a layer and a subtask for every stage; before those of a network come those
+    of its parts.
+
+    Those that only run where they are asked for are among them if one is `wanted`, by its name.
+    """
+    for part in parts_of(folder):
+        yield from tasks_of(part, wanted)
+    names = [f"{folder.name}:{stage}" for stage in folder.stages]
+    yield group_of(folder, names)
+    for stage in folder.stages:
+        yield _stage_task(folder, stage)
+    if any(wanted(f"{folder.name}:{stage}") for stage in folder.analyses):
+        for stage in folder.analyses:
+            yield _stage_task(folder, stage)
+
+
+def group_of(folder: LayerFolder, names: Sequence[str] = ()) -> Task:
+    """Return the task of a layer as a whole, with the names of its subtasks."""
+    session().folders[folder.name] = folder
+    has_parts = (folder.build / "parts").is_dir()
+    return Task(
+        folder.name, None, task_dep=names, has_subtask=True,
+        doc=f"build and simulate {folder.name}",
+        clean=[(remove_parts, [folder])] if has_parts else [],
+    )
+
+
+def _stage_task(folder: LayerFolder, stage: str) -> Task:
+    """Return the task of a stage: it comes after those that write what it declares to read.
+
+    Where that is a file of one name, doit finds this out by itself.
+    """
+    declared = declaration(stage)
+    by_file = _writers(folder, tuple(name for name in declared.reads if not is_pattern(name)))
+    name = f"{folder.name}:{stage}"
+    session().stages[name] = folder, stage
+    return Task(
+        name, [(build_stage, [stage, folder])], doc=declared.title, subtask_of=folder.name,
+        file_dep=_paths_read(folder, stage),
+        task_dep=[name for name in before(folder, declared.reads) if name not in by_file],
+        targets=_paths_written(folder, stage),
+        clean=[(remove_outputs, [folder, declared.writes])], verbosity=2,
+    )
+
+
+def _paths_read(folder: LayerFolder, stage: str) -> list[str]:
+    """Return the paths of what a stage reads, as dodo files have them: those that there are."""
+    names = names_meant(folder, declaration(stage).reads)
+    return list(dict.fromkeys(path_from_here(file_of(folder, name)) for name in names))
+
+
+def _paths_written(folder: LayerFolder, stage: str) -> list[str]:
+    """Return the paths of what a stage writes, of patterns those that there are."""
+    names = {name for name in declaration(stage).writes if not is_pattern(name)}
+    names |= files_of(folder, stage).keys()
+    return sorted(path_from_here(file_of(folder, name)) for name in names)
+
+
+def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
+    """Return the tasks that write what the patterns of a stage stand for, in other parts too."""
+    found = _writers(folder, reads)
+    inside = tuple(name.partition("/")[2] for name in reads if name.startswith("*/"))
+    for part in parts_of(folder):
+        found += _writers(part, inside)
+    for crossing in folder.crossings:
+        if any(matches(crossing.name, name) for name in reads):
+            found += crossing.after
+    return found
+
+
+def _writers(folder: LayerFolder, names: tuple[str, ...]) -> list[str]:
+    """Return the tasks of the stages of a folder that write one of these names."""
+    return [f"{folder.name}:{stage}" for stage in _that_write(every_stage(folder), names)]
+
+
+@functools.cache
+def _that_write(stages: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
+    return [stage for stage in stages if set(names).intersection(declaration(stage).writes)]
+
+
+def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -> None:
+    """Remove what a stage wrote to `build/`; the texts in the cache stay."""
+    _remove(folder, [n for pattern in writes for n in names_of(folder, pattern)], dryrun)
+
+
+def remove_parts(folder: LayerFolder, dryrun: bool) -> None:
+    """Remove what stages wrote to `build/` for the parts of a kernel, old ones included."""
+    from stages.make.core.kernel import names_of_parts
+
+    _remove(folder, names_of_parts(folder), dryrun)
+
+
+def _remove(folder: LayerFolder, names: Iterable[str], dryrun: bool) -> None:
+    for name in names:
+        if name.startswith("build/"):
+            print(f"remove {file_of(folder, name)}")
+            if not dryrun:
+                remove(folder, name)

@@ -1,0 +1,50 @@
+"""Files that a user hands over: read whole, if they are files, and not longer than any text is."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from stages.diagnose import UserError
+from stages.make.store.files import read_with_state
+from stages.make.store.folders import KERNEL, LAYER, MLIR, NETWORK, shown_path
+from stages.make.store.memo import Mark, mark_of
+
+ARRAYS = ".npy"
+"""These may have any size."""
+BY_HAND = frozenset({LAYER, NETWORK, KERNEL, "lairmake.yaml"})
+MOST = {".lair": 2**20, MLIR: 2**24}
+"""How many bytes a text of a kind may have that people write; MLIR may hold weights."""
+OTHERS = 2**26
+"""How many bytes any other text may have."""
+REMEDIES = {
+    errno.EISDIR: "a file belongs here: give the folder another name",
+    errno.EINVAL: "what is read is a file, and no pipe or device",
+}
+
+
+def content_of(path: Path) -> bytes:
+    """Return the bytes of a file. Raises UserError as `read_given` does."""
+    return read_given(path)[0]
+
+
+def read_given(path: Path) -> tuple[bytes, Mark]:
+    """Return the bytes of a file, and what tells whether it was written since.
+
+    Raises UserError where it cannot be read, is no file but a folder, a pipe or a device, which
+    might never end, or is too long for its kind.
+    """
+    most = 2**20 if path.name in BY_HAND else MOST.get(path.suffix, OTHERS)
+    try:
+        size = os.stat(path).st_size
+        if path.suffix != ARRAYS and size > most:
+            said = f"{shown_path(path)} is {size} bytes long, at most {most} are read"
+            raise UserError(said, hint="is this the right file?")
+        content, state = read_with_state(path)
+        return content, mark_of(state)
+    except OSError as error:
+        hint = REMEDIES.get(error.errno or 0)
+        if path.name == LAYER and error.errno == errno.ENOENT:
+            hint = "the folder of a layer holds NAME.lair and layer.yaml"
+        raise UserError(f"{shown_path(path)}: {error.strerror}", hint=hint) from error

@@ -1,0 +1,143 @@
+"""Put the results of the parts of a network together, and compare the whole with NumPy.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 6
+Reads    network.yaml, */layer.yaml, */*.lair, */inputs/*, crossings.yaml,
+         */build/results.json, */build/outputs/*.npy
+Writes   build/results.json
+Assumes  every part was simulated with what the parts before it gave.
+Ensures  the same inputs give the same bytes; outputs of the network are compared with those of
+         NumPy from its inputs on.
+"""
+
+from __future__ import annotations
+
+import json
+import typing
+from collections.abc import Iterator
+
+import numpy as np
+
+from stages.mapping.network_yaml import Crossing, End, Network, read_network
+from stages.reference.data import as_sent, input_samples, saved
+from stages.reference.evaluate import evaluate_all
+from stages.reference.unroll import Arrays
+from stages.reference.whole import is_same, largest_error, parts_of
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = (
+    "network.yaml",
+    "*/layer.yaml",
+    "*/*.lair",
+    "*/inputs/*",
+    "crossings.yaml",
+    "*/build/results.json",
+    "*/build/outputs/*.npy",
+)
+WRITES = ("build/results.json",)
+Description = dict[str, typing.Any]
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return build/results.json of the network."""
+    network = read_network(inputs.source("network.yaml"))
+    parts = {p: json.loads(inputs.part(p).text("build/results.json")) for p in network.parts}
+    texts = {part: _texts(inputs.part(part)) for part in parts}
+    results = {
+        "parts": parts_of(parts, texts),
+        "crossings": inputs.yaml("crossings.yaml"),
+        "one_after_another": {v: _longest(network, parts, v) for v in ("simd", "loops")},
+        "data": dict(_origins(network, parts)),
+        "check": _checks(inputs, network, parts),
+    }
+    return {"build/results.json": json.dumps(results, indent=2) + "\n"}
+
+
+def _texts(part: Inputs) -> tuple[str, ...]:
+    """Return what makes a part the layer that it is."""
+    return (part.text("layer.yaml"), *map(part.text, part.names("*.lair")))
+
+
+def _origins(network: Network, parts: Description) -> Iterator[tuple[str, str]]:
+    """Yield where the values of each input of the network are from; what crosses is none."""
+    crossing = {str(each.to) for each in network.crossings}
+    for part, results in parts.items():
+        for tensor, origin in results["data"].items():
+            if str(End(part=part, tensor=tensor)) not in crossing:
+                yield f"{part}.{tensor}", origin
+
+
+def _longest(network: Network, parts: Description, variant: str) -> int:
+    """Return the cycles until the last part ends, if each starts when those before it have ended.
+
+    Parts that do not wait for each other run at once; the way from part to part is not counted.
+    """
+    end: dict[str, int] = {}
+    for part in network.parts:
+        before = [end[c.source.part] for c in network.crossings if c.to.part == part]
+        end[part] = max(before, default=0) + parts[part]["cycles"][variant]
+    return max(end.values())
+
+
+def _checks(inputs: Inputs, network: Network, parts: Description) -> Description:
+    """Compare every output that goes to no other part with NumPy's evaluation of the whole.
+
+    Where every part is exact they must agree bit for bit (-0 equals 0). Else each part is within
+    its own bound; what errors of one part do in the next has none, and is only told.
+    """
+    expected = _evaluate(inputs, network, inputs.yaml("crossings.yaml"))
+    exact = all(check["exact"] for part in parts.values() for check in part["check"].values())
+    right = all(check["right"] for part in parts.values() for check in part["check"].values())
+    crossing = {str(c.source) for c in network.crossings}
+    checks = {}
+    for end, value in _outputs(inputs, network, expected):
+        if str(end) in crossing:
+            continue
+        given = inputs.part(end.part).array(f"build/outputs/{end.tensor}.npy")
+        same = is_same(given, value)
+        checks[str(end)] = {
+            "exact": exact, "right": right and (same or not exact),
+            "max_abs_error": largest_error(given, value),
+        }
+    return checks
+
+
+def _outputs(
+    inputs: Inputs, network: Network, expected: dict[str, list[Arrays]]
+) -> Iterator[tuple[End, np.ndarray]]:
+    """Yield every output as its part saves it: what leaves does so in each invocation."""
+    for name in network.parts:
+        part = inputs.part(name)
+        tensors = part.mapping().tensors
+        for output in part.lair().outputs:
+            values = [each[output.name] for each in expected[name]]
+            leaves = output.name in tensors and tensors[output.name].leaves is not None
+            yield End(part=name, tensor=output.name), saved(values if leaves else values[-1:])
+
+
+def _evaluate(
+    inputs: Inputs, network: Network, described: Description
+) -> dict[str, list[Arrays]]:
+    """Return all tensors of every part, in each invocation, from the network's inputs on."""
+    found: dict[str, list[Arrays]] = {}
+    for name in network.parts:
+        part = inputs.part(name)
+        layer, mapping = part.lair(), part.mapping()
+        given = input_samples(mapping, layer, part.arrays())
+        sparse = [name for name, tensor in mapping.tensors.items() if tensor.sparse]
+        crossing = [c for c in network.crossings if c.to.part == name]
+        samples = [
+            {**each, **{c.to.tensor: _crossed(found, c, n, described) for c in crossing}}
+            for n, each in enumerate(given)
+        ]
+        found[name] = evaluate_all(layer, as_sent(samples, sparse))
+    return found
+
+
+def _crossed(
+    found: dict[str, list[Arrays]], crossing: Crossing, n: int, described: Description
+) -> np.ndarray:
+    """Return what a part takes from another in an invocation; in memory lies the last value."""
+    in_memory = described[str(crossing.to)]["by"] == "memory"
+    return found[crossing.source.part][-1 if in_memory else n][crossing.source.tensor]

@@ -1,0 +1,140 @@
+"""Cut an order into portions: consecutive elements, as many in each, but for the last one.
+
+A portion has a chunk of one index, one value of each outer index, and all inner ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+import islpy as isl
+
+from stages.poly.bind import PE_NAMES, bind_range, index_names
+from stages.poly.least import greatest
+from stages.poly.naming import letters
+from stages.poly.number import most_points
+
+SET = isl.dim_type.set
+MOST = 256
+"""How many portions a stream may have: with more, little is gained."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexBox:
+    """The least value of each index of an order, and how many there are, on every PE."""
+
+    least: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A cut of an index box: `of` is { index[i] -> portion[p] }, `counts` how many p there are.
+
+    `size` is the number of elements in each portion, `rest` that in the last one.
+    """
+
+    of: isl.Map
+    counts: tuple[int, ...]
+    size: int
+    rest: int
+
+
+def index_box(order: isl.Map) -> IndexBox | None:
+    """Return the box of { t[e] -> [PE -> index[i]] }, the same on all PEs; None if there is none.
+
+    Every index in the box has an element on every PE.
+    """
+    indices = order.range().unwrap()
+    whole = indices.range()
+    ends = [(whole.dim_min_val(k), whole.dim_max_val(k)) for k in range(whole.dim(SET))]
+    if not ends or not all(low.is_int() and high.is_int() for low, high in ends):
+        return None
+    filled = isl.Set.universe(whole.space)
+    for k, (low, high) in enumerate(ends):
+        filled = filled.lower_bound_val(SET, k, low).upper_bound_val(SET, k, high)
+    if not isl.Map.from_domain_and_range(indices.domain(), filled).is_subset(indices):
+        return None
+    least = tuple(low.to_python() for low, _ in ends)
+    sizes = tuple(high.sub(low).to_python() + 1 for low, high in ends)
+    return IndexBox(least=least, sizes=sizes)
+
+
+def cuts_of(box: IndexBox) -> Iterator[Cut]:
+    """Yield cuts into two portions or more, MOST at most, those of the largest portions first.
+
+    The last portion is smaller only where the portions are those of one index.
+    """
+    for depth, size in enumerate(box.sizes):
+        outer = prod(box.sizes[:depth])
+        for number in range(2, min(size, MOST // outer) + 1):
+            chunk = -(-size // number)
+            even = size % chunk == 0
+            if -(-size // chunk) == number and (even or outer == 1):
+                yield _cut(box, depth, chunk)
+
+
+def _cut(box: IndexBox, depth: int, chunk: int) -> Cut:
+    """Return { index[i] -> portion[i0, ..., floor(i_depth / chunk)] }, all counted from 0."""
+    names = letters(len(box.sizes))
+    at = [_counted(name, low) for name, low in zip(names, box.least, strict=True)]
+    outer = [k for k in range(depth) if box.sizes[k] > 1]
+    portion = [*(at[k] for k in outer), f"floor(({at[depth]})/{chunk})"]
+    inner, size = prod(box.sizes[depth + 1 :]), box.sizes[depth]
+    return Cut(
+        of=isl.Map(f"{{ index[{', '.join(names)}] -> portion[{', '.join(portion)}] }}"),
+        counts=(*(box.sizes[k] for k in outer), -(-size // chunk)),
+        size=chunk * inner,
+        rest=((size - 1) % chunk + 1) * inner,
+    )
+
+
+def _counted(name: str, low: int) -> str:
+    return name if low == 0 else f"{name} - {low}" if low > 0 else f"{name} + {-low}"
+
+
+def in_portions(order: isl.Map, cut: isl.Map) -> isl.Map:
+    """Return { t[e] -> [PE -> portion[p]] } of { t[e] -> [PE -> index[i]] }."""
+    pes = isl.Map.identity(order.range().unwrap().domain().get_space().map_from_set())
+    return order.apply_range(pes.product(cut))
+
+
+def first_of(cut: isl.Map) -> isl.Set:
+    """Return { portion[0, ...] }, the first portion of a cut."""
+    first = isl.Set.universe(cut.range().get_space())
+    for k in range(first.dim(SET)):
+        first = first.fix_val(SET, k, 0)
+    return first
+
+
+def of_portion(cut: isl.Map) -> isl.Set:
+    """Return [index...] -> { index[i] } of the elements of a portion."""
+    return bind_range(cut, index_names(cut.dim(isl.dim_type.out)))
+
+
+def portions(counts: tuple[int, ...] | list[int]) -> isl.Set:
+    """Return [index...] -> { : 0 <= index < count }, which portions there are."""
+    names = index_names(len(counts))
+    bounds = " and ".join(f"0 <= {n} < {c}" for n, c in zip(names, counts, strict=True))
+    return isl.Set(f"[{', '.join(names)}] -> {{ : {bounds} }}")
+
+
+def last_in(steps: isl.Map, writes: isl.Map) -> isl.Map:
+    """Return { t[e] -> [PE -> portion[p]] }, the last step on a PE in which it adds to an element.
+
+    `steps` is { S[i] -> [PE -> portion[p]] }, `writes` { S[i] -> t[e] }.
+    """
+    return greatest(writes.reverse().apply_range(steps).uncurry()).curry()
+
+
+def most_in_step(steps: isl.Map) -> int:
+    """Return a bound on the instances of a step on a PE: the product of their spreads."""
+    names = [*PE_NAMES, *index_names(steps.range().unwrap().dim(isl.dim_type.out))]
+    listed = ", ".join(names)
+    inside = ", ".join(names[len(PE_NAMES) :])
+    here = steps.reverse().intersect_domain(
+        isl.Set(f"[{listed}] -> {{ [PE[PE_X, PE_Y] -> portion[{inside}]] }}")
+    )
+    return most_points(here.range())

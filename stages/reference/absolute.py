@@ -1,0 +1,72 @@
+"""What the rounding errors of an expression are proportional to.
+
+Source   design, Arithmetic: (n + 1) u sum|terms|
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from stages.lair.expressions import COMPARISONS, EXACT_FUNCTIONS
+from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+from stages.reference.accumulate import apply, value
+from stages.reference.strided import Array, Read
+
+CALL = 4
+"""Units in the last place by which two libraries' float32 functions may differ."""
+
+_SLOPES: Mapping[str, Callable[[Array, Array], Array]] = {
+    "exp": lambda a, f: f,
+    "sqrt": lambda a, f: 0.5 / f,
+    "tanh": lambda a, f: 1 - f * f,
+    "log": lambda a, f: 1 / np.abs(a),
+    "sigmoid": lambda a, f: f * (1 - f),
+}
+"""The derivative's absolute value, from argument and value."""
+
+
+def absolute(expr: Expr, read: Read) -> Array:
+    """Return what the error of an expression is proportional to, to first order.
+
+    |a| of an access, sums of sums, products of products; a function adds its slope times its
+    argument's. A comparison is as large as what it compares, so that this is exact where it is.
+    """
+    match expr:
+        case Number():
+            return np.asarray(abs(expr.value))
+        case Access():
+            return np.abs(read(expr))
+        case Unary():
+            return absolute(expr.operand, read)
+        case Binary(op="*"):
+            return absolute(expr.left, read) * absolute(expr.right, read)
+        case Binary(op="/"):
+            return _of_quotient(expr, read)
+        case Binary():
+            return absolute(expr.left, read) + absolute(expr.right, read)
+        case Call() if expr.function in EXACT_FUNCTIONS:
+            parts = [absolute(argument, read) for argument in expr.arguments]
+            least = [np.asarray(1.0)] if expr.function in COMPARISONS else []
+            return functools.reduce(np.maximum, [*parts, *least])
+        case Call():
+            return _of_function(expr, read)
+        case Reference():
+            raise AssertionError("a layer's expressions hold accesses only")
+
+
+def _of_quotient(expr: Binary, read: Read) -> Array:
+    """Return |a|'/|b| + |a| |b|' / b^2, with ' for `absolute`."""
+    left, right = np.abs(value(expr.left, read)), np.abs(value(expr.right, read))
+    slope = left / right * absolute(expr.right, read)
+    return (absolute(expr.left, read) + slope) / right
+
+
+def _of_function(expr: Call, read: Read) -> Array:
+    (argument,) = expr.arguments
+    at, inner = value(argument, read).astype(np.float64), absolute(argument, read)
+    result = np.abs(apply(expr.function, at))
+    slope = _SLOPES[expr.function](at, result)
+    return CALL * result + np.where(inner == 0, 0, slope * inner)

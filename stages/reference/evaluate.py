@@ -1,0 +1,35 @@
+"""Evaluate a layer directly with NumPy: the reference that every result is compared with.
+
+No isl takes part. Floats are computed in float64 and rounded once to the tensor's type; every call
+and quotient is a float32. Integers wrap (design, Arithmetic).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from stages.lair.layer import Layer, Statement
+from stages.machine.types import integers_of
+from stages.reference.accumulate import accumulate, value
+from stages.reference.strided import Array
+from stages.reference.unroll import Arrays, Samples, unroll
+
+
+def evaluate(layer: Layer, inputs: Arrays) -> dict[str, Array]:
+    """Return every output of one invocation, in its type and shape, from inputs in theirs."""
+    (tensors,) = evaluate_all(layer, [inputs])
+    return {tensor.name: tensors[tensor.name] for tensor in layer.outputs}
+
+
+def evaluate_all(layer: Layer, samples: Samples) -> list[Arrays]:
+    """Return all tensors, inputs included, in each invocation."""
+
+    def defined(statement: Statement, tensors: Arrays) -> Array:
+        types = [layer.tensors[a.tensor].type for a in (statement.target, *statement.reads)]
+        meaning = partial(value, whole=integers_of(types))
+        return accumulate(statement, layer, tensors, meaning).astype(types[0])
+
+    with np.errstate(all="ignore"):
+        return unroll(layer, samples, defined)

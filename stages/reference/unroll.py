@@ -1,0 +1,48 @@
+"""Go through the invocations of a layer: what changes from one to the next.
+
+Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.2: "delays between different parts of the LAIR
+         graph"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from stages.lair.layer import Layer, Statement
+from stages.reference.strided import Array
+
+Arrays = Mapping[str, Array]
+"""Tensors by name."""
+
+Samples = Sequence[Arrays]
+"""The inputs of each invocation; those that stay the same are the same arrays."""
+
+Meaning = Callable[[Statement, Arrays], Array]
+"""What a statement defines, from all that is known in an invocation."""
+
+
+def unroll(layer: Layer, samples: Samples, meaning: Meaning) -> list[Arrays]:
+    """Return all tensors in each invocation, from the inputs in each of them.
+
+    What is delayed is zero at first; what is carried is an input of the first invocation only.
+    Where nothing is, invocations with the same inputs are the same object.
+    """
+    found: list[Arrays] = []
+    carried = {tensor.name: np.zeros(tensor.shape, tensor.type) for tensor in layer.delayed}
+    for n, inputs in enumerate(samples):
+        if n and not layer.carries and is_same(inputs, samples[n - 1]):
+            found.append(found[-1])
+            continue
+        tensors: dict[str, Array] = {**inputs, **carried}
+        for statement in layer.statements:
+            tensors[statement.target.tensor] = meaning(statement, tensors)
+        found.append(tensors)
+        carried = {c.tensor: tensors[c.source] for c in layer.carries}
+    return found
+
+
+def is_same(inputs: Arrays, before: Arrays) -> bool:
+    """Whether two invocations have the same arrays as inputs."""
+    return all(array is before[name] for name, array in inputs.items())

@@ -1,0 +1,40 @@
+"""What skew.yaml says of the edges of a torus.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. VI.A.2, eqs. (11), (12)
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.poly.pieces import from_domain
+from stages.skewing.clock import functions, iterators
+from stages.skewing.statements import Space
+from stages.skewing.torus import always_steps, crosses_edge, next_task, unfold
+
+OUT = isl.dim_type.out
+
+
+def edges(space: Space, turns: isl.UnionMap, name: str) -> dict[str, dict[str, bool]]:
+    """Return, by dimension of a torus, whether a statement's tiles cross its edge, and always step.
+
+    `turns` { S[i] -> [n, m] } is how often placements go around before. Nothing where the innermost
+    loop from tile to tile, or from instance to instance, is over no iterator alone.
+    """
+    clock, sizes = space.clocks[name], space.topology.sizes
+    count = clock.tiles or len(clock.loops)
+    rows = functions(isl.Map.from_union_map(from_domain(space.schedule, name)))
+    loops = iterators(rows[clock.loops[count - 1]]) if count else set()
+    if len(loops) != 1:
+        return {}
+    own = isl.Map.from_union_map(from_domain(turns, name))
+    place = unfold(space.places[name], own, sizes)
+    times = clock.times.project_out(OUT, count, clock.times.dim(OUT) - count)
+    step = next_task(times.flat_range_product(place), loops.pop())
+    return {
+        axis: {
+            "crosses": crosses_edge(place, step, size, k),
+            "steps": always_steps(place, step, k),
+        }
+        for k, (axis, size) in enumerate(zip("xy", sizes, strict=True))
+    }

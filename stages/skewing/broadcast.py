@@ -1,0 +1,88 @@
+"""Find the spaces of PEs that use an element at the same time.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II.A, eq. (1)
+Reads    layer.yaml, lair.isl, placement.isl, schedule.isl
+Writes   broadcasts.isl    time; reuse, placement, broadcast: { [S[] -> T[]] -> [t..., x, y] }
+Assumes  the placement is total, and instances have one time.
+Ensures  the broadcast space is the part of the reuse space at one time.
+Differs  spaces are those of differences of time and PE; see stages/skewing/spaces.py.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.mapping.texts import parse_target
+from stages.poly.text import write_objects
+from stages.skewing.links import coordinates, note_on
+from stages.skewing.spaces import (
+    broadcast_space,
+    dimension,
+    placement_space,
+    reuse_space,
+    with_names,
+)
+from stages.skewing.statements import Space, given_by, space_of
+from stages.skewing.topology import topology_of
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = ("layer.yaml", "lair.isl", "placement.isl", "schedule.isl")
+WRITES = ("broadcasts.isl",)
+HEADER = """Which PEs use an element at one time: spaces of differences [t..., x, y] of time and PE.
+time: { statement[iterators] -> [t...] }, the clock of all PEs, which start together.
+placement: { statement[] -> [t..., x, y] }, between instances at one time;
+reuse, broadcast: { [statement[] -> tensor[]] -> [t..., x, y] }, between instances that use one
+element, and between those of them at one time (Meister, Sec. II.A, eq. (1)); PEs differ along the
+dimensions only along which layer.yaml lets them pass on, all if none;
+dimensions: { [statement[] -> tensor[]] -> [reuse, placement, broadcast] }."""
+OUT = isl.dim_type.out
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return broadcasts.isl."""
+    mapping = inputs.mapping()
+    space = space_of(
+        inputs.objects("lair.isl"),
+        inputs.objects("placement.isl")["placement"],
+        inputs.objects("schedule.isl")["schedule"],
+        given_by(mapping),
+        topology_of(mapping, parse_target(mapping.target)),
+    )
+    header = HEADER + note_on(space.topology)
+    return {"broadcasts.isl": write_objects(header, broadcasts(space))}
+
+
+def broadcasts(space: Space) -> dict[str, isl.UnionMap]:
+    """Return time, placement, reuse, broadcast and dimensions."""
+    names = ("time", "placement", "reuse", "broadcast", "dimensions")
+    found = dict.fromkeys(names, isl.UnionMap("{ }"))
+    grid, chosen = coordinates(space.topology), space.topology.spatial or (0, 1)
+    pes = [each.name for each in grid]
+    for name in space.clocks:
+        times, points = space.times(name), space.points(name)
+        count = times.dim(OUT)
+        other = (count + k for k, each in enumerate(grid) if each.axis not in chosen)
+        alike = [*range(count), *other]
+        among = placement_space(points, alike)
+        found["time"] = found["time"].union(isl.UnionMap.from_map(times))
+        found["placement"] = _with(found["placement"], f"{name}[]", with_names(among, pes))
+        for access in space.used(name):
+            key = f"[{name}[] -> {access.get_tuple_name(OUT)}[]]"
+            spaces = reuse_space(points, access), broadcast_space(points, access, alike)
+            found["reuse"] = _with(found["reuse"], key, with_names(spaces[0], pes))
+            found["broadcast"] = _with(found["broadcast"], key, with_names(spaces[1], pes))
+            sizes = ", ".join(str(dimension(s)) for s in (spaces[0], among, spaces[1]))
+            found["dimensions"] = found["dimensions"].union(
+                isl.UnionMap(f"{{ {key} -> [{sizes}] }}")
+            )
+    return found
+
+
+def _with(found: isl.UnionMap, key: str, space: isl.Set) -> isl.UnionMap:
+    """Return the relation and { key -> [t..., x, y] } for the points of a space."""
+    one = isl.UnionSet(f"{{ {key} }}")
+    return found.union(isl.UnionMap.from_domain_and_range(one, isl.UnionSet(space)))

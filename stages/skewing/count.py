@@ -1,0 +1,129 @@
+"""Count from where the PEs get what they access: remote memory, a neighbour, their own memory.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures, Sec. IV
+Reads    layer.yaml, lair.isl, placement.isl, schedule.isl, skewed.isl, skew.yaml
+Writes   counts.yaml    before, after: steps, accesses, by tensor, and by part of the grid
+Assumes  the placement is total, and both clocks are functions on all instances.
+Ensures  the numbers are exact; no instance, element or PE is enumerated.
+Differs  steps are those of one clock, so that PEs that use an element at once are no neighbours of
+         each other then; the state of an element is all PEs that accessed it last, not one of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from graphlib import CycleError
+
+import islpy as isl
+
+from stages.diagnose import UserError
+from stages.mapping.texts import parse_target
+from stages.mapping.yaml_text import write_document
+from stages.poly.cardinality import cardinality
+from stages.poly.pieces import maps_of
+from stages.skewing.clock import sharing
+from stages.skewing.links import note_on
+from stages.skewing.regions import regions
+from stages.skewing.statements import given_by
+from stages.skewing.steps import in_order, lagging, order_of
+from stages.skewing.topology import neighbours, topology_of
+from stages.skewing.traffic import Accesses, Sources, Traffic, sources, total
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+    from stages.mapping.layer_yaml import Mapping
+    from stages.skewing.elements import Lair
+
+READS = (
+    "layer.yaml",
+    "lair.isl",
+    "placement.isl",
+    "schedule.isl",
+    "skewed.isl",
+    "skew.yaml",
+)
+WRITES = ("counts.yaml",)
+HEADER = """From where the PEs get the elements that they access (Meister, Sec. IV), one invocation.
+before: all PEs start together; after: they lag as in skew.yaml, which also says how many dimensions
+of time tell steps apart. steps: those in which some PE runs something. Neighbours are those of the
+topology in layer.yaml, with links along the dimensions along which it lets PEs pass elements on.
+remote: no neighbour had the element in the previous step; neighbour: one had it; local: the PE
+itself had it then, or has it in this step already. percent: of these three, in this order.
+pes: the same by part of the grid, of so many PEs together."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return counts.yaml."""
+    mapping, lair = inputs.mapping(), inputs.objects("lair.isl")
+    schedule, places = inputs.objects("schedule.isl"), inputs.objects("placement.isl")
+    said = inputs.yaml("skew.yaml")
+    groups = sharing(schedule["schedule"], given_by(mapping))
+    try:
+        order = order_of(groups, {name: each["step"] for name, each in said.items()}, lair)
+    except CycleError as error:
+        raise _no_order(error, groups, mapping) from None
+    before = Accesses(
+        relations=_relations(lair),
+        placement=places["placement"],
+        times=in_order(inputs.objects("skewed.isl")["before"], order),
+    )
+    network = topology_of(mapping, parse_target(mapping.target))
+    lags = lagging({name: each["lag"] for name, each in said.items()}, order, network)
+    near = neighbours(network)
+    clocks = {"before": before, "after": dataclasses.replace(before, steps=lags)}
+    found = {k: counts(v, near) for k, v in clocks.items()}
+    return {"counts.yaml": write_document(HEADER + note_on(network), found)}
+
+
+def counts(accesses: Accesses, near: isl.Map) -> dict[str, typing.Any]:
+    """Return what counts.yaml says of accesses; `near` is { PE[x, y] -> PE[x', y'] }."""
+    found = sources(accesses, near)
+    used = isl.Set.from_union_set(accesses.placement.range())
+    return {
+        "steps": cardinality(accesses.every_step()),
+        **described(total(each.traffic() for each in found.values())),
+        "tensors": {name: described(each.traffic()) for name, each in sorted(found.items())},
+        "pes": {name: _of_region(found, pes) for name, pes in regions(used).items()},
+    }
+
+
+def _relations(lair: Lair) -> tuple[isl.Map, ...]:
+    """Return { statement[i] -> tensor[e] } of all references."""
+    references = (lair[key].intersect_domain(lair["instances"]) for key in ("reads", "writes"))
+    return tuple(m for reference in references for m in maps_of(reference))
+
+
+def described(traffic: Traffic) -> dict[str, typing.Any]:
+    """Return a traffic as counts.yaml has it."""
+    parts = traffic.remote, traffic.neighbour, traffic.local
+    return {
+        "accesses": traffic.accesses,
+        "remote": traffic.remote,
+        "neighbour": traffic.neighbour,
+        "local": traffic.local,
+        "percent": [round(100 * part / max(1, traffic.accesses), 3) for part in parts],
+    }
+
+
+def _of_region(found: typing.Mapping[str, Sources], pes: isl.Set) -> dict[str, int]:
+    """Return the number of PEs of a part of the grid, and their traffic together."""
+    traffic = total(each.traffic(pes) for each in found.values())
+    return {
+        "number": cardinality(pes),
+        "remote": traffic.remote,
+        "neighbour": traffic.neighbour,
+        "local": traffic.local,
+    }
+
+
+def _no_order(
+    error: CycleError, groups: typing.Sequence[typing.Sequence[str]], mapping: Mapping
+) -> UserError:
+    """Return the error for statements that must come before and after others."""
+    among = sorted({name for number in error.args[1] for name in groups[number]})
+    return UserError(
+        f"{', '.join(among)} read from each other, but their times are not comparable",
+        mapping.span("schedule"),
+        "give all of them times of one length",
+    )

@@ -1,0 +1,107 @@
+"""What skew.yaml says of a statement.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II, III
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import islpy as isl
+
+from stages.poly.cardinality import cardinality
+from stages.poly.least import least
+from stages.skewing.matrices import is_lower_triangular, is_unimodular
+from stages.skewing.paying import depth
+from stages.skewing.skewing import later
+from stages.skewing.statements import Space
+from stages.skewing.timed import (
+    Factors,
+    Reference,
+    Timed,
+    dimensions,
+    parallel,
+    passes,
+    reason,
+    together,
+)
+
+OUT = isl.dim_type.out
+
+
+def description(
+    space: Space, statement: Timed, wanted: Factors, lag: Factors
+) -> dict[str, Any]:
+    """Return what skew.yaml says of a statement; `wanted` is the F that eliminates broadcasts."""
+    points = statement.points
+    after = points.apply_range(_moved(statement, lag))
+    width = statement.times
+    found: dict[str, Any] = {
+        "lag": [list(row) for row in lag],
+        "step": depth(lag),
+        "steps": {"before": _extents(points, lag), "after": _extents(after, lag)},
+        "running": {"before": running(points, width), "after": running(after, width)},
+        "parallel": {
+            "before": parallel(statement, together(statement)),
+            "after": parallel(statement, lag),
+        },
+    }
+    matrix = space.transformation(statement.name, lag)
+    if matrix is not None and is_unimodular(matrix):
+        found |= {"loops": matrix, "lower triangular": is_lower_triangular(matrix)}
+    fates = {each.tensor: _fate(statement, each, wanted, lag) for each in statement.references}
+    return {**found, "tensors": fates}
+
+
+def running(points: isl.Map, times: int) -> int:
+    """Return how many PEs of { S[i] -> [t..., p] } work when the last one has begun."""
+    steps = points.range()
+    at = isl.Map.identity(steps.space.map_from_set()).intersect_domain(steps)
+    by_pe = at.project_out(isl.dim_type.in_, 0, times).project_out(OUT, times, at.dim(OUT) - times)
+    last = least(by_pe).range()
+    for k in range(times):
+        last = last.fix_val(isl.dim_type.set, k, last.dim_max_val(k))
+    return cardinality(by_pe.intersect_range(last).domain())
+
+
+def _fate(
+    statement: Timed, reference: Reference, wanted: Factors, lag: Factors
+) -> dict[str, Any]:
+    """Return what becomes of the broadcasts of a tensor."""
+    found: dict[str, Any] = {
+        "broadcast": {
+            "before": dimensions(statement, reference, together(statement)),
+            "after": dimensions(statement, reference, lag),
+        },
+        "passes": [
+            [way * d for d in link.step]
+            for link, way in zip(statement.links, passes(statement, reference, lag), strict=True)
+            if way
+        ],
+    }
+    why = why_broadcast(statement, reference, wanted, lag)
+    return found | ({"why": why} if why else {})
+
+
+def why_broadcast(
+    statement: Timed, reference: Reference, wanted: Factors, lag: Factors
+) -> str | None:
+    """Return why a tensor is broadcast along the grid with a lag; None if it is not."""
+    why = reason(statement, reference, lag)
+    if why and reason(statement, reference, wanted) is None:
+        return "a lag that helps makes more accesses remote than it saves"
+    return why
+
+
+def _moved(statement: Timed, lag: Factors) -> isl.Map:
+    """Return { [t, p] -> [t + F p, p] }."""
+    times = later(statement, lag).reset_tuple_id(isl.dim_type.in_)
+    keep = isl.Map.identity(times.domain().space.map_from_set())
+    return times.flat_range_product(keep.project_out(OUT, 0, statement.times))
+
+
+def _extents(points: isl.Map, lag: Factors) -> list[int]:
+    """Return, by dimension of time, the number of steps from the first to the last."""
+    steps = points.range()
+    ends = [(steps.dim_min_val(k), steps.dim_max_val(k)) for k in range(len(lag))]
+    return [high.sub(low).to_python() + 1 for low, high in ends]

@@ -1,0 +1,86 @@
+"""Let PEs lag behind each other, so that neighbours use data one after the other.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III
+Reads    layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl
+Writes   skewed.isl    before, schedule: { statement[iterators] -> [t...] }
+         skew.yaml     per statement: lag, steps, and per tensor what is broadcast, and why
+Assumes  the placement is total, and instances have one time.
+Ensures  on each PE the order is as before; no dependence is reversed, and as many instances may run
+         at one time.
+Differs  see stages/skewing/clock.py, spaces.py and skewing.py.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import islpy as isl
+
+from stages.mapping.texts import parse_target
+from stages.mapping.yaml_text import write_document
+from stages.poly.pieces import union_of
+from stages.poly.text import write_objects
+from stages.skewing.around import edges
+from stages.skewing.clock import with_names
+from stages.skewing.description import description
+from stages.skewing.links import note_on
+from stages.skewing.paying import Lags, lags_of
+from stages.skewing.reading import read_groups
+from stages.skewing.skewing import Group, later
+from stages.skewing.statements import Space
+from stages.skewing.topology import topology_of
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl")
+WRITES = ("skewed.isl", "skew.yaml")
+HEADER = """The time of each instance, { statement[iterators] -> [t...] }, on the clock of all PEs.
+before: as by schedule.isl, all PEs start together;
+schedule: PEs lag behind each other, so that neighbours use data one after the other (Meister)."""
+YAML_HEADER = """By how much PEs lag behind each other, and what comes of it (Meister, Sec. III).
+lag: by dimension of time, what is added to it for each step to the east, and to the south.
+step: so many dimensions of time tell steps apart; the data of one step stay in memory.
+steps: from the first to the last time in each dimension of time, before and after.
+running: how many PEs work at the time at which the last one begins, before and after.
+parallel: the number of dimensions of the space of PEs at one time, before and after.
+loops: the matrix from the loops of schedule.isl to the new ones, where it is one.
+broadcast: the number of dimensions of the space of PEs that use an element at one time.
+passes: to which PEs an element passes on: how far to the east, and to the south."""
+EDGES = """
+edges: do steps of the innermost loop from tile to tile lead across the edge of the torus (eq. 11),
+and is each one to the next PE (eq. 12)?"""
+OUT = isl.dim_type.out
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return skewed.isl and skew.yaml."""
+    mapping = inputs.mapping()
+    network = topology_of(mapping, parse_target(mapping.target))
+    space, groups = read_groups(inputs, network)
+    found: dict[str, typing.Any] = {}
+    for group in groups:
+        found |= skewed(space, group, *lags_of(space, group))
+    before = union_of(space.times(name) for name in found)
+    after = union_of(times for times, _ in found.values())
+    said = {name: description for name, (_, description) in found.items()}
+    header = YAML_HEADER + note_on(network)
+    if network.kind == "torus":
+        turns, header = inputs.objects("placement.isl")["turns"], header + EDGES
+        said = {name: {**each, "edges": edges(space, turns, name)} for name, each in said.items()}
+    return {
+        "skewed.isl": write_objects(HEADER, {"before": before, "schedule": after}),
+        "skew.yaml": write_document(header, said),
+    }
+
+
+def skewed(
+    space: Space, group: Group, wanted: Lags, lags: Lags
+) -> dict[str, tuple[isl.Map, dict[str, typing.Any]]]:
+    """Return, by statement, { S[i] -> [t + F p] } and what skew.yaml says; see `lags_of`."""
+    found = {}
+    for each in group.statements:
+        lag, points = lags[each.name], each.points.set_tuple_name(OUT, each.name)
+        times = with_names(points.apply_range(later(each, lag)))
+        found[each.name] = times, description(space, each, wanted[each.name], lag)
+    return found

@@ -1,0 +1,238 @@
+"""The statements of a layer in time and space, as the stages that look for broadcasts want them.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.F to III.H
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Dictionary, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from stages.mapping.layer_yaml import Mapping
+from stages.mapping.texts import parse_map
+from stages.poly.integers import Matrix
+from stages.poly.pieces import from_domain, maps_of
+from stages.skewing.clock import Clock, clock, sharing
+from stages.skewing.elements import Lair
+from stages.skewing.footprint import footprint
+from stages.skewing.links import Link, coordinates, links, unfolding
+from stages.skewing.loops import transformation
+from stages.skewing.skewing import Group
+from stages.skewing.spaces import apart, extent_space, hull, normals, space_time
+from stages.skewing.timed import Reference, Timed
+from stages.skewing.topology import Topology
+
+IN, OUT = isl.dim_type.in_, isl.dim_type.out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """`memory` of a PE in bytes, `sizes` of an element by tensor in bytes, and where ports are.
+
+    `wishes` has, by tensor, the direction of each dimension of the grid away from the ports at
+    which it arrives, or towards those at which it leaves; 0 where the ports do not tell.
+    """
+
+    memory: int
+    sizes: Dictionary[str, int]
+    wishes: Dictionary[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """The objects of a layer by statement: when and where it runs, and what it uses."""
+
+    schedule: isl.UnionMap = field(repr=False)
+    clocks: Dictionary[str, Clock] = field(repr=False)
+    places: Dictionary[str, isl.Map] = field(repr=False)
+    reads: Dictionary[str, list[isl.Map]] = field(repr=False)
+    writes: Dictionary[str, list[isl.Map]] = field(repr=False)
+    groups: list[list[str]]
+    topology: Topology
+
+    def times(self, name: str) -> isl.Map:
+        """Return { S[i] -> [t...] }."""
+        return self.clocks[name].times
+
+    def used(self, name: str) -> list[isl.Map]:
+        """Return the accesses of a statement, reads first."""
+        return [*self.reads.get(name, []), *self.writes.get(name, [])]
+
+    def transformation(self, name: str, lag: Sequence[Sequence[int]]) -> Matrix | None:
+        """Return the matrix of the loops of the schedule; see stages.skewing.loops."""
+        own = isl.Map.from_union_map(from_domain(self.schedule, name))
+        return transformation(own, self.at(name), self.clocks[name].loops, lag)
+
+    def at(self, name: str) -> isl.Map:
+        """Return { S[i] -> PE[p] }, p the coordinates by which PEs lag: x, y, or of two levels."""
+        if self.topology.inner is None:
+            return self.places[name]
+        return self.places[name].apply_range(unfolding(self.topology))
+
+    def points(self, name: str) -> isl.Map:
+        """Return { S[i] -> [t..., p] }."""
+        return space_time(self.times(name), self.at(name))
+
+
+def space_of(
+    lair: Lair, placement: isl.UnionMap, schedule: isl.UnionMap, given: Sequence[str],
+    topology: Topology,
+) -> Space:
+    """Return the statements of a layer on the clock of all PEs; see stages.skewing.clock."""
+    return Space(
+        schedule=schedule,
+        clocks=clock(schedule, placement, given),
+        places={m.get_tuple_name(IN): m for m in maps_of(placement)},
+        reads=_by_statement(lair["reads"].intersect_domain(lair["instances"])),
+        writes=_by_statement(lair["writes"].intersect_domain(lair["instances"])),
+        groups=sharing(schedule, given),
+        topology=topology,
+    )
+
+
+def given_by(mapping: Mapping) -> list[str]:
+    """Return the statements to which layer.yaml gives a schedule."""
+    if mapping.schedule is None:
+        return []
+    return sorted({m.get_tuple_name(IN) for m in maps_of(parse_map(mapping.schedule))})
+
+
+def groups_of(space: Space, machine: Machine) -> list[Group]:
+    """Return the statements by the loops they share, with what orders them."""
+    return [
+        Group(
+            statements=tuple(_timed(space, machine, name) for name in names),
+            dependences=_dependences(space, names),
+        )
+        for names in space.groups
+    ]
+
+
+def _timed(space: Space, machine: Machine, name: str) -> Timed:
+    times, points = space.times(name), space.points(name)
+    return Timed(
+        name=name,
+        points=points,
+        times=times.dim(OUT),
+        grid=points.dim(OUT) - times.dim(OUT),
+        links=links(space.topology),
+        domain=normals(extent_space(points)),
+        targets=_targets(space, machine, name),
+        references=tuple(
+            _reference(space, points, access, machine.wishes)
+            for access in space.used(name)
+        ),
+        constants=tuple(_constant(times.range(), k) for k in range(times.dim(OUT))),
+    )
+
+
+def _reference(
+    space: Space, points: isl.Map, access: isl.Map, wishes: Dictionary[str, tuple[int, ...]]
+) -> Reference:
+    tensor, vectors, found = access.get_tuple_name(OUT), apart(points, access), space.topology
+    grid = len(coordinates(found))
+    lags = isl.Map.from_range(vectors).move_dims(IN, 0, OUT, points.dim(OUT) - grid, grid)
+    near = lags.domain()
+    return Reference(
+        tensor=tensor,
+        reuse=normals(hull(vectors)),
+        apart=lags,
+        meeting=tuple(not near.is_disjoint(link.ways) for link in links(found)),
+        wish=tuple(_wish(found, link, wishes.get(tensor)) for link in links(found)),
+    )
+
+
+def _wish(topology: Topology, link: Link, wishes: tuple[int, ...] | None) -> int:
+    """Return in which direction of a link a tensor should pass; 0 on diagonals."""
+    axes = [c.axis for c, d in zip(coordinates(topology), link.step, strict=True) if d]
+    return wishes[axes[0]] if wishes is not None and len(axes) == 1 else 0
+
+
+def _constant(times: isl.Set, k: int) -> int | None:
+    low, high = times.dim_min_val(k), times.dim_max_val(k)
+    return low.to_python() if low.eq(high) else None
+
+
+def _targets(space: Space, machine: Machine, name: str) -> tuple[int, ...]:
+    """Return the dimensions of time that may change, innermost first.
+
+    They are those of steps whose data fit into the memory of a PE: of whole tiles, where there are
+    some and their data fit, else within tiles.
+    """
+    times = space.times(name)
+    counted = space.clocks[name].tiles
+    fitting = [k for k in range(times.dim(OUT)) if _fits(space, machine, name, k)]
+    outer = [k for k in fitting if k < counted]
+    chosen = outer if counted - 1 in outer else [k for k in fitting if k >= counted]
+    return tuple(reversed(chosen))
+
+
+def _fits(space: Space, machine: Machine, name: str, k: int) -> bool:
+    """Say whether the data of one iteration of the loop over dimension k fit into the memory."""
+    times = space.times(name)
+    down_to = times.project_out(OUT, k + 1, times.dim(OUT) - k - 1)
+    needed = footprint(down_to, space.places[name], space.used(name), machine.sizes)
+    return needed <= machine.memory
+
+
+def _dependences(space: Space, names: Sequence[str]) -> isl.UnionMap:
+    """Return { S[t, p] -> S'[t', p'] } where S' reads what S writes, of different statements.
+
+    Sums are not among them: on a PE no F changes their order, and what PEs add is added to the
+    rest in any order.
+    """
+    found = isl.UnionMap("{ }")
+    for source in names:
+        for sink in names:
+            for write in space.writes.get(source, []) if source != sink else []:
+                for read in space.reads.get(sink, []):
+                    if read.get_tuple_name(OUT) == write.get_tuple_name(OUT):
+                        pairs = _ordered(space, source, write, read, sink)
+                        found = found.union(isl.UnionMap.from_map(pairs))
+    return found
+
+
+def _ordered(space: Space, source: str, write: isl.Map, read: isl.Map, sink: str) -> isl.Map:
+    """Return the pairs of one tensor whose source is earlier."""
+    pairs = write.apply_range(read.reverse())
+    before, after = space.times(source), space.times(sink)
+    earlier = isl.Map.lex_lt(before.range().space)
+    pairs = pairs.intersect(before.apply_range(earlier).apply_range(after.reverse()))
+    ends = (space.points(name).set_tuple_name(OUT, name) for name in (source, sink))
+    start, end = ends
+    return pairs.apply_domain(start).apply_range(end)
+
+
+def _by_statement(accesses: isl.UnionMap) -> dict[str, list[isl.Map]]:
+    found: dict[str, list[isl.Map]] = {}
+    for access in maps_of(accesses):
+        found.setdefault(access.get_tuple_name(IN), []).append(access)
+    return found
+
+
+def wishes_of(mapping: Mapping, placement: isl.UnionMap) -> dict[str, tuple[int, ...]]:
+    """Return the direction in which what arrives or leaves should pass, by tensor."""
+    pes = isl.Set.from_union_set(placement.range())
+    found = {}
+    for name, tensor in mapping.tensors.items():
+        if tensor.arrives is not None:
+            found[name] = _away(_ports(parse_map(tensor.arrives)), pes)
+        elif tensor.leaves is not None:
+            found[name] = tuple(-way for way in _away(_ports(parse_map(tensor.leaves)), pes))
+    return found
+
+
+def _ports(order: isl.UnionMap) -> isl.Set:
+    return isl.Set.from_union_set(order.range_factor_domain().range())
+
+
+def _away(ports: isl.Set, pes: isl.Set) -> tuple[int, ...]:
+    """Return, by dimension, 1 if the ports are not beyond the first PE, -1 the last; else 0."""
+    def way(k: int) -> int:
+        low, high = pes.dim_min_val(k), pes.dim_max_val(k)
+        first, last = ports.dim_min_val(k), ports.dim_max_val(k)
+        return int(last.le(low)) - int(first.ge(high))
+
+    return tuple(way(k) for k in range(pes.dim(isl.dim_type.set)))

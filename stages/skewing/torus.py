@@ -1,0 +1,77 @@
+"""Placements folded onto a torus, and whether data are reused across its edge.
+
+Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. VI.A.2, eqs. (8) to (12)
+Differs  eq. (9) leaves out the factor of the quotient, Pl = S floor(Pl / S) + Pl mod S, and the
+         last line of (11) is Pl(I + 1_d)_k = S_k (l + 1): the first PE, one turn later.
+
+A placement without bounds, Pl, is folded onto the PEs Pl mod S of a torus; what is left,
+floor(Pl / S), is time. The innermost loop over tasks is d, and 1_d a step of it: to the next task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from stages.skewing.grid import listed
+
+IN, OUT = isl.dim_type.in_, isl.dim_type.out
+
+
+def fold(
+    placement: isl.UnionMap, sizes: Sequence[int]
+) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """Return { I -> PE[Pl mod S] } and { I -> [floor(Pl / S)] }, eqs. (8) to (10)."""
+    names = [f"p{k}" for k in range(len(sizes))]
+    pairs = list(zip(names, sizes, strict=True))
+    within = listed(f"{name} mod {size}" for name, size in pairs)
+    turns = listed(f"floor({name}/{size})" for name, size in pairs)
+    fold_ = isl.UnionMap(f"{{ PE[{listed(names)}] -> PE[{within}] }}")
+    turn = isl.UnionMap(f"{{ PE[{listed(names)}] -> [{turns}] }}")
+    pe, rest = (placement.apply_range(each).coalesce() for each in (fold_, turn))
+    return pe, rest
+
+
+def unfold(pe: isl.Map, turns: isl.Map, sizes: Sequence[int]) -> isl.Map:
+    """Return { I -> PE[S turn + pe] }, the placement that was folded, eq. (9)."""
+    p, n = ([f"{letter}{k}" for k in range(len(sizes))] for letter in "pn")
+    whole = listed(f"{s} {m} + {q}" for s, m, q in zip(sizes, n, p, strict=True))
+    return pe.range_product(turns).apply_range(
+        isl.Map(f"{{ [PE[{listed(p)}] -> [{listed(n)}]] -> PE[{whole}] }}")
+    )
+
+
+def crosses_edge(placement: isl.Map, step: isl.Map, size: int, k: int) -> bool:
+    """Say whether a step of loop d leads from the last PE along k to the first one, eq. (11).
+
+    There is I in D, I + 1_d in D and l with Pl(I)_k = S l + S - 1 and Pl(I + 1_d)_k = S (l + 1).
+    """
+    edge = isl.Map(f"{{ [p] -> [p + 1] : p mod {size} = {size - 1} }}")
+    return not _moved(placement, step, k).is_disjoint(edge)
+
+
+def always_steps(placement: isl.Map, step: isl.Map, k: int) -> bool:
+    """Say whether every step of loop d is one along dimension k of the grid, eq. (12).
+
+    For all I in D with I + 1_d in D: Pl(I + 1_d)_k = Pl(I)_k + 1.
+    """
+    return _moved(placement, step, k).is_subset(isl.Map("{ [p] -> [p + 1] }"))
+
+
+def next_task(tasks: isl.Map, d: int) -> isl.Map:
+    """Return { I -> I + 1_d } of { I -> task }: as many iterations of loop d as a task has."""
+    one = tasks.apply_range(tasks.reverse())
+    for k in range(one.dim(IN)):
+        one = one.equate(IN, k, OUT, k) if k != d else one
+    long = one.deltas().dim_max_val(d).to_python() + 1
+    shift = isl.MultiAff.identity_on_domain_space(tasks.domain().space)
+    shift = shift.set_at(d, shift.get_at(d).add_constant_val(long))
+    instances = tasks.domain()
+    return isl.Map.from_multi_aff(shift).intersect_domain(instances).intersect_range(instances)
+
+
+def _moved(placement: isl.Map, step: isl.Map, k: int) -> isl.Map:
+    """Return { Pl(I)_k -> Pl(I + 1_d)_k : I, I + 1_d in D }."""
+    along = isl.Map.from_pw_aff(placement.as_pw_multi_aff().get_at(k))
+    return along.reverse().apply_range(step).apply_range(along)

@@ -1,1 +1,0 @@
-"""Broadcast spaces, schedules that eliminate them, and which PEs are neighbours."""

@@ -1,0 +1,88 @@
+"""How large what a YAML text says may be: aliases make a short text say any amount, or no end.
+
+Nodes are counted as if every alias were written out, without doing so.
+"""
+
+from __future__ import annotations
+
+import re
+
+import yaml
+
+from stages.nesting import too_deep
+
+MOST_NODES = 100_000
+"""How many nodes a text may say by aliases, beside one for each of its characters."""
+DEEPEST = 100
+"""How deep lists and mappings may lie in each other."""
+
+INDENTED = re.compile(rf"^[ \t?:-]{{{4 * DEEPEST}}}", re.MULTILINE)
+"""A line as only values that lie too deep have; the loader that is C has no room for these."""
+
+
+class TooLargeError(yaml.MarkedYAMLError):
+    """A text says too much, or contains itself: `problem` says which."""
+
+
+def composed(loader: yaml.SafeLoader) -> yaml.Node | None:
+    """Return the node of the only document of a text, None for an empty one.
+
+    Raises yaml.YAMLError for a text that is none, TooLargeError for one that says too much.
+    """
+    try:
+        node = loader.get_single_node()
+        if node is not None:
+            sizes: dict[int, tuple[int, int]] = {}
+            _measure(node, sizes, MOST_NODES + node.end_mark.index - node.start_mark.index)
+    except RecursionError:
+        raise TooLargeError(problem=f"nested deeper than {DEEPEST}") from None
+    return node
+
+
+def _measure(node: yaml.Node, sizes: dict[int, tuple[int, int]], most: int) -> tuple[int, int]:
+    """Return how many nodes a node is, aliases written out, and how deep they lie.
+
+    `sizes` has those that are known, by their identities; (0, 0) for those that hold this one.
+    """
+    known = sizes.get(id(node))
+    if known is not None:
+        if known == (0, 0):
+            raise _too_large("this contains itself", node)
+        return known
+    sizes[id(node)] = 0, 0
+    count, depth = 1, 0
+    for inner in _inner(node):
+        more, below = _measure(inner, sizes, most)
+        count, depth = count + more, max(depth, below)
+    if count > most:
+        raise _too_large(f"aliases make this more than {most} values", node)
+    if depth >= DEEPEST:
+        raise _too_large(f"nested deeper than {DEEPEST}", node)
+    sizes[id(node)] = count, depth + 1
+    return count, depth + 1
+
+
+def _inner(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [each for pair in node.value for each in pair]
+    return node.value if isinstance(node, yaml.SequenceNode) else []
+
+
+def _too_large(problem: str, node: yaml.Node) -> TooLargeError:
+    return TooLargeError(problem=problem, problem_mark=node.start_mark)
+
+
+def load(text: str) -> object:
+    """Return the data of a YAML text, as `yaml.safe_load` does, by C where there is such a loader.
+
+    Raises yaml.YAMLError for a text that is none, TooLargeError for one that says too much, and
+    ValueError for a number or a date that is none.
+    """
+    if too_deep(text) is not None or INDENTED.search(text):
+        raise TooLargeError(problem=f"nested deeper than {DEEPEST}")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+    try:
+        node = composed(loader)
+        return None if node is None else loader.construct_document(node)
+    finally:
+        loader.dispose()

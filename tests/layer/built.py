@@ -1,0 +1,81 @@
+"""Layers written in a test, built stage by stage, each only once."""
+
+import functools
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from stages import PIPELINE
+from stages.make.core.action import run_stage
+from stages.poly.text import read_objects
+
+MV = """lair mv<T=float16>(M=8, N=6): T W[M][N], T x[N] -> T y[M]
+{ all (i, j) in (M, N) y[i] += W[i][j] * x[j] }
+"""
+
+
+class Built:
+    """A layer folder, and what the stages that ran have written for it."""
+
+    def __init__(self, folder, cache):
+        self.folder, self.cache = folder, cache
+        self.next = 0
+
+    def through(self, last):
+        """Run the stages up to and including `last` that have not run yet."""
+        end = PIPELINE.index(last) + 1
+        for stage in PIPELINE[self.next : end]:
+            run_stage(stage, self.folder)
+        self.next = max(self.next, end)
+        return self
+
+    def objects(self, name):
+        return read_objects((self.cache / name).read_text(encoding="utf-8"))
+
+    def yaml(self, name):
+        place = self.folder if name.startswith("build/") else self.cache
+        return yaml.safe_load((place / name).read_text(encoding="utf-8"))
+
+    def program(self, name):
+        """Return the text of `simd/pe_compute.c`, and the like."""
+        return (self.folder / "build" / name).read_text(encoding="utf-8")
+
+    def results(self):
+        return json.loads((self.folder / "build/results.json").read_text(encoding="utf-8"))
+
+    def output(self, tensor):
+        return np.load(self.folder / f"build/outputs/{tensor}.npy")
+
+
+@functools.cache
+def _workspace():
+    return tempfile.TemporaryDirectory()
+
+
+@functools.cache
+def _layer(lair, mapping, copy):
+    root = Path(_workspace().name)
+    name = f"layer{_layer.cache_info().misses}"
+    built = Built(root / "projects" / name, root / "cache" / name)
+    built.folder.mkdir(parents=True)
+    (built.folder / "layer.lair").write_text(lair, encoding="utf-8")
+    (built.folder / "layer.yaml").write_text(mapping, encoding="utf-8")
+    return built
+
+
+def build(lair, mapping, last, copy=0):
+    """Return a layer built up to the stage `last`; `copy` tells equal layers apart."""
+    return _layer(lair, mapping, copy).through(last)
+
+
+def function(program, name):
+    """Return the lines of one function of a program, without the indentation of its body."""
+    lines = program.splitlines()
+    start = next(
+        k + 1 for k, line in enumerate(lines)
+        if line.startswith(f"static void {name}(") and lines[k + 1] == "{"
+    )
+    return [line[4:] for line in lines[start + 1 : lines.index("}", start)]]

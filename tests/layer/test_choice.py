@@ -1,0 +1,82 @@
+"""Which option each task takes: the fewest cycles, while configurations last."""
+
+from types import SimpleNamespace
+
+import islpy as isl
+import pytest
+
+from stages.layer.vector.choice import TooManyError, choose
+from stages.layer.vector.options import Option, Options
+from stages.poly.together import together
+
+
+def task(name, kind="react", **ways):
+    """Return the options of a task, each way with its cycles and configurations."""
+    possible = tuple(
+        Option(way=way, why="", cycles=cycles, configurations=count)
+        for way, (cycles, count) in ways.items()
+    )
+    situation = SimpleNamespace(name=name, task={"kind": kind})
+    return Options(situation=situation, operations=(), possible=possible)
+
+
+def ways_of(tasks, most, prefer=None):
+    return [choice.taken.way for choice in choose(tasks, prefer, most)]
+
+
+PES = ("[PE_X] -> { : PE_X = 1 }", "[PE_X] -> { : PE_X <= 0 }")
+STREAM = task("send_y", "send", exact=(0, 1), loops=(0, 1))
+LARGE = task("on_x", hull=(90, 1), enumerate=(50, 6), loops=(300, 0))
+SMALL = task("on_z", enumerate=(50, 3), loops=(70, 0))
+
+
+def test_the_fewest_cycles_win_and_of_equal_ones_the_first():
+    even = task("on_x", hull=(9, 1), exact=(7, 1), enumerate=(7, 2), loops=(7, 0))
+    assert ways_of([LARGE, even], 16) == ["enumerate", "exact"]
+
+
+def test_what_is_preferred_is_taken_whatever_it_costs():
+    assert ways_of([LARGE, SMALL], 16, "hull") == ["hull", "enumerate"]
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (10, ["exact", "enumerate", "enumerate"]),
+        (9, ["exact", "enumerate", "loops"]),
+        (7, ["exact", "enumerate", "loops"]),
+        (6, ["exact", "hull", "enumerate"]),
+        (2, ["exact", "hull", "loops"]),
+        (1, ["exact", "loops", "loops"]),
+    ],
+)
+def test_where_configurations_do_not_last_the_least_useful_give_way(most, expected):
+    assert ways_of([STREAM, LARGE, SMALL], most) == expected
+
+
+def test_configurations_last_on_each_pe():
+    east, west = (task(name, hull=(9, 2), loops=(90, 0)) for name in ("on_x", "on_z"))
+    chosen = choose([STREAM, east, west], None, 3, together([None, *map(isl.Set, PES)]))
+    assert [choice.taken.way for choice in chosen] == ["exact", "hull", "hull"]
+    assert ways_of([STREAM, east, west], 3) == ["exact", "hull", "loops"]
+
+
+def test_what_gives_way_says_how_many_configurations_it_needs():
+    choices = choose([STREAM, LARGE, SMALL], None, 9)
+    assert choices[2].unaffordable == {
+        "enumerate": "on_z needs 3 configurations of vector instructions, 2 of 9 "
+                     "live_configurations are free"
+    }
+
+
+@pytest.mark.parametrize(
+    ("tasks", "most", "prefer", "text"),
+    [
+        ([STREAM, STREAM], 1, None, "send_y needs 1 configuration of vector instructions, 0"),
+        ([STREAM, SMALL], 3, "enumerate", "on_z needs 3 configurations of vector instructions, 2"),
+    ],
+)
+def test_a_stream_or_what_is_preferred_does_not_give_way(tasks, most, prefer, text):
+    with pytest.raises(TooManyError) as caught:
+        choose(tasks, prefer, most)
+    assert caught.value.message == f"{text} of {most} live_configurations are free"

@@ -1,0 +1,61 @@
+"""Cycles that are expected, and those that the simulated machine charges."""
+
+from math import prod
+
+import pytest
+
+from stages.layer import simulate
+from stages.make.core.folder_inputs import FolderInputs
+from stages.make.core.layers import open_folder
+from stages.reference.data import input_samples
+from tests.layer.built import build
+
+STREAM = (
+    'target: "{ PE[1, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] }"\ntensors:\n'
+    '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}\n'
+    "data: {density: 1}\n"
+)
+CONV = """lair n(): float16 x[12], float16 W[5] -> float16 y[8]
+{ all (i, j) in (8, 5) y[i] += x[i + j] * W[j] }
+"""
+STRIDED = """lair n(): float16 x[20], float16 W[6] -> float16 y[8]
+{ all (i, j) in (8, 6) y[i] += x[2*i + j] * W[j] }
+"""
+PARTS = """lair n(): float16 W[12][12], float16 x[12] -> float16 y[12]
+{ all (i, j) in (12, 12) y[i] += W[i][j] * x[j] }
+"""
+TRIANGLE = (
+    'target: "{ PE[2, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] : i <= j; '
+    'n[i, j] -> PE[1, 0] : i > j }"\ntensors:\n'
+    '  x: {arrives: "{ x[j] -> [PE[p, -1] -> index[j]] : 0 <= p <= 1 }", sparse: true}\n'
+    '  y: {leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}\n'
+    "data: {density: 1}\n"
+)
+LAYERS = {
+    "conv": (CONV, STREAM),
+    "conv enumerated": (CONV, STREAM + "simd: {prefer: enumerate}\n"),
+    "conv configured": (CONV, STREAM + "simd: {prefer: configure}\n"),
+    "strided": (STRIDED, STREAM),
+    "triangles": (PARTS, TRIANGLE),
+    "triangles configured": (PARTS, TRIANGLE + "simd: {prefer: configure}\n"),
+}
+
+
+def busiest(built, variant):
+    """Return the cycles in which the busiest PE was not idle, those of `main` left out."""
+    inputs = FolderInputs(open_folder(built.folder), simulate.READS)
+    node = inputs.lair()
+    arrays = input_samples(inputs.mapping(), node, inputs.arrays())
+    ran = simulate.run_programs(inputs, variant, arrays, node)
+    return int(ran.usage["busy"].max())
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_loops_and_vector_instructions_differ_by_as_many_cycles_as_expected(layer):
+    built = build(*LAYERS[layer], "render")
+    decision = built.yaml("simd.yaml")["on_x"]
+    before = decision["by"] not in ("loops", "configure")
+    configured = 8 * prod(decision.get("several", [])) if before else 0
+    loops = decision["others"].get("loops", decision)["cycles"]
+    saved = busiest(built, "loops") - busiest(built, "simd")
+    assert saved == loops - (decision["cycles"] - configured)

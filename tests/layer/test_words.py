@@ -1,0 +1,39 @@
+"""Texts of stages that bring into a program what is neither a name nor a number."""
+
+import pytest
+
+from stages.diagnose import Source, UserError
+from stages.layer.pe.words import read_words
+
+
+class Text:
+    """What a stage reads: one text."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def yaml(self, name):
+        return self.data
+
+    def source(self, name):
+        return Source(path=name, text=str(self.data))
+
+
+@pytest.mark.parametrize("data", [
+    {"on_x": {"operation": "MAC", "why": "what (people) read;", "sizes": ["[n] -> { [(n)] }", 8]}},
+    {"send_y": {"operands": [{"number": "-inf", "type": "float16"}], "op": "+="}},
+])
+def test_names_numbers_and_what_isl_reads_may_stand_in_a_program(data):
+    assert read_words(Text(data), "simd.yaml") == data
+
+
+@pytest.mark.parametrize("data", [
+    {"on_x": {"operation": '({ system("true"); MAC; })'}},
+    {"on_x": {"operation": "{ [MAC] }"}},
+    {"on_x": {"operands": [{"local": "y_local[0]; f("}]}},
+    {"on_x": {"operands": [{"number": "f()"}]}},
+    {"on_x; f()": {"operation": "MAC"}},
+])
+def test_what_else_would_be_spelled_in_c_is_refused(data):
+    with pytest.raises(UserError, match="no name, number"):
+        read_words(Text(data), "simd.yaml")

@@ -1,0 +1,40 @@
+"""The process in which isl works."""
+
+import os
+
+import pytest
+
+from stages.diagnose import UserError
+from stages.make.core.apart import apart
+
+
+def fail(text):
+    raise UserError(text)
+
+
+@pytest.fixture
+def process():
+    """The process of this one, which has begun."""
+    apart().call(os.getpid)
+    yield apart()
+    apart().end()
+
+
+def test_calls_run_in_one_other_process(process):
+    assert process.call(os.getpid) == process.call(os.getpid) != os.getpid()
+
+
+def test_what_a_call_raises_is_raised_here(process):
+    with pytest.raises(UserError, match="no such tensor"):
+        process.call(fail, "no such tensor")
+
+
+def test_a_process_that_is_forked_has_another_one(process):
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writes, str(apart().call(os.getpid)).encode())
+        apart().end()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert process.call(os.getpid) != int(os.read(reads, 20))

@@ -1,0 +1,17 @@
+"""What changed of tools since the last build."""
+
+from stages.make.core import made_with
+from stages.make.core.made_with import news
+
+
+def test_at_first_there_are_no_news(tmp_path):
+    assert news(tmp_path) == {}
+    assert news(tmp_path) == {}
+
+
+def test_a_tool_of_another_version_is_news(tmp_path, monkeypatch):
+    monkeypatch.setattr(made_with, "versions", lambda: {"islpy": "1", "xdsl": None})
+    news(tmp_path)
+    monkeypatch.setattr(made_with, "versions", lambda: {"islpy": "2", "xdsl": "1"})
+    assert news(tmp_path) == {"tools": {"islpy": ["1", "2"], "xdsl": [None, "1"]}}
+    assert news(tmp_path) == {}

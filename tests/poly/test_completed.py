@@ -1,0 +1,89 @@
+"""Which positions of an order are complete after which steps."""
+
+import islpy as isl
+import pytest
+
+from stages.poly.completed import is_in_order, lead_of, stops_of
+
+PES = isl.Set("{ PE[0, 0] }")
+ORDER = isl.Map("{ y[i] -> [PE[0, 0] -> index[i]] : 0 <= i < 8 }")
+LAST = isl.Map("{ y[i] -> [PE[0, 0] -> portion[i + 2]] : 0 <= i < 8 }")
+BOX = [[0, 9]]
+
+
+def stops(text):
+    return isl.Set(f"{{ {text} }}")
+
+
+def lead(text, order=ORDER, last=LAST, pes=PES):
+    return lead_of(order, last, stops(text), pes)
+
+
+def test_an_element_leaves_after_the_last_step_that_adds_to_it():
+    found = lead("portion[k] : 0 <= k <= 9")
+    expected = isl.Set(
+        "[PE_X, PE_Y, index] -> { index[i] : PE_X = PE_Y = 0 and i = index - 2 and 0 <= i < 8 }"
+    )
+    assert found.leading(["index"]).is_equal(expected)
+    assert found.rest.is_empty()
+
+
+def test_it_waits_for_the_next_stop():
+    found = lead("portion[k] : k = 4 or k = 7")
+    expected = isl.Set(
+        "[PE_X, PE_Y, index] -> { index[i] : PE_X = PE_Y = 0 and "
+        "((index = 4 and 0 <= i <= 2) or (index = 7 and 3 <= i <= 5)) }"
+    )
+    assert found.leading(["index"]).is_equal(expected)
+    rest = isl.Set("[PE_X, PE_Y] -> { index[i] : PE_X = PE_Y = 0 and 6 <= i < 8 }")
+    assert found.rest.is_equal(rest)
+
+
+def test_what_a_pe_adds_nothing_to_leaves_at_the_first_stop():
+    last = isl.Map("{ y[i] -> [PE[0, 0] -> portion[i]] : 4 <= i < 8 }")
+    found = lead("portion[k] : 3 <= k < 7", last=last)
+    first = isl.Set("[PE_X, PE_Y, index] -> { index[i] : PE_X = PE_Y = 0 and 0 <= i < 4 and "
+                    "index = 3 }")
+    assert first.is_subset(found.leading(["index"]))
+
+
+def test_pes_that_run_no_steps_send_all_at_the_end():
+    order = isl.Map("{ y[i] -> [PE[x, 0] -> index[i]] : 0 <= i < 8 and 0 <= x < 2 }")
+    found = lead("portion[k] : 0 <= k <= 9", order=order)
+    rest = isl.Set("[PE_X, PE_Y] -> { index[i] : PE_X = 1 and PE_Y = 0 and 0 <= i < 8 }")
+    assert found.rest.is_equal(rest)
+
+
+@pytest.mark.parametrize(
+    ("to", "in_order"),
+    [("i", True), ("7 - i", False), ("(i + 4) mod 8", False), ("floor(i/2), i mod 2", True)],
+)
+def test_positions_leave_in_order_or_not_at_all(to, in_order):
+    order = isl.Map(f"{{ y[i] -> [PE[0, 0] -> index[{to}]] : 0 <= i < 8 }}")
+    assert is_in_order(lead("portion[k] : 0 <= k < 9", order=order)) is in_order
+
+
+def test_a_position_behind_one_that_leaves_at_the_end_is_out_of_order():
+    order = isl.Map("{ y[i] -> [PE[0, 0] -> index[7 - i]] : 0 <= i < 8 }")
+    assert not is_in_order(lead("portion[k] : k = 5", order=order))
+
+
+def test_stops_count_from_the_first_step_that_completes_an_element():
+    expected = [
+        "portion[k] : k = 5", "portion[k] : k = 5 or k = 9",
+        "portion[k] : k = 3 or k = 5 or k = 7", "portion[k] : k = 3 or k = 5 or k = 7 or k = 9",
+        "portion[k] : 2 <= k < 9", "portion[k] : 2 <= k < 10",
+    ]
+    found = list(stops_of(LAST, BOX))
+    assert all(f.is_equal(stops(e)) for f, e in zip(found, expected, strict=True)), found
+
+
+def test_stops_of_two_dimensions_are_ends_of_the_inner_one_first():
+    last = isl.Map("{ y[i, j] -> [PE[0, 0] -> portion[i, j]] : 0 <= i, j < 2 }")
+    expected = [
+        "portion[i, 1] : i = 0", "portion[i, 1] : 0 <= i < 2",
+        "portion[i, j] : 0 <= i < 2 and 0 <= j < 2 and i + j < 2",
+        "portion[i, j] : 0 <= i < 2 and 0 <= j < 2",
+    ]
+    found = list(stops_of(last, [[0, 1], [0, 1]]))
+    assert all(f.is_equal(stops(e)) for f, e in zip(found, expected, strict=True)), found

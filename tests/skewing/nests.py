@@ -1,0 +1,62 @@
+"""Loop nests in isl syntax: when and where they run, and what they use."""
+
+from dataclasses import replace
+
+import islpy as isl
+
+from stages.skewing.skewing import skew
+from stages.skewing.statements import Machine, groups_of, space_of
+from stages.skewing.topology import Topology
+
+LARGE = 2**20
+
+
+GRID = Topology(kind="mesh", sizes=(64, 64))
+
+
+def nest(instances, schedule, placement, reads="{ }", writes="{ }", given=(), topology=GRID):
+    """Return a nest; `given` are the statements whose schedule is taken as it is."""
+    domain = isl.UnionSet(instances)
+    lair = {
+        "instances": domain, "reads": isl.UnionMap(reads), "writes": isl.UnionMap(writes)
+    }
+    return space_of(lair, *(bounded(m, domain) for m in (placement, schedule)), given, topology)
+
+
+def bounded(relation, domain):
+    return isl.UnionMap(relation).intersect_domain(domain)
+
+
+def along(space, spatial):
+    """Return a nest on a grid with links along some dimensions only."""
+    return replace(space, topology=replace(space.topology, spatial=spatial))
+
+
+def lags(space, memory=LARGE, wishes=()):
+    """Return F by statement; elements have two bytes."""
+    tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
+    machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes=dict(wishes))
+    found = {}
+    for group in groups_of(space, machine):
+        found |= skew(group)
+    return found
+
+
+def timed(space, memory=LARGE):
+    """Return the statements by name, as skewing sees them."""
+    tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
+    machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes={})
+    groups = groups_of(space, machine)
+    return {each.name: each for group in groups for each in group.statements}
+
+
+def product(loops="i, j, k", size=8, given=True):
+    """Return the matrix product of Examples 1 and 2, on PE[i, j]."""
+    return nest(
+        f"{{ S[i, j, k] : 0 <= i, j, k < {size} }}",
+        f"{{ S[i, j, k] -> [{loops}] }}",
+        "{ S[i, j, k] -> PE[i, j] }",
+        "{ S[i, j, k] -> A[i, k]; S[i, j, k] -> B[k, j] }",
+        "{ S[i, j, k] -> C[i, j] }",
+        ["S"] if given else [],
+    )

@@ -1,0 +1,1 @@
+"""What writes documents and measures; it is not shipped."""

@@ -1,0 +1,58 @@
+"""What multicast is worth: the table of docs/multicast.md.
+
+Source   B. Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tools.evaluation.document import table
+from tools.evaluation.measure import Case
+from tools.evaluation.templates import template
+
+MACHINE = "systolic"
+HEAD = ("layer", "with multicast", "passed on", "worth", "copies", "worth")
+Pair = Sequence[Mapping[str, Any]]
+"""The results of a layer whose PEs pass on, and of the same one whose PEs get copies."""
+
+
+def without_multicast(case: Case) -> tuple[Case, Case]:
+    """Return a case whose PEs pass on, and one whose PEs get copies, else as it is."""
+    mapping = {**case.mapping, "machine": MACHINE}
+    passing = dataclasses.replace(case, mapping={**mapping, "skew": True})
+    return passing, dataclasses.replace(case, mapping={**mapping, "skew": False})
+
+
+def document(found: Mapping[str, Pair]) -> str:
+    """Return the document, by layer."""
+    alone = [name for name, pair in found.items() if not _differs(pair)]
+    return template("multicast.md.j2").render(
+        table=layers_table({n: pair for n, pair in found.items() if n not in alone}), alone=alone
+    )
+
+
+def layers_table(found: Mapping[str, Pair]) -> str:
+    """Return the cycles of each layer, first where multicast is worth the most."""
+    rows = sorted(found.items(), key=lambda item: (-max(_worths(item[1]), default=1.0), item[0]))
+    return table(HEAD, ((name, *_cells(pair)) for name, pair in rows))
+
+
+def _cells(pair: Pair) -> Iterator[Any]:
+    passing, copies = pair
+    copied = passing.get("multicast", {}).get("cycles")
+    yield passing["cycles"]["simd"] if copied is None else copied
+    for each in (passing, copies):
+        yield each["cycles"]["simd"]
+        yield f"{each.get('multicast', {}).get('worth', 1.0):.2f}"
+
+
+def _worths(pair: Pair) -> list[float]:
+    return [each["multicast"]["worth"] for each in pair if "multicast" in each]
+
+
+def _differs(pair: Pair) -> bool:
+    """Say whether a layer takes other cycles with multicast than without."""
+    return any(worth != 1 for worth in _worths(pair))

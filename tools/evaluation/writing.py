@@ -1,0 +1,157 @@
+"""What `doit evaluate` does: it builds layers, and prints tables or writes documents."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from stages.diagnose import UserError
+from stages.make.commands.command import LayerCommand, Options, print_json
+from stages.make.core.summary import is_right
+from stages.make.store.files import write_whole
+from stages.make.store.folders import LAYER, LayerFolder
+from stages.shipped import STAGES
+from tools.evaluation import broadcast, counted as layers, document, multicast, sweeps
+from tools.evaluation.measure import Case, case_of, measure, on_machine
+
+CATALOGUE = "catalogue/"
+MACHINES = ("wse2", "ideal")
+
+
+def evaluate(command: LayerCommand, options: Options, words: list[str]) -> int:
+    """Build layers, and print or write what came of them; return the exit code.
+
+    Raises InvalidCommand where the words are wrong, UserError where a layer is.
+    """
+    if not words and Path.cwd() != STAGES.parent:
+        raise command.refuse("only Lairmake's own repository has these documents",
+                             "name layers, and their tables are printed")
+    if options["broadcast"]:
+        return _count(command, options, words)
+    if options["multicast"]:
+        return _without_multicast(command, options, words)
+    cases = _cases(command, words)
+    used = () if words else sweeps.SWEEPS
+    plan = dict(_plan(cases, used))
+    found = dict(zip(plan, measured(list(plan.values())), strict=True))
+    on = {m: {case.name: found[m, case.name] for case in cases} for m in MACHINES}
+    swept = {
+        each.name: {x: {s: found[each.name, x, s] for s in each.series} for x in each.values}
+        for each in used
+    }
+    text = document.document(on["wse2"], on["ideal"], swept, used)
+    if not words:
+        pictures = {s.name: document.picture(s, swept[s.name]) for s in used}
+        write(Path.cwd() / "docs", "evaluation", text, pictures)
+    if options["json"]:
+        print_json({**on, "sweeps": swept})
+    elif words:
+        print(text, end="")
+    return 0
+
+
+def _count(command: LayerCommand, options: Options, words: list[str]) -> int:
+    """Count the accesses of layers, and print or write what came of them."""
+    cases = _cases(command, words) if words else [layer.case() for layer in layers.LAYERS]
+    sides = () if words else broadcast.SIDES
+    grids = [layers.matmul(side).case() for side in sides]
+    every = _each([*cases, *grids], broadcast.counted)
+    found = {case.name: counts for case, counts in zip(cases, every, strict=False)}
+    by_side = dict(zip(sides, every, strict=True))
+    if not words:
+        text = broadcast.document(found, by_side)
+        write(Path.cwd() / "docs", "broadcast", text, broadcast.pictures(by_side))
+    if options["json"]:
+        print_json({"layers": found, "sides": by_side})
+    elif words:
+        print(broadcast.layers_table(found))
+    return 0
+
+
+def _without_multicast(command: LayerCommand, options: Options, words: list[str]) -> int:
+    """Build layers for a machine without multicast, and print or write what came of them."""
+    cases = [case_of(layer.name, layer.path) for layer in _layers(command, words)]
+    every = [each for case in cases for each in multicast.without_multicast(case)]
+    results = list(measured(every))
+    pairs = zip(results[::2], results[1::2], strict=True)
+    found = {case.name: pair for case, pair in zip(cases, pairs, strict=True)}
+    if not words:
+        write(Path.cwd() / "docs", "multicast", multicast.document(found), {})
+    if options["json"]:
+        print_json(found)
+    elif words:
+        print(multicast.layers_table(found))
+    return 0
+
+
+def _cases(command: LayerCommand, words: Sequence[str]) -> list[Case]:
+
+    layers = _layers(command, words)
+    known = [layer for layer in layers if layer.name.startswith(CATALOGUE)]
+    chosen = layers if words else known
+    if not chosen:
+        raise command.refuse("there is no layer below projects/catalogue here")
+    return [case_of(layer.name.removeprefix(CATALOGUE), layer.path) for layer in chosen]
+
+
+def _layers(command: LayerCommand, words: Sequence[str]) -> list[LayerFolder]:
+    """Return the layer folders of this name; without names, all."""
+    layers, rest = command.select(words)
+    found = [layer for layer in layers if (layer.path / LAYER).is_file()]
+    others = [each.name for each in layers if each not in found and each.name in words]
+    if rest or others:
+        raise command.refuse(f"{(rest + others)[0]} is no layer")
+    return found
+
+
+def _plan(cases: Sequence[Case], sweeps: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], Case]]:
+    """Yield what is to be measured, by a name."""
+    for machine in MACHINES:
+        yield from (((machine, case.name), on_machine(case, machine)) for case in cases)
+    for sweep in sweeps:
+        for value in sweep.values:
+            yield from (((sweep.name, value, s), sweep.case(value, s)) for s in sweep.series)
+
+
+def measured(cases: Sequence[Case]) -> Iterator[Mapping[str, Any]]:
+    """Yield the results of cases, in order.
+
+    Raises UserError where a value is wrong, and what building raises.
+    """
+    for case, results in zip(cases, _each(cases, measure), strict=True):
+        if not is_right(results):
+            raise UserError(f"{case.name}: a value is wrong", hint="a build of it says which")
+        yield results
+
+
+def _each(
+    cases: Sequence[Case], what: Callable[..., Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield what(case, workspace) of cases, in order, from as many processes as processors."""
+    with TemporaryDirectory() as place, ProcessPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(functools.partial(what, workspace=Path(place)), cases)
+        for number, results in enumerate(found, start=1):
+            name = cases[number - 1].name
+            _tell(f"{number} of {len(cases)}: {name}", is_last=number == len(cases))
+            yield results
+
+
+def _tell(text: str, is_last: bool) -> None:
+    """Write how far it is: a line on a terminal, else nothing."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{'' if is_last else text}")
+        sys.stderr.flush()
+
+
+def write(folder: Path, name: str, text: str, pictures: Mapping[str, str]) -> None:
+    """Write a document and its plots."""
+    folder.mkdir(exist_ok=True)
+    for picture, drawn in pictures.items():
+        write_whole(folder / f"{name}_{picture}.svg", drawn.encode())
+    write_whole(folder / f"{name}.md", text.encode())
