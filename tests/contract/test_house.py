@@ -1,0 +1,87 @@
+"""Imports go one way: a package lies above those that it imports, which know nothing of it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOORS = """
+stages.nesting
+stages.diagnose stages.shipped stages.yaml_limits
+stages.poly
+stages.machine
+stages.lair
+stages.mapping
+stages.reference stages.fabric stages.volumes
+stages.skewing
+stages.layer.routes stages.kernel.parts stages.kernel.mlir
+stages.layer.streams
+stages.layer.vector stages.layer.pe stages.layer.bound
+stages.layer stages.kernel stages.network
+stages
+stages.make.store
+stages.make.core
+stages.make.doit
+stages.make
+stages.make.commands
+lairmake tools tools.evaluation
+"""
+"""From the ground up: a package imports what lies on floors below its own."""
+
+NEVER = {
+    "stages.kernel": ("stages.layer",),
+    "stages.network": ("stages.layer.routes", "stages.layer.streams", "stages.layer.pe"),
+    "stages.make.store": ("doit",),
+    "stages.make.core": ("doit",),
+}
+"""What lies below and is not imported either, by a folder and those in it."""
+
+LEVEL = {name: at for at, line in enumerate(FLOORS.splitlines()) for name in line.split()}
+TOPS = ("stages", "lairmake", "tools")
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): path
+    for top in TOPS for path in sorted((ROOT / top).rglob("*.py"))
+}
+
+
+def package_of(name):
+    """Return the longest beginning of a name that stands in FLOORS."""
+    while name not in LEVEL:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def imported(module):
+    """Return all that a module imports of this project and doit: at any depth, and for types."""
+    names = []
+    for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{each.name}" for each in node.names]
+    return [name for name in names if name.split(".")[0] in (*TOPS, "doit")]
+
+
+def is_in(name, packages):
+    return f"{name}.".startswith(tuple(f"{package}." for package in packages))
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_no_import_runs_back(module):
+    own = module if module in LEVEL else module.rpartition(".")[0]
+    names = imported(module)
+    never = [each for place, each in NEVER.items() if is_in(own, [place])]
+    assert [name for name in names for each in never if is_in(name, each)] == []
+    others = {package_of(name) for name in names if not is_in(name, ["doit"])} - {own}
+    assert [other for other in others if LEVEL[other] >= LEVEL[own]] == []
+
+
+def test_no_name_of_a_file_is_in_two_packages_that_know_each_other():
+    stems, pairs = {}, set()
+    for module in FILES:
+        own, _, stem = module.rpartition(".")
+        stems.setdefault(own, set()).add(stem)
+        pairs |= {(own, package_of(name)) for name in imported(module) if not is_in(name, ["doit"])}
+    shared = {(a, b): stems[a] & stems.get(b, set()) - {"__init__"} for a, b in pairs if a != b}
+    assert {pair: names for pair, names in shared.items() if names} == {}
