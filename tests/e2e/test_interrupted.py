@@ -94,7 +94,7 @@ def test_an_interrupted_build_ends_cleanly_and_keeps_what_is_done(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_build_is_interrupted_while_its_processes_start(small, number):
-    """The first waits for work, the second is not there yet, and doit looks after neither."""
+    """The first runs a stage, the second is not there yet."""
     small.layer("projects/b")
     small.write("dodo.py", DODO + BETWEEN.format(number=int(number)))
     build = start(small, "-n", "2")
@@ -111,15 +111,14 @@ BETWEEN = """
 import os
 from stages.make.doit.runner import LazyRunner
 
-next_job, jobs = LazyRunner.get_next_job, []
+add, added = LazyRunner._add_process, []
 
-def interrupted_job(self, completed):
-    jobs.append(completed)
-    if len(jobs) == 2:
+def interrupted(self):
+    added.append(add(self))
+    if len(added) == 2:
         os.kill(os.getpid(), {number})
-    return next_job(self, completed)
 
-LazyRunner.get_next_job = interrupted_job
+LazyRunner._add_process = interrupted
 """
 
 

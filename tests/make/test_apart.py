@@ -1,11 +1,12 @@
 """The process in which isl works."""
 
 import os
+import time
 
 import pytest
 
 from stages.diagnose import UserError
-from stages.make.core.apart import apart
+from stages.make.core.apart import apart, wait_for
 
 
 def fail(text):
@@ -38,3 +39,15 @@ def test_a_process_that_is_forked_has_another_one(process):
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     assert process.call(os.getpid) != int(os.read(reads, 20))
+
+
+def test_each_of_several_answers_when_it_is_done(process):
+    """One that is asked later answers first, and neither keeps the pipes of the other open."""
+    second = apart(1)
+    process.ask(time.sleep, 0.3)
+    second.ask(os.getpid)
+    assert wait_for([process, second]) == [second]
+    assert second.answer() != os.getpid()
+    assert wait_for([process]) == [process]
+    process.leave()
+    second.leave()

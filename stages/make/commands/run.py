@@ -17,7 +17,7 @@ from doit.cmd_run import Run as DoitRun
 
 from stages.diagnose import UserError
 from stages.make.commands.inert import Inert
-from stages.make.core.apart import apart
+from stages.make.core.apart import all_apart
 from stages.make.core.session import session
 from stages.make.core.workers import workers
 from stages.make.doit.finish import finish
@@ -101,7 +101,8 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
         with _interruptible():
             try:
                 code = int(super().execute(params, args) or 0)
-                apart().leave()
+                for each in all_apart():
+                    each.leave()
                 return finish(code) if known.home is not None else code
             except KeyboardInterrupt:
                 if known.home is None:
@@ -151,7 +152,8 @@ def _numbered(words: list[str]) -> list[str]:
 
 def _interrupted() -> int:
     """Wait until no process of the build writes any more, and say that it ended."""
-    apart().end()
+    for each in all_apart():
+        each.end()
     workers().end()
     if session().lost:
         name = signal.Signals(session().lost).name

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import functools
 import mmap
 import multiprocessing
 import os
@@ -20,7 +19,8 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from stages.diagnose import UserError, UserErrors
@@ -67,11 +67,41 @@ class Apart:
 
         Raises TooLong, and Lost where something else ended the process.
         """
-        calls = self._calls or self._begin()
+        self.ask(function, *arguments)
+        found: T = self.answer()
+        return found
+
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Begin a call. Raises Lost where something else ended the process."""
+        with self._ending():
+            (self._calls or self._begin()).send((function, arguments))
+
+    def answer(self) -> Any:
+        """Return what the function returns that was asked for, or raise what it raises.
+
+        Raises TooLong, and Lost where something else ended the process.
+        """
+        with self._ending():
+            if self._calls is None:
+                raise EOFError
+            while not self._calls.poll(max(self.seconds_left(), 0.0)):
+                if self.seconds_left() <= 0:
+                    raise TooLong
+            result, error = self._calls.recv()
+        if error is not None:
+            raise error
+        return result
+
+    def seconds_left(self) -> float:
+        """Return how long isl may work on from now, at least until it is looked at again."""
+        since = SECONDS.unpack_from(self._since)[0]
+        return MOST_SECONDS - (time.monotonic() - since if since else 0.0)
+
+    @contextlib.contextmanager
+    def _ending(self) -> Iterator[None]:
+        """End the process with a call that is not answered."""
         try:
-            calls.send((function, arguments))
-            self._wait_for(calls)
-            result, error = calls.recv()
+            yield
         except (EOFError, OSError) as gone:
             if not self._process:
                 raise KeyboardInterrupt from gone
@@ -80,10 +110,6 @@ class Apart:
         except BaseException:
             self.end()
             raise
-        if error is not None:
-            raise error
-        found: T = result
-        return found
 
     def end(self) -> None:
         """End the process, which has `GRACE` for it, if there is one."""
@@ -111,15 +137,11 @@ class Apart:
             os.waitpid(process, 0)
             os.close(self._hold)
 
-    def _wait_for(self, calls: Connection) -> None:
-        """Wait for the answer to a call. Raises TooLong where isl takes more than its time for it.
-        """
-        left = MOST_SECONDS
-        while not calls.poll(left):
-            since = SECONDS.unpack_from(self._since)[0]
-            left = MOST_SECONDS - (time.monotonic() - since if since else 0.0)
-            if left <= 0:
-                raise TooLong
+    def _let_go(self) -> None:
+        """Close the pipes, in a process that is forked: this one would never see that they are."""
+        if self._process and self._calls is not None:
+            self._calls.close()
+            os.close(self._hold)
 
     def _begin(self) -> Connection:
         ours, theirs = multiprocessing.Pipe()
@@ -131,11 +153,24 @@ class Apart:
         if process == 0:
             ours.close()
             os.close(hold)
+            for each in _OF_THIS:
+                each._let_go()
             _serve(theirs, held, self._since)
         theirs.close()
         os.close(held)
         self._process, self._hold, self._calls = process, hold, ours
         return ours
+
+
+def wait_for(asked: Sequence[Apart]) -> list[Apart]:
+    """Return those that have an answer, or take too long for it: one at least, after a while."""
+    by_calls = {calls: each for each in asked if (calls := each._calls) is not None}
+    found: list[Apart] = []
+    while by_calls and not found:
+        left = min(each.seconds_left() for each in asked)
+        answers = set(wait(by_calls, max(left, 0.0)))
+        found = [e for calls, e in by_calls.items() if calls in answers or e.seconds_left() <= 0]
+    return found or list(asked)
 
 
 @contextlib.contextmanager
@@ -191,11 +226,21 @@ def _answered(function: Callable[..., Any], arguments: Any) -> tuple[Any, Except
         return None, ExceptionWithTraceback(error, error.__traceback__)
 
 
-def apart() -> Apart:
-    """Return the one of this process: another one for each that is forked."""
-    return _apart_of(os.getpid())
+def apart(number: int = 0) -> Apart:
+    """Return one of those of this process, numbered from 0: other ones for each that is forked."""
+    if _OWNER[:] != [os.getpid()]:
+        _OWNER[:] = [os.getpid()]
+        _OF_THIS.clear()
+    while len(_OF_THIS) <= number:
+        _OF_THIS.append(Apart())
+    return _OF_THIS[number]
 
 
-@functools.cache
-def _apart_of(_process: int) -> Apart:
-    return Apart()
+def all_apart() -> list[Apart]:
+    """Return all those of this process."""
+    apart()
+    return _OF_THIS
+
+
+_OWNER: list[int] = []
+_OF_THIS: list[Apart] = []

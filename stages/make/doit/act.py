@@ -10,7 +10,7 @@ from doit.exceptions import TaskFailed
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import build
-from stages.make.core.apart import Lost, TooLong, apart
+from stages.make.core.apart import Apart, Lost, TooLong, apart
 from stages.make.core.faults import is_refusal, refusal, too_hard
 from stages.make.core.task_values import values_of
 from stages.make.core.workers import workers
@@ -29,9 +29,25 @@ def build_stage(stage: str, folder: LayerFolder, task: Any) -> Any:
 
     What is wrong fails it, for the reporter to print.
     """
+    with _ONE:
+        ask(apart(), stage, folder)
+        return outcome(apart(), stage, folder, task)
+
+
+def ask(process: Apart, stage: str, folder: LayerFolder) -> None:
+    """Let a process build a task. Raises KeyboardInterrupt where something else ended it."""
     try:
-        with _ONE, workers().acting():
-            task.meta = {"result": apart().call(build, stage, folder)}
+        process.ask(build, stage, folder)
+    except Lost as error:
+        workers().lose(signal.SIGKILL)
+        raise KeyboardInterrupt from error
+
+
+def outcome(process: Apart, stage: str, folder: LayerFolder, task: Any) -> Any:
+    """Return the values of a task that a process builds, or how it failed, when it is done."""
+    try:
+        with workers().acting():
+            task.meta = {"result": process.answer()}
     except (UserError, UserErrors) as error:
         return StageFailed(str(error))
     except OSError as error:

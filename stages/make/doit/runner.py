@@ -1,4 +1,4 @@
-"""doit's runner in several processes, for layers: these are forked when two of them have work."""
+"""doit's runner for layers: their stages run in other processes, as many as there is work for."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections import deque
 from multiprocessing import SimpleQueue
 from typing import Any
 
-from doit.runner import JobTask, JobTaskPickle, MReporter, MRunner
-from doit.task import DelayedLoaded
+from doit.exceptions import BaseFail, TaskError
+from doit.runner import MRunner
 
+from stages.make.core.apart import Apart, apart, wait_for
 from stages.make.core.session import session
 from stages.make.core.stage import load
 from stages.make.core.workers import workers
+from stages.make.doit.act import ask, outcome
 from stages.make.doit.grouped import needed
 
 
@@ -24,11 +26,11 @@ def cores() -> int:
 
 
 class LazyRunner(MRunner):  # type: ignore[misc]
-    """Runs tasks in this process as long as those that are ready are of one layer.
+    """Hands out stages to processes that run nothing else, and tells itself what becomes of them.
 
-    Most stages of a layer wait for each other: more processes would only load modules again. From
-    there on this process hands out tasks, and says that they begin when it does so. Where nobody
-    asked for processes there is one if tasks of the user run, since nobody knows what they change.
+    Most stages of a layer wait for each other, so another process begins only where another layer
+    has work. Tasks of the user run in this one, and then no two stages at a time, since nobody
+    knows what they change; but where the user asked for processes all tasks run in those of doit.
     """
 
     Queue: Any = staticmethod(SimpleQueue)
@@ -36,31 +38,22 @@ class LazyRunner(MRunner):  # type: ignore[misc]
     is_asked_for = True
 
     def run_tasks(self, task_dispatcher: Any) -> None:
-        """Run tasks here until two layers have work, and then in other processes."""
-        self._ready: deque[Any] = deque()
+        """Run all tasks."""
         self._run_tasks_init(task_dispatcher)
-        if not self.is_asked_for and self._has_others(task_dispatcher.selected_tasks):
-            self.num_process = 1
-        completed = None
-        while not self._stop_running:
-            self._look_for_work(completed)
-            if not self._ready:
-                return
-            if self._has_work_for_two():
-                self._load_stages()
-                with workers().looked_after():
-                    super().run_tasks(task_dispatcher)
-                return
-            completed = self._ready.popleft()
-            self.process_task_result(completed, self.execute_task(completed.task))
-
-    def _load_stages(self) -> None:
-        """Load the stages that are ready, once for all processes; one that fails does so there."""
-        names = {node.task.name for node in self._ready} & session().stages.keys()
-        with workers().undisturbed(), contextlib.suppress(Exception):
-            for stage in {session().stages[name][1] for name in names}:
-                load(stage)
-        gc.freeze()
+        has_others = self._has_others(task_dispatcher.selected_tasks)
+        if has_others and self.is_asked_for and self.num_process > 1:
+            with workers().looked_after():
+                super().run_tasks(task_dispatcher)
+            return
+        self._most = 1 if has_others else max(self.num_process, 1)
+        self._ready: deque[Any] = deque()
+        self._busy: dict[Apart, Any] = {}
+        self._processes: list[Apart] = []
+        self._look_for_work(None)
+        while self._ready or self._busy:
+            self._begin_tasks()
+            for node in self._ended_tasks():
+                self._look_for_work(node)
 
     def _has_others(self, selected: Any) -> bool:
         """Return whether a task of the user is to run, or one that is not known yet."""
@@ -68,48 +61,13 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         return not is_known or bool(set(needed(self.tasks, selected)) - session().stages.keys())
 
     def _look_for_work(self, completed: Any) -> None:
-        """Select tasks until there is work for all that may run, or none that is ready."""
-        node = completed
-        while not self._has_enough() and self._take(node):
-            node = None
-
-    def _has_enough(self) -> bool:
-        return self._has_work_for_two() if self.num_process > 1 else bool(self._ready)
-
-    def _has_work_for_two(self) -> bool:
-        """Return whether tasks of several layers are ready, of which each may have a process."""
-        layers = {node.task.name.partition(":")[0] for node in self._ready}
-        return self.num_process > 1 and len(layers) > 1
-
-    def select_task(self, node: Any, tasks_dict: Any) -> bool:
-        """Return whether a task is to be run by whoever is free; one without actions needs none."""
-        if not super().select_task(node, tasks_dict):
-            return False
-        if node.task.actions:
-            return True
-        self.process_task_result(node, self.execute_task(node.task))
-        return False
-
-    def _run_start_processes(self, job_q: Any, result_q: Any) -> Any:
-        """Start as many processes as there are layers, at most."""
-        layers = {name.partition(":")[0] for name in self.tasks}
-        self.num_process = min(self.num_process, max(len(layers), len(self._ready)))
-        return super()._run_start_processes(job_q, result_q)
-
-    def get_next_job(self, completed: Any) -> Any:
-        """Return a task that is ready; what doit does where none is known to be."""
-        if not self._ready or self._stop_running:
-            return super().get_next_job(completed)
-        if completed is not None:
-            self._take(completed)
-        task = self._ready.popleft().task
-        return JobTask(task) if task.loader is DelayedLoaded else JobTaskPickle(task)
+        """Tell the dispatcher of a task that is done, and take tasks that are ready, if need be."""
+        goes_on = self._take(completed)
+        while goes_on and len(self._ready) + len(self._busy) < self._most:
+            goes_on = self._take(None)
 
     def _take(self, node: Any) -> bool:
-        """Let the dispatcher know of a task that is done; return whether it names one as ready.
-
-        That is kept.
-        """
+        """Keep the next task that is ready; return whether the dispatcher names one."""
         while not self._stop_running:
             try:
                 node = self.task_dispatcher.generator.send(node)
@@ -120,12 +78,79 @@ class LazyRunner(MRunner):  # type: ignore[misc]
             if self.select_task(node, self.tasks):
                 self._ready.append(node)
                 return True
+        self._ready.clear()
         return False
 
-    def execute_task(self, task: Any) -> Any:
-        """Run a task; who hands it out to other processes has said that it begins."""
-        if not isinstance(self.reporter, MReporter):
-            return super().execute_task(task)
-        if task.teardown:
-            self.teardown_list.append(task)
-        return task.execute(self.stream)
+    def select_task(self, node: Any, tasks_dict: Any) -> bool:
+        """Return whether a task is to be run by whoever is free; one without actions needs none."""
+        if not super().select_task(node, tasks_dict):
+            return False
+        if node.task.actions:
+            return True
+        self.process_task_result(node, self.execute_task(node.task))
+        return False
+
+    def _begin_tasks(self) -> None:
+        """Hand out tasks that are ready, as long as a process is free; one of the user runs here.
+        """
+        while node := self._next_task():
+            self._ready.remove(node)
+            if node.task.name not in session().stages:
+                self.process_task_result(node, self.execute_task(node.task))
+                self._look_for_work(node)
+                continue
+            self.reporter.execute_task(node.task)
+            process = next(each for each in self._processes if each not in self._busy)
+            folder, stage = session().stages[node.task.name]
+            ask(process, stage, folder)
+            self._busy[process] = node
+
+    def _next_task(self) -> Any:
+        """Return a task for which a process is free, or one begins; None where there is none."""
+        if not self._ready or self._stop_running:
+            return None
+        if len(self._busy) == len(self._processes) < self._most:
+            layers = {_layer_of(node) for node in self._busy.values()}
+            others = (node for node in self._ready if _layer_of(node) not in layers)
+            if node := next(others, None):
+                self._add_process()
+            return node
+        return self._ready[0] if len(self._busy) < len(self._processes) else None
+
+    def _add_process(self) -> None:
+        """Let another process begin; what more than one of them needs is loaded here, once."""
+        if len({_layer_of(node) for node in (*self._busy.values(), *self._ready)}) > 1 < self._most:
+            self._load_stages()
+        self._processes.append(apart(len(self._processes)))
+
+    def _load_stages(self) -> None:
+        """Load the stages that are ready; one that fails does so where it runs."""
+        names = {node.task.name for node in self._ready} & session().stages.keys()
+        with workers().undisturbed(), contextlib.suppress(Exception):
+            for stage in {session().stages[name][1] for name in names}:
+                load(stage)
+        gc.freeze()
+
+    def _ended_tasks(self) -> list[Any]:
+        """Wait until a task is done, if any runs, and return those that are."""
+        ended = wait_for(list(self._busy)) if self._busy else []
+        return [self._end(process, self._busy.pop(process)) for process in ended]
+
+    def _end(self, process: Apart, node: Any) -> Any:
+        """Note what became of a task that a process has done, and return it."""
+        task = node.task
+        folder, stage = session().stages[task.name]
+        task.executed = True
+        try:
+            found = outcome(process, stage, folder, task)
+        except Exception as error:  # as doit does, of any action
+            found = TaskError("PythonAction Error", error)
+        failed = found if isinstance(found, BaseFail) else None
+        task.values.update({} if failed else found)
+        self.process_task_result(node, failed)
+        return node
+
+
+def _layer_of(node: Any) -> str:
+    name: str = node.task.name
+    return name.partition(":")[0]
