@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-import stages.layer.simulate
+from stages.layer import simulate
 from tests.property.layers import examine, layer_of_numbers, layer_of_seed
 from tests.property.shrink import Shrinker, kind_of, shrunk
 
@@ -47,7 +47,7 @@ def test_no_more_layers_are_tried_than_allowed():
 
 
 def test_a_layer_with_a_planted_fault_is_reported_small(monkeypatch, workspace):
-    evaluate_all = stages.simulate.evaluate_all
+    evaluate_all = simulate.evaluate_all
 
     def wrong(layer, samples):
         """Evaluate a layer, but let all that is reduced by max be too large."""
@@ -58,7 +58,7 @@ def test_a_layer_with_a_planted_fault_is_reported_small(monkeypatch, workspace):
     layer, folder = first_layer(reduces_by_max), workspace / "planted"
     layer.write(folder)
     with monkeypatch.context() as planted:
-        planted.setattr(stages.simulate, "evaluate_all", wrong)
+        planted.setattr(simulate, "evaluate_all", wrong)
         with pytest.raises(AssertionError) as caught:
             examine(folder)
         report = Shrinker(24).report(layer, caught.value, folder)
