@@ -6,8 +6,9 @@ A checkout has these folders at its top, beside `stages/`; a wheel has them in i
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import jinja2
@@ -26,13 +27,23 @@ def template(name: str) -> jinja2.Template:
     return template_in(shipped("templates"), name)
 
 
+def macros(name: str, known: Mapping[str, Any]) -> Any:
+    """Return the macros of a template, which may call what is `known` by its name."""
+    environment = _environment(shipped("templates"))
+    environment.filters.update({n: each for n, each in known.items() if callable(each)})
+    return environment.get_template(name, globals=dict(known)).module
+
+
 @functools.cache
 def template_in(folder: Path, name: str) -> jinja2.Template:
     """Return a template of a folder by the name of its file, read and compiled once."""
+    return _environment(folder).get_template(name)
+
+
+def _environment(folder: Path) -> jinja2.Environment:
     import jinja2
 
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True, autoescape=False,
     )
-    return environment.get_template(name)

@@ -1,6 +1,6 @@
 """What a task costs in cycles: as a vector instruction, and as loops.
 
-That is the charge of the code that would be written, on one PE with the largest sizes, for all
+That is the charge of what would be written, on one PE with the largest sizes, for all
 elements of a stream: calls x (selection, addresses and start-up + elements / lanes), and the
 configuration, which is once for all invocations.
 """
@@ -16,12 +16,12 @@ from math import prod
 
 import islpy as isl
 
+from stages.layer.pe.block import Block
 from stages.layer.pe.charge import Charge
-from stages.layer.pe.code import Block
-from stages.layer.pe.identifiers import Names
+from stages.layer.pe.identifiers import Names, Naming
 from stages.layer.pe.instruction import vector_call
 from stages.layer.pe.model import Work
-from stages.layer.pe.work import Spelling, task_loops
+from stages.layer.pe.work import task_loops
 from stages.layer.vector.candidate import Candidate, configurations
 from stages.layer.vector.instruction import instruction
 from stages.layer.vector.memory import Memory, extended
@@ -61,7 +61,7 @@ class Charged:
         """Return the cycles of the loops."""
         block, name = Block(), self.situation.name
         memory = extended(self.situation.files.local, ())
-        task_loops(block, name, self._work(memory, {}), _spelling(), self._elements())
+        task_loops(block, name, self._work(memory, {}), _naming(), self._elements())
         return self.charge.of(block, self.known) * self.situation.files.invocations
 
     def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
@@ -72,7 +72,7 @@ class Charged:
         described |= {"by": candidate.way, "guard": None if guard is None else str(guard)}
         work = self._work(memory, described)
         block = Block()
-        vector_call(block, self.situation.name, work, _spelling(), self._elements())
+        vector_call(block, self.situation.name, work, _naming(), self._elements())
         vectors = [step for step in steps if not step.looped]
         charged = self._guarded(block) + sum(self._run(candidate, step) for step in vectors)
         at_call = candidate.way == "configure"
@@ -82,7 +82,7 @@ class Charged:
 
     def _guarded(self, block: Block) -> int:
         """Return the charge of a block whose inner ones run only where there are instances."""
-        inner = [line for line in block.lines if isinstance(line, Block)]
+        inner = [each for each in block.statements if isinstance(each, Block)]
         own = Block(loop=block.loop, scalar=block.scalar, address=block.address)
         within = sum(self.charge.within(b, self.calls) for b in inner)
         return self.charge.of(own, self.known) + within
@@ -124,7 +124,7 @@ class Charged:
         )
 
     def _elements(self) -> dict[str, str]:
-        """Return the C variable of the element that arrives, by its tensor."""
+        """Return the variable of the element that arrives, by its tensor."""
         tensor = self.situation.arriving
         return {} if tensor is None else {tensor: tensor}
 
@@ -177,5 +177,5 @@ def _along(box: isl.Set, dimensions: Sequence[int]) -> isl.Set:
     return box
 
 
-def _spelling() -> Spelling:
-    return Spelling(names=Names(""), words={})
+def _naming() -> Naming:
+    return Naming(names=Names(""), words={})

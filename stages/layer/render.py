@@ -3,8 +3,8 @@
 Paper    Verdoolaege et al., IMPACT 2020, Sec. 4, 5
 Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml, routes.isl,
          instances.isl, compressions.isl, memory.isl, simd.yaml
-Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/layout.yaml, build/multicast/*.c,
-         build/multicast/*.yaml
+Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/program.yaml, build/layout.yaml,
+         build/multicast/*.c, build/multicast/*.yaml
 Assumes  every stream has an instruction (simd).
 Ensures  the programs need no more memory than a PE has; one layout serves both.
 """
@@ -18,11 +18,13 @@ from stages.layer.pe.adapter import adapter_programs
 from stages.layer.pe.compute import compute_program
 from stages.layer.pe.copied import if_copied
 from stages.layer.pe.layout import layout_of
+from stages.layer.pe.listing import Listing
 from stages.layer.pe.model import Model, read_model
 from stages.layer.pe.program import Program
+from stages.layer.pe.speller import spelled
+from stages.layer.pe.written import write_programs
 from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
-from stages.shipped import template
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
@@ -44,6 +46,7 @@ READS = (
 WRITES = (
     "build/simd/pe_*.c",
     "build/loops/pe_*.c",
+    "build/program.yaml",
     "build/layout.yaml",
     "build/multicast/*.c",
     "build/multicast/*.yaml",
@@ -59,20 +62,20 @@ is sparse, outer is the box of outer indices, each of them a sequence with an en
 COPIES_HEADER = """
 positions: the routes of a colour, which routers take in turn; copies: the PEs each of which gets a
 copy, with a control wavelet that turns its router; along: the adapters that do, and their ports."""
-DATA = ("../../templates/pe.c.j2", "../templates/pe.c.j2")
-"""In a checkout, and where it is installed."""
-
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return the programs and build/layout.yaml."""
+    """Return the programs, in C and as data, and build/layout.yaml."""
     model, profile = read_model(inputs), read_machine(inputs, inputs.mapping())
     texts: dict[str, str] = {}
+    listings: dict[str, dict[str, Listing]] = {}
     for variant, described in VARIANTS.items():
         programs = _programs(model, profile, variant == "simd")
         check_machine(model, programs, profile, inputs)
-        texts |= {f"build/{variant}/pe_{p.role}.c": program_text(p, described) for p in programs}
+        listings[variant] = {program.role: program.listing(described) for program in programs}
+        texts |= {f"build/{variant}/pe_{r}.c": spelled(p) for r, p in listings[variant].items()}
+    texts["build/program.yaml"] = write_programs(listings)
     copies = any("copies" in arrival for arrival in model.graph["arrivals"].values())
     header = HEADER + COPIES_HEADER if copies else HEADER
     texts["build/layout.yaml"] = write_document(header, layout_of(model, programs))
@@ -85,16 +88,9 @@ def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:
     programs = _programs(copied, profile, vectors=True)
     described = "where routers copy what PEs pass on"
     return {
-        **{f"build/multicast/pe_{p.role}.c": program_text(p, described) for p in programs},
+        **{f"build/multicast/pe_{p.role}.c": spelled(p.listing(described)) for p in programs},
         "build/multicast/layout.yaml": write_document(HEADER, layout_of(copied, programs)),
     }
-
-
-def program_text(program: Program, variant: str) -> str:
-    """Return the C text of a program."""
-    return template("pe.c.j2").render(
-        program=program.context(), layer=program.model.layer.name, variant=variant
-    )
 
 
 def check_machine(model: Model, programs: list[Program], profile: Profile, inputs: Inputs) -> None:

@@ -1,8 +1,4 @@
-"""isl's AST as plain data: loop nests, and C expressions with the operations they take.
-
-The text is C11; `floord`, `min` and `max` are the functions that isl's own printer uses. Operators
-of different kinds are put in parentheses, for compilers warn where these are missing.
-"""
+"""isl's AST as plain data: loop nests and expressions."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ from typing import Any
 import islpy as isl
 
 from stages.poly.bind import PARAM, bind_domain, bind_set
+from stages.poly.expression import Name, Number, Operation, Value, operations
 from stages.poly.function import function_of
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
@@ -23,11 +20,11 @@ Leaves = dict[str, isl.UnionMap]
 Op: Any = isl.ast_expr_op_type
 Kind: Any = isl.ast_node_type
 ExprKind: Any = isl.ast_expr_type
-INFIX = {
-    Op.and_: "&&",
-    Op.and_then: "&&",
-    Op.or_: "||",
-    Op.or_else: "||",
+SIGNS = {
+    Op.and_: "and",
+    Op.and_then: "and",
+    Op.or_: "or",
+    Op.or_else: "or",
     Op.add: "+",
     Op.sub: "-",
     Op.mul: "*",
@@ -40,24 +37,13 @@ INFIX = {
     Op.lt: "<",
     Op.ge: ">=",
     Op.gt: ">",
+    Op.max: "max",
+    Op.min: "min",
+    Op.fdiv_q: "floord",
+    Op.minus: "negative",
+    Op.cond: "?",
+    Op.select: "?",
 }
-PREFIX_CALLS = {Op.max: "max", Op.min: "min", Op.fdiv_q: "floord"}
-ADDITIVE = ("+", "-")
-AFFINE = (Op.add, Op.sub, Op.minus, Op.mul)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expression:
-    """A C expression, and how many operations it takes.
-
-    `infix` is the outermost operator, None if there is none that parentheses would have to hold;
-    `affine` says that it only adds, subtracts and multiplies by numbers.
-    """
-
-    text: str
-    operations: int
-    infix: str | None = None
-    affine: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +54,7 @@ class Instance:
     these may be all. `times` are the values [p] -> { [t] } of the loops around it, one a loop.
     """
 
-    arguments: tuple[Expression, ...]
+    arguments: tuple[Value, ...]
     instances: isl.Set | None = field(default=None, compare=False, repr=False)
     times: isl.Set | None = field(default=None, compare=False, repr=False)
 
@@ -81,9 +67,9 @@ class Loop:
     """
 
     iterator: str
-    start: Expression
-    condition: Expression | None
-    step: Expression
+    start: Value
+    condition: Value | None
+    step: Value
     body: Nest
     depth: int = 0
 
@@ -92,7 +78,7 @@ class Loop:
 class Branch:
     """`if (condition) then`, and perhaps `else otherwise`."""
 
-    condition: Expression
+    condition: Value
     then: Nest
     otherwise: Nest | None
 
@@ -108,8 +94,8 @@ Nest = Instance | Loop | Branch | Series
 
 
 @functools.lru_cache(maxsize=1024)
-def c_expression(function: isl.PwAff, context: isl.Set) -> Expression:
-    """Return `[p] -> { [f(p)] }` as C over the names of the symbolic constants.
+def expression_of(function: isl.PwAff, context: isl.Set) -> Value:
+    """Return `[p] -> { [f(p)] }` over the names of the symbolic constants.
 
     Of several ways to simplify the function in the context, the one with the fewest operations.
     It is remembered: both programs of a layer ask for nearly the same ones.
@@ -117,11 +103,11 @@ def c_expression(function: isl.PwAff, context: isl.Set) -> Expression:
     build = isl.AstBuild.from_context(context)
     ways = [function.intersect_params(context).gist(context), function.gist(context), function]
     found = [_expression(build.expr_from_pw_aff(way.coalesce())) for way in ways]
-    return min(found, key=lambda expression: expression.operations)
+    return min(found, key=operations)
 
 
-def c_condition(condition: isl.Set, context: isl.Set) -> Expression | None:
-    """Return `[p] -> { : ... }` as C; None if it always holds in the context."""
+def condition_of(condition: isl.Set, context: isl.Set) -> Value | None:
+    """Return `[p] -> { : ... }` as an expression; None if it always holds in the context."""
     if context.is_subset(condition):
         return None
     build = isl.AstBuild.from_context(context)
@@ -167,16 +153,16 @@ def _guarded(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> N
         value = _only_value(bind_set(first, iterators[: k + 1]), name)
         ends = (times.dim_min_val(k).to_python(), times.dim_max_val(k).to_python())
         within = _between(name, *ends) if value is None else _equal(name, value)
-        around.append((name, *ends, None if value is None else c_expression(value, box)))
+        around.append((name, *ends, None if value is None else expression_of(value, box)))
         box = box.intersect(within)
     inside = bind_set(times, iterators)
     instance = function_of(bind_domain(schedule.reverse(), iterators))
     arguments = range(instance.dim(isl.dim_type.out))
     nest: Nest = Instance(
-        arguments=tuple(c_expression(instance.get_pw_aff(k), inside) for k in arguments),
+        arguments=tuple(expression_of(instance.get_pw_aff(k), inside) for k in arguments),
         times=times,
     )
-    condition = c_condition(inside, box)
+    condition = condition_of(inside, box)
     if condition is not None:
         nest = Branch(condition=condition, then=nest, otherwise=None)
     for depth, (name, low, high, once) in reversed(list(enumerate(around, start=1))):
@@ -204,21 +190,15 @@ def _equal(name: str, value: isl.PwAff) -> isl.Set:
     return value.eq_set(isl.PwAff(f"[{name}] -> {{ [({name})] }}"))
 
 
-def _once(iterator: str, value: Expression, body: Nest) -> Loop:
+def _once(iterator: str, value: Value, body: Nest) -> Loop:
     """Return the body with an iterator that has one value."""
-    return Loop(iterator=iterator, start=value, condition=None, step=_number(1), body=body)
+    return Loop(iterator=iterator, start=value, condition=None, step=Number(1), body=body)
 
 
 def _counted(iterator: str, low: int, high: int, body: Nest) -> Loop:
     """Return the loop from `low` to `high`."""
-    within = Expression(text=f"{iterator} <= {high}", operations=1, infix="<=")
-    return Loop(
-        iterator=iterator, start=_number(low), condition=within, step=_number(1), body=body
-    )
-
-
-def _number(value: int) -> Expression:
-    return Expression(text=str(value), operations=0, infix="-" if value < 0 else None)
+    within = Operation("<=", (Name(iterator), Number(high)))
+    return Loop(iterator=iterator, start=Number(low), condition=within, step=Number(1), body=body)
 
 
 def _complete(
@@ -257,8 +237,8 @@ def _union(leaves: Leaves) -> isl.UnionSet:
     return run
 
 
-def interval(values: isl.Set, context: isl.Set) -> tuple[Expression, Expression]:
-    """Return the least and the greatest of `[p] -> { [v] }` as C, for a set that is not empty.
+def interval(values: isl.Set, context: isl.Set) -> tuple[Value, Value]:
+    """Return the least and the greatest of `[p] -> { [v] }`, for a set that is not empty.
 
     As the bounds of a loop over the set, which isl writes with `max` and `min`; where that takes
     several loops, as the set's piecewise minimum and maximum.
@@ -273,7 +253,7 @@ def interval(values: isl.Set, context: isl.Set) -> tuple[Expression, Expression]
         if simple and node.for_get_body().get_type() == Kind.user:
             return _expression(node.for_get_init()), _expression(condition.get_op_arg(1))
     known = values.intersect_params(context)
-    return c_expression(known.dim_min(0), context), c_expression(known.dim_max(0), context)
+    return expression_of(known.dim_min(0), context), expression_of(known.dim_max(0), context)
 
 
 def _ids(names: Sequence[str]) -> isl.IdList:
@@ -315,27 +295,27 @@ def _loop(node: isl.AstNode, leaves: Leaves, depth: int) -> Loop:
         iterator=node.for_get_iterator().get_id().get_name(),
         start=_expression(node.for_get_init()),
         condition=None if once else _expression(node.for_get_cond()),
-        step=Expression(text="1", operations=0) if once else _expression(node.for_get_inc()),
+        step=Number(1) if once else _expression(node.for_get_inc()),
         body=_nest(node.for_get_body(), leaves, depth),
         depth=depth,
     )
 
 
-def _expression(expr: isl.AstExpr) -> Expression:
+def _expression(expr: isl.AstExpr) -> Value:
     kind = expr.get_type()
     if kind == ExprKind.int:
-        return _number(expr.get_val().to_python())
+        return Number(expr.get_val().to_python())
     if kind == ExprKind.id:
-        return Expression(text=expr.get_id().get_name(), operations=0)
+        return Name(expr.get_id().get_name())
     if expr.get_op_type() == Op.add:
         taken = _taken_away(expr.get_op_arg(0))
         if taken is not None and _taken_away(expr.get_op_arg(1)) is None:
-            return _operation(Op.sub, [_expression(expr.get_op_arg(1)), taken])
-    arguments = [_expression(expr.get_op_arg(k)) for k in range(expr.get_op_n_arg())]
-    return _operation(expr.get_op_type(), arguments)
+            return Operation("-", (_expression(expr.get_op_arg(1)), taken))
+    arguments = (_expression(expr.get_op_arg(k)) for k in range(expr.get_op_n_arg()))
+    return Operation(SIGNS[expr.get_op_type()], tuple(arguments))
 
 
-def _taken_away(expr: isl.AstExpr) -> Expression | None:
+def _taken_away(expr: isl.AstExpr) -> Value | None:
     """Return e of `-e`, and `n * e` of `-n * e`; None of other expressions."""
     if expr.get_type() != ExprKind.op:
         return None
@@ -344,48 +324,4 @@ def _taken_away(expr: isl.AstExpr) -> Expression | None:
     if expr.get_op_type() != Op.mul or expr.get_op_arg(0).get_type() != ExprKind.int:
         return None
     factor, rest = expr.get_op_arg(0).get_val().to_python(), _expression(expr.get_op_arg(1))
-    if factor >= 0:
-        return None
-    return _operation(Op.mul, [Expression(text=str(-factor), operations=0), rest])
-
-
-def _operation(op: Any, arguments: list[Expression]) -> Expression:
-    operations = 1 + sum(a.operations for a in arguments)
-    affine = op in AFFINE and all(a.affine for a in arguments)
-    if op in PREFIX_CALLS:
-        return Expression(
-            text=_calls(PREFIX_CALLS[op], [a.text for a in arguments]),
-            operations=operations + len(arguments) - 2,
-            affine=affine,
-        )
-    if op == Op.minus:
-        text = f"-{held(arguments[0], '-')}"
-        return Expression(text=text, operations=operations, infix="-", affine=affine)
-    if op in (Op.cond, Op.select):
-        condition, then, otherwise = (held(a, "?") for a in arguments)
-        text = f"{condition} ? {then} : {otherwise}"
-        return Expression(text=text, operations=operations, infix="?", affine=affine)
-    sign = INFIX[op]
-    left = held(arguments[0], sign, first=True)
-    text = f"{left} {sign} {held(arguments[1], sign)}"
-    return Expression(text=text, operations=operations, infix=sign, affine=affine)
-
-
-def _calls(name: str, arguments: list[str]) -> str:
-    """Return nested calls of a function of two arguments."""
-    first, *rest = arguments
-    return first if not rest else f"{name}({first}, {_calls(name, rest)})"
-
-
-def held(argument: Expression, sign: str, *, first: bool = False) -> str:
-    """Return an operand, in parentheses unless the operators read well without them."""
-    inner = argument.infix
-    bare = (
-        inner is None
-        or (inner == sign and sign in ("&&", "||"))
-        or (first and sign in ADDITIVE and inner in (*ADDITIVE, "*"))
-        or (sign in ADDITIVE and inner == "*")
-        or (sign in ("&&", "||") and inner in ("==", "<=", "<", ">=", ">"))
-        or (sign in ("==", "<=", "<", ">=", ">") and inner in (*ADDITIVE, "*", "/", "%"))
-    )
-    return argument.text if bare else f"({argument.text})"
+    return None if factor >= 0 else Operation("*", (Number(-factor), rest))

@@ -93,6 +93,21 @@ def test_show_prints_a_whole_file_as_it_is(paper):
     assert shown.split() == text.split()
 
 
+def test_show_tells_a_program_in_words(paper):
+    out = printed(paper.run("show", "fc", "program", "arrived_x")).split("build/program.yaml\n")[1]
+    words = """task arrived_x: All of x is here.
+    if decreased waiting_ff == 0:
+        activate finish_ff
+"""
+    assert out == f"{words}\n{words}"
+    paper.write("projects/conv1d/build/program.yaml", "simd: {compute: {functions: [a]}}\n")
+    failed = paper.run("show", "conv1d", "program")
+    assert (failed.code, failed.err) == (1, (
+        "error: projects/conv1d/build/program.yaml is not as render wrote it\n"
+        "hint: doit conv1d:render\n"
+    ))
+
+
 def results(paper):
     return paper.read("projects/fc/build/results.json")
 
@@ -136,6 +151,8 @@ def test_show_gives_json(paper):
      "ERROR: show: aproximate is no stage and no object of fc\nhint: did you mean approximate?\n"),
     (("fcc",), 3,
      "ERROR: show: which layer? conv1d, conv2d, fc, pointwise\nhint: did you mean fc?\n"),
+    (("fc", "program", "on_xx"), 3,
+     "ERROR: show: the programs of fc have no on_xx\nhint: did you mean on_x?\n"),
     (("fc", "place", "targt"), 3,
      "ERROR: show: place has no targt; it has target, placement\nhint: did you mean target?\n"),
     (("fc", "place", "nonsense"), 3,

@@ -24,7 +24,8 @@ layer.yaml
 """
 LAST = """
 follows from instances, tensors, placement: 26 objects in 10 files
-build: 4 programs (+11 -11 lines), layout.yaml, outputs/y.npy (32 of 32 elements differ)
+build: 4 programs (+11 -11 lines), program.yaml, layout.yaml, \
+outputs/y.npy (32 of 32 elements differ)
 """
 MEASURED = """build/results.json
   cycles.simd: 136 -> 142

@@ -3,8 +3,9 @@ import re
 import islpy as isl
 import pytest
 
-from stages.layer.pe.code import Block
-from stages.layer.pe.operands import base_text
+from stages.layer.pe.block import Block
+from stages.layer.pe.operands import base_address
+from stages.layer.pe.speller import spelled
 from tests.layer.built import MV, build, function
 
 CONV = """lair C(): float16 x[9], float16 W[3] -> float16 y[7]
@@ -227,7 +228,8 @@ def test_an_affine_index_is_part_of_the_address_and_others_are_charged(index, te
     known = isl.Set("[PE_X, index] -> { : 0 <= PE_X <= 3 and 0 <= index <= 9 }")
     base = index if isinstance(index, int) else f"[PE_X, index] -> {{ [({index})] }}"
     block = Block()
-    assert base_text({"local": "y_local", "base": [base]}, block, known) == f"&my->y_local[{text}]"
+    address = base_address({"local": "y_local", "base": [base]}, block, known)
+    assert spelled(address) == f"&my->y_local[{text}]"
     assert (block.scalar, block.address) == (scalar, 1)
 
 

@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
+from stages.layer.pe.speller import spelled
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.ast import (
     Branch,
-    Expression,
     Instance,
     Loop,
     Nest,
-    c_condition,
-    c_expression,
+    condition_of,
     element_loops,
-    held,
+    expression_of,
     interval,
     loop_nest,
 )
+from stages.poly.expression import operations
 
 ANY = "{ : }"
 FUNCTIONS = [
@@ -57,46 +57,21 @@ CONDITIONS = [
 ]
 
 
-@pytest.mark.parametrize(("function", "context", "text", "operations"), FUNCTIONS)
-def test_functions_as_c(function: str, context: str, text: str, operations: int) -> None:
-    found = c_expression(isl.PwAff(function), isl.Set(context))
-    assert (found.text, found.operations) == (text, operations)
+@pytest.mark.parametrize(("function", "context", "text", "count"), FUNCTIONS)
+def test_functions_as_c(function: str, context: str, text: str, count: int) -> None:
+    found = expression_of(isl.PwAff(function), isl.Set(context))
+    assert (spelled(found), operations(found)) == (text, count)
 
 
-@pytest.mark.parametrize(("condition", "context", "text", "operations"), CONDITIONS)
-def test_conditions_as_c(condition: str, context: str, text: str, operations: int) -> None:
-    found = c_condition(isl.Set(condition), isl.Set(context))
+@pytest.mark.parametrize(("condition", "context", "text", "count"), CONDITIONS)
+def test_conditions_as_c(condition: str, context: str, text: str, count: int) -> None:
+    found = condition_of(isl.Set(condition), isl.Set(context))
     assert found is not None
-    assert (found.text, found.operations) == (text, operations)
+    assert (spelled(found), operations(found)) == (text, count)
 
 
 def test_a_condition_that_always_holds_is_none() -> None:
-    assert c_condition(isl.Set("[n] -> { : n > 0 }"), isl.Set("[n] -> { : n > 3 }")) is None
-
-
-@pytest.mark.parametrize(
-    ("inner", "sign", "first", "expected"),
-    [
-        (None, "*", False, "a"),
-        ("+", "-", True, "a"),
-        ("+", "-", False, "(a)"),
-        ("-", "+", False, "(a)"),
-        ("*", "+", False, "a"),
-        ("*", "*", True, "(a)"),
-        ("/", "*", True, "(a)"),
-        ("%", "+", True, "(a)"),
-        ("&&", "||", False, "(a)"),
-        ("&&", "&&", False, "a"),
-        ("==", "&&", False, "a"),
-        ("%", "==", True, "a"),
-        ("?", "+", False, "(a)"),
-        ("-", "-", False, "(a)"),
-    ],
-)
-def test_operators_of_different_kinds_are_put_in_parentheses(
-    inner: str | None, sign: str, first: bool, expected: str
-) -> None:
-    assert held(Expression(text="a", operations=1, infix=inner), sign, first=first) == expected
+    assert condition_of(isl.Set("[n] -> { : n > 0 }"), isl.Set("[n] -> { : n > 3 }")) is None
 
 
 RANDOM = [
@@ -143,11 +118,11 @@ def test_c_has_the_value_of_the_function_or_condition_in_its_context(tmp_path: P
     texts, expected = [], []
     for text, context in cases:
         if text in RANDOM:
-            texts.append(c_expression(isl.PwAff(text), context).text)
+            texts.append(spelled(expression_of(isl.PwAff(text), context)))
             expected.append(evaluate_pw_aff(isl.PwAff(text), grid)[0])
         else:
-            condition = c_condition(isl.Set(text), context)
-            texts.append("1" if condition is None else condition.text)
+            condition = condition_of(isl.Set(text), context)
+            texts.append("1" if condition is None else spelled(condition))
             expected.append(evaluate_set(isl.Set(text), grid))
     library = _compiled(texts, tmp_path)
     for k, (text, context) in enumerate(cases):
@@ -159,15 +134,16 @@ def _outline(nest: Nest) -> str:
     """Return a nest on one line: loops as `i=0; i <= 3; 1 { ... }`."""
     match nest:
         case Instance():
-            return f"S({', '.join(a.text for a in nest.arguments)})"
+            return f"S({', '.join(map(spelled, nest.arguments))})"
         case Loop(condition=None):
-            return f"{nest.iterator}={nest.start.text} {_outline(nest.body)}"
+            return f"{nest.iterator}={spelled(nest.start)} {_outline(nest.body)}"
         case Loop():
-            head = f"{nest.iterator}={nest.start.text}; {nest.condition.text}; {nest.step.text}"
+            first, last, step = map(spelled, (nest.start, nest.condition, nest.step))
+            head = f"{nest.iterator}={first}; {last}; {step}"
             return f"{head} {{ {_outline(nest.body)} }}"
         case Branch():
             other = f" else {_outline(nest.otherwise)}" if nest.otherwise else ""
-            return f"if {nest.condition.text} {{ {_outline(nest.then)} }}{other}"
+            return f"if {spelled(nest.condition)} {{ {_outline(nest.then)} }}{other}"
     return "; ".join(map(_outline, nest.children))
 
 
@@ -239,7 +215,7 @@ def test_the_ends_of_an_interval_read_as_the_bounds_of_a_loop(
     values: str, context: str, least: str, greatest: str
 ) -> None:
     first, last = interval(isl.Set(values), isl.Set(context))
-    assert (first.text, last.text) == (least, greatest)
+    assert (spelled(first), spelled(last)) == (least, greatest)
 
 
 def test_elements_are_run_in_lexicographic_order() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import islpy as isl
 
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
+from stages.layer.pe.speller import spelled
 from stages.poly.ast import Branch, Instance, Loop, loop_nest
 
 SCHEDULES, GREATEST = 120, 24
@@ -60,17 +61,17 @@ def c_lines(nest):
     """Return a nest as C; an instance appends its dimensions to `out`."""
     match nest:
         case Instance():
-            return [f"out[count++] = (int)({a.text});" for a in nest.arguments]
+            return [f"out[count++] = (int)({spelled(a)});" for a in nest.arguments]
         case Loop(condition=None):
-            start = f"const int {nest.iterator} = {nest.start.text}; (void){nest.iterator};"
+            start = f"const int {nest.iterator} = {spelled(nest.start)}; (void){nest.iterator};"
             return ["{", start, *c_lines(nest.body), "}"]
         case Loop():
-            steps = f"{nest.condition.text}; {nest.iterator} += {nest.step.text}"
-            head = f"for (int {nest.iterator} = {nest.start.text}; {steps}) {{"
+            steps = f"{spelled(nest.condition)}; {nest.iterator} += {spelled(nest.step)}"
+            head = f"for (int {nest.iterator} = {spelled(nest.start)}; {steps}) {{"
             return [head, *c_lines(nest.body), "}"]
         case Branch():
             other = ["else {", *c_lines(nest.otherwise), "}"] if nest.otherwise else []
-            return [f"if ({nest.condition.text}) {{", *c_lines(nest.then), "}", *other]
+            return [f"if ({spelled(nest.condition)}) {{", *c_lines(nest.then), "}", *other]
     return [line for child in nest.children for line in c_lines(child)]
 
 

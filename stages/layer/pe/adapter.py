@@ -14,15 +14,28 @@ import typing
 
 import islpy as isl
 
+from stages.layer.pe.block import Block, total, write_nest
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import Block, total, write_nest
 from stages.layer.pe.collector import Collector, lane_colour
 from stages.layer.pe.copies import end_copy, send_copies
 from stages.layer.pe.listening import pass_along, passing_pes
 from stages.layer.pe.model import Description, Model
 from stages.layer.pe.onward import Onward
 from stages.layer.pe.program import Program
+from stages.layer.pe.statement_nodes import (
+    Activate,
+    Assign,
+    BlockColour,
+    Call,
+    CountCall,
+    OnControl,
+    OnData,
+    SendEnd,
+    SendSparse,
+    UnblockColour,
+)
 from stages.layer.pe.streams import (
+    begin_sequences,
     complete_task,
     data_task,
     give_room,
@@ -32,7 +45,9 @@ from stages.layer.pe.streams import (
     unpack,
 )
 from stages.layer.pe.turns import Turns
+from stages.layer.pe.value_nodes import Field, Task
 from stages.poly.ast import Instance, element_loops
+from stages.poly.expression import Name, operations
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
@@ -106,7 +121,7 @@ class AdapterWriter:
         """Start with an empty program, and take the arrivals and the collections of its side."""
         self.program = program
         self.model = program.model
-        self.spelling = program.spelling
+        self.naming = program.naming
         self.spread, self.collected = spread, collected
         self.turns = Turns(program, self._parts())
 
@@ -125,7 +140,7 @@ class AdapterWriter:
         self.turns.write(self.turns.parts)
         self.program.add(restart)
         self._receive_all()
-        self.program.main.block.add("restart(pe);")
+        self.program.main.block.add(Call(Task("restart")))
         self.program.add(self.program.main)
 
     def _count(self, restart: Body) -> None:
@@ -133,14 +148,14 @@ class AdapterWriter:
         parts = [f"{name}_adapters" for name in self.spread]
         parts += [f"{name}_chain" for names in self.collected.values() for name in names]
         counted = [self.program.number(self.model.pes(part)) for part in parts]
-        self.program.hold("int32_t unfinished;")
+        self.program.hold("unfinished")
         idle = self.program.pes
         for part in parts:
             idle = idle.subtract(self.model.pes(part))
         counted.append(self.program.number(idle))
-        restart.block.add(f"my->unfinished = {total(counted)};")
+        restart.block.add(Assign(Field("unfinished"), total(counted)))
         if not idle.is_empty():
-            self.program.when(restart.block, idle).add("activate(pe, complete);")
+            self.program.when(restart.block, idle).add(Activate(Task("complete")))
 
     def _spread_all(self, restart: Body, begin: dict[str, Body]) -> None:
         """Write what sends elements on; `begin` has what must come before, by departure."""
@@ -200,57 +215,53 @@ class AdapterWriter:
         comment = f"Send an element of {tensor} on."
         body, variable = data_task(self.program, name, arrival, comment)
         self.program.count(task)
-        sent = "send_sparse" if type_ == "float16" else f"send_sparse_{type_}"
         colour = self.program.colour(arrival["colour"])
 
         def instance(block: Block, at: Instance) -> None:
             index = at.arguments[-1]
-            block.charge(scalar=1 + index.operations)
-            block.add(
-                f"COUNT_CALL(pe, {self.spelling.counter(task)});",
-                f"{sent}(pe, {colour}, {variable}, {index.text});",
-            )
+            block.charge(scalar=1 + operations(index))
+            block.add(CountCall(self.naming.counter(task)))
+            block.add(SendSparse(colour, Name(variable), index, type_))
 
         elements = self.model.instance_set(task)
         dimensions = range(elements.dim(isl.dim_type.set))
-        names = [self.spelling.of(f"time {k}", f"t{k}") for k in dimensions]
+        names = [self.naming.of(f"time {k}", f"t{k}") for k in dimensions]
         write_nest(body.block, element_loops(elements, self.model.known(task), names), instance)
         self.program.add(body)
 
     def _end(self, name: str, arrival: Description) -> None:
         """Write the control task that passes on the end of a sequence."""
         body = Body(
-            name=self.spelling.of(f"end_{name}"),
+            name=self.naming.of(f"end_{name}"),
             comment=f"A sequence of {name} has ended.",
             kind="control",
         )
-        body.block.add(f"send_end(pe, {self.program.colour(arrival['colour'])});")
+        body.block.add(SendEnd(self.program.colour(arrival["colour"])))
         body.block.charge(scalar=1)
         odometer(self.program, body.block, name, arrival)
         if arrival["colour"] in arrival.get("copies", []):
             end_copy(self.program, body.block, name, arrival)
-        then = self.turns.then(name)
-        body.block.add(f"block(pe, {self.program.listen(arrival['source'])});", f"{then}(pe);")
+        then = Task(self.turns.then(name))
+        body.block.add(BlockColour(self.program.listen(arrival["source"])), Call(then))
         self.program.add(body)
 
     def _listen(self, restart: Body, name: str, arrival: Description) -> None:
         colour = self.program.listen(arrival["source"])
         block = self.program.when(restart.block, self.model.pes(f"{name}_adapters"))
-        for k, (low, _) in enumerate(arrival["outer"]):
-            block.add(f"my->{self.spelling.of(f'{name}_index{k}')} = {low};")
-        block.add(f"unblock(pe, {colour});")
+        begin_sequences(self.program, block, name, arrival)
+        block.add(UnblockColour(colour))
         reacting = self.program.main.block
         if self.model.is_shared(arrival["source"]):
             reacting = self.program.when(reacting, self.model.pes(f"{name}_adapters"))
         reacting.add(
-            f"on_data(pe, {colour}, {self.spelling.of(f'on_{name}')});",
-            f"on_control(pe, {colour}, {self.spelling.of(f'end_{name}')});",
+            OnData(colour, Task(self.naming.of(f"on_{name}"))),
+            OnControl(colour, Task(self.naming.of(f"end_{name}"))),
         )
 
     def _spread(self, begin: Body, name: str, arrival: Description, then: str) -> None:
         """Write the task that sends a received stream on, and append what receives it."""
         body = Body(
-            name=self.spelling.of(f"heard_{name}"), comment=f"All of {name} is here: send it on."
+            name=self.naming.of(f"heard_{name}"), comment=f"All of {name} is here: send it on."
         )
         unpack(self.program, body.block, f"hear_{name}")
         if arrival["colour"] in arrival.get("copies", []):
@@ -263,5 +274,5 @@ class AdapterWriter:
             block,
             f"hear_{name}",
             arrival["source"],
-            self.spelling.of(f"heard_{name}"),
+            self.naming.of(f"heard_{name}"),
         )

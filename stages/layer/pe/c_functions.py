@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from stages.layer.pe.code import Block, words, wrapped
-
-PARAMETERS = {
-    "task": "struct pe *pe",
-    "data": "struct pe *pe, wavelet w",
-    "control": "struct pe *pe, wavelet w",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
-    """A C function: its name, what it is for, its parameters and its lines."""
-
-    name: str
-    comment: str
-    parameters: str
-    lines: tuple[str, ...]
-    calls: frozenset[str]
+from stages.layer.pe.block import Block
+from stages.layer.pe.listing import Function
+from stages.layer.pe.statement_nodes import Declare
+from stages.layer.pe.value_nodes import Coordinate, names_in
+from stages.poly.expression import Value
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,31 +19,24 @@ class Body:
     name: str
     comment: str
     kind: str = "task"
-    locals: dict[str, str] = field(default_factory=dict)
+    locals: dict[str, Declare] = field(default_factory=dict)
     block: Block = field(default_factory=Block)
 
+    def hold(self, values: Mapping[str, Value]) -> None:
+        """Declare constants where they are used."""
+        self.locals |= {name: Declare(name, "int", value) for name, value in values.items()}
+
     def finished(self) -> Function:
-        """Return the function, with the declarations that its lines need."""
-        lines = self.block.text()
-        declared: list[str] = []
-        for name, declaration in reversed((STANDARD | self.locals).items()):
-            if name in words([*lines, *declared]):
-                declared.insert(0, declaration)
-        unused = [f"(void){p};" for p in ("pe", "w") if p not in words([*lines, *declared])]
-        unused = [u for u in unused if self.kind != "task" or "(void)w" not in u]
-        gap = [""] if declared and lines else []
-        whole = [*unused, *declared, *gap, *lines]
-        return Function(
-            name=self.name,
-            comment=self.comment,
-            parameters=PARAMETERS[self.kind],
-            lines=tuple(part for line in whole for part in wrapped(line)),
-            calls=frozenset(words(lines)),
-        )
+        """Return the function, with the declarations that its statements need."""
+        statements = self.block.finished()
+        declared: tuple[Declare, ...] = ()
+        for declaration in reversed((STANDARD | self.locals).values()):
+            if declaration.name in names_in((*declared, *statements)):
+                declared = (declaration, *declared)
+        return Function(self.name, self.comment, self.kind, declared, statements)
 
 
 STANDARD = {
-    "my": "struct memory *my = pe->memory;",
-    "PE_X": "const int PE_X = pe->x;",
-    "PE_Y": "const int PE_Y = pe->y;",
+    "PE_X": Declare("PE_X", "int", Coordinate("x")),
+    "PE_Y": Declare("PE_Y", "int", Coordinate("y")),
 }

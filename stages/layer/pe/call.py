@@ -9,15 +9,19 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.layer.pe.code import C_TYPES, Block, called, literal, load, store, write_nest
+from stages.layer.pe.block import Block, write_nest
+from stages.layer.pe.computing import literal, loaded
+from stages.layer.pe.identifiers import Naming
 from stages.layer.pe.model import Description
-from stages.layer.pe.operands import Step, base_text
-from stages.layer.pe.work import Spelling
+from stages.layer.pe.operands import Step, base_address
+from stages.layer.pe.statement_nodes import CountInstance, Point, Store
+from stages.layer.pe.value_nodes import Computed, Element, Field, Multiple, Offset
 from stages.machine.types import is_integer
-from stages.poly.ast import Expression, Instance, element_loops
+from stages.poly.ast import Instance, element_loops
+from stages.poly.expression import Name, Value
 
 POINTERS = ("to", "from", "from1", "from2")
-"""Names in C of where the operands of a step start."""
+"""Names of variables that say where the operands of a step start."""
 
 
 def call_loops(
@@ -26,42 +30,40 @@ def call_loops(
     sizes: Sequence[int | str],
     context: isl.Set,
     elements: Mapping[str, str],
-    spelling: Spelling,
+    naming: Naming,
 ) -> None:
     """Append the loops of a step; `sizes` are those of the whole box.
 
-    `elements` gives the C variable of each tensor whose element arrives.
+    `elements` gives the variable of each tensor whose element arrives.
     """
     dimensions = _merged(step, [_function(sizes[k]) for k in step.over])
-    names = [spelling.own(f"i{k}") for k in range(len(dimensions))]
-    around = block.nest("") if any("local" in operand for operand in step.operands) else block
-    arrays = _arrays(around, step, context, spelling)
+    names = [naming.own(f"i{k}") for k in range(len(dimensions))]
+    around = block.nest() if any("local" in operand for operand in step.operands) else block
+    arrays = _arrays(around, step, context, naming)
     to, *sources = (
-        _element(operand, array, _index([steps[k] for _, steps in dimensions], names), elements)
+        _element(operand, array, _offset([steps[k] for _, steps in dimensions], names), elements)
         for k, (operand, array) in enumerate(zip(step.operands, arrays, strict=True))
     )
-    lines = [_stored(step, to, sources)]
-    if step.counter != "NO_COUNTER":
-        lines.insert(0, f"COUNT_INSTANCES(pe, {step.counter}, 1);")
+    run = Block()
+    if step.counter is not None:
+        run.add(CountInstance(step.counter))
+    run.add(_stored(step, to, sources))
 
     def instance(inner: Block, at: Instance) -> None:
-        inner.charge(scalar=1, address=len(set(arrays) - {""}))
-        inner.declare(dict(zip(names, at.arguments, strict=True)), lines)
-        inner.add(*lines)
+        inner.charge(scalar=1, address=len(set(arrays) - {None}))
+        inner.declare(dict(zip(names, at.arguments, strict=True)), run)
+        inner.absorb(run)
 
     box = _box([size for size, _ in dimensions])
     write_nest(around, element_loops(box, context, names), instance)
 
 
-def _stored(step: Step, to: str, sources: Sequence[str]) -> str:
+def _stored(step: Step, to: Value, sources: Sequence[Value]) -> Store:
     """Return the statement that computes an element of a step in float32, or in integers."""
     type_, *types = (operand["type"] for operand in step.operands)
-    integral = type_ if is_integer(type_) else None
-    values = [
-        Expression(text=s if integral else load(s, t), operations=0)
-        for s, t in zip(sources, types, strict=True)
-    ]
-    return store(to, called(step.operation, values, integral), type_)
+    computed = type_ if is_integer(type_) else "float32"
+    values = tuple(loaded(s, t, computed) for s, t in zip(sources, types, strict=True))
+    return Store(to, Computed(step.operation, values, computed), type_)
 
 
 Dimension = tuple[isl.PwAff, tuple[int, ...]]
@@ -96,32 +98,35 @@ def _function(size: int | str) -> isl.PwAff:
     return isl.PwAff(f"{{ [({size})] }}" if isinstance(size, int) else size)
 
 
-def _arrays(block: Block, step: Step, context: isl.Set, spelling: Spelling) -> list[str]:
-    """Return where the operands start in C, "" for values; what tensors hold gets a pointer."""
-    found: list[str] = []
+def _arrays(block: Block, step: Step, context: isl.Set, naming: Naming) -> list[Value | None]:
+    """Return where the operands start, None for values; what tensors hold gets a pointer."""
+    found: list[Value | None] = []
     for at, operand in enumerate(step.operands):
         known = step.operands.index(operand)
         if known < at:
             found.append(found[known])
         elif "local" in operand:
-            base, name = base_text(operand, block, context), POINTERS[at]
-            found.append(spelling.of(f"pointer {name}", name))
-            block.add(f"{C_TYPES[operand['type']]} *const {found[-1]} = {base};")
+            base, name = base_address(operand, block, context), POINTERS[at]
+            pointer = naming.of(f"pointer {name}", name)
+            block.add(Point(pointer, operand["type"], base))
+            found.append(Name(pointer))
         else:
-            found.append(f"my->{operand['field']}" if "part" in operand else "")
+            found.append(Field(operand["field"]) if "part" in operand else None)
     return found
 
 
 def _element(
-    operand: Description, array: str, index: str, elements: Mapping[str, str]
-) -> str:
-    """Return an element of an array in C, or a value."""
+    operand: Description, array: Value | None, index: Value, elements: Mapping[str, str]
+) -> Value:
+    """Return an element of an array, or a value."""
     if "number" in operand:
         return literal(operand["number"], operand["type"])
-    return elements[operand["element"]] if "element" in operand else f"{array}[{index}]"
+    if array is None:
+        return Name(elements[operand["element"]])
+    return Element(array, (index,))
 
 
-def _index(strides: Sequence[int], names: Sequence[str]) -> str:
-    """Return strides * names in C."""
-    terms = [n if s == 1 else f"{s} * {n}" for s, n in zip(strides, names, strict=True) if s]
-    return " + ".join(terms) or "0"
+def _offset(strides: Sequence[int], names: Sequence[str]) -> Offset:
+    """Return strides * names."""
+    pairs = zip(strides, names, strict=True)
+    return Offset(tuple(Multiple(stride, Name(name)) for stride, name in pairs if stride))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.pe.code import Block
+from stages.layer.pe.block import Block
 from stages.machine.profile import Profile
 from stages.poly.ast import Branch, Instance, Loop, Nest, Series
 from stages.poly.number import count
@@ -34,7 +34,7 @@ class Charge:
             + block.scalar * self.profile.scalar
             + block.address * self.profile.address
         )
-        inner = [line for line in block.lines if isinstance(line, Block)]
+        inner = [each for each in block.statements if isinstance(each, Block)]
         return times * own + sum(self.within(each, times, depth) for each in inner)
 
     def within(self, inner: Block, times: int, depth: int = 0) -> int:

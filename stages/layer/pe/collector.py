@@ -13,13 +13,15 @@ import typing
 
 import islpy as isl
 
+from stages.layer.pe.at_once import run_task
+from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import Block
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
-from stages.layer.pe.run import run_task
 from stages.layer.pe.sequences import send_sequences
+from stages.layer.pe.statement_nodes import Activate, Call, Else
 from stages.layer.pe.streams import alternating, receive, send_sum, unpack
+from stages.layer.pe.value_nodes import Task
 from stages.layer.routes.leaving import leaving_name
 
 
@@ -42,10 +44,10 @@ class Collector:
         self, program: Program, departure: str, collections: typing.Sequence[str], then: str
     ) -> None:
         """Take the departure and its collections, and the task that comes after each of these."""
-        self.program, self.model, self.spelling = program, program.model, program.spelling
+        self.program, self.model, self.naming = program, program.model, program.naming
         self.departure, self.collections, self.then = departure, collections, then
         self.gathering = self.model.pes(f"{departure}_adapters")
-        self.gathered = self.spelling.of(f"gathered_{departure}")
+        self.gathered = self.naming.of(f"gathered_{departure}")
         local = f"{leaving_name(self.model.graph['departures'][departure])}_collected_local"
         program.keep(local, self.model.type_of(local), self.model.shapes[local])
 
@@ -60,7 +62,7 @@ class Collector:
     def write(self) -> None:
         """Write the functions."""
         clear = f"clear_{self.departure}"
-        body = Body(name=self.spelling.of(clear), comment="Forget what was collected before.")
+        body = Body(name=self.naming.of(clear), comment="Forget what was collected before.")
         self.program.count(clear)
         run_task(self.program, body.block, clear, {})
         self.program.add(body)
@@ -71,28 +73,28 @@ class Collector:
         unpack(self.program, here, f"gather_{self.departure}")
         for name in self.collections:
             block = self.program.when(body.block, self.model.pes(f"{name}_chain"))
-            block.add(f"{self.spelling.of(f'send_{name}')}(pe);")
+            block.add(Call(Task(self.naming.of(f"send_{name}"))))
         self.program.add(body)
 
     def restart(self, block: Block) -> None:
         """Append what starts an invocation."""
         block = self.program.when(block, self.pes)
-        block.add(f"{self.spelling.of(f'clear_{self.departure}')}(pe);")
+        block.add(Call(Task(self.naming.of(f"clear_{self.departure}"))))
         colour = lane_colour(self.model, self.departure)
         taking = self.program.when(block, self.gathering)
         receive(self.program, taking, f"gather_{self.departure}", colour, self.gathered)
         if taking is not block:
-            block.nest("else").add(f"activate(pe, {self.gathered});")
+            block.nest(Else()).add(Activate(Task(self.gathered)))
 
     def _send(self, name: str) -> None:
         """Write the task that adds this adapter's sums to those on their way to a port."""
         described = self.model.graph["collections"][name]
         body = Body(
-            name=self.spelling.of(f"send_{name}"),
+            name=self.naming.of(f"send_{name}"),
             comment=f"Send {described['tensor']} along the border.",
         )
         chain, first, last = (self.model.pes(f"{name}_{p}") for p in ("chain", "first", "last"))
-        body.locals |= alternating(self.program, described, chain, last)
+        body.hold(alternating(self.program, described, chain, last))
         if "sparse" in described:
             send_sequences(self.program, body.block, name, described, self.then)
         else:

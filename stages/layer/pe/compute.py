@@ -19,17 +19,39 @@ from collections.abc import Sequence
 import islpy as isl
 
 from stages.diagnose import working_on
+from stages.layer.pe.at_once import formula, run_task
+from stages.layer.pe.block import Block, total
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import Block, total
 from stages.layer.pe.departures import Departures
 from stages.layer.pe.in_portions import Portions
 from stages.layer.pe.listening import pass_along, passing_pes
 from stages.layer.pe.model import Description, Model
 from stages.layer.pe.program import Program
-from stages.layer.pe.run import formula, run_task
-from stages.layer.pe.streams import complete_task, data_task, give_room, odometer, receive, unpack
+from stages.layer.pe.statement_nodes import (
+    Activate,
+    Assign,
+    BlockColour,
+    Call,
+    CountCall,
+    If,
+    OnControl,
+    OnData,
+    Statement,
+    UnblockColour,
+)
+from stages.layer.pe.streams import (
+    begin_sequences,
+    complete_task,
+    data_task,
+    give_room,
+    odometer,
+    receive,
+    unpack,
+)
+from stages.layer.pe.value_nodes import Field, Less, Task
 from stages.layer.pe.work import transfer_loops
 from stages.poly.bind import PE_NAMES, bind_set
+from stages.poly.expression import Name, Number, Operation, Value
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
@@ -62,7 +84,7 @@ class ComputeWriter:
         """Start with an empty program."""
         self.program = program
         self.model = program.model
-        self.spelling = program.spelling
+        self.naming = program.naming
         self.departures = Departures(program)
         self.portions = Portions(program, self.departures)
 
@@ -73,7 +95,7 @@ class ComputeWriter:
         for name, task in self.model.of_kind("compute", "carry").items():
             if "portions" not in task:
                 self._work(name, formula(task))
-        carried = tuple(f"{self.spelling.of(name)}(pe);" for name in self.model.of_kind("carry"))
+        carried = tuple(self._call(name) for name in self.model.of_kind("carry"))
         self.program.add(complete_task("One part of this invocation is complete.", carried))
         self.departures.write()
         self.portions.write()
@@ -92,7 +114,7 @@ class ComputeWriter:
 
     def _work(self, name: str, comment: str) -> None:
         """Write a task that runs at once: as a vector instruction, or as loops."""
-        body = Body(name=self.spelling.of(name), comment=comment)
+        body = Body(name=self.naming.of(name), comment=comment)
         self.program.count(name)
         with working_on(f"task {name}"):
             run_task(self.program, body.block, name, {})
@@ -101,11 +123,11 @@ class ComputeWriter:
     def _finish(self, statement: str) -> None:
         """Write what happens when a statement has all that it needs."""
         body = Body(
-            name=self.spelling.of(f"finish_{statement}"), comment=f"{statement} has all it needs."
+            name=self.naming.of(f"finish_{statement}"), comment=f"{statement} has all it needs."
         )
         for name, task in self.model.of_kind("compute", statement=statement).items():
             if "portions" not in task:
-                body.block.add(f"{self.spelling.of(name)}(pe);")
+                body.block.add(self._call(name))
         target = next(s.target.tensor for s in self.model.layer.statements if s.name == statement)
         self.departures.finish(body.block, target)
         for other, before in self.model.waits.items():
@@ -113,18 +135,24 @@ class ComputeWriter:
                 if statement not in self.portions.follows(other):
                     self.portions.satisfy(body.block, other)
                 self._count_down(body.block, other)
-        body.block.add("complete(pe);")
+        body.block.add(Call(Task("complete")))
         self.program.add(body)
+
+    def _call(self, name: str) -> Call:
+        return Call(Task(self.naming.of(name)))
+
+    def _finishes(self, statement: str) -> Activate:
+        return Activate(Task(self.naming.of(f"finish_{statement}")))
 
     def _count_down(self, block: Block, statement: str) -> None:
         """Append that a statement waits for one thing less, and runs if that was the last."""
-        waiting = f"my->{self.spelling.of(f'waiting_{statement}')}"
-        inner = block.nest(f"if (--{waiting} == 0)")
-        inner.add(f"activate(pe, {self.spelling.of(f'finish_{statement}')});")
+        waiting = Field(self.naming.of(f"waiting_{statement}"))
+        last = Operation("==", (Less(waiting), Number(0)))
+        block.nest(If(last)).add(self._finishes(statement))
 
     def _arrived(self, name: str, arrival: Description) -> None:
         """Write what happens when all of a stream has arrived."""
-        body = Body(name=self.spelling.of(f"arrived_{name}"), comment=f"All of {name} is here.")
+        body = Body(name=self.naming.of(f"arrived_{name}"), comment=f"All of {name} is here.")
         if "portions" not in arrival:
             for task in self.model.of_kind("receive", arrival=name):
                 unpack(self.program, body.block, task)
@@ -134,7 +162,7 @@ class ComputeWriter:
             self._count_down(body.block, statement)
         self.departures.arrived(body.block, name)
         if self._is_carried(arrival):
-            body.block.add("complete(pe);")
+            body.block.add(Call(Task("complete")))
         self.program.add(body)
 
     def _is_carried(self, arrival: Description) -> bool:
@@ -151,22 +179,25 @@ class ComputeWriter:
         tensor = arrival["tensor"]
         comment = f"React to an element of {tensor}."
         body, variable = data_task(self.program, name, arrival, comment)
+
+        def stored(element: Value) -> Statement:
+            return Assign(element, Name(variable))
+
         for task in self.model.of_kind("store", arrival=name):
             self.program.count(task)
-            body.block.add(f"COUNT_CALL(pe, {self.spelling.counter(task)});")
-            line = f"{{}} = {variable};"
-            transfer_loops(body.block, task, self.model, self.spelling, line, counts=True)
+            body.block.add(CountCall(self.naming.counter(task)))
+            transfer_loops(body.block, task, self.model, self.naming, stored, counts=True)
         reacting = self.model.of_kind("react", arrival=name)
         for task in reacting:
             self.program.count(task)
-            block = body.block if len(reacting) == 1 else body.block.nest("")
+            block = body.block if len(reacting) == 1 else body.block.nest()
             run_task(self.program, block, task, {tensor: variable})
         self.program.add(body)
 
     def _end(self, name: str, arrival: Description) -> None:
         """Write the control task that counts the sequences of a sparse stream."""
         body = Body(
-            name=self.spelling.of(f"end_{name}"),
+            name=self.naming.of(f"end_{name}"),
             comment=f"A sequence of {name} has ended.",
             kind="control",
         )
@@ -174,8 +205,8 @@ class ComputeWriter:
             self.departures.leads.end_sequence(body, name)
         else:
             odometer(self.program, body.block, name, arrival)
-        body.block.add(f"block(pe, {self.program.listen(arrival['colour'])});")
-        body.block.add(f"{self.spelling.of(f'arrived_{name}')}(pe);")
+        body.block.add(BlockColour(self.program.listen(arrival["colour"])))
+        body.block.add(self._call(f"arrived_{name}"))
         self.program.add(body)
 
     def _restart(self) -> None:
@@ -183,13 +214,13 @@ class ComputeWriter:
         body = Body(name="restart", comment="Start an invocation.")
         block = body.block
         for name in self.model.of_kind("initialise"):
-            block.add(f"{self.spelling.of(name)}(pe);")
+            block.add(self._call(name))
         for statement in self._statements():
-            before = ["1"] * len(self.model.waits.get(statement, ()))
+            before = [Number(1)] * len(self.model.waits.get(statement, ()))
             streams = total([*self._streams_of(statement), *before])
-            block.add(f"my->{self._field(f'waiting_{statement}')} = {streams};")
+            block.add(Assign(self._field(f"waiting_{statement}"), streams))
             leaders = self.portions.leaders(statement)
-            others = ["1"] * self.portions.waits(statement)
+            others = [Number(1)] * self.portions.waits(statement)
             needs = total([*self._streams_of(statement, leaders), *others])
             self.portions.restart(block, statement, needs)
         parts = self.departures.counted()
@@ -197,32 +228,33 @@ class ComputeWriter:
             self.program.number(self.model.pes(f"{n}_taken"))
             for n, arrival in self.model.graph["arrivals"].items() if self._is_carried(arrival)
         ]
-        parts += ["1"] * len(self._statements())
+        parts += [Number(1)] * len(self._statements())
         self.departures.turns.restart(block)
-        self.program.hold("int32_t unfinished;")
-        block.add(f"my->unfinished = {total(parts)};")
+        self.program.hold("unfinished")
+        block.add(Assign(Field("unfinished"), total(parts)))
         for name, arrival in self.model.graph["arrivals"].items():
             if "portions" in arrival:
                 self.portions.begin(block, name)
             if "returns" not in arrival:
                 self._listen(self._taking(block, name), name, arrival)
         for statement in self._statements():
-            if "1" not in self._streams_of(statement) and statement not in self.model.waits:
-                inner = block.nest(f"if (my->{self.spelling.of(f'waiting_{statement}')} == 0)")
-                inner.add(f"activate(pe, {self.spelling.of(f'finish_{statement}')});")
+            if Number(1) not in self._streams_of(statement) and statement not in self.model.waits:
+                waiting = Field(self.naming.of(f"waiting_{statement}"))
+                none = Operation("==", (waiting, Number(0)))
+                block.nest(If(none)).add(self._finishes(statement))
         self.program.add(body)
 
     def _taking(self, block: Block, arrival: str) -> Block:
         """Return a block that runs on the PEs that take some of a stream."""
         return self.program.when(block, self.model.pes(f"{arrival}_taken"))
 
-    def _field(self, name: str) -> str:
-        spelled = self.spelling.of(name)
-        self.program.hold(f"int32_t {spelled};")
-        return spelled
+    def _field(self, name: str) -> Field:
+        field = Field(self.naming.of(name))
+        self.program.hold(field.name)
+        return field
 
-    def _streams_of(self, statement: str, but: Sequence[str] = ()) -> list[str]:
-        """Return, as C, whether a statement waits on this PE for each of the streams it reads."""
+    def _streams_of(self, statement: str, but: Sequence[str] = ()) -> list[Value]:
+        """Return whether a statement waits on this PE for each of the streams it reads."""
         return [
             self.program.number(self.model.pes(f"{name}_taken"))
             for name, arrival in self.model.graph["arrivals"].items()
@@ -232,16 +264,15 @@ class ComputeWriter:
     def _listen(self, block: Block, name: str, arrival: Description) -> None:
         """Append what makes a PE take a stream again."""
         if arrival["sparse"]:
-            for k, (low, _) in enumerate(arrival["outer"]):
-                block.add(f"my->{self.spelling.of(f'{name}_index{k}')} = {low};")
-            block.add(f"unblock(pe, {self.program.listen(arrival['colour'])});")
+            begin_sequences(self.program, block, name, arrival)
+            block.add(UnblockColour(self.program.listen(arrival["colour"])))
             return
         if "portions" in arrival:
             self.portions.listen(block, name)
             return
         for task in self.model.of_kind("receive", arrival=name):
             receive(
-                self.program, block, task, arrival["colour"], self.spelling.of(f"arrived_{name}")
+                self.program, block, task, arrival["colour"], self.naming.of(f"arrived_{name}")
             )
 
     def _main(self) -> None:
@@ -252,12 +283,10 @@ class ComputeWriter:
                 block = self.program.main.block
                 if self.model.is_shared(arrival["colour"]):
                     block = self.program.when(block, self.model.pes(f"{name}_taken"))
-                block.add(
-                    f"on_data(pe, {colour}, {self.spelling.of(f'on_{name}')});",
-                    f"on_control(pe, {colour}, {self.spelling.of(f'end_{name}')});",
-                )
+                block.add(OnData(colour, Task(self.naming.of(f"on_{name}"))))
+                block.add(OnControl(colour, Task(self.naming.of(f"end_{name}"))))
                 self._give_room(name, arrival)
-        self.program.main.block.add("restart(pe);")
+        self.program.main.block.add(Call(Task("restart")))
         self.program.add(self.program.main)
 
     def _give_room(self, name: str, arrival: Description) -> None:

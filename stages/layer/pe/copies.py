@@ -11,12 +11,15 @@ import typing
 
 import islpy as isl
 
+from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import Block, write_nest
 from stages.layer.pe.model import Description
+from stages.layer.pe.statement_nodes import Assign, Call, If, Increase, Return, SendTurn
 from stages.layer.pe.streams import send_again
+from stages.layer.pe.value_nodes import Field, More, Task
 from stages.poly.ast import Instance, element_loops
 from stages.poly.bind import PE_NAMES, bind_domain
+from stages.poly.expression import Number, Operation
 from stages.poly.side import turn
 
 if typing.TYPE_CHECKING:
@@ -29,12 +32,12 @@ def send_copies(program: Program, name: str, arrival: Description, then: str) ->
     After the last one it calls `then`.
     """
     body = Body(
-        name=program.spelling.of(f"copied_{name}"), comment=f"A copy of {name} is sent: the next."
+        name=program.naming.of(f"copied_{name}"), comment=f"A copy of {name} is sent: the next."
     )
     again = Block()
     send_again(program, again, f"spread_{name}", arrival["colour"], body.name)
     end_copy(program, body.block, name, arrival, again)
-    body.block.add(f"{then}(pe);")
+    body.block.add(Call(Task(then)))
     program.add(body)
     return body.name
 
@@ -46,18 +49,18 @@ def end_copy(
 
     `again` is what is done before it returns.
     """
-    copy, copies = (program.spelling.of(f"{name}_{part}") for part in ("copy", "copies"))
-    program.hold(f"int32_t {copy};")
-    program.hold(f"int32_t {copies};")
+    copy, copies = (program.naming.of(f"{name}_{part}") for part in ("copy", "copies"))
+    program.hold(copy)
+    program.hold(copies)
     _count(program, name, arrival, copies)
     colour = program.colour(arrival["colour"])
     block.charge(scalar=3)
-    inner = block.nest(f"if (++my->{copy} < my->{copies})")
-    inner.add(f"send_turn(pe, {colour}, 0);")
+    inner = block.nest(If(Operation("<", (More(Field(copy)), Field(copies)))))
+    inner.add(SendTurn(colour, last=False))
     if again is not None:
         inner.absorb(again)
-    inner.add("return;")
-    block.add(f"my->{copy} = 0;", f"send_turn(pe, {colour}, 1);")
+    inner.add(Return())
+    block.add(Assign(Field(copy), Number(0)), SendTurn(colour, last=True))
 
 
 def _count(program: Program, name: str, arrival: Description, copies: str) -> None:
@@ -70,9 +73,9 @@ def _count(program: Program, name: str, arrival: Description, copies: str) -> No
     depths = bind_domain(lane.apply_domain(turned.reverse()), PE_NAMES)
 
     def instance(block: Block, at: Instance) -> None:
-        block.add(f"my->{copies} += 1;")
+        block.add(Increase(Field(copies)))
 
     main = program.main.block
     adapters = model.pes(f"{name}_adapters").intersect(program.pes)
-    names = [program.spelling.of(f"depth {name}", "depth")]
+    names = [program.naming.of(f"depth {name}", "depth")]
     write_nest(program.when(main, adapters), element_loops(depths, adapters, names), instance)

@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import islpy as isl
 
+from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import Block
 from stages.layer.pe.gathering import Gatherer
 from stages.layer.pe.model import Description
 from stages.layer.pe.program import Program
 from stages.layer.pe.sent_early import Leads
 from stages.layer.pe.sequences import send_sequences
+from stages.layer.pe.statement_nodes import Call
 from stages.layer.pe.streams import alternating, flush, receive, send_sum
 from stages.layer.pe.turns import Turns
+from stages.layer.pe.value_nodes import Task
+from stages.poly.expression import Value
 
 
 class Departures:
@@ -28,7 +31,7 @@ class Departures:
 
     def __init__(self, program: Program) -> None:
         """Take the program, in which nothing is sent yet."""
-        self.program, self.model, self.spelling = program, program.model, program.spelling
+        self.program, self.model, self.naming = program, program.model, program.naming
         self.departures: dict[str, Description] = program.model.graph["departures"]
         self.leads = Leads(program)
         arrivals = self.model.graph["arrivals"]
@@ -62,8 +65,8 @@ class Departures:
         """Append what leaves after a step, of which the symbolic constants are `known`."""
         self.leads.progress(block, statement, known)
 
-    def counted(self) -> list[str]:
-        """Return, as C, whether each departure is one of the parts of an invocation on this PE."""
+    def counted(self) -> list[Value]:
+        """Return whether each departure is one of the parts of an invocation on this PE."""
         return [self.program.number(self.model.pes(f"{name}_chain")) for name in self.departures]
 
     def _parts(self, name: str) -> list[str]:
@@ -74,10 +77,10 @@ class Departures:
     def _begin(self, block: Block, name: str) -> None:
         """Append that a PE sends its part of a departure, and takes what comes back of it."""
         chain, *taken = map(self.model.pes, self._parts(name))
-        self.program.when(block, chain).add(f"{self.spelling.of(f'send_{name}')}(pe);")
+        self.program.when(block, chain).add(Call(Task(self.naming.of(f"send_{name}"))))
         for pes in taken:
             back = self.departures[name]["returns"]
-            arrived, here = self.spelling.of(f"arrived_{back}"), self.program.when(block, pes)
+            arrived, here = self.naming.of(f"arrived_{back}"), self.program.when(block, pes)
             for task in self.model.of_kind("receive", arrival=back):
                 receive(self.program, here, task, back, arrived)
 
@@ -86,14 +89,14 @@ class Departures:
         task, described = f"send_{name}", self.departures[name]
         then = self.turns.then(name)
         body = Body(
-            name=self.spelling.of(task), comment=f"Send {described['tensor']} on its way out."
+            name=self.naming.of(task), comment=f"Send {described['tensor']} on its way out."
         )
         if described["by"] == "gather":
             Gatherer(self.program, name, then).write(body)
             self.program.add(body)
             return
         last = self.model.pes(f"{name}_last") if "out" in described else None
-        body.locals |= alternating(self.program, described, self.program.pes, last)
+        body.hold(alternating(self.program, described, self.program.pes, last))
         if "sparse" in described:
             send_sequences(self.program, body.block, name, described, then)
         else:

@@ -16,14 +16,27 @@ from __future__ import annotations
 
 import islpy as isl
 
+from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import Block
 from stages.layer.pe.model import Description, holds, value
 from stages.layer.pe.program import Program
-from stages.layer.pe.streams import Transfer, alternating, flush
+from stages.layer.pe.statement_nodes import (
+    Assign,
+    Call,
+    Configure,
+    Decrease,
+    For,
+    If,
+    Increase,
+    Pass,
+    Send,
+)
+from stages.layer.pe.streams import alternating, flush
+from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
+from stages.layer.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
 from stages.layer.routes.leaving import instructions_of
-from stages.poly.ast import held
 from stages.poly.bind import index_names
+from stages.poly.expression import Number, Operation, Value, operations
 
 
 class Gatherer:
@@ -39,11 +52,12 @@ class Gatherer:
             part: isl.PwAff(self.departure[part]).pos_set().intersect(self.chain)
             for part in ("before", "after")
         }
-        self.row = program.spelling.of(f"{name}_row")
-        self.left = program.spelling.of(f"{name}_left")
+        self.row = program.naming.of(f"{name}_row")
+        self.left = program.naming.of(f"{name}_left")
         self.end = then
-        self.then = then if self.is_whole else program.spelling.of(f"sent_{name}")
-        self.then = "NULL" if self.leads else self.then
+        self.sent = program.naming.of(f"sent_{name}")
+        self.then: Value = Task(then if self.is_whole else self.sent)
+        self.then = Nothing() if self.leads else self.then
         self.transfer = self._configure()
 
     @property
@@ -60,24 +74,14 @@ class Gatherer:
         """Configure the instructions; return the one that sends own elements."""
         task = f"send_{self.name}"
         slots = 0 if self.is_whole else self._ahead()
-        count, slot = self.departure["own"], f"my->{self.row}"
+        count, slot = self.departure["own"], Field(self.row)
         transfer = Transfer(self.program, task, count=count, slots=slots, slot=slot)
-        transfer.configure("COPY", "{fabric}, {memory}, NO_OPERAND", self.own)
+        transfer.configure("COPY", ALONE, self.own)
         for part, pes in self.passing.items():
             if not pes.is_empty():
-                self._configure_pass(part, pes, f"{transfer.type.upper()}_FABRIC")
+                vector = self.program.naming.of(f"{part}_{self.name}")
+                configure_pass(self.program, vector, transfer.type, self.departure[part], pes)
         return transfer
-
-    def _configure_pass(self, part: str, pes: isl.Set, fabric: str) -> None:
-        vector = self.program.spelling.of(f"{part}_{self.name}")
-        self.program.hold(f"struct vector {vector};")
-        count = value(self.departure[part], pes)
-        block = self.program.when(self.program.main.block, pes)
-        block.charge(scalar=count.operations)
-        block.add(
-            f"configure(pe, &my->{vector}, NO_COUNTER, COPY, SIZES({count.text}),",
-            f"          {fabric}, {fabric}, NO_OPERAND);",
-        )
 
     def _ahead(self) -> int:
         """Return how many rows may be under way: with too many instructions no task starts."""
@@ -91,43 +95,44 @@ class Gatherer:
     def write(self, body: Body) -> None:
         """Write the task that sends, and those that go on with it."""
         if self.is_whole:
-            body.locals |= self._colours()
+            body.hold(self._colours())
             self._send_row(body.block)
             return
-        self.program.hold(f"int32_t {self.row};")
+        self.program.hold(self.row)
         self._write_row()
         if self.leads:
             self._end_rows(body)
             return
-        rows = " * ".join(held(value(n, self.chain), "*") for n in self.departure["rows"])
-        self.program.hold(f"int32_t {self.left};")
+        rows = Operation("*", tuple(value(n, self.chain) for n in self.departure["rows"]))
+        left = Field(self.left)
+        self.program.hold(self.left)
         self._write_sent()
-        body.block.add(f"my->{self.row} = 0;", f"my->{self.left} = {rows};")
-        ahead = self._ahead()
-        body.block.nest(f"for (int n = 0; n < {ahead} && my->{self.left} > n; n += 1)", loop=1).add(
-            f"{self.program.spelling.of(f'row_{self.name}')}(pe);"
-        )
+        body.block.add(Assign(Field(self.row), Number(0)), Assign(left, rows))
+        ahead = Operation("<", (COUNT, Number(self._ahead())))
+        tests = Operation("and", (ahead, Operation(">", (left, COUNT))))
+        row = Call(Task(self.program.naming.of(f"row_{self.name}")))
+        body.block.nest(For(COUNT, Number(0), tests), loop=1).add(row)
 
-    def _colours(self) -> dict[str, str]:
+    def _colours(self) -> dict[str, Value]:
         last = self.program.model.pes(f"{self.name}_last") if "out" in self.departure else None
         return alternating(self.program, self.departure, self.chain, last)
 
     def _end_rows(self, body: Body) -> None:
         """Append what waits until all rows have left."""
-        body.locals |= self._colours()
-        body.block.add(f"my->{self.row} = 0;")
+        body.hold(self._colours())
+        body.block.add(Assign(Field(self.row), Number(0)))
         flush(self.program, body.block, f"end_{self.name}", self.end, self.chain)
 
     def _write_row(self) -> None:
         """Write the function that sends a row, and counts it."""
         body = Body(
-            name=self.program.spelling.of(f"row_{self.name}"),
+            name=self.program.naming.of(f"row_{self.name}"),
             comment=f"Send a row of {self.departure['tensor']}.",
         )
-        body.locals |= self._colours()
+        body.hold(self._colours())
         self._declare_indices(body)
         self._send_row(body.block)
-        body.block.add(f"my->{self.row} += 1;")
+        body.block.add(Increase(Field(self.row)))
         body.block.charge(scalar=1)
         self.program.add(body)
 
@@ -137,34 +142,29 @@ class Gatherer:
             [value(text, self.chain) for text in self.departure[key]] for key in ("first", "rows")
         )
         for k, name in enumerate(index_names(len(rows) + 1)[:-1]):
-            at = f"my->{self.row}"
-            for inner in rows[k + 1 :]:
-                at += f" / {held(inner, '/')}"
-                body.block.charge(scalar=1 + inner.operations)
-            if k > 0:
-                at += f" % {held(rows[k], '%')}"
-                body.block.charge(scalar=1 + rows[k].operations)
-            if first[k].text != "0":
-                at = f"{held(first[k], '+', first=True)} + {at}"
-                body.block.charge(scalar=1 + first[k].operations)
-            body.locals[name] = f"const int {name} = {at};"
+            least = None if first[k] == Number(0) else first[k]
+            digit = Digit(Field(self.row), tuple(rows[k + 1 :]), rows[k] if k > 0 else None, least)
+            for taken in (*digit.below, digit.count, digit.least):
+                if taken is not None:
+                    body.block.charge(scalar=1 + operations(taken))
+            body.hold({name: digit})
 
     def _write_sent(self) -> None:
         """Write the task that goes on once a row has left."""
-        ahead, row = self._ahead(), self.program.spelling.of(f"row_{self.name}")
-        body = Body(
-            name=self.then, comment=f"A row of {self.departure['tensor']} has left.",
-        )
+        left, row = Field(self.left), self.program.naming.of(f"row_{self.name}")
+        body = Body(name=self.sent, comment=f"A row of {self.departure['tensor']} has left.")
         body.block.charge(scalar=2)
-        body.block.add(f"my->{self.left} -= 1;")
-        body.block.nest(f"if (my->{self.left} >= {ahead})").add(f"{row}(pe);")
-        body.block.nest(f"if (my->{self.left} == 0)").add(f"{self.end}(pe);")
+        body.block.add(Decrease(left))
+        more = Operation(">=", (left, Number(self._ahead())))
+        body.block.nest(If(more)).add(Call(Task(row)))
+        last = Operation("==", (left, Number(0)))
+        body.block.nest(If(last)).add(Call(Task(self.end)))
         self.program.add(body)
 
     def _send_row(self, block: Block) -> None:
         """Append the instructions of a row: before, own, after."""
         last = self.passing["after"]
-        self._pass(block, "before", "NULL")
+        self._pass(block, "before", Nothing())
         here = block.when(holds(self.own, self.chain))
         self.transfer.pack(here)
         where = self.transfer.where(here)
@@ -172,13 +172,24 @@ class Gatherer:
         if last.is_disjoint(self.own):
             then = self.then
         else:
-            then = "NULL" if ending is None else f"{ending.text} ? NULL : {self.then}"
-        here.add(f"stream_send(pe, {self.transfer.vector}, out, {where}, {then});")
+            then = Nothing() if ending is None else Choice(ending, Nothing(), self.then)
+        here.add(Send(self.transfer.vector, OUT, where, then))
         self._pass(block, "after", self.then)
 
-    def _pass(self, block: Block, part: str, then: str) -> None:
+    def _pass(self, block: Block, part: str, then: Value) -> None:
         pes = self.passing[part]
         if not pes.is_empty():
-            vector = self.program.spelling.of(f"{part}_{self.name}")
-            here = block.when(holds(pes, self.chain))
-            here.add(f"stream_pass(pe, &my->{vector}, out, in, {then});")
+            vector = Address(Field(self.program.naming.of(f"{part}_{self.name}")))
+            block.when(holds(pes, self.chain)).add(Pass(vector, OUT, IN, then))
+
+
+def configure_pass(
+    program: Program, vector: str, type_: str, count: int | str, pes: isl.Set
+) -> None:
+    """Configure in main the instruction with which some PEs pass on so many elements of a type."""
+    program.hold(vector, "vector")
+    size = value(count, pes)
+    block = program.when(program.main.block, pes)
+    block.charge(scalar=operations(size))
+    operands = (Fabric(type_), Fabric(type_))
+    block.add(Configure(Address(Field(vector)), None, "COPY", (size,), operands))

@@ -6,9 +6,9 @@ Names that are keywords of C never come here: LAIR refuses them.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
-from stages.layer.pe.code import FLOAT_CALLS
 from stages.layer.pe.macros import MACROS
 
 OURS = frozenset(
@@ -30,6 +30,9 @@ LIBRARY = re.compile(
 )
 """Types and macros of the headers that pe.h includes; none of them ends in an underscore."""
 
+FUNCTIONS = frozenset(["expf", "fabsf", "logf", "sqrtf", "tanhf"])
+"""Functions of the library of C that programs call."""
+
 DEFINED = re.compile(r"\b([A-Za-z_]\w*)\(|#define (\w+)|struct (\w+)|\b([A-Z][A-Z0-9_]+)\b")
 """Functions, macros, structures and enumerators where pe.h defines or uses them."""
 
@@ -40,7 +43,7 @@ class Names:
     def __init__(self, pe_h: str) -> None:
         """Take what pe.h defines."""
         found = {name for names in DEFINED.findall(pe_h) for name in names if name}
-        self._taken = found | OURS | TYPEDEFS | MACROS | set(FLOAT_CALLS.values())
+        self._taken = found | OURS | TYPEDEFS | MACROS | FUNCTIONS
 
     def new(self, name: str) -> str:
         """Return an identifier near a name, and take it."""
@@ -53,3 +56,33 @@ class Names:
 def read_names(pe_h: Path) -> Names:
     """Return the names that a program may still use."""
     return Names(pe_h.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """The names of one program: of tasks, counters, colours and of LAIR's own names."""
+
+    names: Names
+    words: dict[str, str]
+
+    def of(self, word: str, near: str = "") -> str:
+        """Return the name of a word, the same each time; near what it is called, if given."""
+        if word not in self.words:
+            self.words[word] = self.names.new(near or word)
+        return self.words[word]
+
+    def counter(self, task: str) -> str:
+        """Return the enumerator that counts a task."""
+        return self.of(f"counter {task}", task.upper())
+
+    def colour(self, colour: str) -> str:
+        """Return the enumerator of a colour."""
+        return self.of(f"colour {colour}", colour.upper())
+
+    def own(self, name: str) -> str:
+        """Return the variable of an iterator of LAIR."""
+        return self.of(f"own {name}", name)
+
+    def element(self, tensor: str) -> str:
+        """Return the variable of an element of a tensor."""
+        return self.of(f"element {tensor}", tensor)

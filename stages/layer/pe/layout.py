@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import islpy as isl
 
+from stages.layer.pe.listing import Local
 from stages.layer.pe.model import Description, Model
-from stages.layer.pe.program import Local, Program
+from stages.layer.pe.program import Program
 from stages.layer.routes.passed_on import position_names
 from stages.poly.order import at_places, on_side, relocated
 from stages.poly.pieces import from_domain, maps_of, named_set

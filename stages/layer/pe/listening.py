@@ -10,7 +10,10 @@ import typing
 import islpy as isl
 
 from stages.layer.pe.model import Description, Model, holds
-from stages.poly.ast import c_expression, held
+from stages.layer.pe.statement_nodes import Declare, PassBy, PassOn
+from stages.layer.pe.value_nodes import Choice, Group, Nothing
+from stages.poly.ast import expression_of
+from stages.poly.expression import Name, Number, Operation, Value
 
 if typing.TYPE_CHECKING:
     from stages.layer.pe.program import Program
@@ -25,8 +28,8 @@ def passing_pes(model: Model, streams: typing.Iterable[str]) -> isl.Set:
     return pes
 
 
-def hear(program: Program, stream: str) -> str:
-    """Return the C constant that holds the colour on which a PE hears a stream.
+def hear(program: Program, stream: str) -> Name:
+    """Return the constant that holds the colour on which a PE hears a stream.
 
     It is that of the parity of its place, or, if it is nearest to the port, that of the port.
     """
@@ -35,14 +38,18 @@ def hear(program: Program, stream: str) -> str:
         program.model.pes(f"{stream}_{part}").intersect(program.pes) for part in ("line", "nearest")
     )
     others = line.subtract(nearest)
-    text = "" if others.is_empty() else _by_parity(program, described, others)
+    colour: Value = Nothing() if others.is_empty() else _by_parity(program, described, others)
     if not nearest.is_empty():
-        first = holds(nearest, line)
-        colour = program.listen(described["enters"])
-        text = colour if first is None else f"{first.text} ? {colour} : ({text})"
-    name = program.spelling.of(f"{stream}_in")
-    program.words[name] = f"const int {name} = {text};"
-    return name
+        first, enters = holds(nearest, line), program.listen(described["enters"])
+        colour = enters if first is None else Choice(first, enters, Group(colour))
+    return _declare(program, f"{stream}_in", colour)
+
+
+def _declare(program: Program, word: str, colour: Value) -> Name:
+    """Let all functions that use it declare a constant that holds a colour."""
+    name = program.naming.of(word)
+    program.words[name] = Declare(name, "int", colour)
+    return Name(name)
 
 
 def pass_along(program: Program, stream: str) -> None:
@@ -55,27 +62,27 @@ def pass_along(program: Program, stream: str) -> None:
     )
     if passing.is_empty():
         return
-    into, out = hear(program, stream), program.spelling.of(f"{stream}_out")
+    into = hear(program, stream)
     even, odd = model.passing[stream]["colours"]
     described = model.passing[stream] | {"colours": [odd, even]}
-    program.words[out] = f"const int {out} = {_by_parity(program, described, passing, sent=True)};"
-    for function, pes in (("pass_on", passing.subtract(between)), ("pass_by", between)):
+    out = _declare(program, f"{stream}_out", _by_parity(program, described, passing, sent=True))
+    for passes, pes in ((PassOn, passing.subtract(between)), (PassBy, between)):
         if not pes.is_empty():
-            program.when(program.main.block, pes).add(f"{function}(pe, {into}, {out});")
+            program.when(program.main.block, pes).add(passes(into, out))
 
 
 def _by_parity(
     program: Program, described: Description, pes: isl.Set, *, sent: bool = False
-) -> str:
-    """Return, as C, the first of two colours for places that are even, else the second."""
+) -> Value:
+    """Return the first of two colours for places that are even, else the second."""
     name = program.colour if sent else program.listen
     return by_parity(described["parity"], pes, described["colours"], name)
 
 
 def by_parity(
-    parity: str, pes: isl.Set, colours: typing.Sequence[str], name: typing.Callable[[str], str]
-) -> str:
-    """Return, as C, the colour of each PE by its parity, [PE_X, PE_Y] -> { [0 or 1] } as text.
+    parity: str, pes: isl.Set, colours: typing.Sequence[str], name: typing.Callable[[str], Name]
+) -> Value:
+    """Return the colour of each PE by its parity, [PE_X, PE_Y] -> { [0 or 1] } as text.
 
     `name` gives the enumerators of those colours that occur.
     """
@@ -83,4 +90,4 @@ def by_parity(
     if place.max_val().eq(place.min_val()):
         return name(colours[0 if place.max_val().is_zero() else 1])
     even, odd = map(name, colours)
-    return f"{held(c_expression(place, pes), '==')} == 0 ? {even} : {odd}"
+    return Choice(Operation("==", (expression_of(place, pes), Number(0))), even, odd)

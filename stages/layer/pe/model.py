@@ -14,8 +14,9 @@ from stages.lair.layer import Layer
 from stages.layer.pe.words import read_words
 from stages.layer.routes.leaving import leaving_name
 from stages.layer.routes.returning import after_returns, layer_after_returns, returned_tensors
-from stages.poly.ast import Expression, c_condition, c_expression
+from stages.poly.ast import condition_of, expression_of
 from stages.poly.bind import PE_NAMES, bind_set
+from stages.poly.expression import Number, Value
 from stages.poly.local import Shape, at_this_pe, shape_of
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.quota import TooManyOperations, limited
@@ -198,13 +199,13 @@ def read_model(inputs: Inputs) -> Model:
     )
 
 
-def value(given: int | str, context: isl.Set) -> Expression:
-    """Return a number, or the isl text of a function of the symbolic constants, as C."""
+def value(given: int | str, context: isl.Set) -> Value:
+    """Return a number, or the value that an isl text has for the symbolic constants."""
     if isinstance(given, int):
-        return Expression(text=str(given), operations=0, infix="-" if given < 0 else None)
-    return c_expression(isl.PwAff(given), context)
+        return Number(given)
+    return expression_of(isl.PwAff(given), context)
 
 
-def holds(condition: isl.Set, context: isl.Set) -> Expression | None:
-    """Return a condition as C; None if it always holds in the context."""
-    return c_condition(condition, context)
+def holds(condition: isl.Set, context: isl.Set) -> Value | None:
+    """Return a condition as a value; None if it always holds in the context."""
+    return condition_of(condition, context)

@@ -14,11 +14,16 @@ import typing
 
 import islpy as isl
 
+from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import Block
-from stages.layer.pe.model import holds, value
+from stages.layer.pe.gathering import configure_pass
+from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
+from stages.layer.pe.statement_nodes import Call, Pass
 from stages.layer.pe.streams import alternating
+from stages.layer.pe.transfer import IN, OUT
+from stages.layer.pe.value_nodes import Address, Choice, Field, Nothing, Task
+from stages.poly.expression import Name, Value
 
 
 class Onward:
@@ -29,7 +34,7 @@ class Onward:
         self.program, self.name, self.lane, self.then = program, name, lane, then
         self.described = program.model.graph["collections"][name]
         self.chain = program.model.pes(f"{name}_chain")
-        self.function = program.spelling.of(f"send_{name}")
+        self.function = program.naming.of(f"send_{name}")
 
     def write(self) -> None:
         """Write the function, and configure its instructions."""
@@ -37,21 +42,22 @@ class Onward:
             name=self.function, comment=f"Pass on {self.described['tensor']} along the border."
         )
         last = self.program.model.pes(f"{self.name}_last")
-        body.locals |= alternating(self.program, self.described, self.chain, last)
+        body.hold(alternating(self.program, self.described, self.chain, last))
         lane = self.program.listen(self.lane)
         for part, pes, final in self._parts():
-            vector = self.program.spelling.of(f"{part}_{self.name}")
-            self._configure(part, pes, vector)
+            vector = self.program.naming.of(f"{part}_{self.name}")
+            configure_pass(self.program, vector, self._type(), self.described[part], pes)
             inner, ends = body.block.when(holds(pes, self.chain)), holds(final, pes)
-            then = self.then if ends is None else f"{ends.text} ? {self.then} : NULL"
-            then = "NULL" if final.is_empty() else then
-            source = lane if part == "own" else "in"
-            inner.add(f"stream_pass(pe, &my->{vector}, out, {source}, {then});")
+            then: Value = Task(self.then)
+            then = then if ends is None else Choice(ends, then, Nothing())
+            then = Nothing() if final.is_empty() else then
+            source: Name = lane if part == "own" else IN
+            inner.add(Pass(Address(Field(vector)), OUT, source, then))
         self.program.add(body)
 
     def restart(self, block: Block) -> None:
         """Append what starts an invocation."""
-        self.program.when(block, self.chain).add(f"{self.function}(pe);")
+        self.program.when(block, self.chain).add(Call(Task(self.function)))
 
     def _parts(self) -> typing.Iterator[tuple[str, isl.Set, isl.Set]]:
         """Yield the parts, the adapters that have one, and those of which it is the last."""
@@ -63,14 +69,5 @@ class Onward:
             if not some.is_empty():
                 yield part, some, some.subtract(goes_on[part])
 
-    def _configure(self, part: str, pes: isl.Set, vector: str) -> None:
-        """Configure the instruction that passes on a part."""
-        self.program.hold(f"struct vector {vector};")
-        type_ = self.program.model.graph["tensors"][self.described["tensor"]]["type"]
-        fabric, count = f"{type_.upper()}_FABRIC", value(self.described[part], pes)
-        block = self.program.when(self.program.main.block, pes)
-        block.charge(scalar=count.operations)
-        block.add(
-            f"configure(pe, &my->{vector}, NO_COUNTER, COPY, SIZES({count.text}),",
-            f"          {fabric}, {fabric}, NO_OPERAND);",
-        )
+    def _type(self) -> str:
+        return str(self.program.model.graph["tensors"][self.described["tensor"]]["type"])

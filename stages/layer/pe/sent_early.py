@@ -13,15 +13,19 @@ from collections.abc import Mapping
 
 import islpy as isl
 
+from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import Block, words
 from stages.layer.pe.instruction import ends_of, sizes_at_run_time
 from stages.layer.pe.model import Description, holds
 from stages.layer.pe.program import Program
-from stages.layer.pe.streams import Transfer, add_sum, alternating, configure_sum, outer_indices
+from stages.layer.pe.statement_nodes import Assign, Call, For, Gap, If, Increase, Return
+from stages.layer.pe.streams import add_sum, alternating, configure_sum, outer_indices
+from stages.layer.pe.transfer import COUNT, COUNTER, Transfer
+from stages.layer.pe.value_nodes import Field, Nothing, Task
 from stages.layer.pe.work import transfer_loops
 from stages.layer.streams.leading import Steps, steps_of
 from stages.poly.bind import bind_set
+from stages.poly.expression import Name, Number, Operation, Value
 
 
 class Leads:
@@ -29,7 +33,7 @@ class Leads:
 
     def __init__(self, program: Program) -> None:
         """Find the departures of which something leaves early, and configure their sends."""
-        self.program, self.model, self.spelling = program, program.model, program.spelling
+        self.program, self.model, self.naming = program, program.model, program.naming
         departures: Mapping[str, Description] = program.model.graph["departures"]
         self.early = {name: found for name, found in departures.items() if "lead" in found}
         self.gathered = {name for name, found in self.early.items() if found["by"] == "gather"}
@@ -46,7 +50,7 @@ class Leads:
                 if name in self.gathered:
                     self._send_rows(block.when(condition), name, departure["lead"]["rows"])
                     continue
-                inner = block.nest("") if condition is None else block.when(condition)
+                inner = block.nest() if condition is None else block.when(condition)
                 self._send(inner, name, departure, known.intersect(leading))
 
     def end_sequence(self, body: Body, arrival: str) -> None:
@@ -55,20 +59,21 @@ class Leads:
         Before it, what is complete leaves. Outer indices run as in `odometer`.
         """
         described, block = self.model.graph["arrivals"][arrival], body.block
-        body.locals |= outer_indices(self.program, arrival, described)
+        body.hold(outer_indices(self.program, arrival, described))
         steps = self._steps(arrival)[0]
         here = self.program.pes.intersect(self.model.pes(f"{arrival}_taken"))
         *goes_on, last = steps.ends
         dimensions = reversed(list(zip(steps.names, steps.box, strict=True)))
-        ended: list[str] = []
+        ended: list[Assign] = []
         for known, (name, (low, high)) in zip(goes_on, dimensions, strict=True):
-            field = self.spelling.of(f"{arrival}_{name}")
-            self.program.hold(f"int32_t {field};")
+            field, index = Field(self.naming.of(f"{arrival}_{name}")), Name(name)
+            self.program.hold(field.name)
             block.charge(scalar=2)
-            inner = block.nest(f"if ({name} < {high})")
+            inner = block.nest(If(Operation("<", (index, Number(high)))))
             self._progress_all(inner, arrival, here.intersect(known))
-            inner.add(*ended, f"my->{field} = {name} + 1;", "return;")
-            ended.append(f"my->{field} = {low};")
+            following = Assign(field, Operation("+", (index, Number(1))))
+            inner.add(*ended, following, Return())
+            ended.append(Assign(field, Number(low)))
         self._progress_all(block, arrival, here.intersect(last))
         block.add(*ended)
 
@@ -87,10 +92,10 @@ class Leads:
 
     def _send_rows(self, block: Block, name: str, count: int) -> None:
         """Append that a PE sends the next rows of a gather."""
-        row = f"{self.spelling.of(f'row_{name}')}(pe);"
         if count > 1:
-            block = block.nest(f"for (int n = 0; n < {count}; n += 1)", loop=1)
-        block.add(row)
+            more = Operation("<", (COUNT, Number(count)))
+            block = block.nest(For(COUNT, Number(0), more), loop=1)
+        block.add(Call(Task(self.naming.of(f"row_{name}"))))
 
     def _progress_all(self, block: Block, arrival: str, known: isl.Set) -> None:
         for steps in self._steps(arrival):
@@ -111,15 +116,15 @@ class Leads:
     def _transfer(self, name: str) -> Transfer:
         """Configure the instruction that sends after a step."""
         departure = self.early[name]
-        taken = self.spelling.of(f"{name}_sends")
+        taken = Field(self.naming.of(f"{name}_sends"))
         transfer = Transfer(
             self.program,
             f"lead_{name}",
             slots=departure["lead"]["sends"],
-            slot=f"my->{taken}",
+            slot=taken,
         )
         if transfer.packed:
-            self.program.hold(f"int32_t {taken};")
+            self.program.hold(taken.name)
         elif transfer.decision["by"] != "configure":
             configure_sum(transfer, departure, *self._ends(name))
         return transfer
@@ -129,27 +134,24 @@ class Leads:
         inner, transfer, pes = Block(), self.transfers[name], self.program.pes_of(known)
         chain, first = (each.intersect(pes) for each in self._ends(name))
         sizes = self._sizes(inner, transfer)
-        add_sum(inner, transfer, departure, chain, first, "NULL", sizes)
+        add_sum(inner, transfer, departure, chain, first, Nothing(), sizes)
         if transfer.packed:
-            inner.add(f"my->{self.spelling.of(f'{name}_sends')} += 1;")
+            inner.add(Increase(Field(self.naming.of(f"{name}_sends"))))
             inner.charge(scalar=1)
-        used = words(inner.text())
-        declared = alternating(self.program, departure, chain)
-        block.add(*(text for name, text in declared.items() if name in used))
+        block.declare(alternating(self.program, departure, chain), inner, free=True)
         if transfer.decision["by"] == "configure":
-            block.declare(ends_of(transfer.task, self.model, known), inner.text())
+            block.declare(ends_of(transfer.task, self.model, known), inner)
         block.absorb(inner)
 
-    def _sizes(self, block: Block, transfer: Transfer) -> str:
-        """Append what finds how much is sent, if it is not always as much; return it as C.
+    def _sizes(self, block: Block, transfer: Transfer) -> tuple[Value, ...]:
+        """Append what finds how much is sent, if it is not always as much; return it.
 
         What does not lie in memory as it leaves is brought into order meanwhile, and counted.
         """
         if transfer.packed:
-            block.add("int n = 0;", "")
-            line = f"{transfer.place}[n++] = {{}};"
-            transfer_loops(block, transfer.task, self.model, self.spelling, line)
-            return "n"
+            block.add(COUNTER, Gap())
+            transfer_loops(block, transfer.task, self.model, self.naming, transfer.put)
+            return (COUNT,)
         if transfer.decision["by"] == "configure":
-            return ", ".join(sizes_at_run_time(block, transfer.decision))
-        return ""
+            return tuple(sizes_at_run_time(block, transfer.decision))
+        return ()

@@ -12,19 +12,47 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.lair.grammar import parse_expression
+from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import C_TYPES, Block, Operands, combined, load, store
+from stages.layer.pe.computing import Operands, combined, loaded
 from stages.layer.pe.model import Description, holds
 from stages.layer.pe.program import Program
+from stages.layer.pe.statement_nodes import (
+    Assign,
+    Call,
+    Configure,
+    CountCall,
+    Declare,
+    Else,
+    If,
+    Receive,
+    Send,
+    SendEnd,
+    Store,
+)
 from stages.layer.pe.streams import (
-    Transfer,
     alternating,
-    most_elements,
+    begin_sequences,
     odometer,
     outer_indices,
     send_sum,
 )
+from stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Transfer, most_elements
+from stages.layer.pe.value_nodes import (
+    Address,
+    Element,
+    Fabric,
+    Field,
+    Literal,
+    Loaded,
+    Next,
+    Operand,
+    Packed,
+    Task,
+)
 from stages.layer.pe.work import transfer_loops
+from stages.machine.types import is_integer
+from stages.poly.expression import Name, Number, Operation, Value
 
 OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}
 
@@ -41,7 +69,7 @@ def send_sequences(
     farther_in = chain.subtract(last)
     if not farther_in.is_empty():
         alone = first.subtract(last)
-        inner = block.nest("else")
+        inner = block.nest(Else())
         send_sum(program, inner, f"send_{name}", departure, farther_in, alone, then)
 
 
@@ -54,87 +82,95 @@ class Sums:
         """Keep memory for the sums of the other PEs, and for the wavelets of a sequence."""
         self.program, self.name, self.departure = program, name, departure
         self.last, self.summed = last, summed
-        self.packing, self.sent = (program.spelling.of(f"{w}_{name}") for w in ("pack", "sent"))
-        self.wavelets = program.spelling.of(f"{name}_wavelets")
-        self.position = program.spelling.of(f"{name}_position")
+        self.packing, self.sent = (program.naming.of(f"{w}_{name}") for w in ("pack", "sent"))
+        self.wavelets = program.naming.of(f"{name}_wavelets")
+        self.position = program.naming.of(f"{name}_position")
         task = f"pack_{name}"
         program.keep(self.wavelets, "int32", (most_elements(program.model, task),))
-        program.hold(f"struct vector {self.packing};")
-        self.received = ""
+        program.hold(self.packing, "vector")
+        self.received: Value | None = None
         if not summed.is_empty():
             self.transfer = Transfer(program, f"send_{name}", apart=True)
-            self.transfer.configure("COPY", "{memory}, {fabric}, NO_OPERAND", summed)
-            self.received = f"my->{self.transfer.packed}"
-            program.hold(f"int32_t {self.position};")
+            self.transfer.configure("COPY", TAKEN, summed)
+            self.received = self.transfer.place
+            program.hold(self.position)
 
     def begin(self, block: Block) -> None:
         """Append the start: the first sequence, or before it what comes from farther in."""
-        for k, (low, _) in enumerate(self.departure["outer"]):
-            block.add(f"my->{self.program.spelling.of(f'{self.name}_index{k}')} = {low};")
+        begin_sequences(self.program, block, self.name, self.departure)
         alone = self.last.subtract(self.summed)
-        if self.received:
-            block.add(f"my->{self.position} = 0;")
+        if self.received is not None:
+            block.add(Assign(Field(self.position), Number(0)))
             vector, summed = self.transfer.vector, holds(self.summed, self.last)
-            line = f"stream_receive(pe, {vector}, in, {self.received}, {self.packing});"
-            block.when(summed).add(line)
-            block = block.nest("else") if summed is not None else block
+            block.when(summed).add(Receive(vector, IN, self.received, Task(self.packing)))
+            block = block.nest(Else()) if summed is not None else block
         if not alone.is_empty():
-            block.add(f"{self.packing}(pe);")
+            block.add(Call(Task(self.packing)))
 
     def pack(self) -> None:
         """Write the task that sends a sequence: elements that are not zero, from memory."""
         task, tensor = f"pack_{self.name}", self.departure["tensor"]
         body = self._task(self.packing, f"Send what is not zero in a sequence of {tensor}.")
-        body.locals |= {"n": "int n = 0;"}
-        body.locals |= outer_indices(self.program, self.name, self.departure)
+        body.locals["n"] = COUNTER
+        body.hold(outer_indices(self.program, self.name, self.departure))
         self.program.count(task)
-        body.block.add(f"COUNT_CALL(pe, {self.program.spelling.counter(task)});")
+        body.block.add(CountCall(self.program.naming.counter(task)))
         self._pack_elements(body.block, task, tensor)
+        vector, operands = Address(Field(self.packing)), (Fabric("int32"), Operand("int32", (1,)))
         body.block.add(
-            f"configure(pe, &my->{self.packing}, NO_COUNTER, COPY, SIZES(n),",
-            "          INT32_FABRIC, INT32_OPERAND(1), NO_OPERAND);",
-            f"stream_send(pe, &my->{self.packing}, out, my->{self.wavelets}, {self.sent});",
+            Configure(vector, None, "COPY", (COUNT,), operands),
+            Send(vector, OUT, Field(self.wavelets), Task(self.sent)),
         )
         body.block.charge(address=1)
         self.program.add(body)
 
     def _pack_elements(self, block: Block, task: str, tensor: str) -> None:
         """Append the loops over a sequence that make a wavelet of each element but zeros."""
-        spelling = self.program.spelling
-        element, index = spelling.element(tensor), spelling.own("i0")
+        naming = self.program.naming
+        element, index = Name(naming.element(tensor)), Name(naming.own("i0"))
         type_ = self.program.model.graph["tensors"][tensor]["type"]
         then = Block()
-        if self.received:
-            self._add_received(then.when(holds(self.summed, self.last)), element, type_)
+        received = self.received
+        if received is not None:
+            self._add_received(then.when(holds(self.summed, self.last)), received, element, type_)
         then.charge(scalar=1)
-        value = f"{element} != 0" if type_ == "int16" else f"f32({element}) != 0.0f"
-        kept = then.nest(f"if ({value})")
+        kept = then.nest(If(_is_not_zero(element, type_)))
         kept.charge(scalar=1, address=1)
-        kept.add(f"my->{self.wavelets}[n++] = sparse_{type_}({element}, {index});")
-        line = f"{'' if self.received else 'const '}{C_TYPES[type_]} {element} = {{}};"
-        transfer_loops(block, task, self.program.model, spelling, line, then=then, counts=True)
+        wavelet = Element(Field(self.wavelets), (Next(COUNT),))
+        kept.add(Assign(wavelet, Packed(element, index, type_)))
 
-    def _add_received(self, block: Block, element: str, type_: str) -> None:
+        def moved(value: Value) -> Declare:
+            return Declare(element.name, type_, value, fixed=received is None)
+
+        transfer_loops(block, task, self.program.model, naming, moved, then=then, counts=True)
+
+    def _add_received(self, block: Block, received: Value, element: Name, type_: str) -> None:
         """Append the addition of what was received for an element."""
-        received = f"{self.received}[my->{self.position}++]"
-        operands = Operands(text={"received": received}, types={"received": type_})
-        own = element if operands.integral else load(element, type_)
+        taken = Element(received, (Next(Field(self.position)),))
+        operands = Operands(values={"received": taken}, types={"received": type_})
+        own = loaded(element, type_, operands.type)
         op = OPERATORS[self.departure["by"]]
-        block.add(store(element, combined(op, own, parse_expression("received"), operands), type_))
+        block.add(Store(element, combined(op, own, parse_expression("received"), operands), type_))
         block.charge(scalar=1, address=1)
 
     def go_on(self, then: str) -> None:
         """Write the task that ends a sequence and begins the next, or the end of them all."""
         body = self._task(self.sent, f"A sequence of {self.departure['tensor']} has left.")
-        body.block.add("send_end(pe, out);")
+        body.block.add(SendEnd(OUT))
         body.block.charge(scalar=1)
-        again = (f"{self.packing}(pe);",)
+        again = (Call(Task(self.packing)),)
         odometer(self.program, body.block, self.name, self.departure, again)
-        body.block.add(f"{then}(pe);")
+        body.block.add(Call(Task(then)))
         self.program.add(body)
 
     def _task(self, name: str, comment: str) -> Body:
         body = Body(name=name, comment=comment)
         last = self.last if "out" in self.departure else None
-        body.locals |= alternating(self.program, self.departure, self.last, last)
+        body.hold(alternating(self.program, self.departure, self.last, last))
         return body
+
+
+def _is_not_zero(element: Value, type_: str) -> Value:
+    if is_integer(type_):
+        return Operation("!=", (element, Number(0)))
+    return Operation("!=", (Loaded(element, type_), Literal(0.0, "float32")))

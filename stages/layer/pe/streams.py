@@ -10,58 +10,88 @@ from math import prod
 
 import islpy as isl
 
+from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import C_TYPES, Block
 from stages.layer.pe.listening import by_parity
-from stages.layer.pe.model import Description, Model, holds, value
-from stages.layer.pe.operands import base_text
+from stages.layer.pe.model import Description, holds
 from stages.layer.pe.program import Program
+from stages.layer.pe.statement_nodes import (
+    Assign,
+    Call,
+    Combine,
+    Configure,
+    Declare,
+    Else,
+    Gap,
+    GiveRoom,
+    If,
+    Receive,
+    Return,
+    Send,
+    Statement,
+)
+from stages.layer.pe.transfer import ALONE, COUNTER, IN, OUT, SUMMED, TAKEN, Transfer
+from stages.layer.pe.value_nodes import (
+    Address,
+    Choice,
+    Continues,
+    Fabric,
+    Field,
+    Group,
+    Less,
+    More,
+    Nothing,
+    Operand,
+    Task,
+    WaveletIndex,
+    WaveletValue,
+)
 from stages.layer.pe.work import transfer_loops
-from stages.poly.ast import Expression, held
 from stages.poly.bind import index_constants
+from stages.poly.expression import Number, Operation, Value
 from stages.poly.number import most_points
 
 ROOM = 1024
 """How many wavelets of a stream may wait in the memory of a PE."""
 
 
-def outer_indices(program: Program, name: str, arrival: Description) -> dict[str, str]:
-    """Return the declarations of the outer indices, kept in memory between sequences."""
-    declared = {}
-    for k in range(len(arrival["outer"])):
-        field = program.spelling.of(f"{name}_index{k}")
-        declared[f"index{k}"] = f"const int index{k} = my->{field};"
-    return declared
+def outer_indices(program: Program, name: str, arrival: Description) -> dict[str, Value]:
+    """Return the outer indices, kept in memory between sequences."""
+    every = range(len(arrival["outer"]))
+    return {f"index{k}": Field(program.naming.of(f"{name}_index{k}")) for k in every}
 
 
 def data_task(
     program: Program, name: str, arrival: Description, comment: str
 ) -> tuple[Body, str]:
-    """Return the data task of a sparse stream, and the C variable of the element that arrived."""
+    """Return the data task of a sparse stream, and the variable of the element that arrived."""
     tensor = arrival["tensor"]
     type_ = program.model.graph["tensors"][tensor]["type"]
-    variable = program.spelling.element(tensor)
-    declared = outer_indices(program, name, arrival) | {
-        "index": "const int index = wavelet_index(w);",
-        variable: f"const {C_TYPES[type_]} {variable} = wavelet_{type_}(w);",
-    }
-    task = program.spelling.of(f"on_{name}")
-    return Body(name=task, comment=comment, kind="data", locals=declared), variable
+    variable = program.naming.element(tensor)
+    body = Body(name=program.naming.of(f"on_{name}"), comment=comment, kind="data")
+    body.hold(outer_indices(program, name, arrival) | {"index": WaveletIndex()})
+    body.locals[variable] = Declare(variable, type_, WaveletValue(type_))
+    return body, variable
 
 
-def complete_task(comment: str, then: tuple[str, ...] = ()) -> Body:
+def complete_task(comment: str, then: tuple[Statement, ...] = ()) -> Body:
     """Return the task that ends an invocation once all its parts are complete.
 
     `then` is what is done before the next invocation.
     """
     body = Body(name="complete", comment=comment)
-    inner = body.block.nest("if (--my->unfinished == 0 && invocation_done(pe))")
-    inner.add(*then, "restart(pe);")
+    last = Operation("==", (Less(Field("unfinished")), Number(0)))
+    inner = body.block.nest(If(Operation("and", (last, Continues()))))
+    inner.add(*then, Call(Task("restart")))
     return body
 
 
 def odometer(
-    program: Program, block: Block, name: str, stream: Description, again: tuple[str, ...] = ()
+    program: Program,
+    block: Block,
+    name: str,
+    stream: Description,
+    again: tuple[Statement, ...] = (),
 ) -> None:
     """Append the step to the next sequence, which returns unless it was the last one.
 
@@ -69,11 +99,18 @@ def odometer(
     what is done before it returns.
     """
     for k, (low, high) in reversed(list(enumerate(stream["outer"]))):
-        field = program.spelling.of(f"{name}_index{k}")
-        program.hold(f"int32_t {field};")
+        field = program.naming.of(f"{name}_index{k}")
+        program.hold(field)
         block.charge(scalar=2)
-        block.nest(f"if (++my->{field} <= {high})").add(*again, "return;")
-        block.add(f"my->{field} = {low};")
+        goes_on = Operation("<=", (More(Field(field)), Number(high)))
+        block.nest(If(goes_on)).add(*again, Return())
+        block.add(Assign(Field(field), Number(low)))
+
+
+def begin_sequences(program: Program, block: Block, name: str, stream: Description) -> None:
+    """Append that the first sequence is next."""
+    for k, (low, _) in enumerate(stream["outer"]):
+        block.add(Assign(Field(program.naming.of(f"{name}_index{k}")), Number(low)))
 
 
 def give_room(
@@ -93,36 +130,33 @@ def give_room(
     left = program.profile.memory - program.code - program.profile.code_task - start
     wavelets = min(most_points(heard) + ends, ROOM, left // 8)
     if wavelets > 0:
-        field = program.spelling.of(f"{name}_waiting")
+        field = program.naming.of(f"{name}_waiting")
         program.keep(field, "int32", (wavelets, 2))
-        line = f"give_room(pe, {program.listen(colour)}, my->{field}, {wavelets});"
-        program.when(program.main.block, program.pes_of(known)).add(line)
+        room = GiveRoom(program.listen(colour), Field(field), wavelets)
+        program.when(program.main.block, program.pes_of(known)).add(room)
 
 
 def receive(program: Program, block: Block, task: str, colour: str, then: str) -> None:
     """Append the instruction that receives all of a dense stream into memory."""
     transfer = Transfer(program, task)
-    transfer.configure("COPY", "{memory}, {fabric}, NO_OPERAND", program.model.known(task))
+    transfer.configure("COPY", TAKEN, program.model.known(task))
     where = transfer.where(block)
-    listen = program.listen(colour)
-    block.add(f"stream_receive(pe, {transfer.vector}, {listen}, {where}, {then});")
+    block.add(Receive(transfer.vector, program.listen(colour), where, Task(then)))
 
 
 def unpack(program: Program, block: Block, task: str) -> None:
     """Append loops that bring what was received in order to where it belongs, if need be."""
     transfer = Transfer(program, task)
     if transfer.packed:
-        inner = block.nest("")
-        inner.add("int n = 0;", "")
-        transfer_loops(
-            inner, task, program.model, program.spelling, f"{{}} = my->{transfer.packed}[n++];"
-        )
+        inner = block.nest()
+        inner.add(COUNTER, Gap())
+        transfer_loops(inner, task, program.model, program.naming, transfer.taken)
 
 
 def send(program: Program, block: Block, task: str, colour: str, then: str) -> None:
     """Append the instruction that sends elements from memory."""
     transfer = Transfer(program, task)
-    transfer.configure("COPY", "{fabric}, {memory}, NO_OPERAND", program.model.known(task))
+    transfer.configure("COPY", ALONE, program.model.known(task))
     transfer.pack(block)
     send_again(program, block, task, colour, then)
 
@@ -131,7 +165,7 @@ def send_again(program: Program, block: Block, task: str, colour: str, then: str
     """Append the instruction that sends the elements of a task as they were sent before."""
     transfer = Transfer(program, task)
     where = transfer.where(block)
-    block.add(f"stream_send(pe, {transfer.vector}, {program.colour(colour)}, {where}, {then});")
+    block.add(Send(transfer.vector, program.colour(colour), where, Task(then)))
 
 
 def send_sum(
@@ -150,7 +184,7 @@ def send_sum(
     transfer = Transfer(program, task)
     configure_sum(transfer, departure, chain, first)
     transfer.pack(block)
-    add_sum(block, transfer, departure, chain, first, then)
+    add_sum(block, transfer, departure, chain, first, Task(then))
 
 
 def configure_sum(
@@ -167,8 +201,8 @@ def add_sum(
     departure: Description,
     chain: isl.Set,
     first: isl.Set,
-    then: str,
-    sizes: str = "",
+    then: Value,
+    sizes: tuple[Value, ...] = (),
 ) -> None:
     """Append the instructions of a sum, configured for some `sizes` first if these are given."""
     where = transfer.where(block)
@@ -178,12 +212,12 @@ def add_sum(
         inner = block.when(alone)
         if sizes:
             transfer.configure_now(inner, "COPY", ALONE, sizes)
-        inner.add(f"stream_send(pe, {transfer.vector}, out, {where}, {then});")
+        inner.add(Send(transfer.vector, OUT, where, then))
     if alone is not None:
-        inner = block if none else block.nest("else")
+        inner = block if none else block.nest(Else())
         if sizes:
             transfer.configure_now(inner, departure["by"].upper(), SUMMED, sizes)
-        inner.add(f"stream_combine(pe, {transfer.vector}, out, in, {where}, {then});")
+        inner.add(Combine(transfer.vector, OUT, IN, where, then))
 
 
 def flush(program: Program, block: Block, name: str, then: str, pes: isl.Set) -> None:
@@ -191,19 +225,19 @@ def flush(program: Program, block: Block, name: str, then: str, pes: isl.Set) ->
 
     That is an instruction without elements, which comes after the others of its colour.
     """
-    vector = program.spelling.of(name)
-    program.hold(f"struct vector {vector};")
+    vector = program.naming.of(name)
+    program.hold(vector, "vector")
+    at, operands = Address(Field(vector)), (Fabric("float32"), Operand("float32", ()))
     program.when(program.main.block, pes.intersect(program.pes)).add(
-        f"configure(pe, &my->{vector}, NO_COUNTER, COPY, SIZES(0),",
-        "          FLOAT32_FABRIC, FLOAT32_OPERAND(0), NO_OPERAND);",
+        Configure(at, None, "COPY", (Number(0),), operands)
     )
-    block.add(f"stream_send(pe, &my->{vector}, out, NULL, {then});")
+    block.add(Send(at, OUT, Nothing(), Task(then)))
 
 
 def alternating(
     program: Program, departure: Description, pes: isl.Set, last: isl.Set | None = None
-) -> dict[str, str]:
-    """Return the declarations of the outgoing and incoming colours of PEs, by depth's parity.
+) -> dict[str, Value]:
+    """Return the outgoing and incoming colours of PEs, `out` and `in`, by depth's parity.
 
     Along a border the parity is that of the lane, and the `last` PEs send to the port.
     """
@@ -214,109 +248,9 @@ def alternating(
     into = by_parity(departure["parity"], pes, (odd, even), program.colour)
     if last is not None:
         out = _but_last(program.colour(departure["out"]), holds(last, pes), out)
-    return {"out": f"const int out = {out};", "in": f"const int in = {into};"}
+    return {"out": out, "in": into}
 
 
-def _but_last(colour: str, is_last: Expression | None, out: str) -> str:
+def _but_last(colour: Value, is_last: Value | None, out: Value) -> Value:
     """Return the colour on which the last PEs send, the others on another one."""
-    return colour if is_last is None else f"({is_last.text}) ? {colour} : ({out})"
-
-
-def most_elements(model: Model, task: str) -> int:
-    """Return a bound on the elements that a task moves on any PE."""
-    compressed = isl.Set.from_union_set(model.compressed[task])
-    return min(most_points(model.instance_set(task)), most_points(compressed))
-
-
-ALONE = "{fabric}, {memory}, NO_OPERAND"
-SUMMED = "{fabric}, {fabric}, {memory}"
-"""The operands of an instruction that sends what a PE has, or adds it to what comes."""
-
-
-class Transfer:
-    """A stream's instruction: its configuration, and the memory that it reads or writes."""
-
-    def __init__(
-        self,
-        program: Program,
-        task: str,
-        *,
-        apart: bool = False,
-        count: str = "",
-        slots: int = 0,
-        slot: str = "",
-    ) -> None:
-        """Keep consecutive memory if the elements' addresses are not linear in their order.
-
-        Or if elements should lie `apart` from the tensor. `count` is how many there are, as isl
-        text, if that is known; with `slots` the memory is that of several parts, `slot` in turn.
-        """
-        self.program, self.task, self.count = program, task, count
-        self.decision = program.model.simd[task]
-        self.vector = f"&my->{program.spelling.of(task)}"
-        self.packed = ""
-        local = next(iter(program.model.accesses(task).values()))
-        self.type = program.model.type_of(local.get_tuple_name(isl.dim_type.out))
-        if apart or self.decision["by"] == "loops":
-            self.packed = program.spelling.of(f"{task}_packed")
-            parts = (slots,) if slots else ()
-            program.keep(self.packed, self.type, (*parts, most_elements(program.model, task)))
-        self.place = f"my->{self.packed}" + (f"[{slot} % {slots}]" if slots else "")
-        program.hold(f"struct vector {program.spelling.of(task)};")
-
-    def where(self, block: Block) -> str:
-        """Return the address of the first element."""
-        if self.packed:
-            return self.place
-        known = self.program.model.known(self.task)
-        return base_text(self.decision["operands"][0], block, known)
-
-    def pack(self, block: Block) -> None:
-        """Append loops that bring elements into the order in which they leave, if need be."""
-        if self.packed:
-            program = self.program
-            inner = block.nest("")
-            inner.add("int n = 0;", "")
-            line = f"{self.place}[n++] = {{}};"
-            transfer_loops(inner, self.task, program.model, program.spelling, line)
-
-    def configure(self, operation: str, operands: str, pes: isl.Set) -> None:
-        """Configure the instruction in main, on the given PEs."""
-        program = self.program
-        here = pes.intersect(program.pes)
-        if here.is_empty():
-            return
-        block = program.main.block.when(holds(here, program.pes))
-        self.configure_now(block, operation, operands, self._sizes(block, here))
-
-    def configure_now(self, block: Block, operation: str, operands: str, sizes: str) -> None:
-        """Append the configuration of the instruction for some sizes."""
-        memory = f"{self.type.upper()}_OPERAND({self._strides()})"
-        text = operands.format(memory=memory, fabric=f"{self.type.upper()}_FABRIC")
-        block.add(
-            f"configure(pe, {self.vector}, NO_COUNTER, {operation}, SIZES({sizes}),",
-            f"          {text});",
-        )
-
-    def _strides(self) -> str:
-        if self.packed:
-            return "1"
-        return ", ".join(map(str, self.decision["operands"][0]["strides"])) or "0"
-
-    def _sizes(self, block: Block, pes: isl.Set) -> str:
-        """Return the sizes; elements whose addresses are not linear are counted by loops."""
-        if self.decision["by"] != "loops":
-            sizes = [value(s, pes) for s in self.decision["sizes"]]
-            if self.packed:
-                return " * ".join(held(s, "*") for s in sizes) or "1"
-            return ", ".join(s.text for s in sizes) or "1"
-        if self.count:
-            return value(self.count, pes).text
-        count = self.program.spelling.of(f"{self.task}_count")
-        if count not in self.program.main.locals:
-            self.program.main.locals[count] = f"int {count} = 0;"
-        block.add(f"{count} = 0;")
-        transfer_loops(
-            block, self.task, self.program.model, self.program.spelling, f"{count} += 1;"
-        )
-        return count
+    return colour if is_last is None else Choice(Group(is_last), colour, Group(out))

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from stages.layer.pe.block import Block, total
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.code import Block, total
 from stages.layer.pe.program import Program
+from stages.layer.pe.statement_nodes import Assign, Call, If
+from stages.layer.pe.value_nodes import Field, Less, Task
+from stages.poly.expression import Number, Operation
 
 Parts = Mapping[str, Sequence[str]]
 
@@ -23,7 +26,7 @@ class Turns:
 
     def __init__(self, program: Program, parts: Parts) -> None:
         """Take what is to be done for departures and arrivals: sets of routes.isl, of PEs."""
-        self.program, self.spelling, self.parts = program, program.spelling, parts
+        self.program, self.naming, self.parts = program, program.naming, parts
         graph = program.model.graph["departures"]
         self.waits = {
             name: [other for other in graph[name]["waits"] if other in parts]
@@ -34,21 +37,22 @@ class Turns:
     def restart(self, block: Block) -> None:
         """Append for how many parts each departure waits, and besides for its own beginning."""
         for name, before in self.waits.items():
-            self.program.hold(f"int32_t {self._turn(name)};")
+            self.program.hold(self._turn(name))
             pes = [self.program.model.pes(part) for other in before for part in self.parts[other]]
-            count = total([*map(self.program.number, pes), "1"])
-            block.add(f"my->{self._turn(name)} = {count};")
+            count = total([*map(self.program.number, pes), Number(1)])
+            block.add(Assign(Field(self._turn(name)), count))
 
     def ready(self, block: Block, name: str) -> None:
         """Append that a departure waits for one thing less, and begins if that was the last."""
-        begin = self.spelling.of(f"begin_{name}")
-        block.nest(f"if (--my->{self._turn(name)} == 0)").add(f"{begin}(pe);")
+        begin = self.naming.of(f"begin_{name}")
+        last = Operation("==", (Less(Field(self._turn(name))), Number(0)))
+        block.nest(If(last)).add(Call(Task(begin)))
 
     def beginning(self, name: str) -> Body:
         """Return the function, still empty, with which a departure begins."""
         tensor = self.program.model.graph["departures"][name]["tensor"]
         return Body(
-            name=self.spelling.of(f"begin_{name}"), comment=f"It is the turn of {tensor}."
+            name=self.naming.of(f"begin_{name}"), comment=f"It is the turn of {tensor}."
         )
 
     def done(self, block: Block, name: str) -> None:
@@ -60,7 +64,7 @@ class Turns:
     def then(self, name: str) -> str:
         """Return the task that comes after a part of a departure, or of an arrival."""
         last = not any(name in before for before in self.waits.values())
-        return "complete" if last else self.spelling.of(f"done_{name}")
+        return "complete" if last else self.naming.of(f"done_{name}")
 
     def write(self, names: Iterable[str]) -> None:
         """Write the tasks that come after parts of these, those for which departures wait."""
@@ -68,8 +72,8 @@ class Turns:
             if self.then(name) != "complete":
                 body = Body(name=self.then(name), comment=f"A part of {name} is done here.")
                 self.done(body.block, name)
-                body.block.add("complete(pe);")
+                body.block.add(Call(Task("complete")))
                 self.program.add(body)
 
     def _turn(self, name: str) -> str:
-        return self.spelling.of(f"{name}_turn")
+        return self.naming.of(f"{name}_turn")

@@ -5,125 +5,85 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
 
 import islpy as isl
 
 from stages.diagnose import working_on
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import Expr
-from stages.layer.pe.code import (
-    C_TYPES,
-    Block,
-    Operands,
-    combined,
-    literal,
-    load,
-    operations_of,
-    store,
-    value_of,
-    words,
-    write_nest,
-)
-from stages.layer.pe.identifiers import Names
+from stages.layer.pe.block import Block, write_nest
+from stages.layer.pe.computing import Operands, combined, literal, loaded, operations_of, value_of
+from stages.layer.pe.identifiers import Naming
 from stages.layer.pe.model import Work
-from stages.layer.streams.tasks import FILLS
-from stages.poly.ast import (
-    Expression,
-    Instance,
-    c_expression,
-    element_loops,
-    loop_nest,
+from stages.layer.pe.statement_nodes import (
+    Assign,
+    CountCall,
+    CountInstance,
+    Point,
+    Statement,
+    Store,
 )
+from stages.layer.pe.value_nodes import Address, Element, Field, Pointed
+from stages.layer.streams.tasks import FILLS
+from stages.poly.ast import Instance, element_loops, expression_of, loop_nest
 from stages.poly.bind import bind_domain, bind_set
+from stages.poly.expression import Name, Value, is_affine
 from stages.poly.function import function_of
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
-    """The C names of one program: of tasks, counters, colours and of LAIR's own names."""
-
-    names: Names
-    words: dict[str, str]
-
-    def of(self, word: str, near: str = "") -> str:
-        """Return the C name of a word, the same each time; near what it is called, if given."""
-        if word not in self.words:
-            self.words[word] = self.names.new(near or word)
-        return self.words[word]
-
-    def counter(self, task: str) -> str:
-        """Return the enumerator that counts a task."""
-        return self.of(f"counter {task}", task.upper())
-
-    def colour(self, colour: str) -> str:
-        """Return the enumerator of a colour."""
-        return self.of(f"colour {colour}", colour.upper())
-
-    def own(self, name: str) -> str:
-        """Return the C variable of an iterator of LAIR."""
-        return self.of(f"own {name}", name)
-
-    def element(self, tensor: str) -> str:
-        """Return the C variable of an element of a tensor."""
-        return self.of(f"element {tensor}", tensor)
-
-
 def task_loops(
-    block: Block, name: str, model: Work, spelling: Spelling, elements: Mapping[str, str]
+    block: Block, name: str, model: Work, naming: Naming, elements: Mapping[str, str]
 ) -> None:
     """Append the loops of a task that fills a tensor or runs a statement."""
     task = model.tasks[name]
     if task["kind"] in FILLS:
-        block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
+        block.add(CountCall(naming.counter(name)))
         filled = literal(task["value"], model.type_of(f"{task['tensor']}_local"))
-        transfer_loops(block, name, model, spelling, f"{{}} = {filled};", counts=True)
+        transfer_loops(block, name, model, naming, lambda e: Assign(e, filled), counts=True)
     else:
-        statement_loops(block, name, model, spelling, elements)
+        statement_loops(block, name, model, naming, elements)
 
 
 def statement_loops(
-    block: Block, name: str, model: Work, spelling: Spelling, elements: Mapping[str, str]
+    block: Block, name: str, model: Work, naming: Naming, elements: Mapping[str, str]
 ) -> None:
     """Append the loops that run a task's statement, one instance at a time."""
     task = model.tasks[name]
     expr = parse_expression(task["expression"])
-    iterators = [spelling.own(i) for i in task["iterators"]]
+    iterators = [naming.own(i) for i in task["iterators"]]
     time = model.time_of(name)
     accesses = model.accesses(name)
-    counted = f"COUNT_INSTANCES(pe, {spelling.counter(name)}, 1);"
+    arriving = {tensor: Name(variable) for tensor, variable in elements.items()}
+    scalar = _scalar_operations(task["op"], expr)
 
     def instance(inner: Block, at: Instance) -> None:
         context = bind_set(_reaching(at, name, model), iterators).intersect(model.known(name))
-        text = {t: memory_text(a, iterators, context) for t, a in accesses.items()}
-        inner.charge(
-            scalar=_scalar_operations(task["op"], expr), address=len(set(text) - set(elements))
-        )
-        types = {t: model.graph["tensors"][t]["type"] for t in (*text, *elements)}
-        operands = Operands(text=text | dict(elements), types=types)
-        lines = assignment(task["target"], task["op"], expr, operands)
-        inner.declare(dict(zip(iterators, map(_in_addresses, at.arguments), strict=True)), lines)
-        inner.add(counted, *lines)
+        found = {t: local_element(a, iterators, context) for t, a in accesses.items()}
+        inner.charge(scalar=scalar, address=len(set(found) - set(elements)))
+        types = {t: model.graph["tensors"][t]["type"] for t in (*found, *elements)}
+        run = Block()
+        run.add(CountInstance(naming.counter(name)))
+        run.add(*assignment(task["target"], task["op"], expr, Operands(
+            values=found | arriving, types=types
+        )))
+        for iterator, value in zip(iterators, at.arguments, strict=True):
+            inner.declare({iterator: value}, run, free=is_affine(value))
+        inner.absorb(run)
 
-    names = _time_names(time, iterators, spelling)
-    block.add(f"COUNT_CALL(pe, {spelling.counter(name)});")
+    names = _time_names(time, iterators, naming)
+    block.add(CountCall(naming.counter(name)))
     write_nest(block, loop_nest(time, model.known(name), names), instance)
 
 
-def _in_addresses(iterator: Expression) -> Expression:
-    """Return an iterator as it is charged: an affine one is part of the addresses it occurs in."""
-    return replace(iterator, operations=0) if iterator.affine else iterator
-
-
-def _time_names(time: isl.Map, iterators: list[str], spelling: Spelling) -> list[str]:
+def _time_names(time: isl.Map, iterators: list[str], naming: Naming) -> list[str]:
     """Name each dimension of time: as the iterator that it equals, if there is one."""
     free, names = list(iterators), []
     for position in range(time.dim(isl.dim_type.out)):
         equal = [i for i in free if _equals(time, iterators.index(i), position)]
-        names.append(equal[0] if equal else spelling.of(f"time {position}", f"t{position}"))
+        names.append(equal[0] if equal else naming.of(f"time {position}", f"t{position}"))
         free = [i for i in free if i not in equal[:1]]
     return names
 
@@ -134,21 +94,21 @@ def _equals(time: isl.Map, iterator: int, position: int) -> bool:
     return time.is_subset(same)
 
 
-def memory_text(access: isl.Map, names: list[str], context: isl.Set) -> str:
-    """Return `my->T_local[l]` of { instance -> T_local[l] }, the instance by its names."""
+def local_element(access: isl.Map, names: list[str], context: isl.Set) -> Value:
+    """Return the element of { instance -> T_local[l] }, the instance by its names."""
     indices = element_expressions(access, names, context)
-    local = access.get_tuple_name(isl.dim_type.out)
-    return f"my->{local}{''.join(f'[{i.text}]' for i in indices)}"
+    return Element(Field(access.get_tuple_name(isl.dim_type.out)), tuple(indices))
 
 
-def assignment(target: str, op: str, expr: Expr, operands: Operands) -> list[str]:
-    """Return `target op expr` as C statements, rounded once to the target's type."""
-    type_, element = operands.types[target], operands.text[target]
+def assignment(target: str, op: str, expr: Expr, operands: Operands) -> list[Statement]:
+    """Return `target op expr`, rounded once to the target's type."""
+    type_, element = operands.types[target], operands.values[target]
     if op == "=":
-        return [store(element, value_of(expr, operands), type_)]
-    old = "*element" if operands.integral else load("*element", type_)
+        return [Store(element, value_of(expr, operands), type_)]
+    pointed = Pointed(Name("element"))
+    old = loaded(pointed, type_, operands.type)
     computed = combined(COMBINE[op], old, expr, operands)
-    return [f"{C_TYPES[type_]} *const element = &{element};", store("*element", computed, type_)]
+    return [Point("element", type_, Address(element)), Store(pointed, computed, type_)]
 
 
 def _scalar_operations(op: str, expr: Expr) -> int:
@@ -164,36 +124,37 @@ def transfer_loops(
     block: Block,
     name: str,
     model: Work,
-    spelling: Spelling,
-    line: str,
+    naming: Naming,
+    moved: Callable[[Value], Statement],
     *,
     then: Block | None = None,
     counts: bool = False,
 ) -> None:
-    """Append loops over a task's instances in lexicographic order; `line` has {} for memory.
+    """Append loops over a task's instances in lexicographic order; each is `moved`, in memory.
 
     The instance gives the element, and the element its place in memory: two short expressions.
-    `then` is what follows the line. Instances are i0, ..., as the spelling has them.
+    `then` is what follows the statement. Instances are i0, ..., as the naming has them.
     """
-    counted = [f"COUNT_INSTANCES(pe, {spelling.counter(name)}, 1);"] if counts else []
     instances, known = model.instance_set(name), model.known(name)
-    names = [spelling.own(f"i{k}") for k in range(instances.dim(isl.dim_type.set))]
+    names = [naming.own(f"i{k}") for k in range(instances.dim(isl.dim_type.set))]
     tensor, access = next(iter(model.elements(name).items()))
-    after = then or Block()
 
     def instance(inner: Block, at: Instance) -> None:
         here = _reaching(at, name, model)
         found = element_expressions(access, names, bind_set(here, names).intersect(known))
-        elements = _element_names(found, names, spelling)
+        elements = _element_names(found, names, naming)
         context = bind_set(here.apply(access), elements).intersect(known)
-        text = line.format(memory_text(model.to_local[tensor], elements, context))
-        used = words([text])
-        needed = [e.text for n, e in zip(elements, found, strict=True) if n in used]
-        needed += [text, *after.text()]
+        statement = moved(local_element(model.to_local[tensor], elements, context))
+        run, after = Block(statements=[statement]), then or Block()
         inner.charge(scalar=1, address=1)
-        inner.declare(dict(zip(names, at.arguments, strict=True)), needed)
-        inner.declare(dict(zip(elements, found, strict=True)), [text])
-        inner.add(*counted, text)
+        located = Block()
+        located.declare(dict(zip(elements, found, strict=True)), run)
+        everything = Block(statements=[*located.statements, statement, *after.statements])
+        inner.declare(dict(zip(names, at.arguments, strict=True)), everything)
+        inner.absorb(located)
+        if counts:
+            inner.add(CountInstance(naming.counter(name)))
+        inner.absorb(run)
         inner.absorb(after)
 
     with working_on(f"task {name}"):
@@ -206,17 +167,18 @@ def _reaching(at: Instance, name: str, model: Work) -> isl.Set:
     return whole if at.instances is None else whole.intersect(at.instances)
 
 
-def _element_names(found: list[Expression], names: list[str], spelling: Spelling) -> list[str]:
+def _element_names(found: Sequence[Value], names: list[str], naming: Naming) -> list[str]:
     """Return a name for each dimension of an element: the instance's own where they are equal."""
-    texts = [e.text for e in found]
     return [
-        text if text in names and text not in texts[:k] else spelling.own(f"e{k}")
-        for k, text in enumerate(texts)
+        value.name
+        if isinstance(value, Name) and value.name in names and value not in found[:k]
+        else naming.own(f"e{k}")
+        for k, value in enumerate(found)
     ]
 
 
-def element_expressions(access: isl.Map, names: list[str], context: isl.Set) -> list[Expression]:
-    """Return the element of { instance -> T[e] } as C, the instance by its names."""
+def element_expressions(access: isl.Map, names: list[str], context: isl.Set) -> list[Value]:
+    """Return the element of { instance -> T[e] }, the instance by its names."""
     element = function_of(bind_domain(access, names))
     positions = range(access.dim(isl.dim_type.out))
-    return [c_expression(element.get_pw_aff(k), context) for k in positions]
+    return [expression_of(element.get_pw_aff(k), context) for k in positions]

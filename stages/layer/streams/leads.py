@@ -34,11 +34,12 @@ from stages.layer.routes.collection import passed_on
 from stages.layer.streams.leading import Description, Leading, Room, Steps, steps_of
 from stages.layer.streams.portions import Flows
 from stages.layer.streams.rows import choose_rows
-from stages.poly.ast import c_condition
+from stages.poly.ast import condition_of
 from stages.poly.bind import PE_NAMES, bind_set, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.completed import Lead, is_in_order, lead_of, stops_of
 from stages.poly.compression import compress, keeps_order
+from stages.poly.expression import operations
 from stages.poly.number import count
 from stages.poly.text import spell_object
 
@@ -160,8 +161,8 @@ def _tests(stops: isl.Set, steps: Steps) -> int:
     """Return the operations that find out after which steps something leaves."""
     found = 0
     for known in steps.ends:
-        guard = None if known.is_disjoint(stops) else c_condition(stops, known)
-        found += guard.operations * _count(known, steps.names) if guard else 0
+        guard = None if known.is_disjoint(stops) else condition_of(stops, known)
+        found += operations(guard) * _count(known, steps.names) if guard else 0
     return found
 
 

@@ -13,8 +13,9 @@ import islpy as isl
 from stages.layer.vector.memory import extended
 from stages.layer.vector.situation import Description, Situation
 from stages.machine.types import BYTES
-from stages.poly.ast import c_expression
+from stages.poly.ast import expression_of
 from stages.poly.bind import PARAM, index_constants, project_names
+from stages.poly.expression import operations
 from stages.poly.function import is_affine
 
 TYPE = "int32"
@@ -37,7 +38,7 @@ class Tables:
 
     def holds(self, name: str, function: isl.PwAff) -> bool:
         """Return whether [p] -> { [f(p)] } is looked up under a name, in a new table."""
-        cost = c_expression(function, self.context).operations * self.profile.scalar
+        cost = operations(expression_of(function, self.context)) * self.profile.scalar
         if cost <= self.profile.address:
             return False
         simple = function.gist(self.context).coalesce()

@@ -13,6 +13,7 @@ from doit.exceptions import InvalidCommand
 from stages.diagnose import UserError
 from stages.make.commands.colour import paint, paint_isl, wrap_isl
 from stages.make.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.commands.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
 from stages.make.commands.objects import header_of, objects_of
 from stages.make.commands.pipeline import (
     feeds,
@@ -51,7 +52,8 @@ class Show(LayerCommand):
         "TASK is a layer, fc, or a stage of one, fc:simd; in a layer folder it is that layer. "
         "STAGE is a stage or a file that it writes: approximate, or hulls.isl. OBJECT is a name in "
         "the file, as on_x_hull, or a pattern, as 'on_x_*'; without STAGE it is looked for "
-        "everywhere. Without both, the stages are listed."
+        "everywhere. Without both, the stages are listed. For the STAGE program, what PEs run is "
+        "told in words; OBJECT is a function then, as on_x, or a pattern, as 'loops.*'."
     )
     cmd_options = (JSON,)
 
@@ -71,9 +73,12 @@ class Show(LayerCommand):
     def _found(self, folder: LayerFolder, words: list[str]) -> dict[str, list[Shown]]:
         """Return the stages that are asked for, and of each the files with what is asked for."""
         stage = stage_named(folder, words[0]) if words else None
-        wanted = words[1:] if stage else words
+        is_program = words[:1] == [PROGRAM]
+        wanted = words[1:] if stage or is_program else words
         if len(wanted) > 1:
             raise self.refuse(f"say one object, not {' '.join(wanted)}")
+        if is_program:
+            return {RENDER: [self._program(folder, wanted or [f"{SHOWN}.*"])]}
         if not words:
             return {stage: [] for stage in every_stage(folder)}
         if stage:
@@ -96,6 +101,18 @@ class Show(LayerCommand):
             hint = did_you_mean(wanted[0], have)
             raise self.refuse(f"{word} has no {wanted[0]}; it has {', '.join(have)}", hint)
         return matching if wanted else files
+
+    def _program(self, folder: LayerFolder, wanted: list[str]) -> Shown:
+        """Return the functions of the programs that are asked for, in words."""
+        if not file_of(folder, WRITTEN).is_file():
+            raise _not_built(folder, RENDER, [WRITTEN])
+        objects = program_in_words(folder)
+        file = Shown(name=WRITTEN, path=file_of(folder, WRITTEN), header="", objects=objects)
+        matching = _only(file, wanted)
+        if not matching.objects:
+            hint = did_you_mean(wanted[0], [each for n in file.objects for each in _names(n)])
+            raise self.refuse(f"the programs of {folder.name} have no {wanted[0]}", hint)
+        return matching
 
     def _everywhere(self, folder: LayerFolder, wanted: str) -> dict[str, list[Shown]]:
         """Return the stages of whose files some have an object."""

@@ -45,7 +45,7 @@ class Code:
 def code_of(stage: str) -> dict[str, str]:
     """Return the digest of every file that a stage's code is, by its path below `stages/`.
 
-    What lies beside that folder is called by its path from there: `templates/pe.c.j2`.
+    What lies beside that folder is called by its path from there: `templates/program.c.j2`.
     """
     found = reached(name_of(str(path_of(stage))), RUNNER)
     return {name_of(path): code.digest for path, code in found.items()}

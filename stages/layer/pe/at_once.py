@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stages.layer.pe.code import Block
+from stages.layer.pe.block import Block
 from stages.layer.pe.instruction import vector_call
 from stages.layer.pe.model import Description
 from stages.layer.pe.program import Program
@@ -17,14 +17,14 @@ from stages.layer.pe.work import task_loops
 def run_task(program: Program, block: Block, name: str, elements: Mapping[str, str]) -> None:
     """Append what a task does; both programs have the same memory, for one layout.
 
-    `elements` gives the C variable of each tensor whose element arrives.
+    `elements` gives the variable of each tensor whose element arrives.
     """
     program.keep_parts(name)
     if program.vectors and program.model.simd[name]["by"] != "loops":
         program.configure(name, formula(program.model.tasks[name]))
-        vector_call(block, name, program.model, program.spelling, elements)
+        vector_call(block, name, program.model, program.naming, elements)
     else:
-        task_loops(block, name, program.model, program.spelling, elements)
+        task_loops(block, name, program.model, program.naming, elements)
 
 
 def formula(task: Description) -> str:

@@ -6,23 +6,17 @@ import pytest
 
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
 from stages.lair.grammar import parse_expression
-from stages.layer.pe.code import (
-    Block,
-    Operands,
-    combined,
-    literal,
-    operations_of,
-    store,
-    value_of,
-    words,
-    wrapped,
-    write_nest,
-)
-from stages.poly.ast import Branch, Expression, Instance, Loop, Series
+from stages.layer.pe.computing import Operands, combined, literal, operations_of, value_of
+from stages.layer.pe.speller import spelled
+from stages.layer.pe.statement_nodes import Store
+from stages.layer.pe.value_nodes import Computed, Element, Field, Loaded, Pointed
+from stages.poly.expression import Name, Number
 
-TEXT = {"a": "my->a[0]", "b": "my->b[i]", "c": "c"}
-FLOATS = Operands(text=TEXT, types={"a": "float16", "b": "float32", "c": "float16"})
-INTEGERS = Operands(text=TEXT, types={"a": "int16", "b": "int32", "c": "int32"})
+VALUES = {
+    "a": Element(Field("a"), (Number(0),)), "b": Element(Field("b"), (Name("i"),)), "c": Name("c"),
+}
+FLOATS = Operands(values=VALUES, types={"a": "float16", "b": "float32", "c": "float16"})
+INTEGERS = Operands(values=VALUES, types={"a": "int16", "b": "int32", "c": "int32"})
 
 
 @pytest.mark.parametrize(
@@ -54,7 +48,7 @@ INTEGERS = Operands(text=TEXT, types={"a": "int16", "b": "int32", "c": "int32"})
     ],
 )
 def test_expressions_of_floats(expr, text):
-    assert value_of(parse_expression(expr), FLOATS) == text
+    assert spelled(value_of(parse_expression(expr), FLOATS)) == text
 
 
 @pytest.mark.parametrize(
@@ -73,10 +67,10 @@ def test_expressions_of_floats(expr, text):
     ],
 )
 def test_expressions_of_integers_wrap_around(expr, text):
-    assert value_of(parse_expression(expr), INTEGERS) == text
-    narrow = Operands(text=TEXT, types=dict.fromkeys(TEXT, "int16"))
+    assert spelled(value_of(parse_expression(expr), INTEGERS)) == text
+    narrow = Operands(values=VALUES, types=dict.fromkeys(VALUES, "int16"))
     narrowed = text.replace("(int32_t)", "(int16_t)")
-    assert value_of(parse_expression(expr), narrow) == narrowed
+    assert spelled(value_of(parse_expression(expr), narrow)) == narrowed
 
 
 @pytest.mark.parametrize(
@@ -92,8 +86,8 @@ def test_expressions_of_integers_wrap_around(expr, text):
 )
 def test_what_is_combined_keeps_its_operands(op, floats, integers):
     expr = parse_expression("c * b")
-    assert combined(op, "x", expr, FLOATS) == floats
-    assert combined(op, "x", expr, INTEGERS) == integers
+    assert spelled(combined(op, Name("x"), expr, FLOATS)) == floats
+    assert spelled(combined(op, Name("x"), expr, INTEGERS)) == integers
 
 
 @pytest.mark.parametrize(
@@ -116,16 +110,21 @@ def test_operations_are_counted(expr, operations):
 )
 def test_literals_of_every_type(value, texts):
     types = ["float16", "float32", "int16", "int32"]
-    assert [literal(value, t) for t in types] == texts
+    assert [spelled(literal(value, t)) for t in types] == texts
 
 
 def test_the_least_integer_has_a_name_in_c():
-    assert literal(-(2.0**31), "int32") == "INT32_MIN"
+    assert spelled(literal(-(2.0**31), "int32")) == "INT32_MIN"
 
 
 def test_a_value_is_rounded_once_where_it_is_stored():
-    assert store("*element", "a * b", "float16") == "*element = f16(a * b);"
-    assert store("*element", "a * b", "float32") == "*element = a * b;"
+    product, element = Computed("*", (Name("a"), Name("b")), "float32"), Pointed(Name("element"))
+    assert spelled(Store(element, product, "float16")) == "*element = f16(a * b);"
+    assert spelled(Store(element, product, "float32")) == "*element = a * b;"
+
+
+def test_an_integer_is_read_as_a_float32():
+    assert spelled(Loaded(Name("x"), "int16")) == "(float)x"
 
 
 EXPRESSIONS = [
@@ -141,11 +140,12 @@ def test_c_has_the_value_of_the_expression(type_, tmp_path):
     integral = type_ == "int32_t"
     texts = [e for e in EXPRESSIONS if not (integral and "/" in e)]
     types = dict.fromkeys("abc", "int32" if integral else "float32")
-    operands = Operands(text={n: n for n in "abc"}, types=types)
+    operands = Operands(values={n: Name(n) for n in "abc"}, types=types)
+    values = [spelled(value_of(parse_expression(text), operands)) for text in texts]
     lines = [
         f"{type_} at{k}({', '.join(f'{type_} {n}' for n in 'abc')}) "
-        f"{{ (void)a; (void)b; (void)c; return {value_of(parse_expression(text), operands)}; }}"
-        for k, text in enumerate(texts)
+        f"{{ (void)a; (void)b; (void)c; return {value}; }}"
+        for k, value in enumerate(values)
     ]
     library = compiled("\n".join(['#include "pe.h"', *lines, ""]), tmp_path)
     kind = ctypes.c_int32 if integral else ctypes.c_float
@@ -167,98 +167,3 @@ def compiled(text, folder):
     command = [*c_compiler(), *FLAGS, "-shared", f"-I{HERE}", str(source), "-o", str(library)]
     subprocess.run([*command, "-lm"], check=True)
     return ctypes.CDLL(str(library))
-
-
-def number(text, operations=0):
-    return Expression(text=text, operations=operations)
-
-
-def loop(iterator, body, start="0", condition="i <= 3"):
-    return Loop(
-        iterator=iterator, start=number(start, 1 if "+" in start else 0),
-        condition=number(condition, 1) if condition else None, step=number("1"), body=body,
-    )
-
-
-RUN = Instance(arguments=(number("i"),))
-
-
-def written(nest):
-    block = Block()
-
-    def instance(inner, at):
-        inner.charge(scalar=1, address=2)
-        inner.declare({"k": at.arguments[0]}, ["run(i, k);"])
-        inner.add("run(i, k);")
-
-    write_nest(block, nest, instance)
-    return block.text()
-
-
-def test_every_block_is_charged_for_what_it_does():
-    assert written(loop("i", RUN, start="n + 1")) == [
-        "CHARGE(pe, 0, 1, 0);",
-        "for (int i = n + 1; i <= 3; i += 1) {",
-        "    CHARGE(pe, 1, 1, 2);",
-        "    const int k = i;",
-        "    run(i, k);",
-        "}",
-    ]
-
-
-def test_a_loop_that_runs_once_is_a_constant():
-    assert written(loop("i", RUN, start="n + 1", condition="")) == [
-        "CHARGE(pe, 0, 2, 2);",
-        "const int i = n + 1;",
-        "const int k = i;",
-        "run(i, k);",
-    ]
-
-
-def test_a_condition_is_charged_outside_its_block_and_may_have_an_else():
-    nest = Branch(condition=number("n >= 1", 1), then=RUN, otherwise=loop("i", RUN))
-    assert written(nest) == [
-        "CHARGE(pe, 0, 1, 0);",
-        "if (n >= 1) {",
-        "    CHARGE(pe, 0, 1, 2);",
-        "    const int k = i;",
-        "    run(i, k);",
-        "} else {",
-        "    for (int i = 0; i <= 3; i += 1) {",
-        "        CHARGE(pe, 1, 1, 2);",
-        "        const int k = i;",
-        "        run(i, k);",
-        "    }",
-        "}",
-    ]
-
-
-def test_instances_one_after_the_other_have_names_of_their_own():
-    assert written(Series(children=(RUN, RUN))) == [
-        *["{", "    CHARGE(pe, 0, 1, 2);", "    const int k = i;", "    run(i, k);", "}"] * 2
-    ]
-
-
-def test_only_constants_that_are_used_are_declared():
-    block = Block()
-    values = {"i": number("t0 + 1", 1), "j": number("2"), "k": number("k")}
-    block.declare(values, ["run(i, k);"])
-    assert block.text() == ["CHARGE(pe, 0, 1, 0);", "const int i = t0 + 1;"]
-
-
-def test_a_block_without_a_condition_is_the_block_itself():
-    block = Block()
-    assert block.when(None) is block
-
-
-def test_words_are_the_identifiers():
-    assert words(["my->x_local[i0] = f16(2.0f);"]) == {"my", "x_local", "i0", "f16", "f"}
-
-
-def test_long_lines_are_broken_and_short_ones_are_not():
-    call = f"vector_run(pe, &my->{'a' * 30}, &my->{'b' * 30}, &my->{'c' * 30});"
-    assert wrapped(f"    {call}") == [
-        f"    vector_run(pe, &my->{'a' * 30}, &my->{'b' * 30},",
-        f"        &my->{'c' * 30});",
-    ]
-    assert wrapped("    run(pe);") == ["    run(pe);"]

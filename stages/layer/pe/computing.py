@@ -1,0 +1,76 @@
+"""What statements of LAIR compute, as values of programs, and how many operations that takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stages.lair import tree
+from stages.layer.pe.value_nodes import Computed, Literal, Loaded
+from stages.machine.types import BYTES, integers_of, is_integer
+from stages.poly.expression import Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operands:
+    """Where the elements of tensors are that a statement reads, and their types."""
+
+    values: Mapping[str, Value]
+    types: Mapping[str, str]
+
+    @property
+    def type(self) -> str:
+        """The type in which the statement is computed: float32, or the widest of integers."""
+        whole = all(map(is_integer, self.types.values()))
+        return integers_of(self.types.values()) if whole else "float32"
+
+
+def literal(value: float | str, type_: str) -> Literal:
+    """Return a number, inf and -inf included, as an element of a type: the nearest integer."""
+    number = float(value)
+    if not is_integer(type_):
+        return Literal(number, type_)
+    least = -(2 ** (8 * BYTES[type_] - 1))
+    return Literal(int(min(max(number, least), -least - math.isinf(number))), type_)
+
+
+def loaded(element: Value, type_: str, computed: str) -> Value:
+    """Return an element as a value of the type in which a statement is computed."""
+    return element if is_integer(computed) else Loaded(element, type_)
+
+
+def value_of(expr: tree.Expr, operands: Operands) -> Value:
+    """Return the value of an expression."""
+    match expr:
+        case tree.Number():
+            return literal(expr.value, operands.type)
+        case tree.Access():
+            tensor = expr.tensor
+            return loaded(operands.values[tensor], operands.types[tensor], operands.type)
+        case tree.Unary():
+            return Computed("negative", (value_of(expr.operand, operands),), operands.type)
+        case tree.Call():
+            arguments = tuple(value_of(a, operands) for a in expr.arguments)
+            return Computed(expr.function, arguments, operands.type)
+        case tree.Binary():
+            sides = value_of(expr.left, operands), value_of(expr.right, operands)
+            return Computed(expr.op, sides, operands.type)
+    raise AssertionError(f"{expr} is no expression of a specialised statement")
+
+
+def combined(op: str, left: Value, right: tree.Expr, operands: Operands) -> Value:
+    """Return `left op right`, left an element; op is one of + * max min."""
+    return Computed(op, (left, value_of(right, operands)), operands.type)
+
+
+def operations_of(expr: tree.Expr) -> int:
+    """Return how many scalar operations an expression takes."""
+    match expr:
+        case tree.Unary():
+            return 1 + operations_of(expr.operand)
+        case tree.Call():
+            return 1 + sum(map(operations_of, expr.arguments))
+        case tree.Binary():
+            return 1 + operations_of(expr.left) + operations_of(expr.right)
+    return 0

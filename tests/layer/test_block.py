@@ -1,0 +1,108 @@
+from stages.layer.pe.block import Block, total, write_nest
+from stages.layer.pe.speller import spelled
+from stages.layer.pe.statement_nodes import Assign, Scope
+from stages.layer.pe.value_nodes import Element, Field
+from stages.poly.ast import Branch, Instance, Loop, Series
+from stages.poly.expression import Name, Number, Operation
+
+AT, K = Name("i"), Name("k")
+AFTER = Operation("+", (Name("n"), Number(1)))
+RUN = Instance(arguments=(AT,))
+STORED = Assign(Element(Field("x"), (AT, K)), Number(0))
+
+
+FIRST, LAST = Number(0), Operation("<=", (AT, Number(3)))
+
+
+def loop(iterator, body, start=FIRST, condition=LAST):
+    return Loop(iterator=iterator, start=start, condition=condition, step=Number(1), body=body)
+
+
+def lines(block):
+    inside = spelled(Scope(None, block.finished())).splitlines()[1:-1]
+    return [line.removeprefix("    ") for line in inside]
+
+
+def written(nest):
+    block = Block()
+
+    def instance(inner, at):
+        inner.charge(scalar=1, address=2)
+        inner.declare({"k": at.arguments[0]}, Block(statements=[STORED]))
+        inner.add(STORED)
+
+    write_nest(block, nest, instance)
+    return lines(block)
+
+
+def test_every_block_is_charged_for_what_it_does():
+    assert written(loop("i", RUN, start=AFTER)) == [
+        "CHARGE(pe, 0, 1, 0);",
+        "for (int i = n + 1; i <= 3; i += 1) {",
+        "    CHARGE(pe, 1, 1, 2);",
+        "    const int k = i;",
+        "    my->x[i][k] = 0;",
+        "}",
+    ]
+
+
+def test_a_loop_that_runs_once_is_a_constant():
+    assert written(loop("i", RUN, start=AFTER, condition=None)) == [
+        "CHARGE(pe, 0, 2, 2);",
+        "const int i = n + 1;",
+        "const int k = i;",
+        "my->x[i][k] = 0;",
+    ]
+
+
+def test_a_condition_is_charged_outside_its_block_and_may_have_an_else():
+    condition = Operation(">=", (Name("n"), Number(1)))
+    nest = Branch(condition=condition, then=RUN, otherwise=loop("i", RUN))
+    assert written(nest) == [
+        "CHARGE(pe, 0, 1, 0);",
+        "if (n >= 1) {",
+        "    CHARGE(pe, 0, 1, 2);",
+        "    const int k = i;",
+        "    my->x[i][k] = 0;",
+        "} else {",
+        "    for (int i = 0; i <= 3; i += 1) {",
+        "        CHARGE(pe, 1, 1, 2);",
+        "        const int k = i;",
+        "        my->x[i][k] = 0;",
+        "    }",
+        "}",
+    ]
+
+
+def test_instances_one_after_the_other_have_names_of_their_own():
+    assert written(Series(children=(RUN, RUN))) == [
+        *["{", "    CHARGE(pe, 0, 1, 2);", "    const int k = i;", "    my->x[i][k] = 0;", "}"] * 2
+    ]
+
+
+def test_only_constants_that_are_used_are_declared():
+    block = Block()
+    values = {"i": Operation("+", (Name("t0"), Number(1))), "j": Number(2), "k": K}
+    block.declare(values, Block(statements=[STORED]))
+    assert lines(block) == ["CHARGE(pe, 0, 1, 0);", "const int i = t0 + 1;"]
+
+
+def test_a_block_without_a_condition_is_the_block_itself():
+    block = Block()
+    assert block.when(None) is block
+
+
+def test_what_runs_under_one_condition_is_charged_once():
+    block, condition = Block(), Operation(">=", (Name("n"), Number(1)))
+    for _ in range(2):
+        block.when(condition).add(STORED)
+    assert lines(block) == [
+        "CHARGE(pe, 0, 1, 0);", "if (n >= 1) {", "    my->x[i][k] = 0;",
+        "    {", "        my->x[i][k] = 0;", "    }", "}",
+    ]
+
+
+def test_equal_parts_of_a_total_are_counted():
+    parts = [AT, Number(1), K, AT, Number(0), Number(1)]
+    assert spelled(total(parts)) == "2 * i + k + 2"
+    assert spelled(total([Number(0)])) == "0"

@@ -1,0 +1,125 @@
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from stages.layer.pe import speller
+from stages.layer.pe.speller import WORDS, spelled, wrapped
+from stages.layer.pe.statement_nodes import Act, Statement
+from stages.layer.pe.value_nodes import Choice, Digit, Field, Group, Later, Multiple, Offset
+from stages.layer.pe.written import nodes, read_programs
+from stages.poly.expression import Name, Node, Number, Operation, Value
+from stages.shipped import shipped
+from tests.layer.built import MV, build
+
+PE = Path(__file__).resolve().parents[2] / "stages/layer/pe"
+A, B, C = Name("a"), Name("b"), Name("c")
+
+
+@pytest.mark.parametrize(
+    ("inner", "sign", "text"),
+    [
+        ("+", "-", "a + b - (a + b)"),
+        ("-", "+", "a - b + (a - b)"),
+        ("*", "+", "a * b + a * b"),
+        ("*", "*", "(a * b) * (a * b)"),
+        ("/", "*", "(a / b) * (a / b)"),
+        ("%", "+", "(a % b) + (a % b)"),
+        ("and", "or", "(a && b) || (a && b)"),
+        ("and", "and", "a && b && a && b"),
+        ("==", "and", "a == b && a == b"),
+        ("%", "==", "a % b == a % b"),
+        ("max", "+", "max(a, b) + max(a, b)"),
+    ],
+)
+def test_operators_of_different_kinds_are_put_in_parentheses(inner, sign, text):
+    side = Operation(inner, (A, B))
+    assert spelled(Operation(sign, (side, side))) == text
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        (Operation("negative", (Number(-3),)), "-(-3)"),
+        (Operation("-", (A, Number(-3))), "a - (-3)"),
+        (Operation("?", (Operation("<", (A, B)), A, Number(-1))), "(a < b) ? a : (-1)"),
+        (Operation("min", (A, B, C)), "min(a, min(b, c))"),
+        (Operation("*", (Operation("+", (A, B)),)), "(a + b)"),
+        (Choice(Operation("<", (A, B)), A, Group(B)), "a < b ? a : (b)"),
+        (Later(A, 2), "a + 2"),
+        (Offset((Multiple(-3, A), Multiple(1, B))), "-3 * a + b"),
+        (Offset(()), "0"),
+        (Digit(Field("n"), (A, Operation("+", (A, B))), C, Number(4)),
+         "4 + my->n / a / (a + b) % c"),
+    ],
+)
+def test_values_in_c(node, text):
+    assert spelled(node) == text
+
+
+def test_long_lines_are_broken_and_short_ones_are_not():
+    call = f"vector_run(pe, &my->{'a' * 30}, &my->{'b' * 30}, &my->{'c' * 30});"
+    assert wrapped(f"    {call}").splitlines() == [
+        f"    vector_run(pe, &my->{'a' * 30}, &my->{'b' * 30},",
+        f"        &my->{'c' * 30});",
+    ]
+    assert wrapped("    run(pe);\n") == "    run(pe);\n"
+
+
+@pytest.mark.parametrize("name", [speller.C, speller.WORDS])
+def test_each_kind_of_node_is_spelled_by_a_macro_of_its_name(name):
+    text = (shipped("templates") / name).read_text(encoding="utf-8")
+    macros = set(re.findall(r"macro ([A-Z]\w*)\(", text))
+    kinds = set(nodes().values()) - {Node, Value, Statement, Act}
+    assert macros == {kind.__name__ for kind in kinds}
+
+
+MAPPING = """target: "{ PE[2, 3] }"
+placement: "{ mv[i, j] -> PE[j//3, i//4 + 1] }"
+tensors:
+  x: {arrives: "{ x[j] -> [PE[0, -1] -> index[j]] }", sparse: true}
+  y: {leaves: "{ y[i] -> [PE[2, i//4 + 1] -> index[i mod 4]] }"}
+"""
+
+
+def test_programs_read_back_from_yaml_are_spelled_as_the_same_c():
+    built = build(MV, MAPPING, "render")
+    programs = read_programs(built.yaml("build/program.yaml"))
+    assert set(programs) == {"simd", "loops"}
+    for variant, roles in programs.items():
+        assert set(roles) == {"compute", "adapter_north"}
+        for role, program in roles.items():
+            assert spelled(program) == built.program(f"{variant}/pe_{role}.c")
+
+
+def test_programs_in_words_name_what_they_do():
+    program = read_programs(build(MV, MAPPING, "render").yaml("build/program.yaml"))["simd"]
+    react = next(f for f in program["compute"].functions if f.name == "on_x")
+    assert spelled(react, WORDS).splitlines() == [
+        "task of an element on_x: React to an element of x.",
+        "    let index = its index",
+        "    let x = its float16",
+        "    charge address 2",
+        "    count a call of ON_X",
+        "    instruct on_x: y_local[0], W_local[0, index], x",
+    ]
+
+
+WRITTEN = re.compile(
+    r"\(pe[,)]|my->|;\s*$|\bstruct \w+ \w|\bint32_t \w|^\s*(if|for|else)\b.*[({]"
+)
+"""What C has, and no other text in the code."""
+
+
+def texts(path):
+    """Return the texts in a module but for those that say what it is."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    said = {id(e.value) for e in ast.walk(tree) if isinstance(e, ast.Expr)}
+    every = (n for n in ast.walk(tree) if isinstance(n, ast.Constant) and id(n) not in said)
+    return [each.value for each in every if isinstance(each.value, str)]
+
+
+@pytest.mark.parametrize("path", sorted(PE.glob("*.py")), ids=lambda p: p.name)
+def test_only_templates_spell_c(path):
+    assert [text for text in texts(path) if WRITTEN.search(text)] == []
