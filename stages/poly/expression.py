@@ -5,6 +5,7 @@ How they are spelled, with which signs and parentheses, the templates of program
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 INFIX = ("and", "or", "+", "-", "*", "/", "%", "==", "!=", "<=", "<", ">=", ">")
@@ -58,3 +59,13 @@ def is_affine(value: Value) -> bool:
     if not isinstance(value, Operation):
         return True
     return value.sign in AFFINE and all(map(is_affine, value.arguments))
+
+
+def compared(left: Value, sign: str, right: Value | int) -> Value:
+    """Return a comparison, with a number or another value."""
+    return Operation(sign, (left, Number(right) if isinstance(right, int) else right))
+
+
+def all_of(tests: Sequence[Value]) -> Value:
+    """Return that all tests hold; there is one at least."""
+    return tests[0] if len(tests) == 1 else Operation("and", tuple(tests))

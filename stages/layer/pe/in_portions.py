@@ -12,267 +12,275 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, 5.1
 
 from __future__ import annotations
 
-import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from stages.layer.pe.at_once import run_task
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.model import Description, holds
+from stages.layer.pe.model import Model, holds
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import (
-    Assign,
-    Call,
-    Declare,
-    Else,
-    For,
-    Gap,
-    If,
-    Receive,
-)
+from stages.layer.pe.sent_early import Leads
+from stages.layer.pe.statement_nodes import Assign, Call, Declare, Else, For, Gap, If, Receive
 from stages.layer.pe.transfer import COUNTER, TAKEN, Transfer
 from stages.layer.pe.value_nodes import Choice, Field, Group, Later, Less, Task
 from stages.layer.pe.work import transfer_loops
 from stages.layer.streams.cutting import AHEAD
 from stages.poly.bind import index_names
-from stages.poly.expression import Name, Number, Operation, Value
-
-if typing.TYPE_CHECKING:
-    from stages.layer.pe.departures import Departures
+from stages.poly.expression import Name, Number, Operation, Value, all_of, compared
 
 
-class Portions:
-    """Writes the functions of a program that take portions, and those that run steps."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """An arrival in portions: how many there are in each dimension, and how many are full.
 
-    def __init__(self, program: Program, departures: Departures) -> None:
-        """Find what arrives in portions, and which statements run in steps."""
-        self.program, self.model, self.naming = program, program.model, program.naming
-        self.departures = departures
-        arrivals: dict[str, Description] = self.model.graph["arrivals"]
-        self.arrivals = {n: a for n, a in arrivals.items() if "portions" in a}
-        self.tasks = {
-            task["statement"]: name
-            for name, task in self.model.of_kind("compute").items()
-            if "portions" in task
-        }
-        self.transfers = {
-            task: self._transfer(task)
-            for name in self.arrivals
-            for task in self.model.of_kind("receive", arrival=name)
-        }
+    `here` counts those that a PE has taken; `transfers` are what receives them, by task.
+    """
 
-    def write(self) -> None:
-        """Write the step of each statement, and the task that takes a portion of each arrival."""
-        for statement in self.tasks:
-            self._step(statement)
-        for name in self.arrivals:
-            self._portion(name)
-
-    def leaders(self, statement: str) -> list[str]:
-        """Return the arrivals by which a statement runs in steps; none if it runs as a whole."""
-        task = self.tasks.get(statement)
-        return [] if task is None else list(self.model.tasks[task]["portions"])
-
-    def follows(self, statement: str) -> list[str]:
-        """Return the statements whose results a statement takes step by step."""
-        task = self.tasks.get(statement)
-        return [] if task is None else list(self.model.tasks[task].get("follows", ()))
-
-    def waits(self, statement: str) -> int:
-        """Return for how many other statements the steps of a statement wait."""
-        return len(self.model.waits.get(statement, ())) - len(self.follows(statement))
-
-    def satisfy(self, block: Block, statement: str) -> None:
-        """Append that the steps of a statement wait for one thing less.
-
-        After the last one, those run whose portions are here.
-        """
-        if statement not in self.tasks:
-            return
-        block.charge(scalar=1)
-        at = Field(self._number_of(statement))
-        tests = [Operation("<", (at, self._here(name))) for name in self.leaders(statement)]
-        last = Operation("==", (Less(Field(self._needs(statement))), Number(0)))
-        ready = block.nest(If(last))
-        ready.charge(scalar=len(tests))
-        loop = ready.nest(For(at, Number(0), _all(tests)), loop=1)
-        loop.charge(scalar=len(tests) + 1)
-        loop.add(Call(Task(self._name(statement))))
-
-    def restart(self, block: Block, statement: str, needs: Value) -> None:
-        """Append that a statement's steps wait for so many things."""
-        if self._is_waiting(statement):
-            self.program.hold(self._needs(statement))
-            block.add(Assign(Field(self._needs(statement)), needs))
-
-    def begin(self, block: Block, name: str) -> None:
-        """Append that no portion of an arrival is here; on PEs that take none, all are."""
-        taken = self.model.pes(f"{name}_taken").intersect(self.program.pes)
-        here, count = holds(taken, self.program.pes), Number(self._count(name))
-        self.program.hold(self._here(name).name)
-        none = Number(0)
-        value = none if here is None else Choice(Group(here), none, count)
-        block.add(Assign(self._here(name), value))
-
-    def listen(self, block: Block, name: str) -> None:
-        """Append the receives of the first portions."""
-        portion, whole = self._number, self._whole(name)
-        first = Operation("<", (portion, Number(min(AHEAD, whole))))
-        loop = block.nest(For(portion, Number(0), first))
-        self._receive(loop, name, f"receive_{name}", portion)
-        if whole < AHEAD:
-            once = Operation("<=", (portion, Number(whole)))
-            rest = block.nest(For(portion, Number(whole), once))
-            self._receive(rest, name, f"rest_{name}", portion)
-
-    def _transfer(self, task: str) -> Transfer:
-        """Configure the instruction that receives a portion, or the last one if that is smaller."""
-        described = self.model.tasks[task]
-        cut = self.arrivals[described["arrival"]]["portions"]
-        size = cut["rest" if "rest" in described else "size"]
-        transfer = Transfer(
-            self.program, task, count=f"{{ [({size})] }}", slots=AHEAD, slot=self._number
-        )
-        pes = self.program.pes_of(self.model.known(task))
-        transfer.configure("COPY", TAKEN, pes)
-        return transfer
-
-    def _portion(self, name: str) -> None:
-        """Write the task that takes a portion."""
-        tensor, number, count = self.arrivals[name]["tensor"], self._number, self._count(name)
-        body = Body(
-            name=self.naming.of(f"portion_{name}"), comment=f"A portion of {tensor} is here."
-        )
-        block = body.block
-        block.add(Declare(number.name, "int", self._here(name)), Gap())
-        self._unpack(block, name)
-        block.charge(scalar=2)
-        block.add(Assign(self._here(name), Operation("+", (number, Number(1)))))
-        for statement in self.tasks:
-            if name in self.leaders(statement):
-                self._run(block, name, statement)
-        last = self._go_on(block, name)
-        arrived = self.naming.of(f"arrived_{name}")
-        final = Operation("==", (number, Number(count - 1)))
-        last.nest(If(final)).add(Call(Task(arrived)))
-        self.program.add(body)
-
-    def _go_on(self, block: Block, name: str) -> Block:
-        """Append the receive of the next portion but one; return the block where there is none."""
-        number, whole = self._number, self._whole(name)
-        if whole > AHEAD:
-            more = block.nest(If(Operation("<", (number, Number(whole - AHEAD)))))
-            self._receive(more, name, f"receive_{name}", Later(number, AHEAD))
-            block = block.nest(Else())
-        if AHEAD <= whole < self._count(name):
-            rest = block.nest(If(Operation("==", (number, Number(whole - AHEAD)))))
-            self._receive(rest, name, f"rest_{name}", Later(number, AHEAD))
-        return block
-
-    def _run(self, block: Block, name: str, statement: str) -> None:
-        """Append the step of a portion, if those of other arrivals with its number are here.
-
-        What comes last finds all of them, and all steps before this one have run.
-        """
-        taken = self.model.pes(f"{name}_taken")
-        joined = [
-            other
-            for other in self.leaders(statement)
-            if other != name and not taken.is_disjoint(self.model.pes(f"{other}_taken"))
-        ]
-        tests = [Operation(">", (self._here(other), self._number)) for other in joined]
-        if self._is_waiting(statement):
-            tests.append(Operation("==", (Field(self._needs(statement)), Number(0))))
-        block.charge(scalar=len(tests))
-        inner = block.nest(If(_all(tests))) if tests else block
-        inner.add(Assign(Field(self._number_of(statement)), self._number))
-        inner.add(Call(Task(self._name(statement))))
-
-    def _receive(self, block: Block, name: str, task: str, number: Value) -> None:
-        """Append the instruction of a task that receives a portion, given its number."""
-        transfer, inner = self.transfers[task], Block()
-        where = transfer.where(inner)
-        colour = self.program.listen(self.arrivals[name]["colour"])
-        then = Task(self.naming.of(f"portion_{name}"))
-        inner.add(Receive(transfer.vector, colour, where, then))
-        self._given(block, name, number, inner)
-
-    def _unpack(self, block: Block, name: str) -> None:
-        """Append loops that bring a portion to where it belongs, if need be."""
-        for task in self.model.of_kind("receive", arrival=name):
-            transfer, test = self.transfers[task], None
-            if self._whole(name) < self._count(name):
-                sign = "==" if task == f"rest_{name}" else "<"
-                test = If(Operation(sign, (self._number, Number(self._whole(name)))))
-            if transfer.packed:
-                inner, loops = block.nest(test), Block()
-                inner.add(COUNTER)
-                transfer_loops(loops, task, self.model, self.naming, transfer.taken)
-                self._given(inner, name, self._number, loops)
-
-    def _step(self, statement: str) -> None:
-        """Write what runs the instances of a step."""
-        body = Body(name=self._name(statement), comment=f"{statement} runs on what is here.")
-        task, inner = self.tasks[statement], Block()
-        self.program.count(task)
-        self.program.hold(self._number_of(statement))
-        run_task(self.program, inner, task, {})
-        self.departures.leads.progress(inner, statement, self.model.known(task))
-        number = Field(self._number_of(statement))
-        self._given(body.block, self.leaders(statement)[0], number, inner)
-        self.program.add(body)
-
-    def _given(self, block: Block, name: str, number: Value, inner: Block) -> None:
-        """Append a block, with the symbolic constants of a portion: the digits of its number."""
-        counts, constants = self.arrivals[name]["portions"]["counts"], {}
-        for k, constant in enumerate(index_names(len(counts))):
-            below, digit = prod(counts[k + 1 :]), number
-            if below > 1:
-                digit = Operation("/", (Group(number), Number(below)))
-            if k > 0:
-                high = digit if below > 1 else Group(number)
-                digit = Operation("%", (high, Number(counts[k])))
-            constants[constant] = digit
-        block.declare(constants, inner)
-        block.absorb(inner)
-
-    def _is_waiting(self, statement: str) -> bool:
-        """Say whether steps wait for other statements, or for all of an arrival."""
-        if statement not in self.tasks:
-            return False
-        reads = next(s.reads for s in self.model.layer.statements if s.name == statement)
-        tensors, leaders = {access.tensor for access in reads}, self.leaders(statement)
-        others = [
-            name
-            for name, arrival in self.model.graph["arrivals"].items()
-            if arrival["tensor"] in tensors and name not in leaders
-        ]
-        return bool(others) or self.waits(statement) > 0
+    name: str
+    counts: Sequence[int]
+    whole: int
+    here: Field
+    transfers: Mapping[str, Transfer]
 
     @property
-    def _number(self) -> Name:
-        return Name(self.naming.of("portion"))
-
-    def _count(self, name: str) -> int:
-        return prod(self.arrivals[name]["portions"]["counts"])
-
-    def _whole(self, name: str) -> int:
-        """Return how many portions have the full size."""
-        return self._count(name) - int("rest" in self.arrivals[name]["portions"])
-
-    def _here(self, name: str) -> Field:
-        return Field(self.naming.of(f"{name}_portions"))
-
-    def _name(self, statement: str) -> str:
-        return self.naming.of(f"step_{statement}")
-
-    def _needs(self, statement: str) -> str:
-        return self.naming.of(f"{statement}_needs")
-
-    def _number_of(self, statement: str) -> str:
-        return self.naming.of(f"{statement}_step")
+    def count(self) -> int:
+        """How many portions there are."""
+        return prod(self.counts)
 
 
-def _all(tests: list[Operation]) -> Value:
-    """Return that all tests hold; there is one at least."""
-    return tests[0] if len(tests) == 1 else Operation("and", tuple(tests))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stepping:
+    """A statement that runs in steps: by portions of its `leaders`.
+
+    It takes the results of those that it `follows` step by step. What else it waits for are so many
+    `others`, and all of some arrivals if it `waits`, counted by `needs`. `at` is the present step.
+    """
+
+    statement: str
+    task: str
+    leaders: Sequence[str]
+    follows: Sequence[str]
+    others: int
+    waits: bool
+    step: Task
+    at: Field
+    needs: Field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portions:
+    """What arrives in portions, and the statements that run in steps, by name."""
+
+    program: Program
+    cuts: Mapping[str, Cut]
+    steps: Mapping[str, Stepping]
+    number: Name
+
+
+def portions_of(program: Program) -> Portions:
+    """Return the portions of a program, the instructions that receive them configured."""
+    arrivals, model = program.model.graph["arrivals"], program.model
+    number = Name(program.naming.of("portion"))
+    computing = model.of_kind("compute").items()
+    return Portions(
+        program=program,
+        cuts={n: _cut(program, n, number) for n, a in arrivals.items() if "portions" in a},
+        steps={t["statement"]: _stepping(program, n) for n, t in computing if "portions" in t},
+        number=number,
+    )
+
+
+def _cut(program: Program, name: str, number: Name) -> Cut:
+    cut = program.model.graph["arrivals"][name]["portions"]
+    tasks = program.model.of_kind("receive", arrival=name)
+    return Cut(
+        name=name,
+        counts=cut["counts"],
+        whole=prod(cut["counts"]) - int("rest" in cut),
+        here=Field(program.naming.of(f"{name}_portions")),
+        transfers={
+            task: _transfer(program, task, cut["rest" if "rest" in described else "size"], number)
+            for task, described in tasks.items()
+        },
+    )
+
+
+def _transfer(program: Program, task: str, size: int | str, number: Name) -> Transfer:
+    """Configure the instruction that receives a portion, or the last one if that is smaller."""
+    transfer = Transfer(program, task, count=f"{{ [({size})] }}", slots=AHEAD, slot=number)
+    transfer.configure("COPY", TAKEN, program.pes_of(program.model.known(task)))
+    return transfer
+
+
+def _stepping(program: Program, task: str) -> Stepping:
+    described, naming = program.model.tasks[task], program.naming
+    statement, leaders = described["statement"], described["portions"]
+    follows = described.get("follows", ())
+    others = len(program.model.waits.get(statement, ())) - len(follows)
+    return Stepping(
+        statement=statement,
+        task=task,
+        leaders=list(leaders),
+        follows=follows,
+        others=others,
+        waits=others > 0 or _reads_whole(program.model, statement, leaders),
+        step=program.task(f"step_{statement}"),
+        at=Field(naming.of(f"{statement}_step")),
+        needs=Field(naming.of(f"{statement}_needs")),
+    )
+
+
+def _reads_whole(model: Model, statement: str, leaders: Sequence[str]) -> bool:
+    """Say whether a statement reads an arrival that is not among its leaders."""
+    reads = next(s.reads for s in model.layer.statements if s.name == statement)
+    tensors = {access.tensor for access in reads}
+    arrivals = model.graph["arrivals"].items()
+    return any(a["tensor"] in tensors and name not in leaders for name, a in arrivals)
+
+
+def write_portions(portions: Portions, leads: Leads) -> None:
+    """Write the step of each statement, and the task that takes a portion of each arrival."""
+    for stepping in portions.steps.values():
+        _write_step(portions, stepping, leads)
+    for cut in portions.cuts.values():
+        _write_portion(portions, cut)
+
+
+def satisfy(portions: Portions, block: Block, statement: str) -> None:
+    """Append that the steps of a statement, if it has some, wait for one thing less.
+
+    After the last one, those run whose portions are here.
+    """
+    stepping = portions.steps.get(statement)
+    if stepping is None:
+        return
+    block.charge(scalar=1)
+    tests = [compared(stepping.at, "<", portions.cuts[name].here) for name in stepping.leaders]
+    ready = block.nest(If(compared(Less(stepping.needs), "==", 0)))
+    ready.charge(scalar=len(tests))
+    loop = ready.nest(For(stepping.at, Number(0), all_of(tests)), loop=1)
+    loop.charge(scalar=len(tests) + 1)
+    loop.add(Call(stepping.step))
+
+
+def begin_portions(program: Program, block: Block, cut: Cut) -> None:
+    """Append that no portion of an arrival is here; on PEs that take none, all are."""
+    taken = program.model.pes(f"{cut.name}_taken").intersect(program.pes)
+    here, none = holds(taken, program.pes), Number(0)
+    program.hold(cut.here.name)
+    value = none if here is None else Choice(Group(here), none, Number(cut.count))
+    block.add(Assign(cut.here, value))
+
+
+def receive_first(portions: Portions, block: Block, cut: Cut) -> None:
+    """Append the receives of the first portions."""
+    number, first = portions.number, Number(min(AHEAD, cut.whole))
+    loop = block.nest(For(number, Number(0), compared(number, "<", first)))
+    _receive(portions, loop, cut, f"receive_{cut.name}", number)
+    if cut.whole < AHEAD:
+        rest = block.nest(For(number, Number(cut.whole), compared(number, "<=", cut.whole)))
+        _receive(portions, rest, cut, f"rest_{cut.name}", number)
+
+
+def _write_portion(portions: Portions, cut: Cut) -> None:
+    """Write the task that takes a portion."""
+    program, number = portions.program, portions.number
+    tensor = program.model.graph["arrivals"][cut.name]["tensor"]
+    body = Body(
+        name=program.naming.of(f"portion_{cut.name}"), comment=f"A portion of {tensor} is here."
+    )
+    block = body.block
+    block.add(Declare(number.name, "int", cut.here), Gap())
+    _unpack(portions, block, cut)
+    block.charge(scalar=2)
+    block.add(Assign(cut.here, Operation("+", (number, Number(1)))))
+    for stepping in portions.steps.values():
+        if cut.name in stepping.leaders:
+            _run(portions, block, cut, stepping)
+    last = _go_on(portions, block, cut)
+    arrived = program.task(f"arrived_{cut.name}")
+    last.nest(If(compared(number, "==", cut.count - 1))).add(Call(arrived))
+    program.add(body)
+
+
+def _go_on(portions: Portions, block: Block, cut: Cut) -> Block:
+    """Append the receive of the next portion but one; return the block where there is none."""
+    number, following = portions.number, Later(portions.number, AHEAD)
+    if cut.whole > AHEAD:
+        more = block.nest(If(compared(number, "<", cut.whole - AHEAD)))
+        _receive(portions, more, cut, f"receive_{cut.name}", following)
+        block = block.nest(Else())
+    if AHEAD <= cut.whole < cut.count:
+        rest = block.nest(If(compared(number, "==", cut.whole - AHEAD)))
+        _receive(portions, rest, cut, f"rest_{cut.name}", following)
+    return block
+
+
+def _run(portions: Portions, block: Block, cut: Cut, stepping: Stepping) -> None:
+    """Append the step of a portion, if those of other arrivals with its number are here.
+
+    What comes last finds all of them, and all steps before this one have run.
+    """
+    model = portions.program.model
+    taken = model.pes(f"{cut.name}_taken")
+    tests = [
+        compared(portions.cuts[other].here, ">", portions.number)
+        for other in stepping.leaders
+        if other != cut.name and not taken.is_disjoint(model.pes(f"{other}_taken"))
+    ]
+    if stepping.waits:
+        tests.append(compared(stepping.needs, "==", 0))
+    block.charge(scalar=len(tests))
+    inner = block.nest(If(all_of(tests))) if tests else block
+    inner.add(Assign(stepping.at, portions.number), Call(stepping.step))
+
+
+def _receive(portions: Portions, block: Block, cut: Cut, task: str, number: Value) -> None:
+    """Append the instruction of a task that receives a portion, given its number."""
+    program, transfer, inner = portions.program, cut.transfers[task], Block()
+    where = transfer.where(inner)
+    colour = program.listen(program.model.graph["arrivals"][cut.name]["colour"])
+    inner.add(Receive(transfer.vector, colour, where, program.task(f"portion_{cut.name}")))
+    _given(block, cut, number, inner)
+
+
+def _unpack(portions: Portions, block: Block, cut: Cut) -> None:
+    """Append loops that bring a portion to where it belongs, if need be."""
+    program, number = portions.program, portions.number
+    for task, transfer in cut.transfers.items():
+        if transfer.packed:
+            sign = "==" if task == f"rest_{cut.name}" else "<"
+            test = If(compared(number, sign, cut.whole)) if cut.whole < cut.count else None
+            inner, loops = block.nest(test), Block()
+            inner.add(COUNTER)
+            transfer_loops(loops, task, program.model, program.naming, transfer.taken)
+            _given(inner, cut, number, loops)
+
+
+def _write_step(portions: Portions, stepping: Stepping, leads: Leads) -> None:
+    """Write what runs the instances of a step."""
+    program, inner = portions.program, Block()
+    body = Body(name=stepping.step.name, comment=f"{stepping.statement} runs on what is here.")
+    program.count(stepping.task)
+    program.hold(stepping.at.name)
+    run_task(program, inner, stepping.task, {})
+    leads.progress(inner, stepping.statement, program.model.known(stepping.task))
+    _given(body.block, portions.cuts[stepping.leaders[0]], stepping.at, inner)
+    program.add(body)
+
+
+def _given(block: Block, cut: Cut, number: Value, inner: Block) -> None:
+    """Append a block, with the symbolic constants of a portion: the digits of its number."""
+    constants: dict[str, Value] = {}
+    for k, constant in enumerate(index_names(len(cut.counts))):
+        below, digit = prod(cut.counts[k + 1 :]), number
+        if below > 1:
+            digit = Operation("/", (Group(number), Number(below)))
+        if k > 0:
+            high = digit if below > 1 else Group(number)
+            digit = Operation("%", (high, Number(cut.counts[k])))
+        constants[constant] = digit
+    block.declare(constants, inner)
+    block.absorb(inner)

@@ -17,7 +17,7 @@ from stages.layer.pe.listing import Colour, Function, Kept, Listing, Local
 from stages.layer.pe.model import Model, holds, value
 from stages.layer.pe.operands import part_field, vectors_of
 from stages.layer.pe.statement_nodes import Assign, Declare, For
-from stages.layer.pe.value_nodes import Group, mentioned
+from stages.layer.pe.value_nodes import Group, Task, mentioned
 from stages.machine.types import BYTES
 from stages.poly.bind import index_constants, project_names
 from stages.poly.expression import Name, Number, Operation, Value
@@ -124,6 +124,10 @@ class Program:
         if condition is None:
             return Number(1)
         return Number(0) if pes.is_disjoint(self.pes) else Group(condition)
+
+    def task(self, word: str) -> Task:
+        """Return the function of a word."""
+        return Task(self.naming.of(word))
 
     def colour(self, name: str) -> Name:
         """Return a colour, or that on which a stream enters."""

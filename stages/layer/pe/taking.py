@@ -1,0 +1,184 @@
+"""What computing PEs do with what arrives: react, or store it, and count what statements need.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stages.layer.pe.at_once import run_task
+from stages.layer.pe.block import Block
+from stages.layer.pe.c_functions import Body
+from stages.layer.pe.departures import Departures
+from stages.layer.pe.in_portions import Portions, receive_first, satisfy
+from stages.layer.pe.listening import pass_along
+from stages.layer.pe.model import Description, Model
+from stages.layer.pe.program import Program
+from stages.layer.pe.statement_nodes import (
+    Activate,
+    Assign,
+    BlockColour,
+    Call,
+    CountCall,
+    If,
+    OnControl,
+    OnData,
+    Statement,
+    UnblockColour,
+)
+from stages.layer.pe.streams import (
+    begin_sequences,
+    data_task,
+    give_room,
+    odometer,
+    receive,
+    unpack,
+)
+from stages.layer.pe.value_nodes import Field, Less, Task
+from stages.layer.pe.work import transfer_loops
+from stages.poly.expression import Name, Value, compared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Computing:
+    """The program of the computing PEs, what leaves, and what arrives in portions."""
+
+    program: Program
+    departures: Departures
+    portions: Portions
+
+
+def waiting(program: Program, statement: str) -> Field:
+    """Return what counts the things that a statement waits for."""
+    return Field(program.naming.of(f"waiting_{statement}"))
+
+
+def run_if_ready(program: Program, block: Block, statement: str, left: Value) -> None:
+    """Append that a statement runs if nothing is left that it waits for."""
+    finish = program.task(f"finish_{statement}")
+    block.nest(If(compared(left, "==", 0))).add(Activate(finish))
+
+
+def count_down(computing: Computing, block: Block, statement: str, *, steps: bool) -> None:
+    """Append that a statement waits for one thing less, and runs if that was the last.
+
+    So do its `steps`, unless they wait for portions of it only.
+    """
+    if steps:
+        satisfy(computing.portions, block, statement)
+    left = Less(waiting(computing.program, statement))
+    run_if_ready(computing.program, block, statement, left)
+
+
+def readers(model: Model, arrival: Description) -> list[str]:
+    """Return the statements that read what arrives."""
+    tensor, statements = arrival["tensor"], model.layer.statements
+    return [s.name for s in statements if any(a.tensor == tensor for a in s.reads)]
+
+
+def is_carried(model: Model, arrival: Description) -> bool:
+    """Say whether a later invocation needs what arrives in this one."""
+    return any(c.source == arrival["tensor"] for c in model.layer.carries)
+
+
+def write_arrival(computing: Computing, name: str, arrival: Description) -> None:
+    """Write what happens when all of a stream has arrived, and with what it consists of."""
+    _write_arrived(computing, name, arrival)
+    if arrival["sparse"]:
+        _write_reaction(computing.program, name, arrival)
+        _write_end(computing, name, arrival)
+
+
+def _write_arrived(computing: Computing, name: str, arrival: Description) -> None:
+    program, model = computing.program, computing.program.model
+    body = Body(name=program.naming.of(f"arrived_{name}"), comment=f"All of {name} is here.")
+    if "portions" not in arrival:
+        for task in model.of_kind("receive", arrival=name):
+            unpack(program, body.block, task)
+    for statement in readers(model, arrival):
+        stepping = computing.portions.steps.get(statement)
+        leads = stepping is not None and name in stepping.leaders
+        count_down(computing, body.block, statement, steps=not leads)
+    computing.departures.arrived(body.block, name)
+    if is_carried(model, arrival):
+        body.block.add(Call(Task("complete")))
+    program.add(body)
+
+
+def _write_reaction(program: Program, name: str, arrival: Description) -> None:
+    """Write the data task of a sparse stream."""
+    tensor, model = arrival["tensor"], program.model
+    body, variable = data_task(program, name, arrival, f"React to an element of {tensor}.")
+
+    def stored(element: Value) -> Statement:
+        return Assign(element, Name(variable))
+
+    for task in model.of_kind("store", arrival=name):
+        program.count(task)
+        body.block.add(CountCall(program.naming.counter(task)))
+        transfer_loops(body.block, task, model, program.naming, stored, counts=True)
+    reacting = model.of_kind("react", arrival=name)
+    for task in reacting:
+        program.count(task)
+        block = body.block if len(reacting) == 1 else body.block.nest()
+        run_task(program, block, task, {tensor: variable})
+    program.add(body)
+
+
+def _write_end(computing: Computing, name: str, arrival: Description) -> None:
+    """Write the control task that counts the sequences of a sparse stream."""
+    program, leads = computing.program, computing.departures.leads
+    end, comment = program.naming.of(f"end_{name}"), f"A sequence of {name} has ended."
+    body = Body(name=end, comment=comment, kind="control")
+    if leads.has_sequences(name):
+        leads.end_sequence(body, name)
+    else:
+        odometer(program, body.block, name, arrival)
+    body.block.add(BlockColour(program.listen(arrival["colour"])))
+    body.block.add(Call(program.task(f"arrived_{name}")))
+    program.add(body)
+
+
+def listen_again(computing: Computing, block: Block, name: str, arrival: Description) -> None:
+    """Append what makes a PE take a stream again."""
+    program = computing.program
+    if arrival["sparse"]:
+        begin_sequences(program, block, name, arrival)
+        block.add(UnblockColour(program.listen(arrival["colour"])))
+        return
+    if "portions" in arrival:
+        receive_first(computing.portions, block, computing.portions.cuts[name])
+        return
+    for task in program.model.of_kind("receive", arrival=name):
+        receive(program, block, task, arrival["colour"], program.naming.of(f"arrived_{name}"))
+
+
+def listen(program: Program, name: str, arrival: Description) -> None:
+    """Append to main what a stream does where it is taken, or passed on."""
+    pass_along(program, arrival["colour"])
+    if arrival["sparse"]:
+        react(program, name, arrival["colour"], f"{name}_taken")
+        _give_room(program, name, arrival)
+
+
+def react(program: Program, name: str, stream: str, taken: str) -> None:
+    """Append to main what a sparse stream starts, on the PEs that take it if others hear more."""
+    colour, block = program.listen(stream), program.main.block
+    if program.model.is_shared(stream):
+        block = program.when(block, program.model.pes(taken))
+    block.add(OnData(colour, program.task(f"on_{name}")))
+    block.add(OnControl(colour, program.task(f"end_{name}")))
+
+
+def _give_room(program: Program, name: str, arrival: Description) -> None:
+    """Let elements wait where PEs use different ones, so that none waits for another's turn.
+
+    Where all use all that passes by, one is as fast as the other, and room would be of no use.
+    """
+    model = program.model
+    tasks = list(model.of_kind("store", "react", arrival=name))
+    known = model.known(tasks[0])
+    idle = any(not known.is_subset(model.instance_set(t).params()) for t in tasks)
+    if idle or f"{arrival['colour']}_filter" in model.routes:
+        give_room(program, name, arrival, arrival["colour"], known)
