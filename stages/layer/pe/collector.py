@@ -73,13 +73,13 @@ class Collector:
         unpack(self.program, here, f"gather_{self.departure}")
         for name in self.collections:
             block = self.program.when(body.block, self.model.pes(f"{name}_chain"))
-            block.add(Call(Task(self.naming.of(f"send_{name}"))))
+            block.add(Call(self.program.task(f"send_{name}")))
         self.program.add(body)
 
     def restart(self, block: Block) -> None:
         """Append what starts an invocation."""
         block = self.program.when(block, self.pes)
-        block.add(Call(Task(self.naming.of(f"clear_{self.departure}"))))
+        block.add(Call(self.program.task(f"clear_{self.departure}")))
         colour = lane_colour(self.model, self.departure)
         taking = self.program.when(block, self.gathering)
         receive(self.program, taking, f"gather_{self.departure}", colour, self.gathered)

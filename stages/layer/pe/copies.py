@@ -19,7 +19,7 @@ from stages.layer.pe.streams import send_again
 from stages.layer.pe.value_nodes import Field, More, Task
 from stages.poly.ast import Instance, element_loops
 from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.expression import Number, Operation
+from stages.poly.expression import Number, compared
 from stages.poly.side import turn
 
 if typing.TYPE_CHECKING:
@@ -55,7 +55,7 @@ def end_copy(
     _count(program, name, arrival, copies)
     colour = program.colour(arrival["colour"])
     block.charge(scalar=3)
-    inner = block.nest(If(Operation("<", (More(Field(copy)), Field(copies)))))
+    inner = block.nest(If(compared(More(Field(copy)), "<", Field(copies))))
     inner.add(SendTurn(colour, last=False))
     if again is not None:
         inner.absorb(again)

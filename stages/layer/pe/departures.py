@@ -22,7 +22,6 @@ from stages.layer.pe.sequences import send_sequences
 from stages.layer.pe.statement_nodes import Call
 from stages.layer.pe.streams import alternating, flush, receive, send_sum
 from stages.layer.pe.turns import Turns
-from stages.layer.pe.value_nodes import Task
 from stages.poly.expression import Value
 
 
@@ -77,7 +76,7 @@ class Departures:
     def _begin(self, block: Block, name: str) -> None:
         """Append that a PE sends its part of a departure, and takes what comes back of it."""
         chain, *taken = map(self.model.pes, self._parts(name))
-        self.program.when(block, chain).add(Call(Task(self.naming.of(f"send_{name}"))))
+        self.program.when(block, chain).add(Call(self.program.task(f"send_{name}")))
         for pes in taken:
             back = self.departures[name]["returns"]
             arrived, here = self.naming.of(f"arrived_{back}"), self.program.when(block, pes)

@@ -36,7 +36,7 @@ from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
 from stages.layer.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
 from stages.layer.routes.leaving import instructions_of
 from stages.poly.bind import index_names
-from stages.poly.expression import Number, Operation, Value, operations
+from stages.poly.expression import Number, Operation, Value, compared, operations
 
 
 class Gatherer:
@@ -108,9 +108,9 @@ class Gatherer:
         self.program.hold(self.left)
         self._write_sent()
         body.block.add(Assign(Field(self.row), Number(0)), Assign(left, rows))
-        ahead = Operation("<", (COUNT, Number(self._ahead())))
-        tests = Operation("and", (ahead, Operation(">", (left, COUNT))))
-        row = Call(Task(self.program.naming.of(f"row_{self.name}")))
+        ahead = compared(COUNT, "<", self._ahead())
+        tests = Operation("and", (ahead, compared(left, ">", COUNT)))
+        row = Call(self.program.task(f"row_{self.name}"))
         body.block.nest(For(COUNT, Number(0), tests), loop=1).add(row)
 
     def _colours(self) -> dict[str, Value]:
@@ -155,9 +155,9 @@ class Gatherer:
         body = Body(name=self.sent, comment=f"A row of {self.departure['tensor']} has left.")
         body.block.charge(scalar=2)
         body.block.add(Decrease(left))
-        more = Operation(">=", (left, Number(self._ahead())))
+        more = compared(left, ">=", self._ahead())
         body.block.nest(If(more)).add(Call(Task(row)))
-        last = Operation("==", (left, Number(0)))
+        last = compared(left, "==", 0)
         body.block.nest(If(last)).add(Call(Task(self.end)))
         self.program.add(body)
 

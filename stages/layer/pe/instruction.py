@@ -19,7 +19,7 @@ from stages.layer.pe.value_nodes import Address, Element, Field, Operand
 from stages.layer.streams.tasks import AT_RUN_TIME
 from stages.poly.ast import Instance, element_loops, interval
 from stages.poly.bind import bind_set
-from stages.poly.expression import Name, Number, Operation, Value, operations
+from stages.poly.expression import Name, Number, Operation, Value, compared, operations
 
 
 def vector_call(
@@ -168,7 +168,7 @@ def configuration(name: str, model: Work, naming: Naming, context: isl.Set) -> B
         start, size = value(least, context), Name(f"s{k}")
         sizes[k] = size if start == Number(0) else Operation("+", (start, size))
         subscripts = (*subscripts, size)
-        block = block.nest(For(size, Number(0), Operation("<", (size, Number(count)))))
+        block = block.nest(For(size, Number(0), compared(size, "<", count)))
     block = block.when(_needed(decision, context))
     for step in vectors_of(name, decision, naming):
         block.add(_configure(step, Address(Element(Field(step.field), subscripts)), sizes))

@@ -13,7 +13,7 @@ from stages.layer.pe.model import Description, Model, holds
 from stages.layer.pe.statement_nodes import Declare, PassBy, PassOn
 from stages.layer.pe.value_nodes import Choice, Group, Nothing
 from stages.poly.ast import expression_of
-from stages.poly.expression import Name, Number, Operation, Value
+from stages.poly.expression import Name, Value, compared
 
 if typing.TYPE_CHECKING:
     from stages.layer.pe.program import Program
@@ -90,4 +90,4 @@ def by_parity(
     if place.max_val().eq(place.min_val()):
         return name(colours[0 if place.max_val().is_zero() else 1])
     even, odd = map(name, colours)
-    return Choice(Operation("==", (expression_of(place, pes), Number(0))), even, odd)
+    return Choice(compared(expression_of(place, pes), "==", 0), even, odd)

@@ -20,7 +20,7 @@ from stages.layer.pe.statement_nodes import Assign, Declare, For
 from stages.layer.pe.value_nodes import Group, Task, mentioned
 from stages.machine.types import BYTES
 from stages.poly.bind import index_constants, project_names
-from stages.poly.expression import Name, Number, Operation, Value
+from stages.poly.expression import Name, Number, Value, compared
 
 if TYPE_CHECKING:
     from stages.machine.profile import Profile
@@ -89,7 +89,7 @@ class Program:
     def _fill(self, block: Block, name: str, table: str, described: dict[str, Any]) -> None:
         """Append the loop that computes the entries of a table."""
         index, low = described["by"], described["from"]
-        last = Operation("<=", (Name(index), Number(low + described["entries"] - 1)))
+        last = compared(Name(index), "<=", low + described["entries"] - 1)
         inner = block.nest(For(Name(index), Number(low), last))
         known = self.model.known(name)
         others = [n for n in index_constants(known) if n != index]

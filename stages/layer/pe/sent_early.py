@@ -21,11 +21,11 @@ from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Call, For, Gap, If, Increase, Return
 from stages.layer.pe.streams import add_sum, alternating, configure_sum, outer_indices
 from stages.layer.pe.transfer import COUNT, COUNTER, Transfer
-from stages.layer.pe.value_nodes import Field, Nothing, Task
+from stages.layer.pe.value_nodes import Field, Nothing
 from stages.layer.pe.work import transfer_loops
 from stages.layer.streams.leading import Steps, steps_of
 from stages.poly.bind import bind_set
-from stages.poly.expression import Name, Number, Operation, Value
+from stages.poly.expression import Name, Number, Operation, Value, compared
 
 
 class Leads:
@@ -69,7 +69,7 @@ class Leads:
             field, index = Field(self.naming.of(f"{arrival}_{name}")), Name(name)
             self.program.hold(field.name)
             block.charge(scalar=2)
-            inner = block.nest(If(Operation("<", (index, Number(high)))))
+            inner = block.nest(If(compared(index, "<", high)))
             self._progress_all(inner, arrival, here.intersect(known))
             following = Assign(field, Operation("+", (index, Number(1))))
             inner.add(*ended, following, Return())
@@ -93,9 +93,9 @@ class Leads:
     def _send_rows(self, block: Block, name: str, count: int) -> None:
         """Append that a PE sends the next rows of a gather."""
         if count > 1:
-            more = Operation("<", (COUNT, Number(count)))
+            more = compared(COUNT, "<", count)
             block = block.nest(For(COUNT, Number(0), more), loop=1)
-        block.add(Call(Task(self.naming.of(f"row_{name}"))))
+        block.add(Call(self.program.task(f"row_{name}")))
 
     def _progress_all(self, block: Block, arrival: str, known: isl.Set) -> None:
         for steps in self._steps(arrival):

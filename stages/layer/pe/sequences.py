@@ -52,7 +52,7 @@ from stages.layer.pe.value_nodes import (
 )
 from stages.layer.pe.work import transfer_loops
 from stages.machine.types import is_integer
-from stages.poly.expression import Name, Number, Operation, Value
+from stages.poly.expression import Name, Number, Value, compared
 
 OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}
 
@@ -172,5 +172,5 @@ class Sums:
 
 def _is_not_zero(element: Value, type_: str) -> Value:
     if is_integer(type_):
-        return Operation("!=", (element, Number(0)))
-    return Operation("!=", (Loaded(element, type_), Literal(0.0, "float32")))
+        return compared(element, "!=", 0)
+    return compared(Loaded(element, type_), "!=", Literal(0.0, "float32"))

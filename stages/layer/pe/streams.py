@@ -25,6 +25,8 @@ from stages.layer.pe.statement_nodes import (
     Gap,
     GiveRoom,
     If,
+    OnControl,
+    OnData,
     Receive,
     Return,
     Send,
@@ -48,7 +50,7 @@ from stages.layer.pe.value_nodes import (
 )
 from stages.layer.pe.work import transfer_loops
 from stages.poly.bind import index_constants
-from stages.poly.expression import Number, Operation, Value
+from stages.poly.expression import Number, Operation, Value, compared
 from stages.poly.number import most_points
 
 ROOM = 1024
@@ -80,7 +82,7 @@ def complete_task(comment: str, then: tuple[Statement, ...] = ()) -> Body:
     `then` is what is done before the next invocation.
     """
     body = Body(name="complete", comment=comment)
-    last = Operation("==", (Less(Field("unfinished")), Number(0)))
+    last = compared(Less(Field("unfinished")), "==", 0)
     inner = body.block.nest(If(Operation("and", (last, Continues()))))
     inner.add(*then, Call(Task("restart")))
     return body
@@ -102,7 +104,7 @@ def odometer(
         field = program.naming.of(f"{name}_index{k}")
         program.hold(field)
         block.charge(scalar=2)
-        goes_on = Operation("<=", (More(Field(field)), Number(high)))
+        goes_on = compared(More(Field(field)), "<=", high)
         block.nest(If(goes_on)).add(*again, Return())
         block.add(Assign(Field(field), Number(low)))
 
@@ -111,6 +113,15 @@ def begin_sequences(program: Program, block: Block, name: str, stream: Descripti
     """Append that the first sequence is next."""
     for k, (low, _) in enumerate(stream["outer"]):
         block.add(Assign(Field(program.naming.of(f"{name}_index{k}")), Number(low)))
+
+
+def react(program: Program, name: str, stream: str, taken: str) -> None:
+    """Append to main what a sparse stream starts, on the PEs that take it if others hear more."""
+    colour, block = program.listen(stream), program.main.block
+    if program.model.is_shared(stream):
+        block = program.when(block, program.model.pes(taken))
+    block.add(OnData(colour, program.task(f"on_{name}")))
+    block.add(OnControl(colour, program.task(f"end_{name}")))
 
 
 def give_room(

@@ -22,8 +22,6 @@ from stages.layer.pe.statement_nodes import (
     Call,
     CountCall,
     If,
-    OnControl,
-    OnData,
     Statement,
     UnblockColour,
 )
@@ -32,6 +30,7 @@ from stages.layer.pe.streams import (
     data_task,
     give_room,
     odometer,
+    react,
     receive,
     unpack,
 )
@@ -160,15 +159,6 @@ def listen(program: Program, name: str, arrival: Description) -> None:
     if arrival["sparse"]:
         react(program, name, arrival["colour"], f"{name}_taken")
         _give_room(program, name, arrival)
-
-
-def react(program: Program, name: str, stream: str, taken: str) -> None:
-    """Append to main what a sparse stream starts, on the PEs that take it if others hear more."""
-    colour, block = program.listen(stream), program.main.block
-    if program.model.is_shared(stream):
-        block = program.when(block, program.model.pes(taken))
-    block.add(OnData(colour, program.task(f"on_{name}")))
-    block.add(OnControl(colour, program.task(f"end_{name}")))
 
 
 def _give_room(program: Program, name: str, arrival: Description) -> None:

@@ -16,7 +16,7 @@ from stages.layer.pe.c_functions import Body
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Call, If
 from stages.layer.pe.value_nodes import Field, Less, Task
-from stages.poly.expression import Number, Operation
+from stages.poly.expression import Number, compared
 
 Parts = Mapping[str, Sequence[str]]
 
@@ -45,7 +45,7 @@ class Turns:
     def ready(self, block: Block, name: str) -> None:
         """Append that a departure waits for one thing less, and begins if that was the last."""
         begin = self.naming.of(f"begin_{name}")
-        last = Operation("==", (Less(Field(self._turn(name))), Number(0)))
+        last = compared(Less(Field(self._turn(name))), "==", 0)
         block.nest(If(last)).add(Call(Task(begin)))
 
     def beginning(self, name: str) -> Body:
