@@ -62,11 +62,6 @@ def unbind_set(elements: isl.Set, tuple_name: str, names: Sequence[str]) -> isl.
     return elements.unbind_params_insert_domain(identifiers)
 
 
-def unbind_domain(relation: isl.Map, tuple_name: str, names: Sequence[str]) -> isl.Map:
-    """Return `{ [tuple_name[names] -> a] -> b : (a -> b) in relation }`, as from eq. (9) to (8)."""
-    return unbind_set(relation.wrap(), tuple_name, names).uncurry()
-
-
 def project_names(obj: Parametric, names: Sequence[str]) -> Parametric:
     """Return `{ a : exists names : a in obj }`; names that do not occur are ignored."""
     result = cast("isl.Set | isl.Map", obj)

@@ -27,7 +27,6 @@ from stages.poly.integers import (
     independent_columns,
     pivot_rows,
 )
-from stages.poly.kinds import AccessRelation, Compression
 from stages.poly.lattices import along_lattice
 
 SET = isl.dim_type.set
@@ -41,7 +40,7 @@ class Compressed:
     The tuple of `set` has no name.
     """
 
-    map: Compression
+    map: isl.Map
     set: isl.Set
 
 
@@ -54,7 +53,7 @@ def compress(elements: isl.Set) -> Compressed:
     function = _function(elements)
     compressed = elements.preimage_multi_aff(function).detect_equalities().coalesce()
     relation = isl.Map.from_multi_aff(function)
-    return Compressed(map=Compression(relation), set=compressed)
+    return Compressed(map=relation, set=compressed)
 
 
 def without_hidden_equalities(compressed: Compressed) -> Compressed:
@@ -65,13 +64,8 @@ def without_hidden_equalities(compressed: Compressed) -> Compressed:
     change = along_lattice(compressed.set)
     if change is None or change.dim(isl.dim_type.in_) == compressed.set.dim(SET):
         return compressed
-    relation = Compression(change.apply_range(compressed.map))
+    relation = change.apply_range(compressed.map)
     return Compressed(map=relation, set=compressed.set.apply(change.reverse()).coalesce())
-
-
-def compressed_access(access: isl.Map, compressed: Compressed) -> AccessRelation:
-    """Return `{ [i0, ...] -> y[...] }`: the access of the compressed instances, as in eq. (26)."""
-    return AccessRelation(compressed.map.apply_range(access))
 
 
 def keeps_order(compression: isl.Map, elements: isl.Set) -> bool:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import project_names
-from stages.poly.kinds import InstanceSet
 
 SET = isl.dim_type.set
 
@@ -27,9 +26,9 @@ class Extension:
     shift: tuple[int, ...]
 
 
-def extra_instances(approximated: isl.Set, proper: isl.Set) -> InstanceSet:
+def extra_instances(approximated: isl.Set, proper: isl.Set) -> isl.Set:
     """Return `approximated - proper`: what the approximation runs in vain, eq. (36)."""
-    return InstanceSet(approximated.subtract(proper).coalesce())
+    return approximated.subtract(proper).coalesce()
 
 
 def accessed_by(access: isl.Map, instances: isl.Set, free: Sequence[str]) -> isl.Set:
@@ -39,11 +38,6 @@ def accessed_by(access: isl.Map, instances: isl.Set, free: Sequence[str]) -> isl
     are projected out (none: what a single invocation accesses).
     """
     return project_names(instances.apply(access), free).coalesce()
-
-
-def interferes(by_proper: isl.Set, by_extra: isl.Set) -> bool:
-    """Do extra instances write an element that proper instances write on the same PE?"""
-    return not by_proper.is_disjoint(by_extra)
 
 
 def extend_allocation(size: Sequence[int], accessed_by_extra: isl.Set) -> Extension | None:

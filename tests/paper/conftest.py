@@ -1,4 +1,4 @@
-"""The worked examples of the paper, as data, and how a result is compared with them."""
+"""The worked examples of V, as data, and what the stages write for their layers."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +8,8 @@ import islpy as isl
 import pytest
 import yaml
 
+from tests.paper.written import Written
+
 
 @pytest.fixture(scope="session")
 def golden() -> dict[str, Any]:
@@ -16,10 +18,24 @@ def golden() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def must_equal() -> Callable[..., None]:
-    """Compare a set or map with an entry of the golden data, modulo what is known if it says so."""
+def write(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Written]:
+    """Return what the stages write for a layer with these keys of its layer.yaml; built once."""
+    built: dict[str, Written] = {}
 
-    def compare(actual: isl.Set | isl.Map, entry: Any, known: Any = None) -> None:
+    def written(layer: str, **changes: Any) -> Written:
+        key = f"{layer} {sorted(changes.items())}"
+        if key not in built:
+            built[key] = Written(layer, tmp_path_factory.mktemp(layer), changes)
+        return built[key]
+
+    return written
+
+
+@pytest.fixture(scope="session")
+def must_equal() -> Callable[..., None]:
+    """Compare an object with an entry of the golden data, modulo what is known if it says so."""
+
+    def compare(actual: Any, entry: Any, known: Any = None) -> None:
         text = entry["isl"] if isinstance(entry, dict) else entry
         expected = type(actual)(text)
         if isinstance(entry, dict) and "modulo" in entry:

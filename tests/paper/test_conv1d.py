@@ -1,4 +1,4 @@
-"""The 1D convolution: Sections 5.1 to 5.4, Examples 5.3, 5.5, 5.9 and 5.10."""
+"""V, the 1D convolution: Sections 5.1 to 5.4, Examples 5.3, 5.5, 5.9 and 5.10."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,116 +6,82 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from stages.poly.bind import PE_NAMES
+from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, fixed_size
-from stages.poly.box_hull import BoxHull, as_set, box_hull, local_map, offset_set, size_set
-from stages.poly.compression import Compressed, compress, compressed_access
-from stages.poly.enumerated import Enumeration, enumerate_sizes
-from stages.poly.interference import (
-    Extension,
-    accessed_by,
-    extend_allocation,
-    extra_instances,
-    interferes,
-)
-from stages.poly.slice import bind_placement, instance_set
+from stages.poly.interference import accessed_by
+from stages.poly.local import at_this_pe
+from stages.poly.pieces import from_domain, to_range
+from tests.paper.written import Written
 
-INSTANCES = isl.Set("{ C[k=0:1, w=0:13, rw=0:2] }")
-READ_X = isl.Map("{ C[k, w, rw] -> x[w + rw] }")
+pytestmark = pytest.mark.xdist_group("paper")
 
 MustEqual = Callable[..., None]
 Entry = dict[str, Any]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def conv1d(write: Callable[..., Written]) -> Written:
+    return write("conv1d")
+
+
+@pytest.fixture(scope="module")
 def on_x(golden: Entry) -> Entry:
     return golden["conv1d"]["on_x"]
 
 
-@pytest.fixture
-def placement(golden: Entry) -> isl.Map:
-    return isl.Map(golden["conv1d"]["placement"])
+@pytest.fixture(scope="module")
+def known(conv1d: Written) -> isl.Set:
+    return conv1d.set("instances.isl", "on_x_known")
 
 
-@pytest.fixture
-def instances(placement: isl.Map, on_x: Entry) -> isl.Set:
-    return instance_set(placement, INSTANCES, READ_X, isl.Map(on_x["order"]))
+@pytest.fixture(scope="module")
+def compressed(conv1d: Written) -> isl.Set:
+    return conv1d.set("compressions.isl", "on_x")
 
 
-@pytest.fixture
-def compressed(instances: isl.Set) -> Compressed:
-    return compress(instances)
+@pytest.fixture(scope="module")
+def bounds(compressed: isl.Set, known: isl.Set) -> ExactBounds:
+    return exact_bounds(compressed, known)
 
 
-@pytest.fixture
-def bounds(compressed: Compressed, on_x: Entry) -> ExactBounds:
-    return exact_bounds(compressed.set, isl.Set(on_x["known"]["isl"]))
+@pytest.fixture(scope="module")
+def to_local(conv1d: Written) -> dict[str, isl.Map]:
+    return at_this_pe(conv1d.object("allocations.isl", "to_local"))
 
 
-@pytest.fixture
-def hull(compressed: Compressed) -> BoxHull:
-    found = box_hull(compressed.set)
-    assert found is not None
-    return found
-
-
-@pytest.fixture
-def approximated(hull: BoxHull, compressed: Compressed) -> isl.Set:
-    return as_set(hull, compressed.set.params())
-
-
-@pytest.fixture
-def extra(approximated: isl.Set, compressed: Compressed) -> isl.Set:
-    return extra_instances(approximated, compressed.set)
-
-
-@pytest.fixture
-def enumeration(bounds: ExactBounds) -> Enumeration:
-    found = enumerate_sizes(bounds, ["index"])
-    assert found is not None
-    return found
-
-
-@pytest.fixture
-def local_access(
-    compressed: Compressed, placement: isl.Map, on_x: Entry
-) -> Callable[[str], isl.Map]:
-    """The access to a tensor, through the compression and the mapping to local memory."""
+@pytest.fixture(scope="module")
+def local_access(conv1d: Written, to_local: dict[str, isl.Map]) -> Callable[[str], isl.Map]:
+    """Return the access to a tensor, through the compression and the mapping to local memory."""
 
     def access_to(tensor: str) -> isl.Map:
-        access = isl.Map(on_x["accesses"][tensor])
-        accessed = bind_placement(placement, INSTANCES).apply(access)
-        hull = box_hull(accessed, None, PE_NAMES, quasi_affine=True)
-        assert hull is not None
-        return compressed_access(access, compressed).apply_range(
-            local_map(hull, f"{tensor}_local")
-        )
+        access = to_range(conv1d.object("compressions.isl", "on_x_access"), tensor)
+        return isl.Map.from_union_map(access).apply_range(to_local[tensor])
 
     return access_to
 
 
-def test_eq_17_instance_set(instances: isl.Set, on_x: Entry, must_equal: MustEqual) -> None:
-    must_equal(instances, on_x["instances"])
+def test_eq_17_instance_set(conv1d: Written, on_x: Entry, must_equal: MustEqual) -> None:
+    must_equal(conv1d.set("instances.isl", "on_x"), on_x["instances"])
 
 
-def test_example_5_3_instances_are_no_box(instances: isl.Set, on_x: Entry) -> None:
-    assert not exact_bounds(instances, isl.Set(on_x["known"]["isl"])).is_box
+def test_example_5_3_instances_are_no_box(conv1d: Written, known: isl.Set) -> None:
+    assert not exact_bounds(conv1d.set("instances.isl", "on_x"), known).is_box
 
 
-def test_eq_22_compression(compressed: Compressed, on_x: Entry, must_equal: MustEqual) -> None:
-    must_equal(compressed.map, on_x["compression"])
+def test_eq_22_compression(conv1d: Written, on_x: Entry, must_equal: MustEqual) -> None:
+    must_equal(conv1d.map("compressions.isl", "on_x_compression"), on_x["compression"])
 
 
 def test_eq_23_compressed_instance_set(
-    compressed: Compressed, on_x: Entry, must_equal: MustEqual
+    compressed: isl.Set, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(compressed.set, on_x["compressed"])
+    must_equal(compressed, on_x["compressed"])
 
 
 def test_eq_24_size_of_compressed_instance_set(
-    compressed: Compressed, bounds: ExactBounds, on_x: Entry, must_equal: MustEqual
+    compressed: isl.Set, bounds: ExactBounds, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(bound_set(compressed.set, bounds.size), on_x["compressed_size"], on_x["known"])
+    must_equal(bound_set(compressed, bounds.size), on_x["compressed_size"], on_x["known"])
 
 
 def test_example_5_5_box_of_varying_size(bounds: ExactBounds) -> None:
@@ -123,27 +89,35 @@ def test_example_5_5_box_of_varying_size(bounds: ExactBounds) -> None:
     assert fixed_size(bounds, ["index"]) is None
 
 
+def test_eq_25_accesses_of_instances(conv1d: Written, on_x: Entry) -> None:
+    instances = conv1d.object("lair.isl", "instances")
+    for name, tensor in (("reads", "W"), ("writes", "y")):
+        expected = isl.UnionMap(on_x["accesses"][tensor]).intersect_domain(instances)
+        found = to_range(conv1d.object("lair.isl", name), tensor)
+        assert found.intersect_domain(instances).is_equal(expected)
+
+
 @pytest.mark.parametrize("tensor", ["W", "y"])
-def test_eq_25_and_26_accesses_of_compressed_instances(
-    tensor: str, compressed: Compressed, on_x: Entry, must_equal: MustEqual
+def test_eq_26_accesses_of_compressed_instances(
+    tensor: str, conv1d: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    access = compressed_access(isl.Map(on_x["accesses"][tensor]), compressed)
+    access = to_range(conv1d.object("compressions.isl", "on_x_access"), tensor)
     must_equal(access, on_x["compressed_accesses"][tensor])
 
 
-def test_example_5_9_box_hull(hull: BoxHull, on_x: Entry, must_equal: MustEqual) -> None:
-    must_equal(offset_set(hull), on_x["hull"]["offset"])
-    must_equal(size_set(hull), on_x["hull"]["size"])
+def test_example_5_9_box_hull(conv1d: Written, on_x: Entry, must_equal: MustEqual) -> None:
+    must_equal(conv1d.set("hulls.isl", "on_x_offset"), on_x["hull"]["offset"])
+    must_equal(conv1d.set("hulls.isl", "on_x_size"), on_x["hull"]["size"])
 
 
 def test_eq_35_approximated_instance_set(
-    approximated: isl.Set, on_x: Entry, must_equal: MustEqual
+    conv1d: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(approximated, on_x["approximated"])
+    must_equal(conv1d.set("hulls.isl", "on_x_hull"), on_x["approximated"])
 
 
-def test_eq_36_extra_instances(extra: isl.Set, on_x: Entry, must_equal: MustEqual) -> None:
-    must_equal(extra, on_x["extra"], on_x["known"])
+def test_eq_36_extra_instances(conv1d: Written, on_x: Entry, must_equal: MustEqual) -> None:
+    must_equal(conv1d.set("hulls.isl", "on_x_extra"), on_x["extra"], on_x["known"])
 
 
 def test_eq_37_local_reads_of_w(
@@ -153,9 +127,12 @@ def test_eq_37_local_reads_of_w(
 
 
 def test_eq_38_extra_local_reads_of_w(
-    local_access: Callable[[str], isl.Map], extra: isl.Set, on_x: Entry, must_equal: MustEqual
+    conv1d: Written,
+    local_access: Callable[[str], isl.Map],
+    on_x: Entry,
+    must_equal: MustEqual,
 ) -> None:
-    read = accessed_by(local_access("W"), extra, [])
+    read = accessed_by(local_access("W"), conv1d.set("hulls.isl", "on_x_extra"), [])
     must_equal(read, on_x["extra_local_reads"], on_x["known"])
 
 
@@ -166,63 +143,57 @@ def test_eq_39_local_writes_of_y(
 
 
 def test_eq_40_written_by_proper_instances(
-    local_access: Callable[[str], isl.Map],
-    compressed: Compressed,
-    on_x: Entry,
-    must_equal: MustEqual,
+    conv1d: Written, to_local: dict[str, isl.Map], on_x: Entry, must_equal: MustEqual
 ) -> None:
-    written = accessed_by(local_access("y"), compressed.set, ["index"])
-    must_equal(written, on_x["written_by_proper"])
+    accessed = from_domain(conv1d.object("allocations.isl", "accessed").reverse(), "y")
+    elements = bind_domain(isl.Map.from_union_map(accessed.reverse()), PE_NAMES)
+    must_equal(elements.apply(to_local["y"]), on_x["written_by_proper"])
 
 
 def test_eq_41_written_by_extra_instances(
-    local_access: Callable[[str], isl.Map], extra: isl.Set, on_x: Entry, must_equal: MustEqual
+    conv1d: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    written = accessed_by(local_access("y"), extra, ["index"])
-    must_equal(written, on_x["written_by_extra"])
+    must_equal(conv1d.set("hulls.isl", "on_x_writes"), on_x["written_by_extra"])
 
 
-def test_example_5_9_extra_instances_do_not_interfere(
-    local_access: Callable[[str], isl.Map], compressed: Compressed, extra: isl.Set
-) -> None:
-    by_proper = accessed_by(local_access("y"), compressed.set, ["index"])
-    by_extra = accessed_by(local_access("y"), extra, ["index"])
-    assert not interferes(by_proper, by_extra)
+def test_example_5_9_extra_instances_do_no_harm(conv1d: Written) -> None:
+    """They write nothing that proper ones write, and read nothing that is not there."""
+    assert conv1d.object("hulls.isl", "on_x_conflict").is_empty()
+    assert conv1d.object("hulls.isl", "on_x_outside").is_empty()
 
 
-def test_example_5_9_reads_of_extra_instances_stay_in_bounds(
-    local_access: Callable[[str], isl.Map], extra: isl.Set
-) -> None:
-    read = accessed_by(local_access("W"), extra, [])
-    assert extend_allocation([1, 3], read) == Extension(size=(1, 3), shift=(0, 0))
-
-
-def test_example_5_9_extended_allocation_of_y(
-    local_access: Callable[[str], isl.Map], extra: isl.Set, on_x: Entry
-) -> None:
-    written = accessed_by(local_access("y"), extra, ["index"])
-    extension = extend_allocation([1, 14], written)
-    assert extension is not None
+def test_example_5_9_extended_allocation_of_y(conv1d: Written, on_x: Entry) -> None:
     entry = on_x["extended_allocation"]
-    assert isl.Set(f"{{ y_local{list(extension.size)} }}").is_equal(isl.Set(entry["size"]))
-    assert isl.Set(f"{{ y_local{list(extension.shift)} }}").is_equal(isl.Set(entry["shift"]))
+    assert entry["size"] == "{ y_local[1, 18] }"
+    assert isl.UnionSet("{ y_local[0, 0:17] }").is_subset(conv1d.object("memory.isl", "local"))
+    assert entry["shift"] == "{ y_local[0, -2] }"
+    to_local = conv1d.object("memory.isl", "to_local")
+    assert isl.UnionMap("{ [PE[0, 0] -> y[0, 0]] -> y_local[0, 2] }").is_subset(to_local)
 
 
 def test_eq_42_sizes_over_all_index_values(
-    enumeration: Enumeration, on_x: Entry, must_equal: MustEqual
+    conv1d: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(enumeration.sizes, on_x["enumeration"]["sizes"])
+    must_equal(conv1d.set("sizes.isl", "on_x_sizes"), on_x["enumeration"]["sizes"])
 
 
 def test_example_5_10_box_hull_of_sizes(
-    enumeration: Enumeration, on_x: Entry, must_equal: MustEqual
+    conv1d: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(offset_set(enumeration.hull), on_x["enumeration"]["hull_of_sizes"]["offset"])
-    must_equal(size_set(enumeration.hull), on_x["enumeration"]["hull_of_sizes"]["size"])
+    hull = on_x["enumeration"]["hull_of_sizes"]
+    must_equal(conv1d.set("sizes.isl", "on_x_offset"), hull["offset"])
+    greatest = conv1d.set("sizes.isl", "on_x_hull").dim_max_val(0).to_python()
+    assert hull["size"] == f"{{ [{greatest + 1}] }}"
 
 
 def test_eq_43_identifiers_of_sizes(
-    enumeration: Enumeration, on_x: Entry, must_equal: MustEqual
+    conv1d: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(enumeration.identifiers, on_x["enumeration"]["identifiers"])
-    assert enumeration.count == 3
+    must_equal(conv1d.set("sizes.isl", "on_x_identifiers"), on_x["enumeration"]["identifiers"])
+
+
+def test_example_5_10_sizes_are_enumerated_where_that_is_preferred(
+    write: Callable[..., Written],
+) -> None:
+    decision = write("conv1d", simd={"prefer": "enumerate"}).simd("on_x")
+    assert (decision["by"], decision["several"], decision["least"]) == ("enumerate", [3], [1])

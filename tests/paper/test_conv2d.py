@@ -1,48 +1,45 @@
-"""The 2D convolution: Example 5.6."""
+"""V, the 2D convolution: Example 5.6."""
 
 from collections.abc import Callable
 from typing import Any
 
-import islpy as isl
 import pytest
 
 from stages.poly.bounds import exact_bounds, fixed_size
-from stages.poly.compression import compress
-from stages.poly.slice import instance_set
+from tests.paper.written import Written
 
-INSTANCES = isl.Set("{ C[k=0:1, w=0:13, h=0:13, rw=0:2, rh=0:2] }")
-READ_X = isl.Map("{ C[k, w, h, rw, rh] -> x[w + rw, h + rh] }")
+pytestmark = pytest.mark.xdist_group("paper")
 
 MustEqual = Callable[..., None]
 Entry = dict[str, Any]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def conv2d(write: Callable[..., Written]) -> Written:
+    return write("conv2d")
+
+
+@pytest.fixture(scope="module")
 def on_x(golden: Entry) -> Entry:
     return golden["conv2d"]["on_x"]
 
 
-@pytest.fixture
-def instances(golden: Entry, on_x: Entry) -> isl.Set:
-    placement = isl.Map(golden["conv2d"]["placement"])
-    return instance_set(placement, INSTANCES, READ_X, isl.Map(on_x["order"]))
+def test_eq_27_instance_set(conv2d: Written, on_x: Entry, must_equal: MustEqual) -> None:
+    must_equal(conv2d.set("instances.isl", "on_x"), on_x["instances"])
 
 
-def test_eq_27_instance_set(instances: isl.Set, on_x: Entry, must_equal: MustEqual) -> None:
-    must_equal(instances, on_x["instances"])
-
-
-def test_eq_28_compression(instances: isl.Set, on_x: Entry, must_equal: MustEqual) -> None:
-    must_equal(compress(instances).map, on_x["compression"])
+def test_eq_28_compression(conv2d: Written, on_x: Entry, must_equal: MustEqual) -> None:
+    must_equal(conv2d.map("compressions.isl", "on_x_compression"), on_x["compression"])
 
 
 def test_eq_29_compressed_instance_set(
-    instances: isl.Set, on_x: Entry, must_equal: MustEqual
+    conv2d: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(compress(instances).set, on_x["compressed"])
+    must_equal(conv2d.set("compressions.isl", "on_x"), on_x["compressed"])
 
 
-def test_example_5_6_box_of_varying_size(instances: isl.Set) -> None:
-    bounds = exact_bounds(compress(instances).set, isl.Set("{ : }"))
+def test_example_5_6_box_of_varying_size(conv2d: Written) -> None:
+    known = conv2d.set("instances.isl", "on_x_known")
+    bounds = exact_bounds(conv2d.set("compressions.isl", "on_x"), known)
     assert bounds.is_box
     assert fixed_size(bounds, ["index0", "index"]) is None

@@ -1,4 +1,8 @@
-"""The fully connected layer: Sections 4.3, 5.1 and 5.2, Examples 5.1, 5.2, 5.4 and 5.8."""
+"""V, the fully connected layer: Sections 4.2, 4.3, 5.1 and 5.2, Examples 5.1, 5.2, 5.4 and 5.8.
+
+Section 5 keeps the index of x as it is outside of the adapters. So does a layer without adapters,
+`in_columns`, at whose columns x arrives with the index of the whole vector.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,97 +10,151 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from stages.poly.bind import PE_NAMES, bind_range, index_names, unbind_domain, unbind_set
+from stages.poly.bind import PE_NAMES, project_names
 from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, fixed_size
-from stages.poly.box_hull import BoxHull, as_set, box_hull, local_map, offset_set, size_set
-from stages.poly.compression import Compressed, compress
-from stages.poly.interference import extra_instances
-from stages.poly.slice import bind_placement, instance_set
+from stages.poly.local import at_this_pe, shape_of
+from stages.poly.order import at_index
+from stages.poly.pieces import from_domain
+from tests.paper.written import Written
 
-INSTANCES = isl.Set("{ ff[i=0:31, j=0:15] }")
-READ_X = isl.Map("{ ff[i, j] -> x[j] }")
-WRITE_Y = isl.Map("{ ff[i, j] -> y[i] }")
+pytestmark = pytest.mark.xdist_group("paper")
+
+IN_COLUMNS = "{ x[i=0:15] -> [PE[i//4, -1] -> index[i]] }"
 
 MustEqual = Callable[..., None]
 Entry = dict[str, Any]
 
 
-@pytest.fixture
-def on_x(golden: Entry) -> Entry:
-    return golden["fc"]["on_x"]
+@pytest.fixture(scope="module")
+def fc(write: Callable[..., Written]) -> Written:
+    return write("fc")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def without_adapters(write: Callable[..., Written], golden: Entry) -> Callable[[bool], Written]:
+    """The layer after Section 4.2, as one of its own; x is sparse or dense."""
+    adjusted = golden["fc"]["adjusted"]
+
+    def written(sparse: bool) -> Written:
+        return write(
+            "fc",
+            target=adjusted["target"],
+            placement=adjusted["placement_ff"]["isl"],
+            tensors={
+                "x": {"arrives": IN_COLUMNS, "sparse": sparse},
+                "y": {"leaves": adjusted["y"]["isl"]},
+            },
+        )
+
+    return written
+
+
+@pytest.fixture(scope="module")
+def in_columns(without_adapters: Callable[[bool], Written]) -> Written:
+    return without_adapters(True)
+
+
+@pytest.fixture(scope="module")
+def adjusted(golden: Entry) -> Entry:
+    return golden["fc"]["adjusted"]
+
+
+@pytest.fixture(scope="module")
 def allocation(golden: Entry) -> Entry:
     return golden["fc"]["allocation_y"]
 
 
-@pytest.fixture
-def placement(golden: Entry) -> isl.Map:
-    return isl.Map(golden["fc"]["adjusted"]["placement_ff"]["isl"])
+@pytest.fixture(scope="module")
+def on_x(golden: Entry) -> Entry:
+    return golden["fc"]["on_x"]
 
 
-@pytest.fixture
-def instances(placement: isl.Map, on_x: Entry) -> isl.Set:
-    return instance_set(placement, INSTANCES, READ_X, isl.Map(on_x["order"]))
+@pytest.fixture(scope="module")
+def instances(in_columns: Written) -> isl.Set:
+    return in_columns.set("instances.isl", "on_x")
 
 
-@pytest.fixture
-def bounds(instances: isl.Set, on_x: Entry) -> ExactBounds:
-    return exact_bounds(instances, isl.Set(on_x["known"]["isl"]))
+@pytest.fixture(scope="module")
+def bounds(in_columns: Written, instances: isl.Set) -> ExactBounds:
+    return exact_bounds(instances, in_columns.set("instances.isl", "on_x_known"))
 
 
-@pytest.fixture
-def compressed(instances: isl.Set) -> Compressed:
-    return compress(instances)
-
-
-@pytest.fixture
-def compressed_bounds(compressed: Compressed, on_x: Entry) -> ExactBounds:
-    return exact_bounds(compressed.set, isl.Set(on_x["known"]["isl"]))
-
-
-@pytest.fixture
-def hull_y(placement: isl.Map) -> BoxHull:
-    accessed = bind_placement(placement, INSTANCES).apply(WRITE_Y)
-    hull = box_hull(accessed, None, PE_NAMES, quasi_affine=True)
-    assert hull is not None
-    return hull
-
-
-def test_eq_07_accessed_elements_of_y(
-    placement: isl.Map, allocation: Entry, must_equal: MustEqual
+def test_eq_5_x_arrives_through_adapters(
+    fc: Written, adjusted: Entry, must_equal: MustEqual
 ) -> None:
-    accessed = bind_placement(placement, INSTANCES).apply(WRITE_Y)
-    must_equal(unbind_set(accessed, "PE", PE_NAMES), allocation["accessed"])
+    must_equal(fc.object("adapted.isl", "arrivals"), adjusted["x"])
 
 
-def test_section_4_3_size_and_offset_of_y_local(
-    hull_y: BoxHull, allocation: Entry, must_equal: MustEqual
+def test_eq_6_y_leaves_one_row_higher(fc: Written, adjusted: Entry, must_equal: MustEqual) -> None:
+    must_equal(fc.object("adapted.isl", "departures"), adjusted["y"])
+
+
+def test_eq_10_placement_is_shifted_by_the_peeled_row(fc: Written, adjusted: Entry) -> None:
+    given = isl.UnionMap(adjusted["placement_ff"]["isl"])
+    expected = given.intersect_domain(fc.object("lair.isl", "instances"))
+    assert fc.object("adapted.isl", "placement").is_equal(expected)
+
+
+def test_sec_4_2_target_is_reduced_by_the_peeled_row(fc: Written, adjusted: Entry) -> None:
+    size = isl.Set(adjusted["target"])
+    width, height = (size.dim_max_val(k).to_python() for k in range(2))
+    expected = isl.Set(f"{{ PE[0:{width - 1}, 0:{height - 1}] }}")
+    assert fc.set("adapted.isl", "target").is_equal(expected)
+
+
+def test_eq_7_accessed_elements_of_y(
+    fc: Written, allocation: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(size_set(hull_y), allocation["size"])
-    must_equal(unbind_set(offset_set(hull_y), "PE", PE_NAMES), allocation["offset"])
+    accessed = from_domain(fc.object("allocations.isl", "accessed").reverse(), "y")
+    must_equal(accessed.reverse(), allocation["accessed"])
 
 
-def test_eq_08_global_to_local_y(
-    hull_y: BoxHull, allocation: Entry, must_equal: MustEqual
+def test_sec_4_3_size_of_y_local(fc: Written, allocation: Entry) -> None:
+    local = isl.Set.from_union_set(
+        fc.object("allocations.isl", "local").intersect(isl.UnionSet("{ y_local[i] }"))
+    )
+    assert f"{{ y{list(shape_of(local))} }}" == allocation["size"]
+
+
+def test_eq_8_global_to_local_y(fc: Written, allocation: Entry) -> None:
+    expected = isl.UnionMap(allocation["to_local"]["isl"])
+    assert expected.is_subset(fc.object("allocations.isl", "to_local"))
+
+
+def test_eq_9_global_to_local_y_bound(
+    fc: Written, allocation: Entry, must_equal: MustEqual
 ) -> None:
-    relation = unbind_domain(local_map(hull_y, "y_local"), "PE", PE_NAMES)
-    must_equal(relation, allocation["to_local"])
+    to_local = at_this_pe(fc.object("allocations.isl", "to_local"))
+    must_equal(to_local["y"], allocation["to_local_bound"])
 
 
-def test_eq_09_global_to_local_y_bound(
-    hull_y: BoxHull, allocation: Entry, must_equal: MustEqual
+def test_example_5_1_elements_of_x_at_index_values(in_columns: Written) -> None:
+    arriving = at_index(in_columns.map("adapted.isl", "arrivals"))
+    assert project_names(arriving, PE_NAMES).is_equal(
+        isl.Set("[index] -> { x[index] : 0 <= index <= 15 }")
+    )
+
+
+def test_eq_11_bound_placement(
+    without_adapters: Callable[[bool], Written], on_x: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(local_map(hull_y, "y_local"), allocation["to_local_bound"])
-
-
-def test_eq_11_bound_placement(placement: isl.Map, on_x: Entry, must_equal: MustEqual) -> None:
-    must_equal(bind_placement(placement, INSTANCES), on_x["bound_placement"])
+    """Where x is dense, all instances of a PE run at once."""
+    instances = without_adapters(False).set("instances.isl", "compute_ff")
+    must_equal(instances, on_x["bound_placement"])
 
 
 def test_eq_12_instance_set(instances: isl.Set, on_x: Entry, must_equal: MustEqual) -> None:
     must_equal(instances, on_x["instances"])
+
+
+def test_eq_12_behind_adapters_index_counts_from_the_first_element_of_a_column(
+    fc: Written, must_equal: MustEqual
+) -> None:
+    must_equal(
+        fc.set("instances.isl", "on_x"),
+        "[PE_X, PE_Y, index] -> { ff[i, j = 4PE_X + index] : 0 <= index <= 3 and "
+        "0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 8PE_Y <= i <= 7 + 8PE_Y }",
+    )
 
 
 def test_eq_13_minimum(
@@ -112,9 +170,9 @@ def test_eq_14_maximum(
 
 
 def test_eq_15_known_constraints(
-    bounds: ExactBounds, on_x: Entry, must_equal: MustEqual
+    in_columns: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(bounds.domain, on_x["known"])
+    must_equal(in_columns.set("instances.isl", "on_x_known"), on_x["known"])
 
 
 def test_eq_16_size(
@@ -133,46 +191,37 @@ def test_example_5_2_dense_box_of_fixed_size(bounds: ExactBounds) -> None:
     ]
 
 
-def test_eq_18_compression(compressed: Compressed, on_x: Entry, must_equal: MustEqual) -> None:
-    must_equal(compressed.map, on_x["compression"])
+def test_eq_18_compression(in_columns: Written, on_x: Entry, must_equal: MustEqual) -> None:
+    must_equal(in_columns.map("compressions.isl", "on_x_compression"), on_x["compression"])
 
 
 def test_eq_19_compressed_instance_set(
-    compressed: Compressed, on_x: Entry, must_equal: MustEqual
+    in_columns: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    must_equal(compressed.set, on_x["compressed"])
+    must_equal(in_columns.set("compressions.isl", "on_x"), on_x["compressed"])
 
 
 def test_eq_20_bounds_of_compressed_instance_set(
-    compressed: Compressed, compressed_bounds: ExactBounds, on_x: Entry, must_equal: MustEqual
+    in_columns: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    least = bound_set(compressed.set, compressed_bounds.minimum)
-    greatest = bound_set(compressed.set, compressed_bounds.maximum)
-    must_equal(least, on_x["compressed_minimum"], on_x["known"])
-    must_equal(greatest, on_x["compressed_maximum"], on_x["known"])
+    for bound in ("minimum", "maximum"):
+        found = in_columns.set("hulls.isl", f"on_x_{bound}")
+        must_equal(found, on_x[f"compressed_{bound}"], on_x["known"])
 
 
 def test_eq_21_size_of_compressed_instance_set(
-    compressed: Compressed, compressed_bounds: ExactBounds, on_x: Entry, must_equal: MustEqual
+    in_columns: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    size = bound_set(compressed.set, compressed_bounds.size)
-    must_equal(size, on_x["compressed_size"], on_x["known"])
-    assert compressed_bounds.is_box
+    compressed = in_columns.set("compressions.isl", "on_x")
+    bounds = exact_bounds(compressed, in_columns.set("instances.isl", "on_x_known"))
+    must_equal(bound_set(compressed, bounds.size), on_x["compressed_size"], on_x["known"])
+    assert bounds.is_box
 
 
 def test_example_5_8_box_hull_without_extra_instances(
-    compressed: Compressed, on_x: Entry, must_equal: MustEqual
+    in_columns: Written, on_x: Entry, must_equal: MustEqual
 ) -> None:
-    hull = box_hull(compressed.set)
-    assert hull is not None
-    must_equal(offset_set(hull), on_x["hull"]["offset"])
-    must_equal(size_set(hull), on_x["hull"]["size"])
-    approximated = as_set(hull, compressed.set.params())
-    assert extra_instances(approximated, compressed.set).is_empty() == on_x["hull"]["extra_empty"]
-
-
-def test_example_5_1_elements_of_x_at_index_values(on_x: Entry) -> None:
-    arriving = bind_range(isl.Map(on_x["order"]), index_names(1))
-    assert arriving.is_equal(isl.Set("[index] -> { x[index] : 0 <= index <= 15 }"))
-    reading = arriving.apply(READ_X.reverse())
-    assert reading.is_equal(isl.Set("[index] -> { ff[i, index] : 0 <= index <= 15 }"))
+    must_equal(in_columns.set("hulls.isl", "on_x_offset"), on_x["hull"]["offset"])
+    must_equal(in_columns.set("hulls.isl", "on_x_size"), on_x["hull"]["size"])
+    extra = in_columns.object("hulls.isl", "on_x_extra")
+    assert extra.is_empty() == on_x["hull"]["extra_empty"]

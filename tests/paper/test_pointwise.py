@@ -1,4 +1,4 @@
-"""The degenerate 2D convolution: Example 5.7."""
+"""V, the degenerate 2D convolution: Example 5.7."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,51 +6,46 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from stages.poly.bind import PE_NAMES
 from stages.poly.bounds import constant_size, exact_bounds
 from stages.poly.box_hull import box_hull
-from stages.poly.compression import Compressed, compress, without_hidden_equalities
-from stages.poly.slice import bind_placement, instance_set
+from stages.poly.compression import Compressed, compress
+from tests.paper.written import Written
 
-INSTANCES = isl.Set("{ C[k=0:3, h=0:7, w=0:7, c=0:3] }")
-READ_X = isl.Map("{ C[k, h, w, c] -> x[h, w, c] }")
+pytestmark = pytest.mark.xdist_group("paper")
 
 MustEqual = Callable[..., None]
 Entry = dict[str, Any]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def pointwise(write: Callable[..., Written]) -> Written:
+    return write("pointwise")
+
+
+@pytest.fixture(scope="module")
 def on_x(golden: Entry) -> Entry:
     return golden["pointwise"]["on_x"]
 
 
-@pytest.fixture
-def placement(golden: Entry) -> isl.Map:
-    return isl.Map(golden["pointwise"]["placement"]["isl"])
+@pytest.fixture(scope="module")
+def compressed(on_x: Entry) -> Compressed:
+    """(32) as it is printed, compressed: `compress` goes on to remove the hidden equality."""
+    return compress(isl.Set(on_x["instances"]["isl"]))
 
 
-@pytest.fixture
-def instances(placement: isl.Map, on_x: Entry) -> isl.Set:
-    return instance_set(placement, INSTANCES, READ_X, isl.Map(on_x["order"]["isl"]))
+def test_eq_30_placement(pointwise: Written, golden: Entry) -> None:
+    given = isl.UnionMap(golden["pointwise"]["placement"]["isl"])
+    expected = given.intersect_domain(pointwise.object("lair.isl", "instances"))
+    assert pointwise.object("adapted.isl", "placement").is_equal(expected)
 
 
-@pytest.fixture
-def compressed(instances: isl.Set) -> Compressed:
-    return compress(instances)
+def test_eq_31_order(pointwise: Written, on_x: Entry, must_equal: MustEqual) -> None:
+    order = pointwise.map("adapted.isl", "arrivals").range_factor_range()
+    must_equal(order, on_x["order"])
 
 
-def test_eq_30_bound_placement(placement: isl.Map) -> None:
-    expected = isl.Set(
-        "[PE_X, PE_Y] -> { C[k=0:3, h=0:7, w=0:7, c=0:3] : "
-        "PE_X = k//2 + 2*(w//4) and PE_Y = 2*(h//4) + c//2 }"
-    )
-    assert bind_placement(placement, INSTANCES).is_equal(expected)
-
-
-def test_eq_31_and_32_instance_set(
-    instances: isl.Set, on_x: Entry, must_equal: MustEqual
-) -> None:
-    must_equal(instances, on_x["instances"])
+def test_eq_32_instance_set(pointwise: Written, on_x: Entry, must_equal: MustEqual) -> None:
+    must_equal(pointwise.set("instances.isl", "on_x"), on_x["instances"])
 
 
 def test_eq_33_compression(compressed: Compressed, on_x: Entry, must_equal: MustEqual) -> None:
@@ -75,19 +70,19 @@ def test_example_5_7_affine_offset_gives_a_larger_hull(compressed: Compressed) -
     assert hull.size == (4, 2)
 
 
-def test_example_5_7_filter_takes_two_by_two_per_pe(placement: isl.Map) -> None:
-    access = isl.Map("{ C[k, h, w, c] -> filter[c, k] }")
-    accessed = bind_placement(placement, INSTANCES).apply(access)
-    hull = box_hull(accessed, None, PE_NAMES, quasi_affine=True)
-    assert hull is not None
-    assert hull.size == (2, 2)
+def test_example_5_7_filter_takes_two_by_two_per_pe(pointwise: Written) -> None:
+    local = pointwise.object("allocations.isl", "local")
+    expected = isl.UnionSet("{ filter_local[0:1, 0:1] }")
+    assert local.intersect(isl.UnionSet("{ filter_local[i, j] }")).is_equal(expected)
 
 
-def test_example_5_7_without_the_hidden_equality_is_a_row(compressed: Compressed) -> None:
-    found = without_hidden_equalities(compressed)
-    bounds = exact_bounds(found.set, isl.Set("{ : }"))
+def test_example_5_7_without_the_hidden_equality_is_a_row(
+    pointwise: Written, compressed: Compressed
+) -> None:
+    row = pointwise.set("compressions.isl", "on_x")
+    bounds = exact_bounds(row, isl.Set("{ : }"))
     assert bounds.is_box
     assert constant_size(bounds) == (2,)
-    assert found.map.intersect_domain(found.set).range().is_equal(
-        compressed.map.intersect_domain(compressed.set).range()
-    )
+    function = pointwise.map("compressions.isl", "on_x_compression")
+    expected = compressed.map.intersect_domain(compressed.set).range()
+    assert function.intersect_domain(row).range().is_equal(expected)

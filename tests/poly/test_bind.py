@@ -8,7 +8,6 @@ from stages.poly.bind import (
     index_constants,
     index_names,
     project_names,
-    unbind_domain,
     unbind_set,
 )
 
@@ -50,13 +49,6 @@ def test_unbinding_undoes_binding() -> None:
     relation = isl.Map("{ PE[x, y] -> T[a] : x <= a < x + y }")
     bound = bind_domain(relation, ["PE_X", "PE_Y"])
     assert unbind_set(bound, "PE", ["PE_X", "PE_Y"]).is_equal(relation)
-
-
-def test_unbinding_a_map_pairs_the_tuple_with_its_domain() -> None:
-    relation = isl.Map("[PE_Y, n] -> { y[i] -> y_local[i - 8PE_Y + n] }")
-    unbound = unbind_domain(relation, "PE", ["PE_X", "PE_Y"])
-    expected = isl.Map("[n] -> { [PE[a, b] -> y[i]] -> y_local[i - 8b + n] }")
-    assert unbound.is_equal(expected)
 
 
 def test_projecting_names_out_keeps_what_holds_for_some_value() -> None:

@@ -2,12 +2,7 @@ import islpy as isl
 import pytest
 from hypothesis import given
 
-from stages.poly.compression import (
-    compress,
-    compressed_access,
-    keeps_order,
-    without_hidden_equalities,
-)
+from stages.poly.compression import compress, keeps_order, without_hidden_equalities
 from tests.poly.random_sets import sets
 
 TABLE = [
@@ -62,12 +57,6 @@ def test_compression_never_adds_dimensions(elements: isl.Set) -> None:
 
 def test_compressed_tuple_has_no_name() -> None:
     assert not compress(isl.Set("{ A[i] : i = 3 }")).set.has_tuple_name()
-
-
-def test_access_goes_through_the_compression() -> None:
-    compressed = compress(isl.Set("[n] -> { A[i, j] : i + j = n and 0 <= i <= 3 }"))
-    access = compressed_access(isl.Map("{ A[i, j] -> y[2i] }"), compressed)
-    assert access.is_equal(isl.Map("[n] -> { [i] -> y[2n - 2i] }"))
 
 
 @pytest.mark.parametrize(

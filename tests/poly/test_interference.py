@@ -6,7 +6,6 @@ from stages.poly.interference import (
     accessed_by,
     extend_allocation,
     extra_instances,
-    interferes,
 )
 
 
@@ -23,12 +22,6 @@ def test_accessed_elements_are_gathered_over_all_index_values() -> None:
     accessed = accessed_by(access, instances, ["index"])
     expected = isl.Set("[PE_X] -> { y_local[a] : 0 <= a <= PE_X + 5 and PE_X >= 0 }")
     assert accessed.is_equal(expected)
-
-
-def test_writes_interfere_only_on_one_pe() -> None:
-    by_proper = isl.Set("[PE_X] -> { y_local[a] : a = PE_X }")
-    assert not interferes(by_proper, isl.Set("[PE_X] -> { y_local[PE_X + 1] }"))
-    assert interferes(by_proper, isl.Set("[PE_X] -> { y_local[3] }"))
 
 
 @pytest.mark.parametrize(
