@@ -17,12 +17,6 @@ from stages.reference.strided import Array
 from stages.reference.unroll import Arrays, Samples, unroll
 
 
-def evaluate(layer: Layer, inputs: Arrays) -> dict[str, Array]:
-    """Return every output of one invocation, in its type and shape, from inputs in theirs."""
-    (tensors,) = evaluate_all(layer, [inputs])
-    return {tensor.name: tensors[tensor.name] for tensor in layer.outputs}
-
-
 def evaluate_all(layer: Layer, samples: Samples) -> list[Arrays]:
     """Return all tensors, inputs included, in each invocation."""
 

@@ -35,18 +35,13 @@ FINEST = -12
 """Multiples of this power of two, up to LIMIT of them, are normal values of every type."""
 
 
-def magnitude(layer: Layer, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Return, per element of what statements define, a bound on a correct result's error.
-
-    That is (n + 1) u sum|terms|, n counting the terms of the element, or 2 u |element| if it is one
-    of those; and what the errors of other statements' results do to it. Zero for integer types:
-    they wrap, in any order alike.
-    """
-    return magnitudes(layer, evaluate_all(layer, [inputs]))[0]
-
-
 def magnitudes(layer: Layer, history: Sequence[Arrays]) -> list[dict[str, Array]]:
-    """Return the bounds in each invocation, from all tensors in each of them."""
+    """Return a bound on a correct result's error per element that statements define.
+
+    In each invocation, from all tensors in each of them: (n + 1) u sum|terms|, n counting the terms
+    of the element, or 2 u |element| if it is one of those; and what the errors of other statements'
+    results do to it. Zero for integer types: they wrap, in any order alike.
+    """
     found: list[dict[str, Array]] = []
     errors: dict[str, Array] = {}
     with np.errstate(all="ignore"):

@@ -14,7 +14,6 @@ from stages.poly.naming import letters
 HEADER = """Index domains (Friebel et al., IMPACT 2023, definitions 4.1 and 4.2).
 context: which values the symbolic constants may have; they are sizes, volume_dimension.
 volumes: { volume[element] }, rectangular from zero."""
-OUT = isl.dim_type.set
 
 
 def domain_of(name: str, sizes: Sequence[str], symbols: Sequence[str]) -> isl.Set:

@@ -16,8 +16,6 @@ from stages.volumes.domains import domains_by_name
 from stages.volumes.liveness import View
 from stages.volumes.operation import Program
 
-IN = isl.dim_type.in_
-OUT = isl.dim_type.out
 SET = isl.dim_type.set
 
 

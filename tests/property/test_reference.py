@@ -10,9 +10,9 @@ from stages.diagnose import Source
 from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
 from stages.reference.data import generate
-from stages.reference.evaluate import evaluate
 from tests.property.algorithm import random_algorithm
 from tests.property.wishes import random_wishes
+from tests.reference.single import evaluate
 
 FUNCTIONS = {"relu": lambda x: max(x, 0), "abs": abs, "max": max, "min": min}
 COMBINE = {

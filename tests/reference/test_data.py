@@ -9,7 +9,7 @@ from stages.diagnose import Source, UserErrors
 from stages.lair import Layer, parse_lair, specialise
 from stages.mapping.layer_yaml import Data
 from stages.reference.data import as_sent, generate, is_exact, origins, read_inputs
-from stages.reference.evaluate import evaluate
+from tests.reference.single import evaluate
 
 
 def layer_of(text: str, **sizes: int) -> Layer:

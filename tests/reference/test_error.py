@@ -8,8 +8,9 @@ import pytest
 from stages.diagnose import Source
 from stages.lair import Layer, parse_lair, specialise
 from stages.reference.error import moved
-from stages.reference.evaluate import evaluate, evaluate_all
-from stages.reference.magnitude import is_exact, magnitude, magnitudes
+from stages.reference.evaluate import evaluate_all
+from stages.reference.magnitude import is_exact, magnitudes
+from tests.reference.single import evaluate, magnitude
 
 
 def layer_of(text: str, **more: dict) -> Layer:

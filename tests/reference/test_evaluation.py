@@ -15,9 +15,9 @@ import pytest
 from stages.diagnose import Source
 from stages.lair import Layer, Statement, parse_lair, specialise
 from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary
-from stages.reference.evaluate import evaluate
-from stages.reference.magnitude import is_exact, magnitude
+from stages.reference.magnitude import is_exact
 from stages.reference.strided import blocks, reduce
+from tests.reference.single import evaluate, magnitude
 
 FC = """lair ff<T=float16>(M=6, N=5): T W[M][N], T x[N] -> T y[M]
   { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }"""

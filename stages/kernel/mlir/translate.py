@@ -41,7 +41,6 @@ HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
     "linalg.reduce": structure.reduce,
     **dict.fromkeys(ELEMENTWISE, structure.elementwise),
 }
-INDICES = frozenset({"arith.constant", "arith.addi", "arith.subi", "arith.muli"})
 
 
 def translate(text: Text) -> tuple[Draft, list[str]]:

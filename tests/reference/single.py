@@ -1,0 +1,18 @@
+"""One invocation of a layer: its outputs, and how far correct ones may lie from them."""
+
+from __future__ import annotations
+
+from stages.lair import Layer
+from stages.reference.evaluate import evaluate_all
+from stages.reference.magnitude import magnitudes
+from stages.reference.strided import Array
+from stages.reference.unroll import Arrays
+
+
+def evaluate(layer: Layer, inputs: Arrays) -> dict[str, Array]:
+    (tensors,) = evaluate_all(layer, [inputs])
+    return {tensor.name: tensors[tensor.name] for tensor in layer.outputs}
+
+
+def magnitude(layer: Layer, inputs: Arrays) -> dict[str, Array]:
+    return magnitudes(layer, evaluate_all(layer, [inputs]))[0]
