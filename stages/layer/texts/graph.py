@@ -1,0 +1,212 @@
+"""The task graph of a layer, as tasks.yaml has it.
+
+The text of each field is what the comment at the head of tasks.yaml says of its key.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from stages.layer.texts.kinds import Task
+from stages.mapping.explained import explained
+from stages.mapping.records import Inline, Key, as_data, read_record
+from stages.mapping.yaml_text import write_document
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+TITLE = "The task graph (Sec. 4.2)."
+
+Side = Literal["N", "S", "W", "E"]
+Kept = Literal["resident", "stored", "never", "delayed", "result", "internal"]
+By = Literal["add", "mul", "max", "min", "gather"]
+Box = tuple[tuple[int, int], ...]
+Colour = str | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptTensor:
+    """A tensor, and how it is kept in local memory."""
+
+    type: Annotated[str, "of its elements"]
+    shape: Annotated[tuple[int, ...], "its sizes"]
+    kept: Annotated[
+        Kept,
+        "resident (in memory from the start), stored (as it arrives), result, never, internal "
+        "(only other statements read it), or delayed (what another tensor was before)",
+    ]
+    initial: Annotated[str | None, "what it is before anything is added to it"] = None
+    held_by: Annotated[str | None, Key("in"), "the tensor whose memory holds it"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portions:
+    """The parts in which a dense arrival is taken."""
+
+    of: Annotated[str, "the part of each index"]
+    counts: Annotated[tuple[int, ...], "how many parts there are"]
+    size: Annotated[int, "how many elements one has"]
+    rest: Annotated[int | None, "how many the last one has"] = None
+    why: Annotated[str, "why it is cut so"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A stream that enters on a side."""
+
+    tensor: Annotated[str, "what arrives"]
+    side: Annotated[Side, "where it enters"]
+    sparse: Annotated[bool, "whether only what is not zero does"]
+    colour: Annotated[str, "the one that PEs listen to"]
+    source: Annotated[str, "the colour at the port, another one where adapters spread the stream"]
+    spread: Annotated[bool, "whether they do"]
+    outer: Annotated[Box, "least and greatest outer indices"]
+    copies: Annotated[
+        tuple[str, ...], "the colours that bring it once for each PE of a lane, or of a border"
+    ] = ()
+    returns: Annotated[str | None, "the tensor that comes back"] = None
+    part: Annotated[str | None, "which of several streams on this side, in adapted.isl"] = None
+    portions: Annotated[
+        Portions | None,
+        "the parts in which an arrival is taken while others still come",
+    ] = None
+    whole: Annotated[str | None, "why it is not cut into portions"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """What leaves of a departure while its statement still runs."""
+
+    statement: Annotated[str, "the one that writes it"]
+    after: Annotated[
+        str, "the portions after which some leaves, outer indices where the arrival is sparse"
+    ]
+    all: Annotated[bool, "whether nothing is left for the end"]
+    sends: Annotated[int | None, "how often it leaves"] = None
+    rows: Annotated[int | None, "how many rows leave at a time"] = None
+    why: Annotated[str, "what that is good for"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sequences:
+    """What leaves of a sparse tensor: its sequences, each with an end."""
+
+    sparse: Annotated[Literal[True], "only what is not zero leaves, with its index"]
+    outer: Annotated[Box, "least and greatest outer indices"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gather:
+    """How PEs send rows one after the other, and sum nothing: numbers as isl texts."""
+
+    first: Annotated[tuple[str, ...], "the least outer indices of the rows that PEs send in turn"]
+    rows: Annotated[tuple[str, ...], "how many rows there are, by outer index"]
+    before: Annotated[str, "elements of a row that a PE passes on before its own"]
+    own: Annotated[str, "elements of a row that are its own"]
+    after: Annotated[str, "elements that it passes on then"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """A stream towards a side, summed or gathered on its way."""
+
+    tensor: Annotated[str, "what leaves"]
+    side: Annotated[Side, "where to"]
+    colours: Annotated[
+        tuple[str, str], "a PE sends on the first if its place is even, parity, else on the second"
+    ]
+    by: Annotated[
+        By, "how a PE adds its own part to what comes from farther in, gather if it sends both"
+    ]
+    parity: Annotated[str, "the place of a PE from the side, or the port, modulo 2"]
+    returns: Annotated[str | None, "the arrival as which it comes back, and does not leave"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure(Leaving):
+    """What PEs send along a row or column."""
+
+    collected: Annotated[bool, "adapters collect it on the border"] = False
+    out: Annotated[str | None, "the colour on which the last PE sends it back"] = None
+    sequences: Annotated[Sequences | None, Inline()] = None
+    gather: Annotated[Gather | None, Inline()] = None
+    waits: Annotated[
+        tuple[str, ...],
+        "the departures of which a PE has sent and taken back its parts before this one, and the "
+        "arrivals that it has taken, or spread",
+    ] = ()
+    lead: Annotated[Lead | None, "what leaves while the statement still runs"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection(Leaving):
+    """What adapters send along a border."""
+
+    departure: Annotated[str, "the departure whose sums it takes"]
+    out: Annotated[str, "the colour on which the last adapter sends it to the port, or back"]
+    sequences: Annotated[Sequences | None, Inline()] = None
+    gather: Annotated[Gather | None, Inline()] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passing:
+    """A line of PEs that pass on a stream."""
+
+    colours: Annotated[
+        tuple[str, str], "a PE hears the first if its place is even, parity, else the second"
+    ]
+    enters: Annotated[str, "the colour on which the stream enters"]
+    parity: Annotated[str, "the place of a PE on the line, modulo 2"]
+    order: Annotated[
+        Mapping[str, str],
+        "by statement, times of the skewed schedule, in whose order PEs use what those before them "
+        "pass on",
+    ] = field(default_factory=dict)
+    otherwise: Annotated[Mapping[str, str], "by statement, why there is no such order"] = field(
+        default_factory=dict
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """What moves between PEs, and what they run, by name."""
+
+    tensors: Annotated[Mapping[str, KeptTensor], "what lies in the memory of a PE"]
+    arrivals: Annotated[Mapping[str, Arrival], "the streams that enter on a side"]
+    departures: Annotated[
+        Mapping[str, Departure], "the streams that leave, along a row or column"
+    ]
+    collections: Annotated[
+        Mapping[str, Collection], "the streams from adapter to adapter, of sums of a departure"
+    ] = field(default_factory=dict)
+    passing: Annotated[
+        Mapping[str, Passing], "the streams that PEs pass on, since routers do not copy"
+    ] = field(default_factory=dict)
+    copied: Annotated[tuple[Colour, ...], "the colours if routers copied"] = ()
+    tasks: Annotated[Mapping[str, Task], "what PEs run, in the order in which each does"]
+    waits: Annotated[
+        Mapping[str, tuple[str, ...]], "the statements that must have run on the PE before one runs"
+    ] = field(default_factory=dict)
+    colours: Annotated[
+        tuple[Colour, ...], "the stream of each, or several that pass no router together"
+    ]
+
+    @property
+    def leaving(self) -> dict[str, Departure | Collection]:
+        """The departures, and the collections of adapters."""
+        return {**self.departures, **self.collections}
+
+
+def read_graph(inputs: Inputs) -> Graph:
+    """Return what tasks.yaml says. Raises UserErrors where it was edited to be no graph."""
+    return read_record(inputs, "tasks.yaml", Graph)
+
+
+def graph_text(graph: Graph) -> str:
+    """Return tasks.yaml: the graph, and at its head what the keys are that occur."""
+    return write_document(explained(TITLE, graph), as_data(graph))

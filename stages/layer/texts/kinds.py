@@ -1,0 +1,203 @@
+"""The kinds of tasks in tasks.yaml, one class each.
+
+What there is to do for a task of each kind is a `ForKind`: mypy names the kinds that one forgets.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+ArrivalName = Annotated[str, "the arrival that is taken, or spread"]
+DepartureName = Annotated[str, "the departure, or collection, that is sent or collected"]
+Filled = Annotated[str, "the tensor whose local memory gets a value"]
+Value = Annotated[str, "that value"]
+StatementName = Annotated[str, "the statement whose instances run"]
+Iterators = Annotated[tuple[str, ...], "the names of its indices"]
+Target = Annotated[str, "the tensor that it writes"]
+Operator = Annotated[str, "how it does so"]
+Expression = Annotated[str, "what it computes"]
+
+Context = typing.TypeVar("Context", contravariant=True)
+Result = typing.TypeVar("Result", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Initialise:
+    """Give all of a local tensor a value."""
+
+    kind: ClassVar[Literal["initialise"]] = "initialise"
+    tensor: Filled
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class React:
+    """Run a statement on a sparse element."""
+
+    kind: ClassVar[Literal["react"]] = "react"
+    arrival: ArrivalName
+    statement: StatementName
+    iterators: Iterators
+    target: Target
+    op: Operator
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """Keep a sparse element."""
+
+    kind: ClassVar[Literal["store"]] = "store"
+    arrival: ArrivalName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receive:
+    """Take a dense stream."""
+
+    kind: ClassVar[Literal["receive"]] = "receive"
+    arrival: ArrivalName
+    rest: Annotated[bool, "it takes the last portion, which is smaller"] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compute:
+    """Run a statement on memory."""
+
+    kind: ClassVar[Literal["compute"]] = "compute"
+    statement: StatementName
+    iterators: Iterators
+    target: Target
+    op: Operator
+    expression: Expression
+    portions: Annotated[tuple[str, ...], "the arrivals by whose portions it runs in steps"] = ()
+    follows: Annotated[tuple[str, ...], "the statements after whose steps its own run"] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carry:
+    """Make a tensor what it is in the next invocation."""
+
+    kind: ClassVar[Literal["carry"]] = "carry"
+    iterators: Iterators
+    target: Target
+    op: Operator
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Send:
+    """Send a departure, or a collection."""
+
+    kind: ClassVar[Literal["send"]] = "send"
+    departure: DepartureName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """Send what leaves early."""
+
+    kind: ClassVar[Literal["lead"]] = "lead"
+    departure: DepartureName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """Take what is not zero of a sequence, with its index."""
+
+    kind: ClassVar[Literal["pack"]] = "pack"
+    departure: DepartureName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relay:
+    """Send on the sparse elements that an adapter hears."""
+
+    kind: ClassVar[Literal["relay"]] = "relay"
+    arrival: ArrivalName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hear:
+    """Take a dense stream at an adapter."""
+
+    kind: ClassVar[Literal["hear"]] = "hear"
+    arrival: ArrivalName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Send it on from there."""
+
+    kind: ClassVar[Literal["spread"]] = "spread"
+    arrival: ArrivalName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clear:
+    """Give all of the memory in which an adapter collects a value."""
+
+    kind: ClassVar[Literal["clear"]] = "clear"
+    departure: DepartureName
+    tensor: Filled
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collect:
+    """Take a departure at an adapter."""
+
+    kind: ClassVar[Literal["gather"]] = "gather"
+    departure: DepartureName
+
+
+Runs = React | Compute | Carry
+"""Tasks that compute elements of one tensor from others; carry takes those of one as they are."""
+
+Running = React | Compute
+"""Tasks that run a statement: on an element that arrives, or when all is there."""
+
+Fills = Initialise | Clear
+"""Tasks that give all of a local tensor one value."""
+
+Streams = Receive | Lead | Send | Pack | Hear | Spread | Collect
+"""Tasks that move a whole stream, or a sequence, between the fabric and memory."""
+
+Takes = React | Store | Receive | Relay | Hear | Spread
+"""Tasks of an arrival."""
+
+Sends = Send | Lead | Pack | Clear | Collect
+"""Tasks of a departure, or of a collection."""
+
+Task = (
+    Initialise | React | Store | Receive | Compute | Carry | Send | Lead | Pack
+    | Relay | Hear | Spread | Clear | Collect
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForKind(typing.Generic[Context, Result]):
+    """What there is to do for a task of each kind: of a context and the task, a result."""
+
+    initialise: Callable[[Context, Initialise], Result]
+    react: Callable[[Context, React], Result]
+    store: Callable[[Context, Store], Result]
+    receive: Callable[[Context, Receive], Result]
+    compute: Callable[[Context, Compute], Result]
+    carry: Callable[[Context, Carry], Result]
+    send: Callable[[Context, Send], Result]
+    lead: Callable[[Context, Lead], Result]
+    pack: Callable[[Context, Pack], Result]
+    relay: Callable[[Context, Relay], Result]
+    hear: Callable[[Context, Hear], Result]
+    spread: Callable[[Context, Spread], Result]
+    clear: Callable[[Context, Clear], Result]
+    gather: Callable[[Context, Collect], Result]
+
+    def __call__(self, context: Context, task: Task) -> Result:
+        """Return the result for a task."""
+        function: Callable[[Context, Task], Result] = getattr(self, task.kind)
+        return function(context, task)
