@@ -28,8 +28,9 @@ from stages.layer.streams.leaders import leaders_of
 from stages.layer.streams.leads import leads_of
 from stages.layer.streams.portions import Flows
 from stages.layer.streams.tasks import running
+from stages.layer.texts.graph import Graph, graph_text
 from stages.machine.types import is_integer
-from stages.mapping.yaml_text import write_document
+from stages.mapping.records import as_data, from_data
 from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import spell_object, write_objects
 
@@ -42,85 +43,32 @@ HEADER = """Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to sid
 N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it;
 N_ports: where it enters; N_filter: the index from and up to which a router hands it to its PE.
 N_chain: PEs that sum departure N on its way out; N_first: those where it starts."""
-TASKS_HEADER = """The task graph (Sec. 4.2).
-tensors: kept: resident (in memory from the start), stored (as it arrives), result, or never.
-arrivals: the streams that enter on a side. source: the colour at the port; colour: the one that PEs
-listen to, another one where adapters spread the stream. outer: least and greatest outer indices.
-departures: the streams that leave, summed by `by` along a row or column. colours: a PE sends on the
-first if its depth from the side is even, parity, else on the second.
-tasks: initialise, react (to a sparse element), store (one), receive (a dense stream), compute (on
-memory), send; of adapters: relay (sparse elements), hear and spread (a dense stream)."""
 SPARSE_HEADER = """
 N_last: PEs that send the whole sums of a sparse departure N to their ports."""
-SPARSE_TASKS_HEADER = """
-pack (what is not zero in a sequence of a sparse departure, with its index)."""
-GRAPH_TASKS_HEADER = """
-Besides, kept: internal (only other statements read it), delayed (what another tensor was before);
-in: the tensor whose memory holds it. carry: what a tensor is in the next invocation.
-waits: the statements that must have run on the PE before one runs."""
-PORTIONS_HEADER = """
-An arrival in portions is taken in parts of `size` elements, the last one of `rest`: `of` gives the
-part of an index, and counts how many there are. A task with portions runs in steps, one for each.
-A task that follows other statements runs after their steps. whole: why an arrival is not cut."""
-LEAD_HEADER = """
-lead: what leaves of a departure while its statement still runs: once it has run for these portions,
-which are the outer indices of a sparse arrival."""
-GATHER_TASKS_HEADER = """
-A departure by `gather` is sent in rows, one for each value of outer indices: from first, rows many.
-Of a row, PEs pass on `before` elements from farther in, send `own` ones, and pass on `after`."""
 COLLECT_HEADER = """
 N_adapters: PEs that collect departure N. N_chain, N_first, N_last: those that sum collection N;
 N_even, N_odd: from one to the next; N_out: from the last to the port; N_reach: { port -> PE }."""
-COLLECT_TASKS_HEADER = """
-collections: from adapter to adapter, sums of a departure flow on to a port; out: the last colour.
-tasks of these adapters: clear (memory), gather (a departure's stream), send. Those of a collection
-by `gather` have none: they pass on `before` elements from farther off, `own` ones of the lane, and
-`after` ones from farther off."""
 PASSING_HEADER = """
 N_line: PEs among which arrival N, or N_source along the border, is passed on; N_passing: those that
 send it on; of these N_between take nothing; N_nearest: those that hear it on the colour N_in.
 N_copied, N_copied_filter: its routes and its filter if routers copied. N_then, N_then2, N_then3:
 where PEs get copies of their own, the further positions of its routers; N_reach: { port -> PE }."""
-PASSING_TASKS_HEADER = """
-passing: the streams that PEs pass on, since routers do not copy; enters: the colour on which each
-enters. colours: a PE hears the first if its place, parity, is even, else the second. order: times
-of the skewed schedule, in whose order PEs use what those before them pass on; otherwise: why not.
-copied: the colours if routers copied. copies: the colours of an arrival that bring it once for each
-PE of a lane, or of a border."""
-RETURN_TASKS_HEADER = """
-returns: a departure that does not leave, but comes back as the arrival of that name."""
-TURNS_TASKS_HEADER = """
-waits, of a departure: those of which a PE has sent and taken back its parts before this one, and
-the arrivals that it has taken, or spread."""
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tasks.yaml and routes.isl."""
     graph = TaskGraph(inputs)
-    header, tasks_header = HEADER, TASKS_HEADER
     leaving = graph.departures | graph.streams.collections
+    header = HEADER
     if graph.streams.collections:
-        header, tasks_header = header + COLLECT_HEADER, tasks_header + COLLECT_TASKS_HEADER
-    if any(departure["by"] == "gather" for departure in leaving.values()):
-        tasks_header += GATHER_TASKS_HEADER
+        header += COLLECT_HEADER
     if any("sparse" in departure for departure in leaving.values()):
-        header, tasks_header = header + SPARSE_HEADER, tasks_header + SPARSE_TASKS_HEADER
-    if graph.layer.internals or graph.layer.carries:
-        tasks_header += GRAPH_TASKS_HEADER
-    if graph.layer.returned:
-        tasks_header += RETURN_TASKS_HEADER
-    if graph.waiting.waits:
-        tasks_header += TURNS_TASKS_HEADER
-    if graph.cutter.whole:
-        tasks_header += PORTIONS_HEADER
-    content = graph.leading()
-    if any("lead" in departure for departure in graph.departures.values()):
-        tasks_header += LEAD_HEADER
+        header += SPARSE_HEADER
     if graph.streams.copied:
-        header, tasks_header = header + PASSING_HEADER, tasks_header + PASSING_TASKS_HEADER
+        header += PASSING_HEADER
     return {
-        "tasks.yaml": write_document(tasks_header, content),
+        "tasks.yaml": graph_text(from_data(Graph, as_data(graph.leading()))),
         "routes.isl": write_objects(header, graph.streams.objects),
     }
 

@@ -1,0 +1,123 @@
+"""tasks.yaml as dataclasses: read and written without loss, explained at its head, checked."""
+
+import random
+import re
+import types
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stages.diagnose import Source, UserErrors
+from stages.layer.texts.graph import Graph, graph_text
+from stages.mapping.records import as_data, fields_of, from_data, read_record
+from stages.mapping.yaml_text import write_document
+
+CACHE = Path(__file__).resolve().parents[2] / "cache"
+COMMITTED = sorted(path.parent.name for path in CACHE.glob("*/tasks.yaml"))
+
+
+def committed(layer):
+    return (CACHE / layer / "tasks.yaml").read_text(encoding="utf-8")
+
+
+def random_of(rng, type_):
+    """Return a random value of a type that records may have."""
+    origin, arguments = typing.get_origin(type_), typing.get_args(type_)
+    if origin is typing.Annotated:
+        return random_of(rng, arguments[0])
+    if origin in (typing.Union, types.UnionType):
+        return random_of(rng, rng.choice([each for each in arguments if each is not type(None)]))
+    if origin is typing.Literal:
+        return rng.choice(arguments)
+    if origin is tuple:
+        counted = arguments[:1] * rng.randint(1, 3) if ... in arguments else arguments
+        return tuple(random_of(rng, each) for each in counted)
+    if origin is Mapping:
+        return {f"n{k}": random_of(rng, arguments[1]) for k in range(rng.randint(0, 3))}
+    if type_ in (str, int, bool):
+        return {str: f"t{rng.random()}", int: rng.randint(-9, 9), bool: rng.random() < 0.5}[type_]
+    given = [each for each in fields_of(type_) if not each.is_optional or rng.random() < 0.5]
+    return type_(**{each.name: random_of(rng, each.type) for each in given})
+
+
+GRAPHS = [random_of(random.Random(seed), Graph) for seed in range(20)]
+
+
+@pytest.mark.parametrize("layer", COMMITTED)
+def test_a_task_graph_is_written_as_it_was_read(layer):
+    text = committed(layer)
+    assert graph_text(from_data(Graph, yaml.safe_load(text))) == text
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=range(len(GRAPHS)))
+def test_a_random_graph_is_read_as_it_was_written(graph):
+    assert from_data(Graph, yaml.safe_load(graph_text(graph))) == graph
+
+
+def keys_by_paragraph(data):
+    """Return the keys below each key that has a paragraph: at the top, and of what lies deeper."""
+    found = {}
+    for key, value in data.items():
+        names = found.setdefault(key, set())
+        for record in value.values() if isinstance(value, dict) else ():
+            for inner, part in record.items() if isinstance(record, dict) else ():
+                if inner in ("portions", "lead") and isinstance(part, dict):
+                    found[inner] = found.get(inner, set()) | set(part)
+                else:
+                    names.add(inner)
+    return found
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=range(len(GRAPHS)))
+def test_the_comment_at_the_head_says_exactly_the_keys_that_occur(graph):
+    title, *lines = graph_text(graph).partition("\n\n")[0].splitlines()
+    assert title == "# The task graph (Sec. 4.2)."
+    text = "\n".join(line.removeprefix("# ") for line in lines)
+    texts = text.replace("\n  ", " ").splitlines()
+    said = [re.findall(r"(?:^|\. |; )(\w+): ", text) for text in texts]
+    assert {key: set(inner) for key, *inner in said} == keys_by_paragraph(as_data(graph))
+
+
+class Edited:
+    """A text of a stage, as somebody edited it."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def yaml(self, name):
+        return yaml.safe_load(self.text)
+
+    def source(self, name):
+        return Source(path=f"cache/fc/{name}", text=self.text)
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("sparse: true", "sparse: 1", "arrivals.x.sparse must be true or false"),
+    ("side: N", "side: up", "arrivals.x.side must be one of N, S, W, E"),
+    ("shape: [16, 16]", "shape: [16, a]", "tensors.x.shape.1 must be a whole number"),
+    ("colours: [y_even, y_odd]", "colours: [y_even]", "departures.y.colours must be a list of 2"),
+    ("    by: add\n", "", "departures.y.by is missing"),
+    ("kind: react", "kind: dance", "tasks.on_x.kind must be one of initialise, react, store,"),
+])
+def test_an_edit_that_makes_no_graph_is_one_error(old, new, said):
+    text = committed("conv2d")
+    assert old in text
+    with pytest.raises(UserErrors) as raised:
+        read_record(Edited(text.replace(old, new, 1)), "tasks.yaml", Graph)
+    assert str(raised.value).count("error: ") == 1
+    assert said in str(raised.value)
+
+
+def test_the_error_is_at_the_value_and_says_what_to_do():
+    text = write_document("a", yaml.safe_load(committed("fc")) | {"color": "x"})
+    with pytest.raises(UserErrors) as raised:
+        read_record(Edited(text), "tasks.yaml", Graph)
+    line = text[: text.index("color")].count("\n") + 1
+    assert str(raised.value) == f"""cache/fc/tasks.yaml:{line}:8: error: color is no key here
+  color: x
+         ^
+hint: did you mean colours?
+"""
