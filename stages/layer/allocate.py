@@ -18,6 +18,7 @@ from stages.diagnose import working_on
 from stages.layer.routes.arriving import arriving
 from stages.layer.routes.leaving import leaving_name, summed_elements
 from stages.layer.routes.returning import after_returns
+from stages.layer.texts.graph import Arrival, Collection, read_graph
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
 from stages.poly.pieces import from_domain, maps_of
@@ -68,7 +69,7 @@ def accessed_elements(inputs: Inputs) -> isl.UnionMap:
     """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, eq. (7)."""
     adapted = inputs.objects("adapted.isl")
     lair = after_returns(inputs.objects("lair.isl"), adapted)
-    tasks, routes = inputs.yaml("tasks.yaml"), inputs.objects("routes.isl")
+    graph, routes = read_graph(inputs), inputs.objects("routes.isl")
     placement = adapted["placement"]
     needed, computed = needed_elements(lair, placement), computed_elements(lair, placement)
     kept = {
@@ -76,23 +77,22 @@ def accessed_elements(inputs: Inputs) -> isl.UnionMap:
         "result": computed, "internal": computed,
     }
     result = isl.UnionMap("{ }")
-    for name, tensor in tasks["tensors"].items():
-        if tensor["kept"] in kept:
-            result = result.union(from_domain(kept[tensor["kept"]], name))
-    for name, stream in tasks["arrivals"].items():
-        if not stream["sparse"]:
-            result = result.union(received(stream, name, adapted, routes))
-    for name in {stream["tensor"] for stream in tasks["departures"].values()}:
-        result = result.union(summed_elements(name, tasks["departures"], adapted, routes))
-    for name, stream in tasks.get("collections", {}).items():
-        if stream["by"] == "gather":
-            continue
-        result = result.union(collected(stream, name, adapted, routes))
+    for name, tensor in graph.tensors.items():
+        if tensor.kept in kept:
+            result = result.union(from_domain(kept[tensor.kept], name))
+    for name, arrival in graph.arrivals.items():
+        if not arrival.sparse:
+            result = result.union(received(arrival, name, adapted, routes))
+    for name in {departure.tensor for departure in graph.departures.values()}:
+        result = result.union(summed_elements(name, graph.departures, adapted, routes))
+    for name, collection in graph.collections.items():
+        if collection.in_turn is None:
+            result = result.union(collected(collection, name, adapted, routes))
     return result.reverse().coalesce()
 
 
 def received(
-    stream: dict[str, typing.Any],
+    arrival: Arrival,
     name: str,
     adapted: Objects,
     routes: Objects,
@@ -101,26 +101,26 @@ def received(
 
     And { tensor_source[e] -> PE } of all that a port sends to an adapter.
     """
-    flow = arriving(adapted, stream["tensor"], stream["side"], stream.get("part"))
+    flow = arriving(adapted, arrival.tensor, arrival.side, arrival.part)
     members = isl.Set.from_union_set(routes[f"{name}_taken"].range())
     found = isl.UnionMap.from_map(flow.everywhere.range_factor_domain().intersect_range(members))
-    if not stream["spread"]:
+    if not arrival.spread:
         return found
     adapters = isl.Set.from_union_set(routes[f"{name}_adapters"])
     heard = flow.heard.range_factor_domain().intersect_range(adapters)
-    heard = heard.set_tuple_name(isl.dim_type.in_, f"{stream['tensor']}_source")
+    heard = heard.set_tuple_name(isl.dim_type.in_, f"{arrival.tensor}_source")
     return found.union(isl.UnionMap.from_map(heard))
 
 
 def collected(
-    stream: dict[str, typing.Any],
+    collection: Collection,
     name: str,
     adapted: Objects,
     routes: Objects,
 ) -> isl.UnionMap:
     """Return { tensor_collected[e] -> PE } of all elements that an adapter sums for a port."""
-    ports = isl.Map.from_union_map(from_domain(adapted["collected"], leaving_name(stream)))
+    ports = isl.Map.from_union_map(from_domain(adapted["collected"], leaving_name(collection)))
     reach = isl.Map.from_union_map(routes[f"{name}_reach"])
     summed = ports.range_factor_domain().apply_range(reach)
-    name = f"{leaving_name(stream)}_collected"
+    name = f"{leaving_name(collection)}_collected"
     return isl.UnionMap.from_map(summed.set_tuple_name(isl.dim_type.in_, name))

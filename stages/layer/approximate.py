@@ -10,12 +10,14 @@ Ensures  T_hull holds all instances of T; T_outside and T_conflict what extra on
 from __future__ import annotations
 
 import typing
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import islpy as isl
 
 from stages.diagnose import working_on
-from stages.layer.streams.tasks import RUNS
+from stages.layer.texts.graph import read_graph
+from stages.layer.texts.kinds import React, Runs
 from stages.poly.bind import PE_NAMES, bind_domain, index_constants
 from stages.poly.bounds import bound_set, exact_bounds
 from stages.poly.box_hull import BoxHull, as_set, box_hull, offset_set, size_set
@@ -27,6 +29,7 @@ from stages.poly.text import write_objects
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
+Object = isl.Set | isl.UnionSet
 READS = ("tasks.yaml", "compressions.isl", "instances.isl", "allocations.isl")
 WRITES = ("hulls.isl",)
 HEADER = """Boxes of fixed size (Sec. 5.3), per task T that runs a statement.
@@ -49,97 +52,117 @@ class Approximation:
     conflict: isl.Set
 
 
-class Approximator:
-    """The local memory of a layer, and the boxes of its tasks."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """The shapes of local tensors, [PE_X, PE_Y] -> { T[e] -> T_local[l] }, and what a PE keeps."""
 
-    def __init__(self, inputs: Inputs) -> None:
-        """Read the files."""
-        self.graph = inputs.yaml("tasks.yaml")
-        self.instances = inputs.objects("instances.isl")
-        self.compressed = inputs.objects("compressions.isl")
-        allocations = inputs.objects("allocations.isl")
-        self.local = {s.get_tuple_name(): s for s in sets_of(allocations["local"])}
-        self.by_tensor = at_this_pe(allocations["to_local"])
-        self.accessed = {
-            m.get_tuple_name(isl.dim_type.out): bind_domain(m, PE_NAMES)
-            for m in maps_of(allocations["accessed"])
-        }
+    local: Mapping[str, isl.Set]
+    by_tensor: Mapping[str, isl.Map]
+    accessed: Mapping[str, isl.Set]
 
-    def objects(self) -> dict[str, typing.Any]:
-        """Return the content of hulls.isl."""
-        found: dict[str, typing.Any] = {}
-        for name, task in self.graph["tasks"].items():
-            with working_on(f"task {name}"):
-                described = self._task(name, task) if task["kind"] in RUNS else {}
-            found |= {f"{name}_{key}": obj for key, obj in described.items()}
-        return found
 
-    def _task(self, name: str, task: dict[str, typing.Any]) -> dict[str, typing.Any]:
-        known = isl.Set.from_union_set(self.instances[f"{name}_known"])
-        compressed = isl.Set.from_union_set(self.compressed[name])
-        exact = exact_bounds(compressed, known)
-        approximation = self._approximation(name, task, compressed)
-        found = {
-            "minimum": bound_set(compressed, exact.minimum),
-            "maximum": bound_set(compressed, exact.maximum),
-        }
-        return found if approximation is None else found | _described(approximation, compressed)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A task that writes a target, of what is `arriving` by the element, if anything is.
 
-    def _approximation(
-        self, name: str, task: dict[str, typing.Any], compressed: isl.Set
-    ) -> Approximation | None:
-        """Return the hull of a task and what its extra instances touch; None without hull."""
-        hull = box_hull(compressed, isl.Set.from_union_set(self.instances[f"{name}_known"]))
-        if hull is None:
-            return None
-        extra = extra_instances(as_set(hull, compressed.params()), compressed)
-        reads, outside, writes = isl.UnionSet("{ }"), isl.UnionSet("{ }"), None
-        for access in maps_of(self.compressed[f"{name}_access"]):
-            tensor = access.get_tuple_name(isl.dim_type.out)
-            if tensor == self._arriving(task):
-                continue
-            local = access.apply_range(self.by_tensor[tensor])
-            touched = accessed_by(local, extra, index_constants(extra))
-            if tensor == task["target"]:
-                writes = touched
-            else:
-                reads = reads.union(isl.UnionSet.from_set(touched))
-                beyond = touched.subtract(self.local[touched.get_tuple_name()])
-                outside = outside.union(isl.UnionSet.from_set(beyond))
-        assert writes is not None, "a statement writes its target"
-        return Approximation(
-            hull=hull,
-            extra=extra,
-            reads=reads,
-            writes=writes,
-            outside=outside,
-            conflict=writes.intersect(self._used(task["target"])),
-        )
+    `known` are its symbolic constants, `elements` its compressed instance set, and `accesses`
+    { element -> T[e] }.
+    """
 
-    def _arriving(self, task: dict[str, typing.Any]) -> str | None:
-        if task["kind"] != "react":
-            return None
-        tensor: str = self.graph["arrivals"][task["arrival"]]["tensor"]
-        return tensor
-
-    def _used(self, tensor: str) -> isl.Set:
-        """Return [PE_X, PE_Y] -> { T_local[l] } of the elements that a PE keeps, eq. (40)."""
-        return self.accessed[tensor].apply(self.by_tensor[tensor])
+    target: str
+    arriving: str
+    known: isl.Set
+    elements: isl.Set
+    accesses: tuple[isl.Map, ...]
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return hulls.isl."""
-    return {"hulls.isl": write_objects(HEADER, Approximator(inputs).objects())}
+    memory = read_memory(inputs)
+    instances, compressed = inputs.objects("instances.isl"), inputs.objects("compressions.isl")
+    graph = read_graph(inputs)
+    found: dict[str, Object] = {}
+    for name, task in graph.tasks.items():
+        if isinstance(task, Runs):
+            with working_on(f"task {name}"):
+                known = isl.Set.from_union_set(instances[f"{name}_known"])
+                running = Running(
+                    target=task.target,
+                    arriving=graph.arrivals[task.arrival].tensor if isinstance(task, React) else "",
+                    known=known,
+                    elements=isl.Set.from_union_set(compressed[name]),
+                    accesses=tuple(maps_of(compressed[f"{name}_access"])),
+                )
+                described = _described(running, memory)
+            found |= {f"{name}_{key}": obj for key, obj in described.items()}
+    return {"hulls.isl": write_objects(HEADER, found)}
 
 
-def _described(approximation: Approximation, compressed: isl.Set) -> dict[str, typing.Any]:
-    return {
+def read_memory(inputs: Inputs) -> Memory:
+    """Return the local memory of a layer."""
+    allocations = inputs.objects("allocations.isl")
+    return Memory(
+        local={s.get_tuple_name(): s for s in sets_of(allocations["local"])},
+        by_tensor=at_this_pe(allocations["to_local"]),
+        accessed={
+            m.get_tuple_name(isl.dim_type.out): bind_domain(m, PE_NAMES)
+            for m in maps_of(allocations["accessed"])
+        },
+    )
+
+
+def _described(running: Running, memory: Memory) -> dict[str, Object]:
+    """Return what hulls.isl says of a task."""
+    exact = exact_bounds(running.elements, running.known)
+    found: dict[str, Object] = {
+        "minimum": bound_set(running.elements, exact.minimum),
+        "maximum": bound_set(running.elements, exact.maximum),
+    }
+    approximation = _approximation(running, memory)
+    if approximation is None:
+        return found
+    return found | {
         "offset": offset_set(approximation.hull),
         "size": size_set(approximation.hull),
-        "hull": as_set(approximation.hull, compressed.params()),
+        "hull": as_set(approximation.hull, running.elements.params()),
         "extra": approximation.extra,
         "reads": approximation.reads,
         "writes": approximation.writes,
         "outside": approximation.outside,
         "conflict": approximation.conflict,
     }
+
+
+def _approximation(running: Running, memory: Memory) -> Approximation | None:
+    """Return the hull of a task and what its extra instances touch; None without hull."""
+    hull = box_hull(running.elements, running.known)
+    if hull is None:
+        return None
+    extra = extra_instances(as_set(hull, running.elements.params()), running.elements)
+    reads, outside, writes = isl.UnionSet("{ }"), isl.UnionSet("{ }"), None
+    for access in running.accesses:
+        tensor = access.get_tuple_name(isl.dim_type.out)
+        if tensor == running.arriving:
+            continue
+        local = access.apply_range(memory.by_tensor[tensor])
+        touched = accessed_by(local, extra, index_constants(extra))
+        if tensor == running.target:
+            writes = touched
+        else:
+            reads = reads.union(isl.UnionSet.from_set(touched))
+            beyond = touched.subtract(memory.local[touched.get_tuple_name()])
+            outside = outside.union(isl.UnionSet.from_set(beyond))
+    assert writes is not None, "a statement writes its target"
+    return Approximation(
+        hull=hull,
+        extra=extra,
+        reads=reads,
+        writes=writes,
+        outside=outside,
+        conflict=writes.intersect(_used(running.target, memory)),
+    )
+
+
+def _used(tensor: str, memory: Memory) -> isl.Set:
+    """Return [PE_X, PE_Y] -> { T_local[l] } of the elements that a PE keeps, eq. (40)."""
+    return memory.accessed[tensor].apply(memory.by_tensor[tensor])

@@ -16,6 +16,7 @@ import typing
 import islpy as isl
 
 from stages.diagnose import working_on
+from stages.layer.texts.graph import read_graph
 from stages.poly.compression import compress, without_hidden_equalities
 from stages.poly.quota import limited
 from stages.poly.text import Objects, write_objects
@@ -37,7 +38,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     """Return compressions.isl."""
     instances = inputs.objects("instances.isl")
     found: dict[str, isl.Set | isl.Map | isl.UnionMap] = {}
-    for name in inputs.yaml("tasks.yaml")["tasks"]:
+    for name in read_graph(inputs).tasks:
         with working_on(f"task {name}"), limited(MOST_OPERATIONS):
             found |= compressed_task(instances, name)
     return {"compressions.isl": write_objects(HEADER, found)}

@@ -22,11 +22,13 @@ from stages.layer.pe.identifiers import Names, Naming
 from stages.layer.pe.instruction import vector_call
 from stages.layer.pe.model import Work
 from stages.layer.pe.work import task_loops
+from stages.layer.texts.decisions import Decision
 from stages.layer.vector.candidate import Candidate, configurations
 from stages.layer.vector.instruction import instruction
 from stages.layer.vector.memory import Memory, extended
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
+from stages.mapping.records import as_data
 from stages.poly.bind import PE_NAMES, bind_set, index_constants, project_names
 from stages.poly.number import count
 from stages.poly.quota import TooManyOperations, limited
@@ -67,10 +69,10 @@ class Charged:
     def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
         """Return the cycles of the vector instructions of a statement."""
         memory = extended(self.situation.files.local, candidate.touched)
-        described = instruction(self.situation, candidate, steps, memory)
-        guard = self.situation.guard
-        described |= {"by": candidate.way, "guard": None if guard is None else str(guard)}
-        work = self._work(memory, described)
+        guard = None if self.situation.guard is None else str(self.situation.guard)
+        begun = Decision(guard=guard, by=candidate.way, why=candidate.why)
+        described = instruction(begun, self.situation, candidate, steps, memory)
+        work = self._work(memory, {**as_data(described), "by": candidate.way})
         block = Block()
         vector_call(block, self.situation.name, work, _naming(), self._elements())
         vectors = [step for step in steps if not step.looped]
@@ -115,7 +117,7 @@ class Charged:
     def _work(self, memory: Memory, decision: dict[str, typing.Any]) -> Work:
         files, situation = self.situation.files, self.situation
         return Work(
-            graph=files.graph,
+            graph=files.raw,
             simd={situation.name: decision},
             schedule=files.schedule,
             instances=files.instances,

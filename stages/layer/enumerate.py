@@ -14,7 +14,8 @@ import typing
 import islpy as isl
 
 from stages.diagnose import working_on
-from stages.layer.streams.tasks import RUNS
+from stages.layer.texts.graph import read_graph
+from stages.layer.texts.kinds import Runs
 from stages.poly.bind import index_constants
 from stages.poly.bounds import exact_bounds, fixed_size
 from stages.poly.box_hull import box, offset_set
@@ -36,8 +37,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     instances, compressed = inputs.objects("instances.isl"), inputs.objects("compressions.isl")
     found: dict[str, isl.Set] = {}
     prefer = inputs.mapping().simd.prefer
-    for name, task in inputs.yaml("tasks.yaml")["tasks"].items():
-        if task["kind"] in RUNS and prefer != "loops":
+    for name, task in read_graph(inputs).tasks.items():
+        if isinstance(task, Runs) and prefer != "loops":
             known = isl.Set.from_union_set(instances[f"{name}_known"])
             whole = isl.Set.from_union_set(compressed[name])
             with working_on(f"task {name}"):

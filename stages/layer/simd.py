@@ -13,18 +13,20 @@ Differs  of the ways that are possible, the one of the fewest cycles is taken, n
 from __future__ import annotations
 
 import typing
+from dataclasses import replace
 
 from stages.diagnose import UserError, working_on
 from stages.layer.cost import Charged
-from stages.layer.streams.tasks import STREAMS
+from stages.layer.texts.decisions import Decision, Other, decisions_text
+from stages.layer.texts.kinds import Relay, Store, Streams
 from stages.layer.vector.candidate import RankError
 from stages.layer.vector.choice import Choice, TooManyError, choose
 from stages.layer.vector.instruction import instruction
 from stages.layer.vector.memory import Memory, extended
 from stages.layer.vector.options import Options, options_of
-from stages.layer.vector.situation import Description, Files, Situation
+from stages.layer.vector.situation import Files, Situation
 from stages.layer.vector.ways import ways_of
-from stages.mapping.yaml_text import write_document
+from stages.mapping.records import Absent
 from stages.poly.text import spell_object, write_objects
 from stages.poly.together import together
 
@@ -44,19 +46,6 @@ READS = (
     "sizes.isl",
 )
 WRITES = ("simd.yaml", "memory.isl")
-HEADER = """How each task gets its vector instruction, and why (Sec. 5).
-by: the way to it, or loops, which isl generates; others: why not the other ways.
-cycles: expected on the busiest PE, of all invocations, its configurations included.
-guard: the symbolic constants for which there are instances; null: all that occur.
-sizes, extents: the sizes of the instruction, and from where to where they go if they differ.
-least, several: with enumerate, the least size and how many there are, a configuration each;
-needed: those of them that a PE configures. outer: with nested, what the loops run over.
-tables: symbolic constants that an element looks up by an index, from its least value on.
-operation: d op a, b, c, as pe.h says; operands: d, a, b, c. Element [i] of a local tensor is at
-base + strides * i, base an index of it, strides in elements; first0, ... are the least instances.
-steps: several instructions, the last one gives the result; parts: what they give to each other.
-over: the dimensions of the sizes that a step runs over, if not all; by: loops, for a function that
-no vector operation is."""
 MEMORY_HEADER = """Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
 local: { T_local[element] }, the shape of each local tensor on every PE.
 to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of tensors lie."""
@@ -72,7 +61,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     decisions = {name: decision(choice, memory) for name, choice in chosen.items()}
     local, to_local = memory.local(), memory.moved(files.to_local)
     return {
-        "simd.yaml": write_document(HEADER, decisions),
+        "simd.yaml": decisions_text(decisions),
         "memory.isl": write_objects(MEMORY_HEADER, {"local": local, "to_local": to_local}),
     }
 
@@ -82,11 +71,11 @@ def choices(files: Files, mapping: Mapping) -> dict[str, Choice]:
 
     Computing PEs and the adapters of a side are different PEs, each with all configurations.
     """
-    tasks = {n: t for n, t in files.graph["tasks"].items() if t["kind"] != "relay"}
+    tasks = {n: t for n, t in files.graph.tasks.items() if not isinstance(t, Relay)}
     found: dict[str, Choice] = {}
     for place in sorted({files.place(name) for name in tasks}, reverse=True):
         here = [name for name in tasks if files.place(name) == place]
-        here.sort(key=lambda n: tasks[n]["kind"] not in STREAMS)
+        here.sort(key=lambda n: not isinstance(tasks[n], Streams))
         options = []
         for name in here:
             with working_on(f"task {name}"):
@@ -111,26 +100,30 @@ def _chosen(options: list[Options], files: Files, mapping: Mapping) -> list[Choi
     try:
         return choose(options, mapping.simd.prefer, most, places)
     except TooManyError as error:
-        if error.options.situation.task["kind"] in STREAMS:
+        if isinstance(error.options.situation.task, Streams):
             raise UserError(
                 error.message, mapping.key_span("tensors"), HINTS["stream"]
             ) from None
         raise UserError(error.message, mapping.span("simd"), HINTS["way"]) from None
 
 
-def decision(choice: Choice, memory: Memory) -> Description:
+def decision(choice: Choice, memory: Memory) -> Decision:
     """Return what simd.yaml says of a task."""
     options, taken = choice.options, choice.taken
-    found: Description = {"by": taken.way, "why": _why(choice)}
-    if options.situation.runs:
-        guard = options.situation.guard
-        found = {"guard": None if guard is None else spell_object(guard), **found}
-    stream = options.situation.task["kind"] in (*STREAMS, "store")
-    if not stream and options.operations:
-        found |= {"cycles": taken.cycles, "others": _others(choice)}
+    found = Decision(guard=_guard(options.situation), by=taken.way, why=_why(choice))
+    moves = isinstance(options.situation.task, Streams | Store)
+    if not moves and options.operations:
+        found = replace(found, cycles=taken.cycles, others=_others(choice))
     if taken.candidate is not None:
-        found |= instruction(options.situation, taken.candidate, taken.steps, memory)
+        found = instruction(found, options.situation, taken.candidate, taken.steps, memory)
     return found
+
+
+def _guard(situation: Situation) -> str | Absent | None:
+    """Return the constants for which a statement has instances; None if all that occur."""
+    if not situation.runs:
+        return Absent.ABSENT
+    return None if situation.guard is None else spell_object(situation.guard)
 
 
 def _why(choice: Choice) -> str:
@@ -140,13 +133,13 @@ def _why(choice: Choice) -> str:
     return choice.taken.why
 
 
-def _others(choice: Choice) -> dict[str, dict[str, int | str]]:
+def _others(choice: Choice) -> dict[str, Other]:
     """Return, for each way that is not taken, what it costs or why it is not possible."""
     refused = {way: str(reason) for way, reason in choice.options.impossible.items()}
     refused |= choice.unaffordable
     costs = {option.way: option.cycles for option in choice.options.possible}
     return {
-        way: {"not possible": refused[way]} if way in refused else {"cycles": costs[way]}
+        way: Other(not_possible=refused[way]) if way in refused else Other(cycles=costs[way])
         for way in (*ways_of(choice.options.situation), "loops")
         if way != choice.taken.way
     }

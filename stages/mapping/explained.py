@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
-from stages.mapping.records import keys_of, kind_of, written_fields
+from stages.mapping.records import Field, keys_of, kind_of, written_fields
 
 WIDTH = 98
 
@@ -35,11 +35,11 @@ def explained(title: str, record: Any) -> str:
 
 
 def paragraphs(record: Any) -> list[Paragraph]:
-    """Return what is said of the keys of a record, and of those of the records in it."""
+    """Return what is said of the keys of a record, or of records by name, and of those in them."""
     found: dict[str, Paragraph] = {}
-    for each, value in written_fields(record):
+    for each, deeper in _keys(list(_records(record))):
         paragraph = found.setdefault(each.key, Paragraph(key=each.key, doc=each.doc))
-        _describe(list(_records(value)), paragraph, found)
+        _describe(deeper, paragraph, found)
     return list(found.values())
 
 
@@ -48,21 +48,27 @@ def _describe(
 ) -> None:
     """Add the keys of records to a paragraph, and paragraphs of what lies deeper."""
     for type_ in dict.fromkeys(map(type, records)):
-        values: dict[str, list[Any]] = {}
-        for record in records:
-            if type(record) is type_:
-                for each, value in written_fields(record):
-                    values.setdefault(each.key, []).extend(_records(value))
-        for each in (each for key, each in keys_of(type_).items() if key in values):
-            deeper = values[each.key]
-            if deeper:
-                below = found.setdefault(each.key, Paragraph(key=each.key, doc=each.doc))
-                _describe(deeper, below, found)
-            else:
-                paragraph.inner.setdefault(each.key, each.doc)
         kind = kind_of(type_)
         if kind is not None:
             paragraph.kinds[kind] = _said_of(type_)
+    for each, deeper in _keys(records):
+        if deeper:
+            below = found.setdefault(each.key, Paragraph(key=each.key, doc=each.doc))
+            _describe(deeper, below, found)
+        else:
+            paragraph.inner.setdefault(each.key, each.doc)
+
+
+def _keys(records: Sequence[Any]) -> Iterator[tuple[Field, list[Any]]]:
+    """Yield the keys that some of the records have, in their order, with the records in them."""
+    values: dict[tuple[type, str], list[Any]] = {}
+    for record in records:
+        for each, value in written_fields(record):
+            values.setdefault((type(record), each.key), []).extend(_records(value))
+    for type_ in dict.fromkeys(map(type, records)):
+        for key, each in keys_of(type_).items():
+            if (type_, key) in values:
+                yield each, values[type_, key]
 
 
 def _records(value: Any) -> Iterator[Any]:

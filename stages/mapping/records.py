@@ -14,6 +14,7 @@ The texts of an annotation are its explanation (stages/mapping/explained.py).
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import types
 import typing
@@ -28,6 +29,14 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
 T = typing.TypeVar("T")
+
+
+class Absent(enum.Enum):
+    """The value of a field that is left out, where null says something else."""
+
+    ABSENT = "absent"
+
+
 Path = tuple[str | int, ...]
 Reader = Callable[[Any, Path], Any]
 SCALARS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -145,8 +154,20 @@ def read_record(inputs: Inputs, name: str, type_: type[T], data: Any = None) -> 
 
     Raises UserErrors where somebody edited it so that it is none any more.
     """
+    return typing.cast(T, _read(inputs, name, reader_of(typing.cast(Any, type_)), data))
+
+
+def read_records(
+    inputs: Inputs, name: str, type_: type[T], data: Any = None
+) -> Mapping[str, T]:
+    """Return a YAML text of a stage as dataclasses by name, as `read_record` does one."""
+    found = _read(inputs, name, reader_of(Mapping[str, type_]), data)  # type: ignore[valid-type]
+    return typing.cast(Mapping[str, T], found)
+
+
+def _read(inputs: Inputs, name: str, reader: Reader, data: Any) -> Any:
     try:
-        return from_data(type_, inputs.yaml(name) if data is None else data)
+        return reader(inputs.yaml(name) if data is None else data, ())
     except WrongDataError as error:
         raise _misfit(inputs, name, error) from None
 
@@ -169,7 +190,7 @@ def reader_of(type_: Any) -> Reader:
     if origin is typing.Annotated:
         return reader_of(arguments[0])
     if origin in (typing.Union, types.UnionType):
-        return _reader_of_union([each for each in arguments if each is not type(None)])
+        return _reader_of_union([m for m in arguments if m not in (type(None), Absent)])
     if origin is typing.Literal:
         return functools.partial(_read_literal, arguments)
     if origin is tuple:
@@ -230,6 +251,9 @@ def _reader_of_union(members: list[Any]) -> Reader:
     kinds = {kind: reader_of(each) for each in members if (kind := kind_of(each)) is not None}
     if kinds:
         return functools.partial(_read_kind, kinds)
+    if all(map(dataclasses.is_dataclass, members)):
+        first = {fields_of(each)[0].key: reader_of(each) for each in members}
+        return functools.partial(_read_by_key, first)
     readers = [reader_of(each) for each in members]
 
     def read(data: Any, path: Path) -> Any:
@@ -249,6 +273,16 @@ def _read_kind(kinds: Mapping[str, Reader], data: Any, path: Path) -> Any:
     if data.get("kind") not in kinds:
         raise WrongDataError((*path, "kind"), f"must be one of {', '.join(kinds)}")
     return kinds[data["kind"]]({k: v for k, v in data.items() if k != "kind"}, path)
+
+
+def _read_by_key(readers: Mapping[str, Reader], data: Any, path: Path) -> Any:
+    """Return the record whose first key is there."""
+    if not isinstance(data, dict):
+        raise WrongDataError(path, "must be a mapping")
+    found = next((key for key in readers if key in data), None)
+    if found is None:
+        raise WrongDataError(path, f"must have one of the keys {', '.join(readers)}")
+    return readers[found](data, path)
 
 
 def _read_dataclass(type_: type, data: Any, path: Path) -> Any:

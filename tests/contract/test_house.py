@@ -14,7 +14,7 @@ stages.machine
 stages.lair
 stages.mapping
 stages.reference stages.fabric stages.volumes
-stages.skewing
+stages.skewing stages.layer.texts
 stages.layer.routes stages.kernel.parts stages.kernel.mlir
 stages.layer.streams
 stages.layer.vector stages.layer.pe stages.layer.bound

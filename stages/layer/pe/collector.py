@@ -48,7 +48,7 @@ class Collector:
         self.departure, self.collections, self.then = departure, collections, then
         self.gathering = self.model.pes(f"{departure}_adapters")
         self.gathered = self.naming.of(f"gathered_{departure}")
-        local = f"{leaving_name(self.model.graph['departures'][departure])}_collected_local"
+        local = f"{leaving_name(self.model.typed.departures[departure])}_collected_local"
         program.keep(local, self.model.type_of(local), self.model.shapes[local])
 
     @property

@@ -90,7 +90,8 @@ class Gatherer:
         gathers = [d for d in graph["departures"].values() if d["by"] == "gather"]
         streams += len(graph["departures"]) - len(gathers)
         free = (profile.instruction_queue - 1 - streams) // len(gathers)
-        return max(1, free // max(map(instructions_of, gathers)))
+        in_turn = [d.in_turn for d in self.program.model.typed.departures.values() if d.in_turn]
+        return max(1, free // max(map(instructions_of, in_turn)))
 
     def write(self, body: Body) -> None:
         """Write the task that sends, and those that go on with it."""

@@ -14,6 +14,8 @@ from stages.lair.layer import Layer
 from stages.layer.pe.words import read_words
 from stages.layer.routes.leaving import leaving_name
 from stages.layer.routes.returning import after_returns, layer_after_returns, returned_tensors
+from stages.layer.texts.graph import Graph
+from stages.mapping.records import from_data
 from stages.poly.ast import condition_of, expression_of
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.expression import Number, Value
@@ -91,10 +93,15 @@ class Work:
         return stream in self.passing or numbers.count(self.numbers[stream]) > 1
 
     @cached_property
+    def typed(self) -> Graph:
+        """The task graph, as dataclasses."""
+        return from_data(Graph, self.graph)
+
+    @cached_property
     def of_adapters(self) -> set[str]:
         """The local tensors that only adapters have."""
         spread = [a["tensor"] for a in self.graph["arrivals"].values() if a["spread"]]
-        collected = [leaving_name(c) for c in self.graph.get("collections", {}).values()]
+        collected = [leaving_name(c) for c in self.typed.collections.values()]
         return {f"{t}_source_local" for t in spread} | {f"{t}_collected_local" for t in collected}
 
     @cached_property

@@ -85,7 +85,7 @@ class Leads:
         """Return the symbolic constants of PEs, and of the steps after which something leaves."""
         if name not in self.gathered:
             return self.model.instance_set(f"lead_{name}").params()
-        steps = steps_of(statement, self.model.graph)
+        steps = steps_of(statement, self.model.typed)
         assert steps is not None, "what leaves early does so after a step"
         stops = bind_set(isl.Set(self.early[name]["lead"]["after"]), steps.names)
         return stops.intersect(self.model.pes(f"{name}_chain"))
@@ -104,7 +104,7 @@ class Leads:
     def _steps(self, arrival: str) -> list[Steps]:
         """Return the steps that are the sequences of an arrival, of which something leaves."""
         statements = dict.fromkeys(d["lead"]["statement"] for d in self.early.values())
-        every = [steps_of(statement, self.model.graph) for statement in statements]
+        every = [steps_of(statement, self.model.typed) for statement in statements]
         return [s for s in every if s is not None and s.in_sequences and arrival in s.cuts]
 
     def _ends(self, name: str) -> tuple[isl.Set, isl.Set]:

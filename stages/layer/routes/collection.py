@@ -14,6 +14,8 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.layer.routes.leaving import gathered, leaving_name
+from stages.layer.texts.graph import Collection, Departure, InTurn, Sequences
+from stages.layer.texts.kinds import Clear, Collect, Task
 from stages.poly.border import BorderChain, classes
 from stages.poly.flow import parity
 from stages.poly.gather import find_gather
@@ -99,31 +101,43 @@ def chain_objects(name: str, chain: BorderChain) -> dict[str, isl.Set | isl.Map]
     }
 
 
-def collection(departure: str, name: str, turned: isl.Map) -> dict[str, object]:
-    """Return what tasks.yaml says of a collection, besides what it says of its departure."""
-    return {
-        "departure": departure,
-        "colours": [f"{name}_even", f"{name}_odd"],
-        "out": f"{name}_out",
-        "parity": parity(turned.apply_range(isl.Map("{ [lane, depth] -> [depth, lane] }"))),
-    }
+def collection_of(
+    departure: str,
+    described: Departure,
+    along: str,
+    turned: isl.Map,
+    sequences: Sequences | None,
+    in_turn: InTurn | None,
+) -> Collection:
+    """Return what tasks.yaml says of a collection of a departure, which is on its way `along`."""
+    returns = described.returns
+    return Collection(
+        tensor=described.tensor,
+        side=described.side,
+        colours=(f"{along}_even", f"{along}_odd"),
+        by=described.by if in_turn is None else "gather",
+        parity=parity(turned.apply_range(isl.Map("{ [lane, depth] -> [depth, lane] }"))),
+        returns=returns,
+        departure=departure,
+        out=f"{along}_out" if returns is None else f"{returns}_source",
+        sequences=sequences,
+        in_turn=in_turn,
+    )
 
 
-def in_turn(
-    order: isl.Map, lanes: isl.Map, chain: BorderChain
-) -> dict[str, object]:
-    """Return what tasks.yaml says of a collection of which adapters pass on elements in turn.
+def in_turn(order: isl.Map, lanes: isl.Map, chain: BorderChain) -> InTurn | None:
+    """Return how the adapters of a collection pass on elements in turn.
 
-    Empty if they must add them up. `order` is { t[e] -> [PE -> index] } of all that a port gets,
+    None if they must add them up. `order` is { t[e] -> [PE -> index] } of all that a port gets,
     at its adapters, `lanes` { t[e] -> PE } the adapters of the rows or columns that sum it.
     """
     found = find_gather(order, lanes, chain.line, chain.reach.range())
-    return {} if found is None or found.rows else gathered(found)
+    return None if found is None or found.rows else gathered(found)
 
 
-def passed_on(collections: typing.Mapping[str, typing.Mapping[str, object]]) -> set[str]:
+def passed_on(collections: typing.Mapping[str, Collection]) -> set[str]:
     """Return the departures that adapters pass on in turn, and add nothing to."""
-    return {str(c["departure"]) for c in collections.values() if c["by"] == "gather"}
+    return {each.departure for each in collections.values() if each.in_turn is not None}
 
 
 def named_along(departure: str, parts: list[isl.Map]) -> list[tuple[str, isl.Map]]:
@@ -134,9 +148,9 @@ def named_along(departure: str, parts: list[isl.Map]) -> list[tuple[str, isl.Map
 
 
 def collecting_tasks(
-    departure: str, described: dict[str, object], initial: str
-) -> typing.Iterator[tuple[str, dict[str, object]]]:
+    name: str, departure: Departure, initial: str
+) -> typing.Iterator[tuple[str, Task]]:
     """Yield the tasks of adapters that take the sums of a departure, all of them `initial`."""
-    cleared = {"tensor": f"{leaving_name(described)}_collected", "value": initial}
-    yield f"clear_{departure}", {"kind": "clear", "departure": departure, **cleared}
-    yield f"gather_{departure}", {"kind": "gather", "departure": departure}
+    collected = f"{leaving_name(departure)}_collected"
+    yield f"clear_{name}", Clear(departure=name, tensor=collected, value=initial)
+    yield f"gather_{name}", Collect(departure=name)

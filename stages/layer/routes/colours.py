@@ -22,13 +22,13 @@ if typing.TYPE_CHECKING:
 
 def shared_colours(
     streams: Dict[str, Routes], grid: Rectangle, profile: Profile, mapping: Mapping
-) -> list[str | list[str]]:
+) -> tuple[str | tuple[str, ...], ...]:
     """Return the streams of each colour: one, while there are colours enough.
 
     Else streams that pass no router together share one. Raises UserError if that does not suffice.
     """
     if len(streams) <= profile.colours:
-        return list(streams)
+        return tuple(streams)
     routers = {name: routers_of(routes) for name, routes in streams.items()}
     shared = share(routers)
     if len(shared) > profile.colours:
@@ -40,4 +40,4 @@ def shared_colours(
             mapping.key_span("tensors"),
             "let fewer tensors arrive and leave there",
         )
-    return [group[0] if len(group) == 1 else group for group in shared]
+    return tuple(group[0] if len(group) == 1 else tuple(group) for group in shared)

@@ -9,6 +9,7 @@ import typing
 
 import islpy as isl
 
+from stages.layer.texts.graph import Departure, InTurn, Leaving
 from stages.poly.gather import Gather, find_gather
 from stages.poly.order import at_places, behind_ports
 from stages.poly.pieces import from_domain
@@ -17,22 +18,19 @@ from stages.poly.side import bounding_rectangle, turn
 Objects = typing.Mapping[str, typing.Any]
 """The objects of adapted.isl, or of routes.isl."""
 
-Departure = typing.Mapping[str, typing.Any]
-"""A departure of tasks.yaml, or a collection."""
 
-
-def leaving_name(stream: Departure) -> str:
+def leaving_name(stream: Leaving) -> str:
     """Return the name in adapted.isl of what a departure or a collection sends."""
-    return str(stream.get("returns", stream["tensor"]))
+    return stream.returns or stream.tensor
 
 
-def leaving(adapted: Objects, stream: Departure, chain: isl.Set | isl.UnionSet) -> isl.Map:
+def leaving(adapted: Objects, stream: Leaving, chain: isl.Set | isl.UnionSet) -> isl.Map:
     """Return { t[e] -> [PE -> index] } of all that leaves on the row or column of a chain's PE."""
     order = isl.Map.from_union_map(from_domain(adapted["departures"], leaving_name(stream)))
-    order = order.set_tuple_name(isl.dim_type.in_, stream["tensor"])
+    order = order.set_tuple_name(isl.dim_type.in_, stream.tensor)
     core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
     pes = isl.Set.from_union_set(chain) if isinstance(chain, isl.UnionSet) else chain
-    return at_places(behind_ports(order, stream["side"], core), pes)
+    return at_places(behind_ports(order, stream.side, core), pes)
 
 
 def summed_elements(
@@ -40,15 +38,15 @@ def summed_elements(
 ) -> isl.UnionMap:
     """Return { t[e] -> PE } of the elements of a tensor that PEs sum on their way out."""
     found = isl.UnionMap("{ }")
-    for name, described in departures.items():
-        if described["tensor"] == tensor and described["by"] != "gather":
-            order = leaving(adapted, described, routes[f"{name}_chain"])
+    for name, departure in departures.items():
+        if departure.tensor == tensor and departure.in_turn is None:
+            order = leaving(adapted, departure, routes[f"{name}_chain"])
             found = found.union(isl.UnionMap.from_map(order.range_factor_domain()))
     return found
 
 
-def gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Objects) -> dict[str, object]:
-    """Return what tasks.yaml says of a departure that is gathered; empty if it is summed.
+def gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Objects) -> InTurn | None:
+    """Return how PEs gather a departure; None if they sum it.
 
     `order` is what leaves at the PEs of its chain, `sums` { t[e] -> PE } those that compute it.
     Where every lane has one PE only, there is nothing to gather.
@@ -58,21 +56,25 @@ def gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Objects) -> dic
     deeper = isl.Map("{ [lane, depth] -> [lane, d] : depth < d }")
     lanes = chain.apply(turned)
     if lanes.apply(deeper).is_disjoint(lanes):
-        return {}
+        return None
     found = find_gather(order, sums, turned, chain)
-    return {} if found is None else gathered(found)
+    return None if found is None else gathered(found)
 
 
-def gathered(found: Gather) -> dict[str, object]:
+def gathered(found: Gather) -> InTurn:
     """Return what tasks.yaml says of a gather."""
-    rows = {"first": list(map(str, found.first)), "rows": list(map(str, found.rows))}
-    parts = {"before": found.before, "own": found.own, "after": found.after}
-    return {"by": "gather", **rows, **{part: str(count) for part, count in parts.items()}}
+    return InTurn(
+        first=tuple(map(str, found.first)),
+        rows=tuple(map(str, found.rows)),
+        before=str(found.before),
+        own=str(found.own),
+        after=str(found.after),
+    )
 
 
-def instructions_of(departure: Departure) -> int:
+def instructions_of(in_turn: InTurn | None) -> int:
     """Return how many instructions send a departure at once: those of a gather pass others on."""
-    if departure["by"] != "gather":
+    if in_turn is None:
         return 1
-    parts = (isl.PwAff(str(departure[part])) for part in ("before", "after"))
+    parts = map(isl.PwAff, (in_turn.before, in_turn.after))
     return 1 + sum(bool(part.max_val().is_pos()) for part in parts)

@@ -14,7 +14,7 @@ Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III
 from __future__ import annotations
 
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -33,8 +33,6 @@ from stages.skewing.topology import ALONG, Topology
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-Described = dict[str, dict[str, str]]
-
 BEYOND = {"E": ("x < u", "y = v"), "W": ("u < x", "y = v"), "S": ("y < v", "x = u"),
           "N": ("v < y", "x = u")}
 """By the side to which PEs pass on: when PE[u, v] lies farther than PE[x, y], and on its lane."""
@@ -46,6 +44,14 @@ APART = "no PE uses what another one uses"
 LONG = "isl needs long to tell"
 AGAINST = "PEs lag the other way"
 OTHER = "PEs use it in another order"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """By statement, the times in whose order PEs use what they pass on; or why there are none."""
+
+    order: Mapping[str, str]
+    otherwise: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +80,7 @@ class Ordering:
                 name = each.name
                 self.skewed[name] = Skewed(statement=each, wanted=wanted[name], lag=lags[name])
 
-    def of(self, tensor: str, taken: isl.Map, side: str, *, lanes: bool) -> Described:
+    def of(self, tensor: str, taken: isl.Map, side: str, *, lanes: bool) -> Times:
         """Return the order in which PEs { tensor[e] -> PE } pass it on to a side, by statement.
 
         Along their `lanes`, or else from lane to lane.
@@ -82,12 +88,14 @@ class Ordering:
         farther, same = BEYOND[side]
         condition = f"{farther} and {same}" if lanes else farther
         beyond = isl.Map(f"{{ PE[x, y] -> PE[u, v] : {condition} }}")
-        found: Described = {}
+        order, otherwise = {}, {}
         for name in self._readers(tensor):
             why = self._why(name, tensor, taken, beyond, side)
-            text = why or _times(self.skewed[name].lag, self.names)
-            found.setdefault("otherwise" if why else "order", {})[name] = text
-        return found
+            if why is None:
+                order[name] = _times(self.skewed[name].lag, self.names)
+            else:
+                otherwise[name] = why
+        return Times(order=order, otherwise=otherwise)
 
     def _readers(self, tensor: str) -> Sequence[str]:
         return [n for n, reads in self.space.reads.items() if _of(reads, tensor) is not None]

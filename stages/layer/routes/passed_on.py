@@ -21,6 +21,7 @@ import typing
 
 import islpy as isl
 
+from stages.layer.texts.graph import Passing
 from stages.poly.flow import Routes, parity
 from stages.poly.passing import Line
 from stages.poly.side import SIDES
@@ -70,12 +71,10 @@ def line_objects(name: str, line: Line) -> dict[str, isl.Set]:
     }
 
 
-def described(
-    name: str, line: Line, turned: isl.Map, first: int | None
-) -> dict[str, typing.Any]:
+def described(name: str, line: Line, turned: isl.Map, first: int | None) -> Passing:
     """Return what tasks.yaml says of a line inwards from depth `first`, else along a border."""
-    *colours, enters = line_colours(name)
+    even, odd, enters = line_colours(name)
     if line.enters is not None:
-        enters = colours[line.enters]
+        enters = (even, odd)[line.enters]
     along = turned.apply_range(isl.Map(SWAP)) if first is None else turned
-    return {"colours": colours, "enters": enters, "parity": parity(along)}
+    return Passing(colours=(even, odd), enters=enters, parity=parity(along))

@@ -40,9 +40,9 @@ from stages.layer.routes.leaving import instructions_of
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
-    from stages.layer.routes.routing import Streams
+    from stages.layer.routes.placed import Streams
+    from stages.layer.texts.graph import Departure
 
-Description = dict[str, typing.Any]
 Waits = Mapping[str, Sequence[str]]
 Chains = Sequence[Sequence[str]]
 COMPUTING = "a computing PE"
@@ -67,7 +67,7 @@ def waiting_of(streams: Streams, waits: Waits) -> Waiting:
     """
     names = _in_order(streams, waits)
     places = _places(streams, names)
-    free = streams.profile.instruction_queue - 1
+    free = streams.placed.profile.instruction_queue - 1
     apart = [[name] for name in names]
     together = {place: apart for place in places} | {COMPUTING: _data_chains(streams, names)}
     if all(_most(costs, together[place]) <= free for place, costs in places.items()):
@@ -77,7 +77,7 @@ def waiting_of(streams: Streams, waits: Waits) -> Waiting:
         if all(_most(costs, chains) <= free for costs in places.values()):
             found = {name: before for chain in chains for name, before in _after(streams, chain)}
             return Waiting(most=_most(places[COMPUTING], chains), waits=found)
-    if streams.returned:
+    if streams.placed.returned:
         raise _refusal(streams, places)
     return Waiting(most=_most(places[COMPUTING], [names]), waits=_after_arrivals(streams, names))
 
@@ -88,11 +88,11 @@ def _refusal(streams: Streams, places: Mapping[str, Mapping[str, int]]) -> UserE
         ((place, name, most) for place, costs in places.items() for name, most in costs.items()),
         key=lambda found: found[2],
     )
-    queue = streams.profile.instruction_queue
+    queue = streams.placed.profile.instruction_queue
     return UserError(
-        f"on {place} {most} streams of {streams.departures[name]['tensor']} wait for other PEs at "
-        f"once, and {streams.profile.name} starts no task while {queue} do",
-        streams.mapping.span("placement"),
+        f"on {place} {most} streams of {streams.departures[name].tensor} wait for other PEs at "
+        f"once, and {streams.placed.profile.name} starts no task while {queue} do",
+        streams.placed.mapping.span("placement"),
         "place statements on the PEs that compute what they read, build the graph in parts, or "
         "take a machine with a longer instruction_queue",
     )
@@ -100,15 +100,15 @@ def _refusal(streams: Streams, places: Mapping[str, Mapping[str, int]]) -> UserE
 
 def _in_order(streams: Streams, waits: Waits) -> list[str]:
     """Return the departures that may wait for other PEs, in an order of their statements."""
-    layer = streams.layer
+    layer = streams.placed.layer
     before = {s.name: set(waits.get(s.name, ())) for s in layer.statements}
     for statement in layer.statements:
-        back = [a.tensor for a in statement.reads if a.tensor in streams.returned]
-        before[statement.name] |= {writer_of(layer, streams.returned[t]).name for t in back}
+        back = [a.tensor for a in statement.reads if a.tensor in streams.placed.returned]
+        before[statement.name] |= {writer_of(layer, streams.placed.returned[t]).name for t in back}
     order = list(graphlib.TopologicalSorter(before).static_order())
 
     def place(name: str) -> int:
-        return order.index(writer_of(layer, str(streams.departures[name]["tensor"])).name)
+        return order.index(writer_of(layer, streams.departures[name].tensor).name)
 
     return sorted((n for n in streams.departures if _may_wait(n, streams)), key=place)
 
@@ -117,7 +117,7 @@ def _may_wait(name: str, streams: Streams) -> bool:
     """Say whether a PE sends what comes from others, too, or what comes back or is collected."""
     departure, chain = streams.departures[name], _pes(streams, f"{name}_chain")
     alone = chain.is_subset(_pes(streams, f"{name}_first"))
-    return "returns" in departure or "collected" in departure or not alone
+    return departure.returns is not None or departure.collected or not alone
 
 
 def _places(streams: Streams, names: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -134,12 +134,12 @@ def _most(costs: Mapping[str, int], chains: Chains) -> int:
     return sum(max(costs[name] for name in chain) for chain in chains)
 
 
-def _computing(departure: Description) -> int:
+def _computing(departure: Departure) -> int:
     """Return how many streams wait on a PE: what it sends, and what comes back.
 
     It must take that meanwhile: the last PE of a row sends back what it has while it takes more.
     """
-    return ("returns" in departure) + instructions_of(departure)
+    return (departure.returns is not None) + instructions_of(departure.in_turn)
 
 
 def _adapting(streams: Streams, name: str, side: str) -> int:
@@ -147,11 +147,11 @@ def _adapting(streams: Streams, name: str, side: str) -> int:
 
     It sends what it spreads when it has heard all of it.
     """
-    back = streams.arrivals.get(_back(streams, name) or "", {})
-    along = [c for c in streams.collections.values() if c["departure"] == name]
-    spread = [back] if back.get("spread") else []
-    passed = sum(instructions_of(c) - 1 for c in along if c["side"] == side)
-    return passed + sum(stream["side"] == side for stream in (*along, *spread))
+    back = streams.arrivals.get(streams.departures[name].returns or "")
+    along = [c for c in streams.collections.values() if c.departure == name]
+    passed = sum(instructions_of(c.in_turn) - 1 for c in along if c.side == side)
+    spread = back is not None and back.spread and back.side == side
+    return passed + sum(collection.side == side for collection in along) + spread
 
 
 def _data_chains(streams: Streams, names: Sequence[str]) -> list[list[str]]:
@@ -172,10 +172,10 @@ def _ends_before(first: str, second: str, streams: Streams) -> bool:
     It is if what the second one sends is made of it, and all PEs that the latter passes, and those
     that take it when it comes back, take the first one.
     """
-    back = _back(streams, first)
+    back = streams.departures[first].returns
     if back is None:
         return False
-    made = streams.departures[second]["tensor"] in _made_of(back, streams.layer)
+    made = streams.departures[second].tensor in _made_of(back, streams.placed.layer)
     return made and bool(_computing_pes(streams, second).is_subset(_takers(streams, back)))
 
 
@@ -222,20 +222,21 @@ def _is_apart(arrival: str, name: str, streams: Streams) -> bool:
 
     An adapter spreads the one and collects the other, or a PE takes the one for other statements.
     """
-    described, tensor = streams.arrivals[arrival], str(streams.departures[name]["tensor"])
+    described, tensor = streams.arrivals[arrival], streams.departures[name].tensor
     computing, concerned = _computing_pes(streams, name), _concerned(streams, name)
-    adapters = described["spread"] and not concerned.is_disjoint(
+    adapters = described.spread and not concerned.is_disjoint(
         _pes(streams, f"{arrival}_adapters")
     )
-    read = any(a.tensor == described["tensor"] for a in writer_of(streams.layer, tensor).reads)
+    read = any(a.tensor == described.tensor for a in writer_of(streams.placed.layer, tensor).reads)
     return bool(adapters or not (read or computing.is_disjoint(_takers(streams, arrival))))
 
 
 def _concerned(streams: Streams, name: str) -> isl.Set:
     """Return the PEs that have some part in a departure: computing ones, and adapters."""
-    pes, back = _computing_pes(streams, name), _back(streams, name)
-    parts = [f"{along}_chain" for along, c in streams.collections.items() if c["departure"] == name]
-    parts += [f"{each}_adapters" for each in (name, back) if f"{each}_adapters" in streams.objects]
+    pes, back = _computing_pes(streams, name), streams.departures[name].returns
+    parts = [f"{along}_chain" for along, c in streams.collections.items() if c.departure == name]
+    adapters = (f"{each}_adapters" for each in (name, back))
+    parts += [each for each in adapters if each in streams.routed.objects]
     for part in parts:
         pes = pes.union(_pes(streams, part))
     return pes
@@ -243,19 +244,13 @@ def _concerned(streams: Streams, name: str) -> isl.Set:
 
 def _computing_pes(streams: Streams, name: str) -> isl.Set:
     """Return the computing PEs that send some of a departure, or take some of what comes back."""
-    chain, back = _pes(streams, f"{name}_chain"), _back(streams, name)
+    chain, back = _pes(streams, f"{name}_chain"), streams.departures[name].returns
     return chain if back is None else chain.union(_takers(streams, back))
 
 
 def _takers(streams: Streams, arrival: str) -> isl.Set:
-    return typing.cast(isl.Map, streams.objects[f"{arrival}_taken"]).range()
-
-
-def _back(streams: Streams, name: str) -> str | None:
-    """Return the name with which a departure comes back; None if it leaves."""
-    back = streams.departures[name].get("returns")
-    return None if back is None else str(back)
+    return typing.cast(isl.Map, streams.routed.objects[f"{arrival}_taken"]).range()
 
 
 def _pes(streams: Streams, name: str) -> isl.Set:
-    return typing.cast(isl.Set, streams.objects[name])
+    return typing.cast(isl.Set, streams.routed.objects[name])

@@ -22,6 +22,7 @@ from stages.lair.layer import Layer, Statement
 from stages.lair.operations import LOOPED, operations_of
 from stages.layer.streams.leaders import Leaders, elements
 from stages.layer.streams.portions import Flows
+from stages.layer.texts.graph import Departure
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.colouring import share
 from stages.poly.cuts import Cut, IndexBox, cuts_of
@@ -31,7 +32,6 @@ from stages.poly.pieces import from_domain
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
 
-Description = dict[str, typing.Any]
 AHEAD = 2
 """Portions for which receives are under way at a time."""
 
@@ -99,7 +99,7 @@ class Cutter:
         profile: Profile,
         flows: Flows,
         leaders: Leaders,
-        departures: Mapping[str, Description],
+        departures: Mapping[str, Departure],
         waiting: int,
     ) -> None:
         """Take what statements go by, and how many instructions are free to stream.
@@ -108,7 +108,7 @@ class Cutter:
         arrivals are not cut.
         """
         self.layer, self.profile, self.flows, self.leaders = layer, profile, flows, leaders
-        self.leaving = {d["tensor"] for d in departures.values() if "sparse" not in d}
+        self.leaving = {d.tensor for d in departures.values() if d.sequences is None}
         self.free = profile.instruction_queue - 1 - self._together(leaders.boxes) - waiting
         self.whole = {name: WHOLE if box else NO_BOX for name, box in leaders.boxes.items()}
 
@@ -155,7 +155,7 @@ class Cutter:
         others = [
             elements(other)
             for name, other in self.leaders.boxes.items()
-            if name not in arrivals and self.flows.arrivals[name]["tensor"] in read
+            if name not in arrivals and self.flows.arrivals[name].tensor in read
         ]
         return Group(
             box=box,

@@ -65,7 +65,7 @@ class _Finder:
     ) -> None:
         self.computing, self.waits, self.held, self.flows = computing, waits, held, flows
         self.targets = {s.name: s.target.tensor for s in layer.statements}
-        dense = [n for n, a in flows.arrivals.items() if not a["sparse"] and "returns" not in a]
+        dense = [n for n, a in flows.arrivals.items() if not a.sparse and a.returns is None]
         self.boxes = {name: index_box(flows.passing(name)) for name in dense}
         self.found: dict[str, list[str]] = {}
         self.follows: dict[str, list[str]] = {}
@@ -75,7 +75,7 @@ class _Finder:
     def find(self, statement: Statement) -> None:
         """Find the leaders of a statement; those of all that it waits for are found."""
         name, read = statement.name, {access.tensor for access in statement.reads}
-        arriving = [n for n, a in self.flows.arrivals.items() if a["tensor"] in read]
+        arriving = [n for n, a in self.flows.arrivals.items() if a.tensor in read]
         before = [other for other in self.waits.get(name, ()) if other in self.late]
         followed = [b for b in before if self.targets[b] in read and b not in self.held_up]
         followed = [] if self.targets[name] in self.held else followed

@@ -17,6 +17,8 @@ import islpy as isl
 
 from stages.layer.routes.leaving import leaving
 from stages.layer.streams.portions import Flows
+from stages.layer.texts.graph import Arrival, Departure, Graph, Portions
+from stages.layer.texts.kinds import Compute, React
 from stages.poly.bind import PE_NAMES, bind_range, index_names, unbind_set
 from stages.poly.completed import Lead, lead_of
 from stages.poly.cuts import last_in
@@ -26,7 +28,6 @@ from stages.poly.pieces import from_domain, maps_of
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
 
-Description = Mapping[str, typing.Any]
 STEP = 5
 """Scalar operations of taking a portion and running a step, roughly."""
 
@@ -90,31 +91,35 @@ class Room:
     in_step: bool
 
 
-def steps_of(statement: str, graph: Description) -> Steps | None:
+def steps_of(statement: str, graph: Graph) -> Steps | None:
     """Return the steps of a statement, given what tasks.yaml says; None if it is one step."""
-    tasks = [t for t in graph["tasks"].values() if t.get("statement") == statement]
-    arrivals = graph["arrivals"]
+    tasks = graph.tasks.values()
     for task in tasks:
-        if "portions" in task:
-            return _portion_steps(statement, {n: arrivals[n] for n in task["portions"]})
-    reacting = [task["arrival"] for task in tasks if task["kind"] == "react"]
-    return _sequence_steps(statement, {name: arrivals[name] for name in reacting})
+        if isinstance(task, Compute) and task.statement == statement and task.portions:
+            return _portion_steps(statement, cuts_by(task, graph))
+    reacting = [t.arrival for t in tasks if isinstance(t, React) and t.statement == statement]
+    return _sequence_steps(statement, {name: graph.arrivals[name] for name in reacting})
 
 
-def _portion_steps(statement: str, arrivals: Mapping[str, Description]) -> Steps:
-    cuts = {name: arrival["portions"] for name, arrival in arrivals.items()}
-    counts = next(iter(cuts.values()))["counts"]
+def cuts_by(task: Compute, graph: Graph) -> dict[str, Portions]:
+    """Return, by arrival, the portions in whose steps a task runs."""
+    cuts = ((name, graph.arrivals[name].portions) for name in task.portions)
+    return {name: cut for name, cut in cuts if cut is not None}
+
+
+def _portion_steps(statement: str, cuts: Mapping[str, Portions]) -> Steps:
+    counts = next(iter(cuts.values())).counts
     return Steps(
         statement=statement,
-        cuts={name: isl.Map(cut["of"]) for name, cut in cuts.items()},
+        cuts={name: isl.Map(cut.of) for name, cut in cuts.items()},
         box=tuple((0, count - 1) for count in counts),
         names=tuple(index_names(len(counts))),
     )
 
 
-def _sequence_steps(statement: str, arrivals: Mapping[str, Description]) -> Steps | None:
+def _sequence_steps(statement: str, arrivals: Mapping[str, Arrival]) -> Steps | None:
     """Return steps that are sequences; None if there is one, or if streams have other ones."""
-    boxes = {tuple((low, high) for low, high in a["outer"]) for a in arrivals.values()}
+    boxes = {arrival.outer for arrival in arrivals.values()}
     box = boxes.pop() if boxes else ()
     if boxes or all(low == high for low, high in box):
         return None
@@ -134,7 +139,7 @@ class Leading:
     """What leaves of one departure, and the steps of the statement that writes it."""
 
     flows: Flows
-    departure: Description
+    departure: Departure
     chain: isl.Set
     steps: Steps
     type: str
@@ -167,7 +172,8 @@ class Leading:
     @property
     def lead(self) -> Lead:
         """Return what leaves after which steps, as tasks.yaml says."""
-        return lead_of(self.order, self.last, isl.Set(self.departure["lead"]["after"]), self.pes)
+        assert self.departure.lead is not None, "something leaves early"
+        return lead_of(self.order, self.last, isl.Set(self.departure.lead.after), self.pes)
 
     def slack(self, profile: Profile) -> int:
         """Return the cycles in which a PE waits for portions, roughly; none for sequences."""
@@ -184,5 +190,5 @@ class Leading:
     def is_alike(self, lead: Lead) -> bool:
         """Say whether all PEs of a lane send the same after the same steps."""
         sent = unbind_set(lead.after.wrap(), "PE", PE_NAMES)
-        lane = isl.Map(LANES[self.departure["side"]])
+        lane = isl.Map(LANES[self.departure.side])
         return lane.intersect_domain(self.pes).apply_range(sent).is_subset(sent)

@@ -27,13 +27,15 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import islpy as isl
 
 from stages.layer.routes.collection import passed_on
-from stages.layer.streams.leading import Description, Leading, Room, Steps, steps_of
+from stages.layer.streams.leading import Leading, Room, Steps, steps_of
 from stages.layer.streams.portions import Flows
 from stages.layer.streams.rows import choose_rows
+from stages.layer.texts.graph import Early, Graph
 from stages.poly.ast import condition_of
 from stages.poly.bind import PE_NAMES, bind_set, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
@@ -50,28 +52,39 @@ RUN_TIME = 4
 """Scalar operations that find the size of a send before it, roughly."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """What leaves after which portions: `all` of it or some, and the number of `sends`.
+
+    `spent` are cycles of a PE, `saved` those of the whole.
+    """
+
+    after: str
+    all: bool
+    sends: int
+    spent: int
+    saved: int
+
+
 def leads_of(
-    graph: Description, flows: Flows, writers: Mapping[str, str], profile: Profile
-) -> dict[str, Description]:
+    graph: Graph, flows: Flows, writers: Mapping[str, str], profile: Profile
+) -> dict[str, Early]:
     """Return, by departure, what tasks.yaml says of what leaves early.
 
     `graph` is what tasks.yaml says otherwise; `writers` gives the statement of a tensor.
     """
-    found: dict[str, Description] = {}
-    departures = graph["departures"]
-    dense = [name for name, departure in departures.items() if "sparse" not in departure]
-    returns = any("returns" in departure for departure in departures.values())
-    in_turn = passed_on(graph.get("collections", {}))
-    copies = any("copies" in arrival for arrival in graph["arrivals"].values())
-    for name in dense:
-        steps = steps_of(writers[departures[name]["tensor"]], graph)
+    found: dict[str, Early] = {}
+    dense = {name: each for name, each in graph.departures.items() if each.sequences is None}
+    returns = any(departure.returns is not None for departure in graph.departures.values())
+    in_turn = passed_on(graph.collections)
+    copies = any(arrival.copies for arrival in graph.arrivals.values())
+    for name, departure in dense.items():
+        steps = steps_of(writers[departure.tensor], graph)
         if steps is None:
             continue
         chain, first = (flows.routes[f"{name}_{part}"] for part in ("chain", "first"))
-        type_ = graph["tensors"][departures[name]["tensor"]]["type"]
-        leading = Leading(
-            flows=flows, departure=departures[name], chain=chain, steps=steps, type=type_
-        )
+        type_ = graph.tensors[departure.tensor].type
+        leading = Leading(flows=flows, departure=departure, chain=chain, steps=steps, type=type_)
         in_step = set(steps.cuts) == set(_taking_tasks(graph)) and not copies
         room = Room(
             sends=free_instructions(graph, profile) // len(dense),
@@ -79,56 +92,61 @@ def leads_of(
             in_step=in_step and name not in in_turn,
         )
         chosen = None
-        by_turns = "returns" in departures[name] or "waits" in departures[name]
+        by_turns = departure.returns is not None or bool(departure.waits)
         waits = by_turns or (returns and not room.alone)
         if not leading.is_mixed and not waits:
-            gathered = departures[name]["by"] == "gather"
-            chosen = choose_rows(leading, room) if gathered else _choose(leading, room, profile)
+            summed = departure.in_turn is None
+            chosen = _choose(leading, room, profile) if summed else choose_rows(leading, room)
         if chosen is not None:
-            found[name] = {"statement": steps.statement, **chosen}
+            found[name] = chosen
     return found
 
 
-def free_instructions(graph: Description, profile: Profile) -> int:
+def free_instructions(graph: Graph, profile: Profile) -> int:
     """Return how many more instructions may wait on a PE: with too many, no task starts.
 
     Besides one for each departure, and what takes what arrives.
     """
-    dense = [arrival for arrival in graph["arrivals"].values() if not arrival["sparse"]]
-    receives = sum(2 if "portions" in arrival else 1 for arrival in dense)
-    return max(0, profile.instruction_queue - 1 - receives - len(graph["departures"]))
+    dense = [arrival for arrival in graph.arrivals.values() if not arrival.sparse]
+    receives = sum(1 if arrival.portions is None else 2 for arrival in dense)
+    return max(0, profile.instruction_queue - 1 - receives - len(graph.departures))
 
 
-def _taking_tasks(graph: Description) -> list[str]:
+def _taking_tasks(graph: Graph) -> list[str]:
     """Return the arrivals that a PE takes only as long as its tasks run."""
-    arrivals = graph["arrivals"].items()
-    return [name for name, a in arrivals if a["sparse"] or "portions" in a]
+    arrivals = graph.arrivals.items()
+    return [name for name, each in arrivals if each.sparse or each.portions is not None]
 
 
-def _choose(leading: Leading, room: Room, profile: Profile) -> Description | None:
+def _choose(leading: Leading, room: Room, profile: Profile) -> Early | None:
     """Return the steps after which a departure is sent, and why; None if all leaves at the end."""
     last, order, pes = leading.last, leading.order, leading.pes
     found = [
-        {"after": spell_object(stops), **gain}
+        gain
         for stops in stops_of(last, leading.steps.box)
-        if (gain := _gain(lead_of(order, last, stops, pes), leading, room, profile))
+        if (gain := _gain(stops, lead_of(order, last, stops, pes), leading, room, profile))
     ]
     best = best_of(found)
     if best is None:
         return None
-    why = f"some {best.pop('saved')} cycles saved, {best.pop('spent')} of a PE more"
-    return best | {"why": why}
+    return Early(
+        statement=leading.steps.statement,
+        after=best.after,
+        all=best.all,
+        sends=best.sends,
+        why=f"some {best.saved} cycles saved, {best.spent} of a PE more",
+    )
 
 
-def best_of(found: Sequence[dict[str, typing.Any]]) -> dict[str, typing.Any] | None:
+def best_of(found: Sequence[Gain]) -> Gain | None:
     """Return what saves most, and costs least; None if nothing saves anything."""
-    best = max(found, key=lambda gain: (gain["saved"], -gain["spent"]), default=None)
-    return best if best is not None and best["saved"] > 0 else None
+    best = max(found, key=lambda gain: (gain.saved, -gain.spent), default=None)
+    return best if best is not None and best.saved > 0 else None
 
 
 def _gain(
-    lead: Lead, leading: Leading, room: Room, profile: Profile
-) -> dict[str, typing.Any] | None:
+    stops: isl.Set, lead: Lead, leading: Leading, room: Room, profile: Profile
+) -> Gain | None:
     """Return whether all leaves early, in how many sends, and the cycles that are saved.
 
     None if it is out of order, or no boxes, or if there would be too many sends.
@@ -143,18 +161,19 @@ def _gain(
     early, rest = _bounds(elements), _bounds(lead.rest)
     if early is None or rest is None or fixed_size(rest, ()) is None:
         return None
-    stops = project_names(elements.params(), PE_NAMES)
-    sends = _count(stops, names)
+    sent_after = project_names(elements.params(), PE_NAMES)
+    sends = _count(sent_after, names)
     if sends > room.sends and not (room.alone or (room.in_step and leading.is_alike(lead))):
         return None
     each = profile.address + (0 if room.alone else profile.scalar)
     if fixed_size(early, names) is None:
         each += profile.configuration + RUN_TIME * profile.scalar
-    spent = sends * each + profile.scalar * _tests(stops, leading.steps)
+    spent = sends * each + profile.scalar * _tests(sent_after, leading.steps)
     hidden = leading.slack(profile) * (sends - 1) // sends
     elements_sent = count(elements) // count(elements.params()) * (sends - whole)
     saved = elements_sent - max(each, spent - hidden)
-    return {"all": whole, "sends": sends, "spent": spent, "saved": saved}
+    after = spell_object(stops)
+    return Gain(after=after, all=whole, sends=sends, spent=spent, saved=saved)
 
 
 def _tests(stops: isl.Set, steps: Steps) -> int:

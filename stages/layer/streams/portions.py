@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from stages.layer.routes.arriving import Arriving, arriving
+from stages.layer.texts.graph import Arrival, Portions
+from stages.layer.texts.kinds import Compute, Task
 from stages.poly.cuts import first_of, in_portions, last_in, most_in_step, portions
 from stages.poly.least import greatest
 from stages.poly.order import at_places, taken_by
@@ -31,7 +33,7 @@ class Flows:
     `follows` are, by statement, those whose results it takes step by step.
     """
 
-    arrivals: Mapping[str, Mapping[str, typing.Any]]
+    arrivals: Mapping[str, Arrival]
     lair: Objects
     adapted: Objects
     routes: Objects
@@ -40,7 +42,7 @@ class Flows:
     def flow(self, name: str) -> Arriving:
         """Return the orders of an arrival."""
         stream = self.arrivals[name]
-        return arriving(self.adapted, stream["tensor"], stream["side"], stream.get("part"))
+        return arriving(self.adapted, stream.tensor, stream.side, stream.part)
 
     def taken(self, name: str) -> isl.Map:
         """Return { t[e] -> PE } of what PEs take from an arrival."""
@@ -75,7 +77,7 @@ class Flows:
         found = placed.range_product(isl.Map.from_domain_and_range(placed.domain(), first))
         read = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(reads)}
         for name, cut in cuts.items():
-            if self.arrivals[name]["tensor"] not in read:
+            if self.arrivals[name].tensor not in read:
                 continue
             found = found.union(in_portions(self.indices(statement, name), cut))
         for other in self.follows.get(statement, ()):
@@ -88,7 +90,7 @@ class Flows:
     def indices(self, statement: str, name: str) -> isl.Map:
         """Return { S[i] -> [PE -> index] } of the elements of an arrival that instances read."""
         reads = from_domain(self.lair["reads"], statement)
-        needs = to_range(reads, self.arrivals[name]["tensor"])
+        needs = to_range(reads, self.arrivals[name].tensor)
         order = taken_by(self.flow(name).everywhere, self.taken(name))
         return taken_by(_map(needs).apply_range(order), self._placement(statement))
 
@@ -96,17 +98,18 @@ class Flows:
         return _map(from_domain(self.adapted["placement"], statement))
 
 
-def followed(tasks: Mapping[str, Mapping[str, typing.Any]]) -> dict[str, list[str]]:
+def followed(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
     """Return, by statement, those whose results it takes step by step, as tasks.yaml has them."""
-    return {task["statement"]: task["follows"] for task in tasks.values() if "follows" in task}
+    computing = (task for task in tasks.values() if isinstance(task, Compute))
+    return {task.statement: task.follows for task in computing if task.follows}
 
 
-def taken_portions(cut: Mapping[str, typing.Any], *, rest: bool) -> isl.Set:
+def taken_portions(cut: Portions, *, rest: bool) -> isl.Set:
     """Return [index...] -> { : a portion of full size }, or the one that is the `rest`."""
-    every = portions(cut["counts"])
-    if "rest" not in cut:
+    every = portions(cut.counts)
+    if cut.rest is None:
         return every
-    last = isl.Set(f"[index] -> {{ : index = {cut['counts'][0] - 1} }}")
+    last = isl.Set(f"[index] -> {{ : index = {cut.counts[0] - 1} }}")
     return every.intersect(last) if rest else every.subtract(last)
 
 

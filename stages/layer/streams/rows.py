@@ -7,11 +7,10 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
 
 from __future__ import annotations
 
-import typing
-
 import islpy as isl
 
 from stages.layer.streams.leading import Leading, Room
+from stages.layer.texts.graph import Early
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.bounds import constant_size, exact_bounds
 from stages.poly.completed import Lead, is_in_order, lead_of, stops_of
@@ -24,12 +23,12 @@ from stages.poly.text import spell_object
 OUT = isl.dim_type.out
 
 
-def choose_rows(leading: Leading, room: Room) -> dict[str, typing.Any] | None:
+def choose_rows(leading: Leading, room: Room) -> Early | None:
     """Return after which steps how many rows leave; None if they all leave at the end.
 
     The last rows leave after the last step.
     """
-    outer = len(leading.departure["rows"])
+    outer = len(leading.departure.in_turn.rows) if leading.departure.in_turn else 0
     if outer == 0 or not room.in_step or not leading.chain.is_subset(leading.pes):
         return None
     best = None
@@ -37,15 +36,21 @@ def choose_rows(leading: Leading, room: Room) -> dict[str, typing.Any] | None:
         lead = rows_after(leading, stops, outer)
         count = _rows_each(lead, leading, stops)
         if count is not None:
-            best = {"after": spell_object(stops), "all": True, "rows": count}
-    return best and best | {"why": "a row is sent once it is there"}
+            best = Early(
+                statement=leading.steps.statement,
+                after=spell_object(stops),
+                all=True,
+                rows=count,
+                why="a row is sent once it is there",
+            )
+    return best
 
 
 def rows_after(leading: Leading, stops: isl.Set, outer: int) -> Lead:
     """Return { row[o] -> the first stop after which all elements of a row are there }."""
     computed = leading.flows.lair["writes"].reverse()
     computed = computed.apply_range(leading.flows.adapted["placement"])
-    own = isl.Map.from_union_map(from_domain(computed, leading.departure["tensor"]))
+    own = isl.Map.from_union_map(from_domain(computed, leading.departure.tensor))
     lead = lead_of(taken_by(leading.order, own), leading.last, stops, leading.pes)
     late = _rows(lead.rest, outer)
     after = greatest(_rows_of(lead.after, outer)).subtract_domain(late)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from stages.lair.expressions import expression_text
 from stages.lair.layer import Statement
+from stages.layer.texts.kinds import Compute, React
 
 STATEMENTS = ("react", "compute")
 """Tasks that run a statement: on an element that arrives, or when all is there."""
@@ -21,12 +24,26 @@ AT_RUN_TIME = ("enumerate", "configure")
 """Ways to a vector instruction whose size is found before each call."""
 
 
-def running(statement: Statement) -> dict[str, object]:
-    """Return what tasks.yaml says of a statement."""
-    return {
-        "statement": statement.name,
-        "iterators": list(statement.iterators),
-        "target": statement.target.tensor,
-        "op": statement.op,
-        "expression": expression_text(statement.expr),
-    }
+def reacting(statement: Statement, arrival: str) -> React:
+    """Return the task that runs a statement on each element of an arrival."""
+    return React(
+        arrival=arrival,
+        statement=statement.name,
+        iterators=tuple(statement.iterators),
+        target=statement.target.tensor,
+        op=statement.op,
+        expression=expression_text(statement.expr),
+    )
+
+
+def computing(statement: Statement, portions: Sequence[str], follows: Sequence[str]) -> Compute:
+    """Return the task that runs a statement on memory, in steps if it has portions."""
+    return Compute(
+        statement=statement.name,
+        iterators=tuple(statement.iterators),
+        target=statement.target.tensor,
+        op=statement.op,
+        expression=expression_text(statement.expr),
+        portions=tuple(portions),
+        follows=tuple(follows),
+    )

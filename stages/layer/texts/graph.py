@@ -79,7 +79,7 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lead:
+class Early:
     """What leaves of a departure while its statement still runs."""
 
     statement: Annotated[str, "the one that writes it"]
@@ -101,8 +101,8 @@ class Sequences:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gather:
-    """How PEs send rows one after the other, and sum nothing: numbers as isl texts."""
+class InTurn:
+    """How PEs that gather send rows in turn, and sum nothing: numbers as isl texts."""
 
     first: Annotated[tuple[str, ...], "the least outer indices of the rows that PEs send in turn"]
     rows: Annotated[tuple[str, ...], "how many rows there are, by outer index"]
@@ -134,13 +134,13 @@ class Departure(Leaving):
     collected: Annotated[bool, "adapters collect it on the border"] = False
     out: Annotated[str | None, "the colour on which the last PE sends it back"] = None
     sequences: Annotated[Sequences | None, Inline()] = None
-    gather: Annotated[Gather | None, Inline()] = None
+    in_turn: Annotated[InTurn | None, Inline()] = None
     waits: Annotated[
         tuple[str, ...],
         "the departures of which a PE has sent and taken back its parts before this one, and the "
         "arrivals that it has taken, or spread",
     ] = ()
-    lead: Annotated[Lead | None, "what leaves while the statement still runs"] = None
+    lead: Annotated[Early | None, "what leaves while the statement still runs"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +150,10 @@ class Collection(Leaving):
     departure: Annotated[str, "the departure whose sums it takes"]
     out: Annotated[str, "the colour on which the last adapter sends it to the port, or back"]
     sequences: Annotated[Sequences | None, Inline()] = None
-    gather: Annotated[Gather | None, Inline()] = None
+    in_turn: Annotated[InTurn | None, Inline()] = None
+
+
+Outgoing = Departure | Collection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +200,7 @@ class Graph:
     ]
 
     @property
-    def leaving(self) -> dict[str, Departure | Collection]:
+    def leaving(self) -> dict[str, Outgoing]:
         """The departures, and the collections of adapters."""
         return {**self.departures, **self.collections}
 

@@ -67,7 +67,7 @@ def touched_by(situation: Situation, change: isl.Map, extra: isl.Set) -> tuple[i
         if not extra.is_subset(local.domain()):
             raise NotPossibleError("extra instances have no place in memory")
         touched = accessed_by(local, extra, index_constants(extra))
-        if tensor == situation.task["target"] and not touched.is_disjoint(situation.used(tensor)):
+        if tensor == situation.target and not touched.is_disjoint(situation.used(tensor)):
             raise NotPossibleError("extra instances would write what others use")
         found.append(touched)
     return tuple(found)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from stages.layer.streams.tasks import STREAMS
+from stages.layer.texts.kinds import Streams
 from stages.layer.vector.options import Option, Options
 
 
@@ -75,7 +75,7 @@ class Chooser:
 
     def _ranked(self, options: Options) -> list[Option]:
         """Return the options, the best first: the preferred one, then by their cycles."""
-        if options.situation.task["kind"] in STREAMS:
+        if isinstance(options.situation.task, Streams):
             return list(options.possible)
         return sorted(options.possible, key=lambda o: (o.way != self.prefer, o.cycles))
 

@@ -5,7 +5,7 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1
 
 from __future__ import annotations
 
-from stages.layer.streams.tasks import FILLS
+from stages.layer.texts.kinds import Fills
 from stages.layer.vector.candidate import Candidate, NotPossibleError
 from stages.layer.vector.situation import Situation
 from stages.poly.bind import index_constants
@@ -27,7 +27,7 @@ def candidate(situation: Situation) -> Candidate:
 
 def transfer(situation: Situation) -> Candidate:
     """Return the elements that a task moves or initialises, in order. Raises NotPossibleError."""
-    ordered = situation.task["kind"] not in FILLS
+    ordered = not isinstance(situation.task, Fills)
     if ordered and not keeps_order(situation.compression, situation.elements):
         raise NotPossibleError("the box has its elements in another order")
     if not situation.exact.is_box:

@@ -6,71 +6,103 @@ Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import islpy as isl
 
 from stages.layer.streams.tasks import AT_RUN_TIME
+from stages.layer.texts import decisions
+from stages.layer.texts.decisions import Decision, Local, Operand, Size, Table
+from stages.layer.texts.kinds import React
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.memory import Memory
 from stages.layer.vector.operands import described, value_of
-from stages.layer.vector.situation import Description, Situation
+from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step, parts_of
 from stages.layer.vector.tables import Tables
 
 
 def instruction(
-    situation: Situation, candidate: Candidate, steps: Sequence[Step], memory: Memory
-) -> Description:
-    """Return sizes, loops, tables and operations, for memory as it is after extensions."""
-    found: Description = {"sizes": [value_of(s) for s in candidate.sizes]}
-    if candidate.several:
-        found["least"] = [value_of(least) for least in candidate.least]
-        found["several"] = list(candidate.several)
-    if candidate.needed is not None:
-        found["needed"] = str(candidate.needed)
-    if candidate.outer is not None:
-        found["outer"] = str(candidate.outer)
-    found["extents"] = _extents(situation, candidate.sizes)
+    decision: Decision,
+    situation: Situation,
+    candidate: Candidate,
+    steps: Sequence[Step],
+    memory: Memory,
+) -> Decision:
+    """Return a decision with sizes, loops, tables and operations.
+
+    For memory as it is after extensions.
+    """
     listed = [_step(step, memory, len(candidate.sizes)) for step in steps]
-    found |= _tables(situation, candidate, [o for step in listed for o in step["operands"]])
+    tables, listed = _tables(situation, candidate, listed)
+    found = replace(
+        decision,
+        sizes=tuple(value_of(size) for size in candidate.sizes),
+        least=tuple(value_of(each) for each in candidate.least) if candidate.several else (),
+        several=tuple(candidate.several),
+        needed=None if candidate.needed is None else str(candidate.needed),
+        outer=None if candidate.outer is None else str(candidate.outer),
+        extents=_extents(situation, candidate.sizes),
+        tables=tables,
+    )
     if len(listed) == 1:
-        return found | listed[0]
-    return found | {"parts": [part.shown() for part in parts_of(steps)], "steps": listed}
+        return _alone(found, listed[0])
+    parts = tuple(part.shown() for part in parts_of(steps))
+    return replace(found, parts=parts, steps=tuple(listed))
 
 
-def _step(step: Step, memory: Memory, rank: int) -> Description:
-    found: Description = {"operation": step.operation}
-    if step.looped:
-        found["by"] = "loops"
-        found["why"] = f"{step.operation} is no vector operation"
-    if len(step.along) < rank:
-        found["over"] = list(step.along)
-    return found | {"operands": [described(o, memory, step.along) for o in step.operands]}
+def _alone(decision: Decision, step: decisions.Step) -> Decision:
+    """Return a decision with the only step."""
+    return replace(
+        decision,
+        by=step.by or decision.by,
+        why=step.why or decision.why,
+        operation=step.operation,
+        over=step.over,
+        operands=step.operands,
+    )
+
+
+def _step(step: Step, memory: Memory, rank: int) -> decisions.Step:
+    return decisions.Step(
+        operation=step.operation,
+        by="loops" if step.looped else None,
+        why=f"{step.operation} is no vector operation" if step.looped else None,
+        over=tuple(step.along) if len(step.along) < rank else None,
+        operands=tuple(described(operand, memory, step.along) for operand in step.operands),
+    )
 
 
 def _tables(
-    situation: Situation, candidate: Candidate, operands: Sequence[Description]
-) -> Description:
-    """Return what an element looks up, if anything; the bases of operands become such constants."""
-    if situation.task["kind"] != "react":
-        return {}
+    situation: Situation, candidate: Candidate, steps: list[decisions.Step]
+) -> tuple[dict[str, Table], list[decisions.Step]]:
+    """Return what an element looks up, and the steps with such constants in bases of operands."""
+    if not isinstance(situation.task, React):
+        return {}, steps
     tables = Tables(situation)
     if candidate.way in AT_RUN_TIME:
         for k, least in enumerate(situation.exact.minimum):
             tables.holds(f"first{k}", least)
             tables.holds(f"size{k}", candidate.sizes[k])
-    for operand in operands:
-        if "base" in operand:
-            operand["base"] = [tables.place(index) for index in operand["base"]]
-    return {"tables": tables.found} if tables.found else {}
+    placed = [
+        replace(step, operands=tuple(_placed(operand, tables) for operand in step.operands))
+        for step in steps
+    ]
+    return tables.found, placed
 
 
-def _extents(situation: Situation, sizes: Sequence[isl.PwAff]) -> list[int | list[int]]:
+def _placed(operand: Operand, tables: Tables) -> Operand:
+    if not isinstance(operand, Local):
+        return operand
+    return replace(operand, base=tuple(tables.place(index) for index in operand.base))
+
+
+def _extents(situation: Situation, sizes: Sequence[isl.PwAff]) -> tuple[Size, ...]:
     """Return each size, or its least and greatest value where it is not the same everywhere."""
     domain = situation.elements.params()
-    found: list[int | list[int]] = []
+    found: list[Size] = []
     for size in sizes:
         here = size.intersect_params(domain).floor()
         least, greatest = here.min_val().to_python(), here.max_val().to_python()
-        found.append(least if least == greatest else [least, greatest])
-    return found
+        found.append(least if least == greatest else (least, greatest))
+    return tuple(found)

@@ -12,9 +12,10 @@ from math import prod
 
 import islpy as isl
 
+from stages.layer.texts import decisions
 from stages.layer.vector.candidate import Candidate, NotPossibleError
 from stages.layer.vector.memory import Memory
-from stages.layer.vector.situation import Description, Situation
+from stages.layer.vector.situation import Situation
 from stages.poly.linear import linear_form
 from stages.poly.local import Shape
 
@@ -52,9 +53,9 @@ class InPart:
     along: tuple[int, ...]
     shape: Shape
 
-    def shown(self) -> Description:
+    def shown(self) -> decisions.Part:
         """Return the memory of the part: its type and its number of elements."""
-        return {"type": self.type, "elements": prod(self.shape)}
+        return decisions.Part(type=self.type, elements=prod(self.shape))
 
 
 Operand = InMemory | Given | InPart
@@ -88,25 +89,29 @@ def along(operand: Operand) -> tuple[int, ...]:
     return tuple(k for k, column in columns if any(column))
 
 
-def described(operand: Operand, memory: Memory, dimensions: Sequence[int]) -> Description:
+def described(
+    operand: Operand, memory: Memory, dimensions: Sequence[int]
+) -> decisions.Operand:
     """Return an operand as simd.yaml has it, for memory as it is after extensions.
 
     `dimensions` are those of the box that the instruction runs over.
     """
     if isinstance(operand, Given):
-        return {operand.kind: operand.value, "type": operand.type}
+        if operand.kind == "element":
+            return decisions.Arriving(element=str(operand.value), type=operand.type)
+        return decisions.Number(number=operand.value, type=operand.type)
     if isinstance(operand, InPart):
         steps = dict(zip(operand.along, _steps(operand.shape), strict=True))
-        strides = [steps.get(k, 0) for k in dimensions]
-        return {"part": operand.number, "type": operand.type, "strides": strides}
+        strides = tuple(steps.get(k, 0) for k in dimensions)
+        return decisions.Given(part=operand.number, type=operand.type, strides=strides)
     shift = memory.shifts[operand.local]
     base = [b.add_constant_val(isl.Val(-s)) for b, s in zip(operand.base, shift, strict=True)]
-    return {
-        "local": operand.local,
-        "type": operand.type,
-        "base": [value_of(b.coalesce()) for b in base],
-        "strides": _strides(operand.coefficients, memory.shapes[operand.local], dimensions),
-    }
+    return decisions.Local(
+        local=operand.local,
+        type=operand.type,
+        base=tuple(value_of(b.coalesce()) for b in base),
+        strides=_strides(operand.coefficients, memory.shapes[operand.local], dimensions),
+    )
 
 
 def value_of(function: isl.PwAff) -> int | str:
@@ -130,10 +135,10 @@ def _at_origin(
 
 def _strides(
     coefficients: Coefficients, shape: Shape, dimensions: Sequence[int]
-) -> list[int]:
+) -> tuple[int, ...]:
     """Return how many elements of a local tensor each dimension of the box steps over."""
     rows = list(zip(coefficients, _steps(shape), strict=True))
-    return [sum(row[k] * step for row, step in rows) for k in dimensions]
+    return tuple(sum(row[k] * step for row, step in rows) for k in dimensions)
 
 
 def _steps(shape: Shape) -> list[int]:

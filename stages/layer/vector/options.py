@@ -11,7 +11,7 @@ from typing import Protocol
 
 from stages.lair.grammar import parse_expression
 from stages.lair.operations import LOOPED, Operation, operations_of
-from stages.layer.streams.tasks import FILLS, RUNS, STREAMS
+from stages.layer.texts.kinds import Fills, Lead, Pack, Runs, Send, Store, Streams
 from stages.layer.vector.candidate import Candidate, NotPossibleError, RankError, configurations
 from stages.layer.vector.memory import extended
 from stages.layer.vector.situation import Situation
@@ -104,24 +104,24 @@ def options_of(
 def _operations(situation: Situation, prefer: str | None) -> tuple[Operation, ...]:
     """Return the operations of vector instructions. Raises NotPossibleError if there are none."""
     task = situation.task
-    if prefer == "loops" and task["kind"] in (*RUNS, "store"):
+    if prefer == "loops" and isinstance(task, Runs | Store):
         raise NotPossibleError("layer.yaml prefers loops")
-    if task["kind"] == "store":
+    if isinstance(task, Store):
         raise NotPossibleError("a single element is stored")
-    if task["kind"] == "pack":
+    if isinstance(task, Pack):
         raise NotPossibleError("zeros are left out")
-    if task["kind"] in ("lead", "send"):
-        by = situation.files.leaving[task["departure"]]["by"]
+    if isinstance(task, Lead | Send):
+        by = situation.files.graph.leaving[task.departure].by
         return (Operation(name="COPY" if by == "gather" else by.upper(), sources=("",)),)
-    if situation.runs:
-        return _statement(situation)
-    return (Operation(name="COPY", sources=(task.get("value", ""),)),)
+    if isinstance(task, Runs):
+        return _statement(task)
+    value = task.value if isinstance(task, Fills) else ""
+    return (Operation(name="COPY", sources=(value,)),)
 
 
-def _statement(situation: Situation) -> tuple[Operation, ...]:
+def _statement(task: Runs) -> tuple[Operation, ...]:
     """Return the operations of a statement. Raises NotPossibleError."""
-    task = situation.task
-    found = operations_of(task["target"], task["op"], parse_expression(task["expression"]))
+    found = operations_of(task.target, task.op, parse_expression(task.expression))
     if len(found) > MOST_STEPS:
         raise NotPossibleError(f"{len(found)} operations are more than {MOST_STEPS}")
     return found
@@ -169,7 +169,7 @@ def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[St
     parts = [part.shown() for part in parts_of(steps)]
     if not parts and not candidate.touched:
         return
-    need = sum(BYTES[part["type"]] * part["elements"] for part in parts)
+    need = sum(BYTES[part.type] * part.elements for part in parts)
     need += extended(situation.files.local, candidate.touched).bytes(situation.local_type)
     need += situation.files.code
     if need > situation.profile.memory:
@@ -180,9 +180,9 @@ def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[St
 
 def _loops(cost: Cost, why: str) -> Option:
     """Return loops; those of a stream are around its instruction, which it has in any case."""
-    situation, kind = cost.situation, cost.situation.task["kind"]
-    cycles = cost.loops() if kind in (*RUNS, *FILLS) else 0
-    needed = situation.besides + int(kind in STREAMS)
+    situation, task = cost.situation, cost.situation.task
+    cycles = cost.loops() if isinstance(task, Runs | Fills) else 0
+    needed = situation.besides + int(isinstance(task, Streams))
     return Option(way="loops", why=why, cycles=cycles, configurations=needed)
 
 

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import islpy as isl
 
-from stages.layer.streams.tasks import RUNS
+from stages.layer.routes.leaving import instructions_of
+from stages.layer.texts.graph import read_graph
+from stages.layer.texts.kinds import (
+    Clear,
+    Collect,
+    Hear,
+    Initialise,
+    Lead,
+    React,
+    Receive,
+    Runs,
+    Send,
+    Sends,
+    Spread,
+    Task,
+)
 from stages.mapping.machine import read_machine
+from stages.mapping.records import as_data
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set, index_constants, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds
 from stages.poly.local import at_this_pe
@@ -20,7 +35,6 @@ if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
     from stages.mapping.inputs import Inputs
 
-Description = dict[str, typing.Any]
 
 
 class Files:
@@ -28,7 +42,8 @@ class Files:
 
     def __init__(self, inputs: Inputs) -> None:
         """Read the files."""
-        self.graph: Description = inputs.yaml("tasks.yaml")
+        self.graph = read_graph(inputs)
+        self.raw = as_data(self.graph)
         mapping = inputs.mapping()
         self.profile = read_machine(inputs, mapping)
         self.invocations = mapping.invocations
@@ -47,31 +62,26 @@ class Files:
             for m in maps_of(allocations["accessed"])
         }
 
-    @property
-    def leaving(self) -> Description:
-        """What departures, and the collections of adapters, send."""
-        collections: Description = self.graph.get("collections", {})
-        return {**self.graph["departures"], **collections}
-
     def place(self, name: str) -> str:
         """Return the side of the adapters that run a task; "" for one of computing PEs."""
-        task = self.graph["tasks"][name]
-        if task["kind"] in ("hear", "spread"):
-            return str(self.graph["arrivals"][task["arrival"]]["side"])
-        if task["kind"] in ("clear", "gather"):
-            return str(self.graph["departures"][task["departure"]]["side"])
-        collections = self.graph.get("collections", {})
-        return str(collections.get(task.get("departure"), {}).get("side", ""))
+        task, graph = self.graph.tasks[name], self.graph
+        if isinstance(task, Hear | Spread):
+            return graph.arrivals[task.arrival].side
+        if isinstance(task, Clear | Collect):
+            return graph.departures[task.departure].side
+        if isinstance(task, Sends) and task.departure in graph.collections:
+            return graph.collections[task.departure].side
+        return ""
 
     @property
     def code(self) -> int:
         """The bytes of code of a PE, roughly: two functions for each task."""
-        tasks = len(self.graph["tasks"])
+        tasks = len(self.graph.tasks)
         return self.profile.code_base + 2 * tasks * self.profile.code_task
 
     def situation(self, name: str) -> Situation:
         """Return what is known of a task."""
-        return Situation(name=name, task=self.graph["tasks"][name], files=self)
+        return Situation(name=name, task=self.graph.tasks[name], files=self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +89,7 @@ class Situation:
     """One task: its compressed instance set, and the memory that it accesses."""
 
     name: str
-    task: Description
+    task: Task
     files: Files
 
     @property
@@ -90,7 +100,12 @@ class Situation:
     @property
     def runs(self) -> bool:
         """Whether the task runs a statement."""
-        return self.task["kind"] in RUNS
+        return isinstance(self.task, Runs)
+
+    @property
+    def target(self) -> str | None:
+        """The tensor that the task computes; None if it runs no statement."""
+        return self.task.target if isinstance(self.task, Runs) else None
 
     @property
     def besides(self) -> int:
@@ -99,12 +114,12 @@ class Situation:
         Those of a gather that pass on the elements of other PEs; where all of it leaves early, the
         one that waits until it has left.
         """
-        stream = self.files.graph["departures"].get(self.task.get("departure"), {})
-        if self.task["kind"] not in ("send", "lead"):
+        departures = self.files.graph.departures
+        if not isinstance(self.task, Send | Lead) or self.task.departure not in departures:
             return 0
-        passing = ("before", "after") if stream.get("by") == "gather" else ()
-        waits = bool(stream.get("lead", {}).get("all"))
-        return waits + sum(isl.PwAff(stream[part]).max_val().is_pos() for part in passing)
+        stream = departures[self.task.departure]
+        waits = stream.lead is not None and stream.lead.all
+        return waits + instructions_of(stream.in_turn) - 1
 
     @cached_property
     def known(self) -> isl.Set:
@@ -115,9 +130,9 @@ class Situation:
     def pes(self) -> isl.Set | None:
         """The PEs that have the instruction, [PE_X, PE_Y] -> { : PE }; None if all may."""
         pes = project_names(self.known, index_constants(self.known))
-        if self.task["kind"] not in ("send", "lead"):
-            return pes if self.task["kind"] in (*RUNS, "receive", "initialise") else None
-        chain = isl.Set.from_union_set(self.files.routes[f"{self.task['departure']}_chain"])
+        if not isinstance(self.task, Send | Lead):
+            return pes if isinstance(self.task, Runs | Receive | Initialise) else None
+        chain = isl.Set.from_union_set(self.files.routes[f"{self.task.departure}_chain"])
         return pes.union(bind_set(chain, PE_NAMES))
 
     @cached_property
@@ -150,10 +165,9 @@ class Situation:
     @property
     def arriving(self) -> str | None:
         """The tensor whose element a task reacts to."""
-        if self.task["kind"] != "react":
+        if not isinstance(self.task, React):
             return None
-        tensor: str = self.files.graph["arrivals"][self.task["arrival"]]["tensor"]
-        return tensor
+        return self.files.graph.arrivals[self.task.arrival].tensor
 
     def hull(self, what: str) -> tuple[isl.Set, ...] | None:
         """Return an object of the task in hulls.isl as sets, none if it is empty; or None."""
@@ -171,9 +185,9 @@ class Situation:
 
     def type_of(self, tensor: str) -> str:
         """Return the type of a tensor, or of the copy of it that adapters hold."""
-        tensors: Mapping[str, Description] = self.files.graph["tensors"]
+        tensors = self.files.graph.tensors
         copied = tensor.removesuffix("_source").removesuffix("_collected")
-        return str(tensors[tensor if tensor in tensors else copied]["type"])
+        return tensors[tensor if tensor in tensors else copied].type
 
     def local_type(self, local: str) -> str:
         """Return the type of a local tensor."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stages.lair.operations import LOOPED, Leaf, Operation, Part
-from stages.layer.streams.tasks import FILLS
+from stages.layer.texts.kinds import Fills
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.operands import Given, InPart, Operand, along, in_memory
 from stages.layer.vector.situation import Situation
@@ -58,7 +58,7 @@ def steps_of(
         memory = in_memory(situation, tensor, candidate)
         value = typing.cast(str, operation.sources[0])
         filled = Given(kind="number", value=value, type=memory.type)
-        fills = situation.task["kind"] in FILLS
+        fills = isinstance(situation.task, Fills)
         operands: tuple[Operand, ...] = (memory, filled) if fills else (memory,)
         return (Step(operation=operation.name, operands=operands, along=every),)
     builder = _Builder(situation, candidate)
@@ -71,7 +71,8 @@ class _Builder:
 
     def __init__(self, situation: Situation, candidate: Candidate) -> None:
         self.situation, self.candidate = situation, candidate
-        self.target: str = situation.task["target"]
+        assert situation.target is not None, "a statement writes its target"
+        self.target = situation.target
         self.type = situation.type_of(self.target)
         types = [self.type, *map(situation.type_of, situation.accesses)]
         self.computed = integers_of(types) if is_integer(self.type) else "float32"

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import islpy as isl
 
+from stages.layer.texts.decisions import Table
 from stages.layer.vector.memory import extended
-from stages.layer.vector.situation import Description, Situation
+from stages.layer.vector.situation import Situation
 from stages.machine.types import BYTES
 from stages.poly.ast import expression_of
 from stages.poly.bind import PARAM, index_constants, project_names
@@ -29,9 +30,9 @@ class Tables:
         """Start without any; they may take a share of the memory that tensors and code leave."""
         self.profile = situation.profile
         self.context = situation.elements.params()
-        self.found: dict[str, Description] = {}
+        self.found: dict[str, Table] = {}
         self.places: dict[str, str] = {}
-        files, tasks = situation.files, len(situation.files.graph["tasks"])
+        files, tasks = situation.files, len(situation.files.graph.tasks)
         free = self.profile.memory - files.code - (3 + 2 * tasks) * self.profile.code_task
         free -= extended(files.local, ()).bytes(situation.local_type)
         self.room = free // (2 * tasks * BYTES[TYPE])
@@ -51,9 +52,9 @@ class Tables:
         if entries > self.room:
             return False
         self.room -= entries
-        self.found[name] = {
-            "by": used[0], "from": first, "entries": entries, "value": str(simple),
-        }
+        self.found[name] = Table(
+            by=used[0], least=first, entries=entries, value=str(simple)
+        )
         return True
 
     def place(self, base: int | str) -> int | str:

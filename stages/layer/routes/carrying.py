@@ -1,0 +1,83 @@
+"""How a stream comes to the PEs that take it: routers copy it, PEs pass it on, or each has its own.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+
+import islpy as isl
+
+from stages.layer.routes.passed_on import described, line_objects, line_routes, position_names
+from stages.layer.routes.placed import Placed, Routed, coloured, depth_of, joined
+from stages.poly.flow import Routes, column_routes, turning_routes
+from stages.poly.own_sequences import copy_routes
+from stages.poly.passing import Line, inward_line, turning_line
+from stages.poly.side import turn
+
+
+def inwards(
+    name: str, takers: isl.Set, side: str, placed: Placed, *, spread: bool, passed: bool
+) -> Routed:
+    """Route a stream along its lanes from a side to { [lane, depth] }, or from its border."""
+    turned, first = turn(side, placed.grid), depth_of(side, placed)
+    copied = column_routes(takers, side, turned, spread=spread)
+    if not (placed.profile.multicast or passed):
+        return each_its_own(name, copy_routes(takers, side, turned, spread=spread), copied)
+
+    def line() -> Line:
+        return inward_line(takers, side, turned, first, spread=spread)
+
+    return copied_or_passed(name, copied, line, turned, first, placed)
+
+
+def turning(name: str, takers: isl.Set, side: str, first: int, placed: Placed) -> Routed:
+    """Route a stream inwards along its lanes from the PEs at depth `first`, which send it."""
+    turned = turn(side, placed.grid)
+    copied = turning_routes(takers, side, turned, first)
+
+    def line() -> Line:
+        return turning_line(takers, side, turned, first)
+
+    return copied_or_passed(name, copied, line, turned, first, placed)
+
+
+def copied_or_passed(
+    name: str,
+    copied: Routes,
+    line: Callable[[], Line],
+    turned: isl.Map,
+    first: int | None,
+    placed: Placed,
+) -> Routed:
+    """Route a stream by routers that copy, else along a line of PEs that pass it on.
+
+    The line leads inwards from depth `first`, or along a border.
+    """
+    if placed.profile.multicast:
+        return coloured(name, copied)
+    return _passed(name, line(), copied, turned, first)
+
+
+def _passed(name: str, line: Line, copied: Routes, turned: isl.Map, first: int | None) -> Routed:
+    """Let PEs pass on a stream; `copied` is what its routes would be if routers copied."""
+    routes = joined(coloured(colour, each) for colour, each in line_routes(name, line).items())
+    objects = {**routes.objects, f"{name}_copied": copied, **line_objects(name, line)}
+    return replace(
+        routes,
+        objects=objects,
+        passing={name: described(name, line, turned, first)},
+        ways={} if line.passing.is_empty() else {name: line.way()},
+        copied={name: copied},
+    )
+
+
+def each_its_own(name: str, positions: tuple[Routes, ...], copied: Routes) -> Routed:
+    """Let each PE of a lane, or of a border, get a stream of its own."""
+    routes = coloured(name, functools.reduce(isl.UnionMap.union, positions))
+    named = dict(zip(position_names(name), positions, strict=False))
+    objects = {**routes.objects, **named, f"{name}_copied": copied}
+    return replace(routes, objects=objects, copied={name: copied})

@@ -1,0 +1,217 @@
+"""The departures of a tensor, the collections of their sums, and the routes of both.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from stages.diagnose import working_on
+from stages.lair.layer import writer_of
+from stages.layer.routes.collection import (
+    chain_objects,
+    collection_of,
+    in_turn,
+    named_along,
+    ports_apart,
+)
+from stages.layer.routes.leaving import gathering, instructions_of, leaving, leaving_name
+from stages.layer.routes.placed import (
+    Placed,
+    Routed,
+    Streams,
+    adapters_at,
+    coloured,
+    depth_of,
+    is_sparse,
+    joined,
+    turning_depth,
+)
+from stages.layer.routes.returning import away_name
+from stages.layer.texts.graph import By, Collection, Departure, InTurn, Sequences, Side
+from stages.poly.border import BorderChain, border_chain, feeding
+from stages.poly.flow import Chain, chain_routes, parity
+from stages.poly.order import on_side, outer_box, relocated
+from stages.poly.pieces import from_domain, map_from
+from stages.poly.side import SIDES, turn
+
+NONE = isl.UnionMap("{ }")
+COMBINE: dict[str, By] = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """What is about to leave on a side: `tensor` by the name that it comes back with, if it does.
+
+    `places` are { tensor[e] -> PE } that compute it, `ports` { tensor[e] -> [port -> index] } of
+    what adapters collect there, None if they collect nothing.
+    """
+
+    name: str
+    tensor: str
+    side: str
+    places: isl.Map
+    ports: isl.Map | None
+    returns: str | None
+
+
+def with_departures(tensor: str, streams: Streams) -> Streams:
+    """Return the streams with those in which a tensor leaves, one a side."""
+    for sums in _sums(tensor, streams.placed):
+        with working_on(f"departure {sums.name}"):
+            streams = _with_departure(sums, streams)
+    return streams
+
+
+def _sums(tensor: str, placed: Placed) -> Iterator[Sums]:
+    relation, returns = map_from(placed.adapted["departures"], tensor), placed.returned.get(tensor)
+    if relation is None:
+        return
+    made = from_domain(placed.computed, returns or tensor)
+    computed = isl.Map.from_union_map(made).set_tuple_name(isl.dim_type.in_, tensor)
+    base = away_name(tensor) if returns else tensor
+    sides = [s for s in SIDES if not on_side(relation, s, placed.core).is_empty()]
+    for side in sides:
+        places = computed.intersect_domain(on_side(relation, side, placed.core).domain())
+        yield Sums(
+            name=base if len(sides) == 1 else f"{base}_{SIDES[side].word}",
+            tensor=tensor,
+            side=side,
+            places=places,
+            ports=_collected(tensor, side, placed),
+            returns=returns,
+        )
+
+
+def _collected(tensor: str, side: str, placed: Placed) -> isl.Map | None:
+    """Return { t[e] -> [port -> index] } of what adapters on a side collect, if anything."""
+    order = map_from(placed.adapted.get("collected", NONE), tensor)
+    here = None if order is None else on_side(order, side, placed.grid)
+    return None if here is None or here.is_empty() else here
+
+
+def _with_departure(sums: Sums, streams: Streams) -> Streams:
+    """Return the streams with a departure, and the collections of it."""
+    placed = streams.placed
+    members = sums.places.range().apply(turn(sums.side, placed.grid))
+    alone = members.project_out(isl.dim_type.set, 1, 1).is_singleton()
+    collect = sums.ports is not None and not (sums.returns and alone)
+    chain = _chain(sums, members, collect, placed)
+    summed = _departure(sums, collect, placed)
+    departure = _gathered(summed, sums, chain, placed)
+    found = _collections(sums, summed, placed) if collect else {}
+    objects = {f"{sums.name}_chain": chain.members, f"{sums.name}_first": chain.starts}
+    parts = [
+        coloured(f"{sums.name}_even", chain.even),
+        coloured(f"{sums.name}_odd", chain.odd),
+        Routed(objects=objects),
+        *(routed for _, routed in found.values()),
+    ]
+    if collect:
+        adapters = adapters_at(sums.places.range(), turn(sums.side, placed.grid))
+        parts.insert(3, Routed(objects={f"{sums.name}_adapters": adapters}))
+    elif sums.returns or departure.sequences:
+        parts.append(Routed(objects={f"{sums.name}_last": chain.ends}))
+    return replace(
+        streams,
+        departures={**streams.departures, sums.name: departure},
+        collections={**streams.collections, **{name: each for name, (each, _) in found.items()}},
+        routed=joined((streams.routed, *parts)),
+    )
+
+
+def _chain(sums: Sums, members: isl.Set, collect: bool, placed: Placed) -> Chain:
+    """Return the routes from PE to PE towards a side, or back."""
+    side, turns = sums.side, sums.returns is not None and not collect
+    straight = turns and sums.ports is None
+    first = turning_depth(sums.tensor, side, placed) if straight else depth_of(side, placed)
+    turned = turn(side, placed.grid)
+    return chain_routes(members, side, turned, first, collect=collect, turns=turns)
+
+
+def _departure(sums: Sums, collect: bool, placed: Placed) -> Departure:
+    """Return what tasks.yaml says of a departure that PEs sum."""
+    tensor, returns, side = sums.tensor, sums.returns, sums.side
+    written, turns = returns or tensor, returns is not None and not collect
+    sparse = is_sparse(tensor, placed) and not (collect or turns)
+    return Departure(
+        tensor=written,
+        side=typing.cast(Side, side),
+        colours=(f"{sums.name}_even", f"{sums.name}_odd"),
+        by=COMBINE[writer_of(placed.layer, written).op],
+        parity=parity(turn(side, placed.grid)),
+        returns=tensor if returns else None,
+        collected=collect,
+        out=(tensor if sums.ports is None else f"{tensor}_source") if turns else None,
+        sequences=_sequences(placed.adapted["departures"], tensor) if sparse else None,
+    )
+
+
+def _gathered(departure: Departure, sums: Sums, chain: Chain, placed: Placed) -> Departure:
+    """Return a departure as PEs gather it, where they need not sum it."""
+    if departure.sequences is not None:
+        return departure
+    order = leaving(placed.adapted, departure, chain.members)
+    computed = sums.places.set_tuple_name(isl.dim_type.in_, departure.tensor)
+    found = gathering(order, computed, sums.side, placed.adapted)
+    return departure if found is None else replace(departure, by="gather", in_turn=found)
+
+
+def _sequences(orders: isl.UnionMap, tensor: str) -> Sequences:
+    """Return the outer indices of a sparse tensor in one of { t[e] -> [PE -> index] }."""
+    order = map_from(orders, tensor)
+    assert order is not None, "the tensor leaves"
+    return sequences_of(order)
+
+
+def sequences_of(order: isl.Map) -> Sequences:
+    """Return the outer indices of { t[e] -> [PE -> index] } of a sparse tensor."""
+    return Sequences(sparse=True, outer=tuple((low, high) for low, high in outer_box(order)))
+
+
+def _collections(
+    sums: Sums, departure: Departure, placed: Placed
+) -> dict[str, tuple[Collection, Routed]]:
+    """Return the ways of a departure's sums from adapter to adapter to its ports, or back."""
+    assert sums.ports is not None, "adapters collect the departure"
+    side, tensor = sums.side, leaving_name(departure)
+    turned = turn(side, placed.grid)
+    sequences = sequences_of(sums.ports) if is_sparse(tensor, placed) else None
+    met = feeding(sums.ports.range_factor_domain(), sums.places, turned)
+    parts = ports_apart(tensor, met, placed.profile, placed.mapping)
+    found = {}
+    for along, part in named_along(sums.name, parts):
+        chain = border_chain(part, side, turned)
+        alone = sequences is None and len(parts) == 1
+        rows = _in_turn(tensor, side, sums.ports, chain, placed) if alone else None
+        described = collection_of(sums.name, departure, along, turned, sequences, rows)
+        found[along] = described, _routed(along, chain, tensor in placed.returned)
+    return found
+
+
+def _routed(along: str, chain: BorderChain, returns: bool) -> Routed:
+    """Return the routes of a collection, on its way to a port if it does not return."""
+    parts = [coloured(f"{along}_even", chain.even), coloured(f"{along}_odd", chain.odd)]
+    if not returns:
+        parts.append(coloured(f"{along}_out", chain.out))
+    return joined((*parts, Routed(objects=chain_objects(along, chain))))
+
+
+def _in_turn(
+    tensor: str, side: str, ports: isl.Map, chain: BorderChain, placed: Placed
+) -> InTurn | None:
+    """Return how adapters pass on in turn what their rows or columns send, if they can.
+
+    With room in their queue of instructions for a stream that they spread, and for a task.
+    """
+    lanes = map_from(placed.adapted["departures"], tensor)
+    assert lanes is not None, "the tensor leaves"
+    adapters = on_side(lanes, side, placed.core).range_factor_domain()
+    found = in_turn(relocated(ports, chain.reach), adapters, chain)
+    fits = found and instructions_of(found) + 2 <= placed.profile.instruction_queue
+    return found if fits else None

@@ -1,0 +1,194 @@
+"""The arrivals of a tensor: the streams in which it enters on each side, and their routes.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from stages.layer.routes.arriving import Arriving, arriving, part_names, ports_of
+from stages.layer.routes.carrying import copied_or_passed, each_its_own, inwards, turning
+from stages.layer.routes.passed_on import is_passed, is_passed_along
+from stages.layer.routes.placed import (
+    Object,
+    Placed,
+    Routed,
+    Streams,
+    adapters_at,
+    is_sparse,
+    joined,
+    turning_depth,
+)
+from stages.layer.texts.graph import Arrival, Outgoing, Side
+from stages.poly.border import beside, feeding
+from stages.poly.corners import around_line, around_routes
+from stages.poly.flow import spread_routes
+from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
+from stages.poly.own_sequences import border_copies
+from stages.poly.passing import port_line
+from stages.poly.pieces import from_domain, map_from
+from stages.poly.side import SIDES, turn
+
+NONE = isl.UnionMap("{ }")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entering:
+    """A stream that is about to be routed: its orders, and { tensor[e] -> PE } that take it."""
+
+    name: str
+    tensor: str
+    side: str
+    part: str | None
+    taken: isl.Map
+    flow: Arriving
+
+
+def with_arrivals(tensor: str, streams: Streams) -> Streams:
+    """Return the streams with those in which a tensor enters."""
+    for entering in _entering(tensor, streams.placed):
+        arrival, routed = _arrival(entering, streams)
+        streams = replace(
+            streams,
+            arrivals={**streams.arrivals, entering.name: arrival},
+            routed=joined((streams.routed, routed)),
+        )
+    return streams
+
+
+def _entering(tensor: str, placed: Placed) -> Iterator[Entering]:
+    """Yield the streams of a tensor that PEs take, one a side, or one for each of its parts."""
+    untaken = from_domain(placed.needed, tensor)
+    relation = map_from(placed.adapted["arrivals"], tensor)
+    if relation is None or untaken.is_empty():
+        return
+    missing = isl.Map.from_union_map(untaken)
+    sides = [s for s in SIDES if not on_side(relation, s, placed.core).is_empty()]
+    for side in sides:
+        base = tensor if len(sides) == 1 else f"{tensor}_{SIDES[side].word}"
+        parts = part_names(placed.adapted, tensor, side)
+        for number, part in enumerate(parts or [None]):
+            flow = arriving(placed.adapted, tensor, side, part)
+            taken = missing.intersect(flow.everywhere.range_factor_domain())
+            missing = missing.subtract(taken)
+            if not taken.is_empty():
+                name = f"{base}_stream{number}" if part else base
+                yield Entering(
+                    name=name, tensor=tensor, side=side, part=part, taken=taken, flow=flow
+                )
+
+
+def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
+    """Return what tasks.yaml says of a stream, and its routes."""
+    placed, name, tensor = streams.placed, entering.name, entering.tensor
+    source = map_from(placed.adapted["sources"], tensor)
+    assert source is not None, "the tensor arrives"
+    spread, sparse = _is_spread(entering, placed), is_sparse(tensor, placed)
+    routed = _routed(entering, spread, streams)
+    ends = (f"{name}_source", name)
+    arrival = Arrival(
+        tensor=tensor,
+        side=typing.cast(Side, entering.side),
+        sparse=sparse,
+        colour=name,
+        source=ends[0] if spread else name,
+        spread=spread,
+        outer=tuple((low, high) for low, high in outer_box(source)),
+        copies=tuple(each for each in ends if f"{each}_then" in routed.objects),
+        returns=placed.returned.get(tensor),
+        part=entering.part,
+    )
+    return arrival, routed
+
+
+def _is_spread(entering: Entering, placed: Placed) -> bool:
+    """Say whether adapters spread what PEs take; what goes around always needs them."""
+    if entering.tensor in placed.returned:
+        collected = placed.adapted.get("collected", NONE)
+        return not from_domain(collected, entering.tensor).is_empty()
+    return not entering.taken.is_subset(entering.flow.straight)
+
+
+def _routed(entering: Entering, spread: bool, streams: Streams) -> Routed:
+    """Return the routes of a stream, along a border and inwards, and what else is said of it."""
+    placed, name, side = streams.placed, entering.name, entering.side
+    turned, takers = turn(side, placed.grid), entering.taken.range()
+    lanes, parts = takers.apply(turned), []
+    if spread:
+        parts.append(_along(entering, streams))
+        parts.append(Routed(objects={f"{name}_adapters": adapters_at(takers, turned)}))
+    if entering.tensor in placed.returned and not spread:
+        first = turning_depth(entering.tensor, side, placed)
+        parts.append(turning(name, lanes, side, first, placed))
+    else:
+        passed = entering.tensor in placed.returned or is_passed(side, placed.mapping)
+        parts.append(inwards(name, lanes, side, placed, spread=spread, passed=passed))
+    parts.append(Routed(objects={f"{name}_taken": entering.taken}))
+    if is_sparse(entering.tensor, placed):
+        parts.append(_filters(entering, spread, joined((streams.routed, *parts)), placed))
+    ports = ports_of(entering.flow, entering.taken, turned, spread)
+    return joined((*parts, Routed(objects={f"{name}_ports": ports})))
+
+
+def _along(entering: Entering, streams: Streams) -> Routed:
+    """Route a stream along the border: from its ports, or if it returns, from where it is."""
+    placed, side, name = streams.placed, entering.side, f"{entering.name}_source"
+    if entering.tensor in placed.returned:
+        return _around(entering, streams)
+    turned = turn(side, placed.grid)
+    feeds = feeding(entering.flow.chosen, entering.taken, turned)
+    copied = spread_routes(feeds, side, turned)
+    passed = is_passed_along(side, is_sparse(entering.tensor, placed), placed.mapping)
+    if placed.profile.multicast or passed:
+        return copied_or_passed(
+            name, copied, lambda: port_line(feeds, side, turned), turned, None, placed
+        )
+    routed = each_its_own(name, border_copies(feeds, side, turned), copied)
+    reach: Mapping[str, Object] = {f"{name}_reach": beside(feeds, turned)}
+    return joined((routed, Routed(objects=reach)))
+
+
+def _around(entering: Entering, streams: Streams) -> Routed:
+    """Route what returns along the border.
+
+    One PE sends all of it: the last of its departure, or of what collects that.
+    """
+    placed, name = streams.placed, f"{entering.name}_source"
+    leaving: Mapping[str, Outgoing] = {**streams.departures, **streams.collections}
+    away, found = next((n, s) for n, s in leaving.items() if s.out == name)
+    last = typing.cast(isl.Set, streams.routed.objects[f"{away}_last"])
+    way = (last, entering.taken.range(), found.side, entering.side, placed.grid)
+    turned = turn(entering.side, placed.grid)
+    return copied_or_passed(
+        name, around_routes(*way), lambda: around_line(*way), turned, None, placed
+    )
+
+
+def _filters(entering: Entering, spread: bool, before: Routed, placed: Placed) -> Routed:
+    """Let routers drop what their PEs do not want, where an interval of the index tells it."""
+    flow, taken = entering.flow, entering.taken
+    passing = at_places(flow.everywhere, taken.range())
+    intervals = {entering.name: index_filter(passing, taken_by(flow.everywhere, taken))}
+    if spread:
+        wanted = taken_by(flow.heard, flow.sent.range_factor_domain())
+        intervals[f"{entering.name}_source"] = index_filter(flow.heard, wanted)
+    chosen = {
+        colour: interval
+        for colour, interval in intervals.items()
+        if interval is not None and _has_filter(colour, before, placed)
+    }
+    copied = {colour: "_copied" if colour in before.passing else "" for colour in chosen}
+    objects = {f"{colour}{copied[colour]}_filter": each for colour, each in chosen.items()}
+    return Routed(objects=objects, filters=tuple(chosen))
+
+
+def _has_filter(colour: str, before: Routed, placed: Placed) -> bool:
+    """Say whether a PE has a filter free; adapters and computing PEs are never the same."""
+    of_adapters = colour.endswith("_source")
+    used = sum(other.endswith("_source") == of_adapters for other in before.filters)
+    return used < placed.profile.filters

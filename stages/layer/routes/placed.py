@@ -1,0 +1,143 @@
+"""A placed layer: what the streams that it needs are found from, and how they are routed."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from stages.lair.layer import Layer
+from stages.layer.routes.returning import after_returns, layer_after_returns, returned_tensors
+from stages.layer.texts.graph import Arrival, Collection, Departure, Passing
+from stages.machine.profile import Profile
+from stages.mapping.layer_yaml import Mapping as LayerMapping
+from stages.mapping.machine import read_machine
+from stages.poly.flow import Routes
+from stages.poly.pieces import from_domain
+from stages.poly.side import Rectangle, bounding_rectangle, turn
+from stages.skewing.elements import Lair, computed_elements, needed_elements
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+Object = isl.UnionMap | isl.Map | isl.Set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A layer, its machine, and the PEs that need and compute its elements.
+
+    `grid` are all PEs, `core` those that compute; `returned` are the tensors that come back, by the
+    names that they then have. `needed` and `computed` are { tensor[e] -> PE[x, y] }.
+    """
+
+    mapping: LayerMapping
+    profile: Profile
+    layer: Layer
+    lair: Lair
+    adapted: Mapping[str, typing.Any]
+    returned: Mapping[str, str]
+    grid: Rectangle
+    core: Rectangle
+    needed: isl.UnionMap
+    computed: isl.UnionMap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routed:
+    """How streams are routed: the routes of colours, and all that routes.isl says of them.
+
+    `passing` are the lines of PEs that pass on a stream, `ways` the side to which those do that
+    pass it to others. `copied` would be the routes if routers copied; `filters` are the colours of
+    which routers drop what their PEs do not want.
+    """
+
+    colours: Mapping[str, Routes] = field(default_factory=dict)
+    objects: Mapping[str, Object] = field(default_factory=dict)
+    passing: Mapping[str, Passing] = field(default_factory=dict)
+    ways: Mapping[str, str] = field(default_factory=dict)
+    copied: Mapping[str, Routes] = field(default_factory=dict)
+    filters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streams:
+    """The streams of a placed layer, by name, and their routes."""
+
+    placed: Placed
+    arrivals: Mapping[str, Arrival] = field(default_factory=dict)
+    departures: Mapping[str, Departure] = field(default_factory=dict)
+    collections: Mapping[str, Collection] = field(default_factory=dict)
+    routed: Routed = field(default_factory=Routed)
+
+
+def read_placed(inputs: Inputs) -> Placed:
+    """Return a layer as its files have it."""
+    adapted = inputs.objects("adapted.isl")
+    lair = after_returns(inputs.objects("lair.isl"), adapted)
+    returned, mapping = returned_tensors(adapted), inputs.mapping()
+    return Placed(
+        mapping=mapping,
+        profile=read_machine(inputs, mapping),
+        layer=layer_after_returns(inputs.lair(), lair, returned),
+        lair=lair,
+        adapted=adapted,
+        returned=returned,
+        grid=bounding_rectangle(isl.Set.from_union_set(adapted["grid"])),
+        core=bounding_rectangle(isl.Set.from_union_set(adapted["target"])),
+        needed=needed_elements(lair, adapted["placement"]),
+        computed=computed_elements(lair, adapted["placement"]),
+    )
+
+
+def joined(parts: Iterable[Routed]) -> Routed:
+    """Return how all of some streams are routed, in their order."""
+    every = list(parts)
+    return Routed(
+        colours={name: each for part in every for name, each in part.colours.items()},
+        objects={name: each for part in every for name, each in part.objects.items()},
+        passing={name: each for part in every for name, each in part.passing.items()},
+        ways={name: each for part in every for name, each in part.ways.items()},
+        copied={name: each for part in every for name, each in part.copied.items()},
+        filters=tuple(colour for part in every for colour in part.filters),
+    )
+
+
+def coloured(colour: str, routes: Routes) -> Routed:
+    """Return one colour with its routes; its routers must each listen to one side."""
+    listens = routes.domain().unwrap()
+    assert listens.is_single_valued(), f"{colour} enters a router from two sides"
+    return Routed(colours={colour: routes}, objects={colour: routes})
+
+
+def is_sparse(tensor: str, placed: Placed) -> bool:
+    """Say whether only what is not zero of a tensor moves."""
+    given = placed.mapping.tensors
+    return tensor in given and given[tensor].sparse
+
+
+def depth_of(side: str, placed: Placed) -> int:
+    """Return the depth of the first computing PEs: 1 where the side is peeled off, else 0."""
+    grid, core = placed.grid, placed.core
+    return {
+        "N": core.top - grid.top,
+        "S": grid.bottom - core.bottom,
+        "W": core.left - grid.left,
+        "E": grid.right - core.right,
+    }[side]
+
+
+def turning_depth(back: str, side: str, placed: Placed) -> int:
+    """Return at which depth a tensor turns: that of the first PEs that compute or need it."""
+    places = from_domain(placed.needed, back).range()
+    places = places.union(from_domain(placed.computed, placed.returned[back]).range())
+    depth = isl.Set.from_union_set(places).apply(turn(side, placed.grid))
+    return int(depth.dim_min_val(1).to_python())
+
+
+def adapters_at(places: isl.Set, turned: isl.Map) -> isl.Set:
+    """Return { PE } of the border at the rows or columns of { PE }, seen from a side."""
+    border = isl.Map("{ [lane, depth] -> [lane, 0] }").apply_range(turned.reverse())
+    return places.apply(turned).apply(border)

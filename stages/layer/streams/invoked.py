@@ -1,0 +1,138 @@
+"""What the instance sets of tasks are made of, and what all of them have.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.layer.routes.returning import after_returns
+from stages.layer.streams.portions import Flows, followed
+from stages.layer.texts.graph import Graph, read_graph
+from stages.poly.bind import PE_NAMES, bind_range, bind_set
+from stages.poly.local import at_this_pe
+from stages.poly.order import at_index, at_pe, at_places, filtered, taken_by
+from stages.poly.pieces import from_domain, sets_of
+from stages.poly.side import Rectangle, bounding_rectangle
+from stages.poly.text import Objects
+from stages.skewing.elements import Lair
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """The task graph, the files that say what flows, and the local memory.
+
+    `core` are the PEs that compute, `grid` those with their adapters; `local` are the shapes of
+    local tensors, `by_tensor` [PE_X, PE_Y] -> { T[e] -> T_local[l] }.
+    """
+
+    graph: Graph
+    adapted: Objects
+    lair: Lair
+    routes: Objects
+    flows: Flows
+    local: Mapping[str, isl.Set]
+    by_tensor: Mapping[str, isl.Map]
+    core: Rectangle
+    grid: Rectangle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invoked:
+    """What one invocation of a task runs: its instances, and the symbolic constants for it.
+
+    `access` is { instance -> element }, `steps` { instance -> [PE -> portion] }, if it has any.
+    """
+
+    instances: isl.Set
+    known: isl.Set
+    access: isl.Map | isl.UnionMap | None = None
+    steps: isl.Map | None = None
+
+
+def read_sources(inputs: Inputs) -> Sources:
+    """Return what the files of a layer say."""
+    graph, adapted = read_graph(inputs), inputs.objects("adapted.isl")
+    lair = after_returns(inputs.objects("lair.isl"), adapted)
+    routes, allocations = inputs.objects("routes.isl"), inputs.objects("allocations.isl")
+    return Sources(
+        graph=graph,
+        adapted=adapted,
+        lair=lair,
+        routes=routes,
+        flows=Flows(
+            arrivals=graph.arrivals,
+            lair=lair,
+            adapted=adapted,
+            routes=routes,
+            follows=followed(graph.tasks),
+        ),
+        local={s.get_tuple_name(): s for s in sets_of(allocations["local"])},
+        by_tensor=at_this_pe(allocations["to_local"]),
+        core=bounding_rectangle(isl.Set.from_union_set(adapted["target"])),
+        grid=bounding_rectangle(isl.Set.from_union_set(adapted["grid"])),
+    )
+
+
+def pes_of(sources: Sources) -> isl.Set:
+    """Return [PE_X, PE_Y] -> { : PE computes }."""
+    return bind_set(sources.core.as_set(), PE_NAMES)
+
+
+def filled(tensor: str, known: isl.Set, sources: Sources) -> Invoked:
+    """Return all of a local tensor: { T[e] : 0 <= local index of e < size }."""
+    elements = sources.local[f"{tensor}_local"].apply(sources.by_tensor[tensor].reverse())
+    return Invoked(instances=elements, known=known, access=identity(elements))
+
+
+def moved(order: isl.Map) -> Invoked:
+    """Return { index[i] } per PE, the PEs that take part, and { index[i] -> T[e] }."""
+    at, pes = at_pe(order), order.range_factor_domain().range()
+    return Invoked(instances=at.domain(), known=bind_set(pes, PE_NAMES), access=at)
+
+
+def arriving_at(name: str, sources: Sources) -> tuple[isl.Set, isl.Set]:
+    """Return [PE_X, PE_Y, index...] -> { t[e] } of what PEs take, and what arrives, eq. (15).
+
+    What enters a row or column reaches all its PEs that take some of it, but for filters.
+    """
+    taken = isl.Map.from_union_map(sources.routes[f"{name}_taken"])
+    everywhere = sources.flows.flow(name).everywhere
+    colour = sources.graph.arrivals[name].colour
+    passing = handed_on(colour, at_places(everywhere, taken.range()), sources)
+    return at_index(taken_by(everywhere, taken)), at_index(passing).params()
+
+
+def handed_on(colour: str, order: isl.Map, sources: Sources) -> isl.Map:
+    """Return what the routers hand to their PEs of an order."""
+    interval = sources.routes.get(f"{colour}_filter")
+    return order if interval is None else filtered(order, isl.Map.from_union_map(interval))
+
+
+def placed_on(statement: str, sources: Sources) -> isl.Set:
+    """Return [PE_X, PE_Y] -> { S[i] : placed on PE }."""
+    placement = isl.Map.from_union_map(from_domain(sources.adapted["placement"], statement))
+    return bind_range(placement, PE_NAMES)
+
+
+def accesses_of(statement: str, sources: Sources) -> isl.UnionMap:
+    """Return { S[i] -> T[e] } of all that a statement reads and writes."""
+    return from_domain(sources.lair["reads"].union(sources.lair["writes"]), statement)
+
+
+def identity(elements: isl.Set) -> isl.Map:
+    """Return { element -> element }."""
+    return isl.Map.identity(elements.get_space().map_from_set())
+
+
+def renamed(order: isl.Map, name: str) -> isl.Map:
+    """Return { name[e] -> [PE -> index] } of { T[e] -> [PE -> index] }."""
+    return order.set_tuple_name(isl.dim_type.in_, name)

@@ -1,0 +1,212 @@
+"""The tensors, arrivals and tasks of a layer, as tasks.yaml lists them.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+from dataclasses import replace
+
+import islpy as isl
+
+from stages.lair.layer import Carry, Statement, Tensor, writer_of
+from stages.layer.routes.collection import collecting_tasks, passed_on
+from stages.layer.routes.leaving import summed_elements
+from stages.layer.streams import cutting
+from stages.layer.streams.plan import Plan, is_reacting, reacts, written
+from stages.layer.streams.tasks import computing, reacting
+from stages.layer.texts import kinds
+from stages.layer.texts.graph import Arrival, Kept, KeptTensor, Outgoing, Portions
+from stages.layer.texts.kinds import (
+    Hear,
+    Initialise,
+    Pack,
+    Receive,
+    Relay,
+    Send,
+    Spread,
+    Store,
+    Task,
+)
+from stages.machine.types import is_integer
+from stages.poly.pieces import from_domain, to_range
+from stages.poly.text import spell_object
+
+NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
+Named = tuple[str, Task]
+
+
+def tensors_of(plan: Plan) -> dict[str, KeptTensor]:
+    """Return the tensors of a layer, by name."""
+    return {name: _tensor(name, plan) for name in plan.streams.placed.layer.tensors}
+
+
+def _tensor(name: str, plan: Plan) -> KeptTensor:
+    layer = plan.streams.placed.layer
+    tensor, defined = layer.tensors[name], name in written(plan.streams)
+    return KeptTensor(
+        type=tensor.type,
+        shape=tuple(tensor.shape),
+        kept=_kept(name, plan),
+        initial=_initial(name, plan) if defined else None,
+        held_by=plan.held.get(name) if defined else None,
+    )
+
+
+def _kept(name: str, plan: Plan) -> Kept:
+    layer, streams = plan.streams.placed.layer, plan.streams
+    tensor = layer.tensors[name]
+    if name in written(streams):
+        return "result" if tensor in layer.outputs else "internal"
+    if name not in {arrival.tensor for arrival in streams.arrivals.values()}:
+        return "resident" if tensor in layer.inputs else "delayed"
+    stored = any(not reacts(statement, name, streams) for statement in _readers(name, plan))
+    stored |= any(carry.source == name for carry in layer.carries)
+    return "stored" if stored else "never"
+
+
+def _initial(tensor: str, plan: Plan) -> str:
+    """Return what a tensor is before anything is added to it.
+
+    What is assigned keeps the sign of a zero: -0 + -0 is -0 and -0 + 0 is 0 (IEEE 754, 6.3).
+    """
+    layer = plan.streams.placed.layer
+    writer = writer_of(layer, tensor)
+    is_signed = writer.op == "=" and not is_integer(layer.tensors[tensor].type)
+    return "-0" if is_signed and not is_reacting(writer, plan.streams) else NEUTRAL[writer.op]
+
+
+def _readers(tensor: str, plan: Plan) -> list[Statement]:
+    statements = plan.streams.placed.layer.statements
+    return [s for s in statements if any(access.tensor == tensor for access in s.reads)]
+
+
+def arrivals_with_portions(plan: Plan) -> dict[str, Arrival]:
+    """Return the arrivals, each with its portions, or with why it is not cut."""
+    return {
+        name: replace(arrival, portions=_portions(plan.cuts.get(name)), whole=_whole(name, plan))
+        for name, arrival in plan.streams.arrivals.items()
+    }
+
+
+def _whole(name: str, plan: Plan) -> str | None:
+    return None if name in plan.cuts else plan.whole.get(name)
+
+
+def _portions(found: cutting.Portions | None) -> Portions | None:
+    if found is None:
+        return None
+    cut = found.cut
+    return Portions(
+        of=spell_object(cut.of),
+        counts=tuple(cut.counts),
+        size=cut.size,
+        rest=None if cut.rest == cut.size else cut.rest,
+        why=f"some {found.cycles} cycles, {found.whole} as a whole",
+    )
+
+
+def tasks_of(plan: Plan) -> Iterator[Named]:
+    """Yield the tasks in the order in which a PE runs them."""
+    layer, streams = plan.streams.placed.layer, plan.streams
+    for tensor in (*layer.outputs, *layer.internals):
+        if _starts(tensor, plan):
+            value = _initial(tensor.name, plan)
+            yield f"init_{tensor.name}", Initialise(tensor=tensor.name, value=value)
+    for name, arrival in streams.arrivals.items():
+        yield from _arrival_tasks(name, arrival, plan)
+    for statement in layer.statements:
+        if not is_reacting(statement, streams):
+            yield f"compute_{statement.name}", computing(statement, *_steps(statement, plan))
+    yield from _departure_tasks(plan)
+    for carry in layer.carries:
+        if not from_domain(streams.placed.needed, carry.tensor).is_empty():
+            yield from _carry(carry, plan)
+
+
+def _steps(statement: Statement, plan: Plan) -> tuple[list[str], list[str]]:
+    """Return by which arrivals a statement runs in steps, and after which statements each step."""
+    leaders = plan.leaders
+    by = [name for name in leaders.arrivals[statement.name] if name in plan.cuts]
+    return by, list(leaders.follows.get(statement.name, ())) if by else []
+
+
+def _starts(tensor: Tensor, plan: Plan) -> bool:
+    """Say whether a tensor gets a value before statements give it theirs.
+
+    Not one that others hold, nor one of which each element on a PE is defined there at once.
+    """
+    placed, streams = plan.streams.placed, plan.streams
+    writer = writer_of(placed.layer, tensor.name)
+    at_once = writer.op == "=" and not is_reacting(writer, streams)
+    objects = streams.routed.objects
+    summed = summed_elements(tensor.name, streams.departures, placed.adapted, objects)
+    at_once = at_once and summed.is_subset(placed.computed)
+    return not at_once and tensor.name not in plan.held
+
+
+def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
+    if arrival.spread and arrival.sparse:
+        yield f"relay_{name}", Relay(arrival=name)
+    elif arrival.spread:
+        yield f"hear_{name}", Hear(arrival=name)
+        yield f"spread_{name}", Spread(arrival=name)
+    if _kept(arrival.tensor, plan) == "stored" and arrival.sparse:
+        yield f"init_{arrival.tensor}", Initialise(tensor=arrival.tensor, value="0")
+        yield f"store_{name}", Store(arrival=name)
+    elif _kept(arrival.tensor, plan) == "stored":
+        yield f"receive_{name}", Receive(arrival=name)
+    if name in plan.cuts and plan.cuts[name].cut.rest < plan.cuts[name].cut.size:
+        yield f"rest_{name}", Receive(arrival=name, rest=True)
+    found = _reacting(name, arrival.tensor, plan)
+    for statement in found:
+        task = f"on_{name}" if len(found) == 1 else f"on_{name}_{statement.name}"
+        yield task, reacting(statement, name)
+
+
+def _reacting(name: str, tensor: str, plan: Plan) -> list[Statement]:
+    """Return the statements that run on elements of an arrival."""
+    taken = typing.cast(isl.Map, plan.streams.routed.objects[f"{name}_taken"])
+    return [
+        statement
+        for statement in _readers(tensor, plan)
+        if reacts(statement, tensor, plan.streams)
+        and not _read_by(statement, tensor, plan).is_disjoint(taken)
+    ]
+
+
+def _read_by(statement: Statement, tensor: str, plan: Plan) -> isl.Map:
+    """Return { tensor[e] -> PE } of the PEs on which a statement reads an element."""
+    placed = plan.streams.placed
+    reads = from_domain(placed.lair["reads"], statement.name)
+    needed = to_range(reads, tensor).reverse().apply_range(placed.adapted["placement"])
+    return isl.Map.from_union_map(needed)
+
+
+def _departure_tasks(plan: Plan) -> Iterator[Named]:
+    """Yield the tasks of adapters that take what leaves, and all that send."""
+    departures, collections = plan.streams.departures, plan.streams.collections
+    for name, departure in departures.items():
+        if departure.collected and name not in passed_on(collections):
+            initial = _initial(departure.tensor, plan)
+            yield from collecting_tasks(name, departure, initial)
+    summed = {name: each for name, each in collections.items() if each.in_turn is None}
+    leaving: dict[str, Outgoing] = {**departures, **summed}
+    for name, stream in leaving.items():
+        yield f"send_{name}", Send(departure=name)
+        if stream.sequences is not None:
+            yield f"pack_{name}", Pack(departure=name)
+
+
+def _carry(carry: Carry, plan: Plan) -> Iterator[Named]:
+    """Yield the task that makes one tensor of another one, unless they share their memory."""
+    if plan.held.get(carry.source) != carry.tensor:
+        rank = len(plan.streams.placed.layer.tensors[carry.tensor].shape)
+        yield f"carry_{carry.tensor}", kinds.Carry(
+            iterators=tuple(f"i{k}" for k in range(rank)),
+            target=carry.tensor,
+            op="=",
+            expression=carry.source,
+        )

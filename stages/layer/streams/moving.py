@@ -1,0 +1,158 @@
+"""What one invocation of a task runs that moves a stream: the indices of its elements.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from stages.layer.routes.leaving import leaving, leaving_name
+from stages.layer.streams.invoked import Invoked, Sources, filled, handed_on, moved, renamed
+from stages.layer.streams.leading import Leading, steps_of
+from stages.layer.streams.portions import taken_portions
+from stages.layer.texts.graph import Departure, InTurn
+from stages.layer.texts.kinds import Clear, Collect, Hear, Lead, Pack, Receive, Relay, Send, Spread
+from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
+from stages.poly.cuts import of_portion
+from stages.poly.order import at_index, at_pe, at_places, fixed_outer, on_side, relocated, taken_by
+from stages.poly.pieces import from_domain
+
+
+def receive(sources: Sources, task: Receive) -> Invoked:
+    """{ index[i] : T[e] reaches the port of PE with i }, and which T[e]; or of a portion."""
+    order = sources.flows.passing(task.arrival)
+    cut = sources.graph.arrivals[task.arrival].portions
+    if cut is None:
+        return moved(order)
+    at = at_pe(order).intersect_domain(of_portion(isl.Map(cut.of)))
+    pes = bind_set(order.range_factor_domain().range(), PE_NAMES)
+    known = pes.intersect(taken_portions(cut, rest=task.rest))
+    return Invoked(instances=at.domain(), known=known, access=at)
+
+
+def send(sources: Sources, task: Send) -> Invoked:
+    """{ index[i] : T[e] leaves the port of PE with i }, and which T[e].
+
+    Of what is gathered only what PE computes; with outer indices if it is sent row by row.
+    """
+    stream = sources.graph.leaving[task.departure]
+    order = _leaving(sources, task.departure, "chain")
+    early = stream.lead if isinstance(stream, Departure) else None
+    if early is not None and early.sends is not None:
+        rest = _leading(sources, task.departure).lead.rest
+        return replace(moved(order), instances=rest)
+    if stream.in_turn is None:
+        return moved(order)
+    return _own_rows(sources, stream.tensor, order, stream.in_turn)
+
+
+def _own_rows(sources: Sources, tensor: str, order: isl.Map, rows: InTurn) -> Invoked:
+    """Return what PEs send of a row, of all that leaves, that they compute themselves."""
+    computed = sources.lair["writes"].reverse().apply_range(sources.adapted["placement"])
+    own = isl.Map.from_union_map(from_domain(computed, tensor))
+    at = at_pe(taken_by(order, own))
+    names = index_names(at.dim(isl.dim_type.in_))
+    at = fixed_outer(at, names[: len(rows.rows)])
+    return Invoked(instances=at.domain(), known=at.domain().params(), access=at)
+
+
+def lead(sources: Sources, task: Lead) -> Invoked:
+    """{ index[i] : T[e] leaves after a step of its statement, with i }, and which T[e]."""
+    leading = _leading(sources, task.departure)
+    found = leading.lead
+    return Invoked(
+        instances=found.leading(leading.steps.names),
+        known=bind_set(leading.pes, PE_NAMES).intersect(leading.steps.known),
+        access=found.at,
+    )
+
+
+def _leading(sources: Sources, name: str) -> Leading:
+    """Return what leaves early of a departure."""
+    departure = sources.graph.departures[name]
+    assert departure.lead is not None, "something leaves early"
+    steps = steps_of(departure.lead.statement, sources.graph)
+    assert steps is not None, "what leaves early does so after a step"
+    return Leading(
+        flows=sources.flows,
+        departure=departure,
+        chain=isl.Set.from_union_set(sources.routes[f"{name}_chain"]),
+        steps=steps,
+        type=sources.graph.tensors[departure.tensor].type,
+    )
+
+
+def pack(sources: Sources, task: Pack) -> Invoked:
+    """{ index[i] : T[e] leaves the port of PE with outer indices and i }, and which T[e]."""
+    order = _leaving(sources, task.departure, "last")
+    at = at_pe(order)
+    outer = index_names(at.dim(isl.dim_type.in_))[:-1]
+    at = fixed_outer(at, outer)
+    known = bind_set(order.range_factor_domain().range(), PE_NAMES)
+    sequences = sources.graph.leaving[task.departure].sequences
+    assert sequences is not None, "what is packed is sparse"
+    for name, (low, high) in zip(outer, sequences.outer, strict=True):
+        known = known.intersect(isl.Set(f"[{name}] -> {{ : {low} <= {name} <= {high} }}"))
+    return Invoked(instances=at.domain(), known=known, access=at)
+
+
+def clear(sources: Sources, task: Clear) -> Invoked:
+    """All of the memory in which adapters collect: { T[e] : 0 <= local index of e < size }."""
+    members = isl.UnionSet("{ }")
+    for name, collection in sources.graph.collections.items():
+        if collection.departure == task.departure:
+            members = members.union(sources.routes[f"{name}_chain"])
+    known = bind_set(isl.Set.from_union_set(members), PE_NAMES)
+    return filled(task.tensor, known, sources)
+
+
+def collect(sources: Sources, task: Collect) -> Invoked:
+    """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
+    stream = sources.graph.departures[task.departure]
+    name = leaving_name(stream)
+    order = on_side(_relation(sources.adapted["departures"], name), stream.side, sources.core)
+    return moved(renamed(order, f"{name}_collected"))
+
+
+def relay(sources: Sources, task: Relay) -> Invoked:
+    """{ index[new] : the element that reaches an adapter with index is sent on with new }."""
+    stream, flow = sources.graph.arrivals[task.arrival], sources.flows.flow(task.arrival)
+    wanted = taken_by(flow.heard, flow.sent.range_factor_domain())
+    renumbered = at_pe(flow.sent).apply_range(at_pe(wanted).reverse())
+    names = index_names(renumbered.dim(isl.dim_type.out))
+    known = at_index(handed_on(stream.source, flow.heard, sources)).params()
+    return Invoked(instances=bind_range(renumbered, names), known=known)
+
+
+def hear(sources: Sources, task: Hear) -> Invoked:
+    """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
+    return _source(sources, task.arrival, sources.flows.flow(task.arrival).heard)
+
+
+def spread(sources: Sources, task: Spread) -> Invoked:
+    """{ index[i] : an adapter sends T[e] on with i }, and which T[e]."""
+    return _source(sources, task.arrival, sources.flows.flow(task.arrival).sent)
+
+
+def _source(sources: Sources, arrival: str, order: isl.Map) -> Invoked:
+    """Return { index[i] } per adapter, the adapters, and { index[i] -> T_source[e] }."""
+    return moved(renamed(order, f"{sources.graph.arrivals[arrival].tensor}_source"))
+
+
+def _leaving(sources: Sources, name: str, part: str) -> isl.Map:
+    """Return { T[e] -> [PE -> index] } of what leaves, at the PEs of its chain, or the last."""
+    stream = sources.graph.leaving[name]
+    pes = isl.Set.from_union_set(sources.routes[f"{name}_{part}"])
+    if name in sources.graph.departures:
+        return leaving(sources.adapted, stream, pes)
+    reach = isl.Map.from_union_map(sources.routes[f"{name}_reach"])
+    relation = _relation(sources.adapted["collected"], leaving_name(stream))
+    order = relocated(on_side(relation, stream.side, sources.grid), reach)
+    return renamed(at_places(order, pes), f"{leaving_name(stream)}_collected")
+
+
+def _relation(orders: isl.UnionMap, tensor: str) -> isl.Map:
+    return isl.Map.from_union_map(from_domain(orders, tensor))

@@ -1,0 +1,101 @@
+"""What is decided of a layer's streams before its tasks are listed: memory, turns, and portions.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from stages.lair.expressions import is_zero_at
+from stages.lair.layer import Statement, writer_of
+from stages.layer.routes.placed import Streams, is_sparse
+from stages.layer.routes.sharing import Held, held_tensors, waits_of
+from stages.layer.routes.waiting import waiting_of
+from stages.layer.streams.cutting import Cutter, Portions, most_together
+from stages.layer.streams.leaders import Leaders, leaders_of
+from stages.layer.streams.portions import Flows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The streams of a layer, and how its PEs work on them.
+
+    `held` are the tensors that lie in the memory of others, `waits` the statements for which one
+    waits on its PE. `cuts` are the portions of arrivals, `whole` says why others are not cut.
+    """
+
+    streams: Streams
+    held: Held
+    waits: Mapping[str, Sequence[str]]
+    flows: Flows
+    leaders: Leaders
+    cuts: Mapping[str, Portions]
+    whole: Mapping[str, str]
+
+
+def plan_of(streams: Streams) -> Plan:
+    """Return how PEs work on the streams of a layer; departures may wait for others then."""
+    placed = streams.placed
+    apart = {departure.tensor for departure in streams.departures.values()}
+    apart |= {t for t in written(streams) if is_reacting(writer_of(placed.layer, t), streams)}
+    held = held_tensors(placed.layer, placed.needed, placed.computed, apart)
+    waits = dict(waits_of(placed.layer, held))
+    waiting = waiting_of(streams, waits)
+    departures = {
+        name: replace(departure, waits=tuple(waiting.waits.get(name, ())))
+        for name, departure in streams.departures.items()
+    }
+    return _cut(replace(streams, departures=departures), held, waits, waiting.most)
+
+
+def _cut(
+    streams: Streams, held: Held, waits: Mapping[str, Sequence[str]], waiting: int
+) -> Plan:
+    """Return the plan with what arrives in portions; `waiting` streams may wait for other PEs."""
+    placed, objects = streams.placed, streams.routed.objects
+    flows = Flows(
+        arrivals=streams.arrivals, lair=placed.lair, adapted=placed.adapted, routes=objects
+    )
+    names = [s.name for s in placed.layer.statements if not is_reacting(s, streams)]
+    leaders = leaders_of(placed.layer, names, waits, held, flows)
+    flows = replace(flows, follows=leaders.follows)
+    chains = {n: typing.cast(isl.Set, objects[f"{n}_chain"]) for n in streams.departures}
+    most = max(most_together(chains), waiting)
+    cutter = Cutter(placed.layer, placed.profile, flows, leaders, streams.departures, most)
+    cuts = cutter.cut()
+    return Plan(
+        streams=streams, held=held, waits=waits, flows=flows, leaders=leaders,
+        cuts=cuts, whole=cutter.whole,
+    )
+
+
+def written(streams: Streams) -> list[str]:
+    """Return the tensors that statements write."""
+    return [statement.target.tensor for statement in streams.placed.layer.statements]
+
+
+def is_reacting(statement: Statement, streams: Streams) -> bool:
+    """Say whether a statement runs element by element, as they arrive."""
+    return any(reacts(statement, tensor, streams) for tensor in _arriving(statement, streams))
+
+
+def reacts(statement: Statement, tensor: str, streams: Streams) -> bool:
+    """Say whether a statement may run element by element: a zero of the tensor adds nothing."""
+    defined = written(streams)
+    return (
+        is_sparse(tensor, streams.placed)
+        and _arriving(statement, streams) == [tensor]
+        and not any(access.tensor in defined for access in statement.reads)
+        and statement.op in ("+=", "=")
+        and is_zero_at(statement.expr, tensor)
+    )
+
+
+def _arriving(statement: Statement, streams: Streams) -> list[str]:
+    arriving = {arrival.tensor for arrival in streams.arrivals.values()}
+    return [access.tensor for access in statement.reads if access.tensor in arriving]
