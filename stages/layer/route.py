@@ -16,7 +16,7 @@ from dataclasses import replace
 from stages.layer.routes.colours import shared_colours
 from stages.layer.routes.routing import as_copied, route_streams
 from stages.layer.streams.leads import leads_of
-from stages.layer.streams.listing import arrivals_with_portions, tasks_of, tensors_of
+from stages.layer.streams.listed import arrivals_with_portions, tasks_of, tensors_of
 from stages.layer.streams.plan import Plan, plan_of
 from stages.layer.texts.graph import Departure, Graph, Outgoing, graph_text
 from stages.layer.texts.kinds import Lead
