@@ -6,7 +6,7 @@ router hears it; the ramp is the link from the PE itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import islpy as isl
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import SIDES, STEPS, Colours, Grid, coordinates, members
+from stages.fabric.layout import Layout
 from stages.fabric.library import INLET, OUTLET
 
 RAMP = SIDES.index("ramp")
@@ -24,7 +25,7 @@ Routes = NDArray[np.uint8]
 
 
 def faults(
-    layout: Mapping[str, Any], grid: Grid, colours: Colours, inlets: Any, outlets: Any
+    layout: Layout, grid: Grid, colours: Colours, inlets: Any, outlets: Any
 ) -> list[str]:
     """Return what is wrong with a layout, a sentence each; empty if nothing is.
 
@@ -46,12 +47,12 @@ def faults(
     return found
 
 
-def _listening(layout: Mapping[str, Any], grid: Grid, colour: str) -> Bools:
+def _listening(layout: Layout, grid: Grid, colour: str) -> Bools:
     """Return, by PE, whether its program takes wavelets of a colour."""
     result = np.zeros(grid.size, dtype=np.bool_)
-    for role in layout["roles"].values():
-        if colour in role.get("listens", [colour]):
-            result |= members(isl.Set(role["at"]), grid).reshape(-1)
+    for role in layout.roles.values():
+        if role.listens is None or colour in role.listens:
+            result |= members(isl.Set(role.at), grid).reshape(-1)
     return result
 
 

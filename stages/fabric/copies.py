@@ -7,7 +7,6 @@ its last copy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import islpy as isl
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import Grid, coordinates, members
+from stages.fabric.layout import Entry
 from stages.poly.arrays import evaluate_pw_aff
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.function import function_of
@@ -29,18 +29,18 @@ ABSENT, NOTHING = -1, 0
 Array = NDArray[Any]
 
 
-def copies_of(arrival: Mapping[str, Any], nodes: Ints, grid: Grid) -> Ints | None:
+def copies_of(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
     """Return what follows each copy from the ports beside `nodes`: an array [port][copy][2].
 
     These are the bits of up to two control wavelets. None if one stream is for all.
     """
-    across = arrival["side"] in ("N", "S")
+    across = arrival.side in ("N", "S")
     lanes = nodes % grid.width if across else nodes // grid.width
-    if "along" in arrival:
-        return _to_adapters(arrival, lanes, grid, across)
-    if "copies" not in arrival:
+    if arrival.along is not None:
+        return _to_adapters(arrival, arrival.along, lanes, grid, across)
+    if arrival.copies is None:
         return None
-    counts = _on_lanes(arrival["copies"], grid, across)[lanes]
+    counts = _on_lanes(arrival.copies, grid, across)[lanes]
     port = np.repeat(np.arange(len(nodes)), counts)
     last = np.cumsum(counts)[counts > 0] - 1
     ends = np.full((len(port), 2), (TURN, NOTHING))
@@ -67,12 +67,12 @@ def repeated(
     return whole(sent, payloads), whole(control, controls), whole(keep, controls) & here
 
 
-def _to_adapters(arrival: Mapping[str, Any], lanes: Ints, grid: Grid, across: bool) -> Ints:
+def _to_adapters(arrival: Entry, along: str, lanes: Ints, grid: Grid, across: bool) -> Ints:
     """Return what follows the copies for adapters: first that at the port, right ones, left ones.
 
     The router of a port that sends them three ways is turned once more at the end.
     """
-    lane, port = _adapters(arrival, lanes, grid, across)
+    lane, port = _adapters(along, lanes, grid, across)
     away = lane - lanes[port]
     group = np.select([away == 0, away > 0], [0, 1], 2)
     order = np.lexsort((np.abs(away), group, port))
@@ -83,19 +83,17 @@ def _to_adapters(arrival: Mapping[str, Any], lanes: Ints, grid: Grid, across: bo
     ways = np.bincount(port[last], minlength=len(lanes))
     ends[np.append(np.diff(port) != 0, True) & (ways[port] == 3), 1] = TURN
     each = np.ones_like(lane)
-    if "copies" in arrival:
-        each = _on_lanes(arrival["copies"], grid, across)[lane]
+    if arrival.copies is not None:
+        each = _on_lanes(arrival.copies, grid, across)[lane]
     several = np.repeat(ends, each, axis=0)
     several[np.delete(np.arange(len(several)), np.cumsum(each) - 1)] = NOTHING
     return _by_port(np.repeat(port, each), several, len(lanes))
 
 
-def _adapters(
-    arrival: Mapping[str, Any], lanes: Ints, grid: Grid, across: bool
-) -> tuple[Ints, Ints]:
+def _adapters(along: str, lanes: Ints, grid: Grid, across: bool) -> tuple[Ints, Ints]:
     """Return the lanes of the adapters { adapter -> port }, and which of the ports each has."""
     x, y = coordinates(np.arange(grid.size, dtype=np.int64), grid)
-    towards = function_of(bind_domain(isl.Map(arrival["along"]), PE_NAMES))
+    towards = function_of(bind_domain(isl.Map(along), PE_NAMES))
     at = towards.get_pw_aff(0 if across else 1)
     value, defined = evaluate_pw_aff(at, dict(zip(PE_NAMES, (x, y), strict=True)))
     here = np.flatnonzero(defined)

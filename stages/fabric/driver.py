@@ -27,6 +27,7 @@ from stages.fabric.grid import (
     read_grid,
     read_roles,
 )
+from stages.fabric.layout import Layout
 from stages.fabric.ports import (
     Departure,
     Inlets,
@@ -104,7 +105,7 @@ class _Machine:
 
 def run_fabric(
     library: Path,
-    layout: Mapping[str, Any],
+    layout: Layout,
     profile: Profile,
     arrays: Mapping[str, Array | Sequence[Array]],
     invocations: int = 1,
@@ -138,10 +139,11 @@ def _several(array: Array | Sequence[Array]) -> Sequence[Array]:
     return [array] if isinstance(array, np.ndarray) else array
 
 
-def _check_arrays(layout: Mapping[str, Any], values: Values, invocations: int) -> None:
-    arriving, resident = layout["arrivals"].values(), residents(layout, "in")
-    for stream, most in [*((s, invocations) for s in arriving), *((s, 1) for s in resident)]:
-        name, dtype = stream["tensor"], DTYPES[stream["type"]]
+def _check_arrays(layout: Layout, values: Values, invocations: int) -> None:
+    arriving = ((entry.tensor, entry.type, invocations) for entry in layout.arrivals.values())
+    resident = ((name, tensor.type, 1) for name, tensor in residents(layout, "in"))
+    for name, type_, most in (*arriving, *resident):
+        dtype = DTYPES[type_]
         if name not in values:
             raise ValueError(f"tensor {name} is missing")
         if len(values[name]) not in (1, most):
@@ -150,7 +152,7 @@ def _check_arrays(layout: Mapping[str, Any], values: Values, invocations: int) -
             raise ValueError(f"tensor {name} is {values[name][0].dtype}, not {dtype}")
 
 
-def _check_routes(machine: _Machine, layout: Mapping[str, Any]) -> None:
+def _check_routes(machine: _Machine, layout: Layout) -> None:
     """Raise FabricFailure with the first faults of the routes, if they have any."""
     colours, inlets = machine.colours, machine.inlets.inlets
     found = faults(layout, machine.grid, colours, inlets, machine.outlets)
@@ -160,19 +162,19 @@ def _check_routes(machine: _Machine, layout: Mapping[str, Any]) -> None:
 
 def _machine(
     opened: ctypes.CDLL,
-    layout: Mapping[str, Any],
+    layout: Layout,
     values: Values,
     invocations: int,
     shapes: Mapping[str, tuple[int, ...]],
 ) -> _Machine:
-    grid = read_grid(layout["grid"])
-    roles = tuple(layout["roles"])
-    role = read_roles(layout["roles"], grid)
+    grid = read_grid(layout.grid)
+    roles = tuple(layout.roles)
+    role = read_roles(layout.roles, grid)
     programs = engine.programs(opened, roles)
-    colours = read_colours(layout["colours"], grid)
+    colours = read_colours(layout.colours, grid)
     departures = [
-        read_departure(each, colours.names, _shape(layout, each["tensor"], shapes), grid)
-        for each in layout["departures"].values()
+        read_departure(each, colours.names, _shape(layout, each.tensor, shapes), grid)
+        for each in layout.departures.values()
     ]
     outlets = _outlets(departures, invocations)
     counters = max((program.counters for program in programs), default=0)
@@ -183,7 +185,7 @@ def _machine(
         programs=programs,
         memory=[_memory(p, int((role == i).sum())) for i, p in enumerate(programs)],
         colours=colours,
-        inlets=read_arrivals(layout["arrivals"], colours.names, values, invocations, grid),
+        inlets=read_arrivals(layout.arrivals, colours.names, values, invocations, grid),
         departures=departures,
         outlets=outlets,
         received=np.zeros(int(outlets["count"].sum()), dtype=np.uint32),
@@ -211,24 +213,24 @@ def _outlets(departures: Sequence[Departure], invocations: int) -> Array:
 
 
 def _shape(
-    layout: Mapping[str, Any], tensor: str, shapes: Mapping[str, tuple[int, ...]]
+    layout: Layout, tensor: str, shapes: Mapping[str, tuple[int, ...]]
 ) -> tuple[int, ...]:
     """Return the stated shape of an output, or the smallest that holds what the layout names."""
     if tensor in shapes:
         return tuple(shapes[tensor])
     named = [
-        *(departing_shape(d) for d in layout["departures"].values() if d["tensor"] == tensor),
-        *(resident_shape(t) for t in residents(layout, "out") if t["tensor"] == tensor),
+        *(departing_shape(d) for d in layout.departures.values() if d.tensor == tensor),
+        *(resident_shape(t) for name, t in residents(layout, "out") if name == tensor),
     ]
     return tuple(max(extents) for extents in zip(*named, strict=True))
 
 
-def _scatter(machine: _Machine, layout: Mapping[str, Any], values: Values) -> None:
+def _scatter(machine: _Machine, layout: Layout, values: Values) -> None:
     for number, name in enumerate(machine.roles):
         pes = np.flatnonzero(machine.role == number)
-        for tensor in layout["roles"][name]["tensors"].values():
-            if tensor.get("transfer") == "in":
-                array = np.asarray(values[tensor["tensor"]][0], order="C")
+        for tensor in layout.roles[name].tensors.values():
+            if tensor.transfer == "in" and tensor.tensor is not None:
+                array = np.asarray(values[tensor.tensor][0], order="C")
                 scatter(machine.memory[number], tensor, array, pes, machine.grid)
 
 
@@ -288,7 +290,7 @@ def _completed(
 
 def _outputs(
     machine: _Machine,
-    layout: Mapping[str, Any],
+    layout: Layout,
     invocations: int,
     shapes: Mapping[str, tuple[int, ...]],
 ) -> dict[str, list[Array]]:
@@ -301,7 +303,7 @@ def _outputs(
         ]
         for name, dtype in leaving.items()
     }
-    resident = {t["tensor"]: DTYPES[t["type"]] for t in residents(layout, "out")}
+    resident = {name: DTYPES[t.type] for name, t in residents(layout, "out")}
     for name, dtype in resident.items():
         outputs[name] = [_gathered(machine, layout, name, dtype, _shape(layout, name, shapes))]
     return outputs
@@ -349,7 +351,7 @@ def _departed(
 
 def _gathered(
     machine: _Machine,
-    layout: Mapping[str, Any],
+    layout: Layout,
     name: str,
     dtype: np.dtype[Any],
     shape: tuple[int, ...],
@@ -357,8 +359,8 @@ def _gathered(
     array, found = np.zeros(shape, dtype), np.zeros(shape, dtype=np.bool_)
     for number, role in enumerate(machine.roles):
         pes = np.flatnonzero(machine.role == number)
-        for tensor in layout["roles"][role]["tensors"].values():
-            if tensor.get("transfer") == "out" and tensor["tensor"] == name:
+        for tensor in layout.roles[role].tensors.values():
+            if tensor.transfer == "out" and tensor.tensor == name:
                 gather(machine.memory[number], tensor, array, found, pes, machine.grid)
     return _whole(name, array, found)
 
@@ -372,7 +374,7 @@ def _whole(name: str, array: Array, found: Bools) -> Array:
 
 def _result(
     machine: _Machine,
-    layout: Mapping[str, Any],
+    layout: Layout,
     outcome: engine.Outcome,
     outputs: Mapping[str, Sequence[Array]],
 ) -> FabricRun:
@@ -380,7 +382,7 @@ def _result(
         name: machine.counters[machine.role == i, : machine.programs[i].counters]
         for i, name in enumerate(machine.roles)
     }
-    memories = {name: role["memory"] for name, role in layout["roles"].items()}
+    memories = {name: role.memory for name, role in layout.roles.items()}
     return FabricRun(
         outputs=outputs,
         cycles=outcome.cycles,
@@ -393,6 +395,6 @@ def _result(
         tasks=outcome.tasks,
         counters={name: totals(each) for name, each in counts.items()},
         points={name: each[:, :, 1] for name, each in counts.items()},
-        memory={name: memory["data"] + memory["code"] for name, memory in memories.items()},
+        memory={name: memory.data + memory.code for name, memory in memories.items()},
         leaving=leaving_ports(machine.outlets, machine.received_kind, machine.grid),
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints, bounding_box
+from stages.fabric.layout import Colour, Role
 from stages.fabric.library import MAX_POSITIONS
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set
@@ -61,14 +61,14 @@ def coordinates(numbers: Ints, grid: Grid) -> tuple[Ints, Ints]:
     return grid.west + numbers % grid.width, grid.north + numbers // grid.width
 
 
-def read_roles(roles: Mapping[str, Any], grid: Grid) -> NDArray[np.int32]:
+def read_roles(roles: Mapping[str, Role], grid: Grid) -> NDArray[np.int32]:
     """Return the position in `roles` of each PE's role, -1 for none, as an array [PE].
 
     Raises ValueError if a PE has two roles.
     """
     result = np.full((grid.height, grid.width), -1, dtype=np.int32)
     for number, (name, role) in enumerate(roles.items()):
-        here = members(isl.Set(role["at"]), grid)
+        here = members(isl.Set(role.at), grid)
         if np.any(result[here] >= 0):
             raise ValueError(f"a PE of role {name} has another role, too")
         result[here] = number
@@ -90,11 +90,11 @@ class Colours:
     filters: NDArray[np.int32]
 
 
-def read_colours(colours: Mapping[str, Any], grid: Grid) -> Colours:
+def read_colours(colours: Mapping[str, Colour], grid: Grid) -> Colours:
     """Return the routes of all colours. Raises ValueError if a number or a side is wrong."""
     names = _names(colours)
     positions = {
-        colours[name]["number"]: _positions(colours[name]) for name in names if name in colours
+        colours[name].number: _positions(colours[name]) for name in names if name in colours
     }
     count = np.array([len(positions.get(i, [""])) for i in range(len(names))], dtype=np.int32)
     if count.max(initial=1) > MAX_POSITIONS:
@@ -107,8 +107,8 @@ def read_colours(colours: Mapping[str, Any], grid: Grid) -> Colours:
     filters = np.empty((len(names), grid.size, 2), dtype=np.int32)
     filters[:] = EVERY_INDEX
     for colour in colours.values():
-        if "filter" in colour:
-            _set_filter(filters[colour["number"]], colour["filter"], grid)
+        if colour.filter is not None:
+            _set_filter(filters[colour.number], colour.filter, grid)
     flat = routes.reshape(*shape[:3], grid.size)
     return Colours(names=names, position_count=count, routes=flat, filters=filters)
 
@@ -123,17 +123,17 @@ def _set_filter(filters: NDArray[np.int32], text: str, grid: Grid) -> None:
         filters[defined, position] = value[defined]
 
 
-def _names(colours: Mapping[str, Any]) -> tuple[str, ...]:
+def _names(colours: Mapping[str, Colour]) -> tuple[str, ...]:
     """Return the name of each number; numbers that are not used get one, too."""
-    numbers = [colour["number"] for colour in colours.values()]
+    numbers = [colour.number for colour in colours.values()]
     if len(set(numbers)) != len(numbers) or any(number < 0 for number in numbers):
         raise ValueError(f"the colours' numbers {numbers} are not distinct and not negative")
-    by_number = {colour["number"]: name for name, colour in colours.items()}
+    by_number = {colour.number: name for name, colour in colours.items()}
     return tuple(by_number.get(i, f"colour {i}") for i in range(max(numbers, default=0) + 1))
 
 
-def _positions(colour: Mapping[str, Any]) -> Sequence[str]:
-    return colour["positions"] if "positions" in colour else [colour["routes"]]
+def _positions(colour: Colour) -> Sequence[str]:
+    return colour.positions or [colour.routes or "{ }"]
 
 
 def _add_routes(routes: NDArray[np.uint8], text: str, grid: Grid) -> None:

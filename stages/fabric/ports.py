@@ -22,6 +22,7 @@ from stages.fabric.elements import (
     tensor_shape,
 )
 from stages.fabric.grid import SIDES, STEPS, Grid, coordinates
+from stages.fabric.layout import Entry, Exit
 from stages.fabric.library import INLET, OUTLET
 from stages.fabric.sequences import Received, Sequences, take_sequences
 from stages.poly.arrays import evaluate_set
@@ -87,7 +88,7 @@ class Points:
 
 
 def read_arrivals(
-    arrivals: Mapping[str, Any],
+    arrivals: Mapping[str, Entry],
     colours: Sequence[str],
     values: Values,
     invocations: int,
@@ -95,11 +96,11 @@ def read_arrivals(
 ) -> Inlets:
     """Return what the external PEs inject."""
     parts = [
-        _read_arrival(arrival, colours.index(arrival["colour"]), values[arrival["tensor"]], grid)
+        _read_arrival(arrival, colours.index(arrival.colour), values[arrival.tensor], grid)
         for arrival in arrivals.values()
     ]
     for arrival, (inlet, _, _) in zip(arrivals.values(), parts, strict=True):
-        inlet["total"] = inlet["count"] * (invocations // len(values[arrival["tensor"]]))
+        inlet["total"] = inlet["count"] * (invocations // len(values[arrival.tensor]))
     inlets = np.concatenate([np.zeros(0, INLET), *(inlet for inlet, _, _ in parts)])
     sizes = [0, *(len(sent) for _, sent, _ in parts)]
     inlets["first"] += np.repeat(np.cumsum(sizes)[:-1], [len(inlet) for inlet, _, _ in parts])
@@ -112,21 +113,21 @@ def read_arrivals(
 
 
 def read_departure(
-    departure: Mapping[str, Any], colours: Sequence[str], shape: tuple[int, ...], grid: Grid
+    departure: Exit, colours: Sequence[str], shape: tuple[int, ...], grid: Grid
 ) -> Departure:
     """Return what the external PEs of a departure expect of a tensor of this shape."""
-    points, sparse = points_of(departure, shape, grid), departure.get("sparse", False)
+    points, sparse = points_of(departure, shape, grid), departure.sparse
     outlets = np.zeros(len(points.nodes), dtype=OUTLET)
-    outlets["node"], outlets["side"] = points.nodes, SIDES.index(departure["side"])
-    outlets["colours"] = sum(1 << colours.index(name) for name in departure["colours"])
+    outlets["node"], outlets["side"] = points.nodes, SIDES.index(departure.side)
+    outlets["colours"] = sum(1 << colours.index(name) for name in departure.colours)
     outlets["count"] = points.inside.reshape(len(points.nodes), -1).sum(axis=1)
     if sparse:
         outlets["ends"] = math.prod(points.inside.shape[1:-1])
         outlets["count"] += outlets["ends"]
     outlets["first"] = np.cumsum(outlets["count"]) - outlets["count"]
     return Departure(
-        tensor=departure["tensor"],
-        dtype=DTYPES[departure["type"]],
+        tensor=departure.tensor,
+        dtype=DTYPES[departure.type],
         outlets=outlets,
         numbers=points.numbers[points.inside],
         sequences=_expected_sequences(points, int(points.axes[-1][0])) if sparse else None,
@@ -139,9 +140,9 @@ def _expected_sequences(points: Points, least: int) -> Sequences:
     return Sequences(numbers=numbers.reshape(ports, math.prod(outer), inner), least=least)
 
 
-def departing_shape(departure: Mapping[str, Any]) -> tuple[int, ...]:
+def departing_shape(departure: Exit) -> tuple[int, ...]:
     """Return the smallest shape that holds the elements of a departure's order."""
-    return tensor_shape(isl.Map(departure["order"]).domain())
+    return tensor_shape(isl.Map(departure.order).domain())
 
 
 def take_departed(
@@ -174,14 +175,14 @@ def leaving_ports(outlets: Array, kinds: Array, grid: Grid) -> Ports:
 
 
 def _read_arrival(
-    arrival: Mapping[str, Any], colour: int, arrays: Sequence[Array], grid: Grid
+    arrival: Entry, colour: int, arrays: Sequence[Array], grid: Grid
 ) -> tuple[Array, NDArray[np.uint32], NDArray[np.uint8]]:
     """Return inlets, payloads and control marks of one arrival; `first` counts from its own 0."""
     points = points_of(arrival, arrays[0].shape, grid)
     values = np.stack([_values(array, points) for array in arrays], axis=1)
     inside = np.broadcast_to(points.inside[:, None], values.shape)
     rows = len(points.nodes)
-    if arrival["sparse"]:
+    if arrival.sparse:
         sent, control, keep = _sparse(values, inside, points.axes[-1])
     else:
         sent, control, keep = _payloads(values), np.zeros_like(inside), inside
@@ -190,25 +191,25 @@ def _read_arrival(
         sent, control, keep = repeated(sent, control, keep, copies)
     inlets = np.zeros(rows, dtype=INLET)
     inlets["node"], inlets["side"], inlets["colour"] = (
-        points.nodes, SIDES.index(arrival["side"]), colour,
+        points.nodes, SIDES.index(arrival.side), colour,
     )
     inlets["count"] = keep.reshape(rows, -1).sum(axis=1)
     inlets["first"] = np.cumsum(inlets["count"]) - inlets["count"]
     return inlets, sent[keep], control[keep].astype(np.uint8)
 
 
-def points_of(stream: Mapping[str, Any], shape: tuple[int, ...], grid: Grid) -> Points:
+def points_of(stream: Entry | Exit, shape: tuple[int, ...], grid: Grid) -> Points:
     """Return the points at which an arrival of a layout enters, or a departure leaves."""
-    order = isl.Map(stream["order"])
+    order = isl.Map(stream.order)
     box = _index_box(order)
-    if stream.get("sparse", False):
-        box = _sequences(box, stream["outer"], stream["order"])
-    return _points(order, stream["side"], shape, box, grid)
+    if stream.sparse:
+        box = _sequences(box, stream.outer or (), stream.order)
+    return _points(order, stream.side, shape, box, grid)
 
 
-def external_points(stream: Mapping[str, Any], points: Points, grid: Grid) -> tuple[Ints, Ints]:
+def external_points(stream: Entry | Exit, points: Points, grid: Grid) -> tuple[Ints, Ints]:
     """Return x and y of the external PEs of the points of an arrival or a departure."""
-    return _coordinates(points.nodes, np.int64(SIDES.index(stream["side"])), grid)
+    return _coordinates(points.nodes, np.int64(SIDES.index(stream.side)), grid)
 
 
 def _coordinates(nodes: Ints, sides: Ints | np.int64, grid: Grid) -> tuple[Ints, Ints]:

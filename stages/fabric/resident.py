@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import DTYPES, Bools, Ints, element_numbers, open_mesh, tensor_shape
 from stages.fabric.grid import Grid, coordinates
+from stages.fabric.layout import Layout, LocalTensor
 
 Array = NDArray[Any]
 POINTS_AT_A_TIME = 1 << 22
 
 
-def scatter(memory: Array, tensor: Mapping[str, Any], array: Array, pes: Ints, grid: Grid) -> None:
+def scatter(memory: Array, tensor: LocalTensor, array: Array, pes: Ints, grid: Grid) -> None:
     """Copy a tensor into the memories of the PEs that hold parts of it.
 
     `memory` is [PE of the role][byte]; `tensor` is the layout's entry of a local tensor; `array`
@@ -31,7 +32,7 @@ def scatter(memory: Array, tensor: Mapping[str, Any], array: Array, pes: Ints, g
 
 
 def gather(
-    memory: Array, tensor: Mapping[str, Any], array: Array, found: Bools, pes: Ints, grid: Grid
+    memory: Array, tensor: LocalTensor, array: Array, found: Bools, pes: Ints, grid: Grid
 ) -> None:
     """Copy what the PEs hold of a tensor into `array`, and mark in `found` what was there."""
     target, marks = array.reshape(-1), found.reshape(-1)
@@ -41,26 +42,35 @@ def gather(
         marks[at] = True
 
 
-def residents(layout: Mapping[str, Any], transfer: str) -> list[Mapping[str, Any]]:
-    """Return the tensors of all roles that are put into memory (in), or read from it (out)."""
+def residents(layout: Layout, transfer: str) -> list[tuple[str, LocalTensor]]:
+    """Return what all roles hold that is put into memory (in), or read from it (out).
+
+    Each with the name of the global tensor.
+    """
     return [
-        tensor
-        for role in layout["roles"].values()
-        for tensor in role["tensors"].values()
-        if tensor.get("transfer") == transfer
+        (tensor.tensor, tensor)
+        for role in layout.roles.values()
+        for tensor in role.tensors.values()
+        if tensor.transfer == transfer and tensor.tensor is not None
     ]
 
 
-def resident_shape(tensor: Mapping[str, Any]) -> tuple[int, ...]:
+def resident_shape(tensor: LocalTensor) -> tuple[int, ...]:
     """Return the smallest shape that holds what the layout's map names."""
-    return tensor_shape(isl.Map(tensor["map"]).range())
+    return tensor_shape(_held(tensor).range())
+
+
+def _held(tensor: LocalTensor) -> isl.Map:
+    """Return { [PE -> L[l]] -> T[e] } of what is put into memory, or read from it."""
+    assert tensor.held is not None, "what is transferred is part of a global tensor"
+    return isl.Map(tensor.held)
 
 
 def _parts(
-    memory: Array, tensor: Mapping[str, Any], shape: tuple[int, ...], pes: Ints, grid: Grid
+    memory: Array, tensor: LocalTensor, shape: tuple[int, ...], pes: Ints, grid: Grid
 ) -> Iterator[tuple[Array, Ints, Bools]]:
     """Yield, for some PEs at a time, their local tensors, the elements' numbers, and which are."""
-    relation, local_shape = isl.Map(tensor["map"]), tuple(tensor["shape"])
+    relation, local_shape = _held(tensor), tensor.shape
     local = _local_tensors(memory, tensor)
     step = max(1, POINTS_AT_A_TIME // max(1, prod(local_shape)))
     axes = [np.arange(extent, dtype=np.int64) for extent in local_shape]
@@ -71,13 +81,13 @@ def _parts(
         yield local[part], *element_numbers(relation, points, shape)
 
 
-def _local_tensors(memory: Array, tensor: Mapping[str, Any]) -> Array:
+def _local_tensors(memory: Array, tensor: LocalTensor) -> Array:
     """Return a view of the memories, [PE of the role][local index...], of the tensor's type."""
-    dtype, shape = DTYPES[tensor["type"]], tuple(tensor["shape"])
-    end = tensor["address"] + prod(shape) * dtype.itemsize
-    if tensor["address"] % dtype.itemsize or end > memory.shape[1]:
+    dtype, shape = DTYPES[tensor.type], tensor.shape
+    end = tensor.address + prod(shape) * dtype.itemsize
+    if tensor.address % dtype.itemsize or end > memory.shape[1]:
         raise ValueError(
-            f"a local tensor at bytes {tensor['address']} to {end} is not aligned,"
+            f"a local tensor at bytes {tensor.address} to {end} is not aligned,"
             f" or not inside the program's {memory.shape[1]} bytes"
         )
     strides = [prod(shape[i + 1 :]) * dtype.itemsize for i in range(len(shape))]
@@ -85,6 +95,6 @@ def _local_tensors(memory: Array, tensor: Mapping[str, Any]) -> Array:
         (memory.shape[0], *shape),
         dtype,
         buffer=memory.reshape(-1),
-        offset=tensor["address"],
+        offset=tensor.address,
         strides=(memory.shape[1], *strides),
     )

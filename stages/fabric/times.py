@@ -6,7 +6,7 @@ Ensures  no work in Python per port or per element.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import Grid
+from stages.fabric.layout import Entry
 from stages.fabric.ports import Points, external_points, points_of
 
 Array = NDArray[Any]
@@ -39,7 +40,7 @@ class Times:
 
 
 def times_of(
-    arrival: Mapping[str, Any], arrays: Sequence[Array], invocations: int, grid: Grid
+    arrival: Entry, arrays: Sequence[Array], invocations: int, grid: Grid
 ) -> Times:
     """Return when the elements of an arrival of a layout come in the last invocation.
 
@@ -47,21 +48,21 @@ def times_of(
     """
     points = points_of(arrival, arrays[0].shape, grid)
     sent = [_sent(arrival, array, points) for array in arrays]
-    each = [_wavelets(here, arrival["sparse"]) for here in sent]
+    each = [_wavelets(here, arrival.sparse) for here in sent]
     total = [here.sum(axis=1, dtype=np.int64) for here in each]
     earlier = sum(total) * (invocations // len(arrays)) - total[-1]
     before = np.cumsum(each[-1], axis=1) - each[-1] + earlier[:, None]
     x, y = external_points(arrival, points, grid)
     inner = points.inside.shape[-1]
     cycle = before.reshape(*points.inside.shape[:-1], -1)
-    ends = cycle[..., -1] if arrival["sparse"] else None
+    ends = cycle[..., -1] if arrival.sparse else None
     return Times(
         x=x, y=y, axes=points.axes, cycle=cycle[..., :inner], sent=sent[-1], ends=ends
     )
 
 
-def _sent(arrival: Mapping[str, Any], array: Array, points: Points) -> Bools:
-    if not arrival["sparse"] or not array.size:
+def _sent(arrival: Entry, array: Array, points: Points) -> Bools:
+    if not arrival.sparse or not array.size:
         return points.inside
     sent: Bools = points.inside & (array.reshape(-1)[points.numbers] != 0)
     return sent

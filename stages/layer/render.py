@@ -14,6 +14,7 @@ from __future__ import annotations
 import typing
 
 from stages.diagnose import UserError
+from stages.fabric.layout import layout_text
 from stages.layer.pe.adapter import adapter_programs
 from stages.layer.pe.compute import compute_program
 from stages.layer.pe.copied import if_copied
@@ -24,7 +25,6 @@ from stages.layer.pe.program import Program
 from stages.layer.pe.speller import spelled
 from stages.layer.pe.written import write_programs
 from stages.mapping.machine import read_machine
-from stages.mapping.yaml_text import write_document
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
@@ -51,17 +51,6 @@ WRITES = (
     "build/multicast/*.c",
     "build/multicast/*.yaml",
 )
-HEADER = """The fabric that the programs run on, in build/simd and in build/loops alike.
-grid: all PEs. roles: at which PEs a program runs, its counters, its memory in bytes; code is an
-estimate. tensors: type, shape and byte address of local tensors; map: which element of the global
-tensor a local one is, if it is put there before the start (in) or read at the end (out).
-colours: number and routes, { [PE[x, y] -> from side[]] -> to side[] }; filter: the least and the
-greatest index that a router hands to its PE.
-arrivals, departures: at which external PE, and in what order, a tensor enters and leaves; where it
-is sparse, outer is the box of outer indices, each of them a sequence with an end."""
-COPIES_HEADER = """
-positions: the routes of a colour, which routers take in turn; copies: the PEs each of which gets a
-copy, with a control wavelet that turns its router; along: the adapters that do, and their ports."""
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
 
@@ -76,9 +65,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         listings[variant] = {program.role: program.listing(described) for program in programs}
         texts |= {f"build/{variant}/pe_{r}.c": spelled(p) for r, p in listings[variant].items()}
     texts["build/program.yaml"] = write_programs(listings)
-    copies = any("copies" in arrival for arrival in model.graph["arrivals"].values())
-    header = HEADER + COPIES_HEADER if copies else HEADER
-    texts["build/layout.yaml"] = write_document(header, layout_of(model, programs))
+    texts["build/layout.yaml"] = layout_text(layout_of(model, programs))
     return texts | (_copied_texts(model, profile) if "copied" in model.graph else {})
 
 
@@ -89,7 +76,7 @@ def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:
     described = "where routers copy what PEs pass on"
     return {
         **{f"build/multicast/pe_{p.role}.c": spelled(p.listing(described)) for p in programs},
-        "build/multicast/layout.yaml": write_document(HEADER, layout_of(copied, programs)),
+        "build/multicast/layout.yaml": layout_text(layout_of(copied, programs)),
     }
 
 

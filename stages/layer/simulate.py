@@ -24,9 +24,12 @@ import numpy as np
 from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
+from stages.fabric.layout import read_layout
 from stages.fabric.progress import Tell
 from stages.layer.bound.bound import Run, lower_bound
 from stages.layer.bound.needs import read_needs
+from stages.layer.texts.decisions import Decision, read_decisions
+from stages.layer.texts.graph import read_graph
 from stages.machine.types import is_integer
 from stages.mapping.machine import read_machine
 from stages.reference.data import input_samples, negative_zeros, origins, saved
@@ -114,8 +117,10 @@ def run_programs(
 ) -> FabricRun:
     """Compile one variant of the programs, and run it, and tell how far that is."""
     copied, profile = variant == COPIED, read_machine(inputs, inputs.mapping())
-    layout = inputs.yaml("build/multicast/layout.yaml" if copied else "build/layout.yaml")
-    programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout["roles"]]
+    layout = read_layout(
+        inputs, "build/multicast/layout.yaml" if copied else "build/layout.yaml"
+    )
+    programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles]
     shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -287,8 +292,8 @@ def bound(inputs: Inputs, layer: Layer, loops: FabricRun, samples: Samples) -> D
     """Return the least cycles of any programs, and what binds."""
     run = Run(
         layer=layer,
-        tasks=inputs.yaml("tasks.yaml")["tasks"],
-        layout=inputs.yaml("build/layout.yaml"),
+        tasks=read_graph(inputs).tasks,
+        layout=read_layout(inputs),
         profile=read_machine(inputs, inputs.mapping()),
         loops=loops,
         values={t.name: alike(column(samples, t.name)) for t in layer.inputs},
@@ -302,18 +307,18 @@ def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
 
     Instances are those that the loops ran; extra ones, what vector instructions ran besides.
     """
-    decisions, layout = inputs.yaml("simd.yaml"), inputs.yaml("build/layout.yaml")
+    decisions, layout = read_decisions(inputs), read_layout(inputs)
     found: Description = {}
-    for role, described in layout["roles"].items():
-        for number, name in enumerate(described["counters"]):
+    for role, described in layout.roles.items():
+        for number, name in enumerate(described.counters or ()):
             if name not in decisions:
                 continue
             vector, loop = (runs[v].counters[role][number] for v in VARIANTS)
             decision = decisions[name]
             found[name] = {
-                "by": decision["by"],
-                "why": decision["why"],
-                "sizes": [extent(size) for size in decision.get("extents", [])],
+                "by": decision.by,
+                "why": decision.why,
+                "sizes": [extent(size) for size in decision.extents or ()],
                 "configurations": configurations(decision),
                 "calls": vector.calls,
                 "instances": loop.points,
@@ -322,13 +327,13 @@ def task_results(inputs: Inputs, runs: dict[str, FabricRun]) -> Description:
     return found
 
 
-def configurations(decision: Description) -> int:
+def configurations(decision: Decision) -> int:
     """Return how many vector instructions a task has: one a size, in each step; 0 for loops."""
-    vectors = [s for s in decision.get("steps", [decision]) if s.get("by") != "loops"]
-    return len(vectors) * math.prod(decision.get("several", []))
+    steps = [step.by for step in decision.steps] or [decision.by]
+    return sum(by != "loops" for by in steps) * math.prod(decision.several)
 
 
-def extent(sizes: int | list[int]) -> int | str:
+def extent(sizes: int | tuple[int, int]) -> int | str:
     """Return a size, or `1..3` for one that is not the same everywhere."""
     return sizes if isinstance(sizes, int) else f"{sizes[0]}..{sizes[1]}"
 

@@ -221,7 +221,7 @@ def _reader_of_tuple(arguments: tuple[Any, ...]) -> Reader:
     length = None if ... in arguments else len(arguments)
 
     def read(data: Any, path: Path) -> Any:
-        if not isinstance(data, list):
+        if not isinstance(data, list | tuple):
             raise WrongDataError(path, "must be a list")
         if length is not None and len(data) != length:
             raise WrongDataError(path, f"must be a list of {length}")

@@ -5,6 +5,7 @@ import pytest
 
 from stages.fabric.check import faults
 from stages.fabric.grid import read_colours, read_grid
+from stages.fabric.layout import Colour, Layout, Memory, Role
 from stages.fabric.library import INLET, OUTLET
 
 GRID = read_grid("{ PE[x, y] : 0 <= x <= 2 and 0 <= y <= 1 }")
@@ -12,13 +13,15 @@ NORTH, EAST, WEST = 0, 1, 3
 
 
 def found(routes, *, at="{ PE[x, y] : 0 <= x <= 2 and 0 <= y <= 1 }", enters=(), leaves=()):
-    colours = read_colours({"c": {"number": 0, "routes": routes}}, GRID)
+    colours = read_colours({"c": Colour(number=0, routes=routes)}, GRID)
     inlets, outlets = np.zeros(len(enters), INLET), np.zeros(len(leaves), OUTLET)
     for record, (node, side) in zip(inlets, enters, strict=True):
         record["node"], record["side"] = node, side
     for record, (node, side) in zip(outlets, leaves, strict=True):
         record["node"], record["side"], record["colours"] = node, side, 1
-    return faults({"roles": {"r": {"at": at, "listens": ["c"]}}}, GRID, colours, inlets, outlets)
+    role = Role(at=at, listens=("c",), memory=Memory(data=0, code=0), tensors={})
+    layout = Layout(grid="", roles={"r": role}, colours={}, arrivals={}, departures={})
+    return faults(layout, GRID, colours, inlets, outlets)
 
 
 STRAIGHT = "{ [PE[0, 0] -> ramp[]] -> E[]; [PE[1, 0] -> W[]] -> E[]; [PE[2, 0] -> W[]] -> ramp[] }"

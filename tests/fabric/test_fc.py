@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import run_fabric
 from stages.machine.profile import load_profile
+from tests.fabric.running import run_fabric
 
 RANDOM = np.random.default_rng(1)
 W = RANDOM.integers(-4, 5, (32, 16)).astype("f2")

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from stages.fabric.driver import FabricFailure, run_fabric
+from stages.fabric.driver import FabricFailure
+from tests.fabric.running import run_fabric
 
 Y = {
     "y": {"tensor": "y", "type": "float32", "side": "E", "colours": ["y"],

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure, run_fabric
+from stages.fabric.driver import FabricFailure
 from stages.machine.profile import load_profile
+from tests.fabric.running import run_fabric
 
 CHAIN = {
     "y_a": "{ [PE[x, 0] -> ramp[]] -> E[] : x mod 2 = 0;"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import run_fabric
 from stages.machine.profile import load_profile
+from tests.fabric.running import run_fabric
 
 COLOURS = {
     "x_even": "{ [PE[x, 0] -> W[]] -> ramp[] : x mod 2 = 0; [PE[x, 0] -> ramp[]] -> E[] :"

@@ -7,6 +7,7 @@ import pytest
 
 from stages.fabric import driver, progress
 from stages.fabric.library import Outcome
+from tests.fabric.running import run_fabric
 
 
 def test_a_run_that_is_under_way_tells_how_far_it_is(monkeypatch):
@@ -53,5 +54,5 @@ def test_the_engine_counts_on_while_it_runs(library, row, ideal, monkeypatch):
     x = {"tensor": "x", "type": "int32", "colour": "x", "side": "N", "sparse": False}
     layout["arrivals"]["x"] = x | {"order": "{ x[i = 0:4] -> [PE[0, -1] -> index[i]] }"}
     with pytest.raises(driver.FabricStuck):
-        driver.run_fabric(library, layout, ideal, {"x": np.ones(5, "i4")}, cycle_limit=3)
+        run_fabric(library, layout, ideal, {"x": np.ones(5, "i4")}, cycle_limit=3)
     assert seen == [0.6]

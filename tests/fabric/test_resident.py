@@ -5,6 +5,7 @@ import pytest
 
 from stages.fabric.elements import element_numbers
 from stages.fabric.grid import Grid
+from stages.fabric.layout import LocalTensor
 from stages.fabric.resident import gather, scatter
 
 GRID = Grid(west=0, north=-1, width=3, height=2)
@@ -12,7 +13,7 @@ PES = np.arange(6)
 
 
 def entry(shape, text, kind="int32", address=0):
-    return {"type": kind, "shape": shape, "address": address, "map": text}
+    return LocalTensor(type=kind, shape=tuple(shape), address=address, held=text)
 
 
 def memory(size=64):

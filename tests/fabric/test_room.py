@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure, run_fabric
+from stages.fabric.driver import FabricFailure
 from stages.machine.profile import load_profile
+from tests.fabric.running import run_fabric
 
 SHAPES = {"z": (2, 2, 32)}
 X = np.arange(1, 65, dtype="i2").reshape(2, 32)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
+from stages.fabric.driver import FabricFailure, FabricStuck
+from tests.fabric.running import run_fabric
 
 ROUTES = {"x": "{ [PE[x, 0] -> N[]] -> ramp[] }", "y": "{ [PE[x, 0] -> ramp[]] -> S[] }"}
 X = np.array([[[0, 3, 0, -1], [0, 0, 0, 0]], [[5, 0, 0, 7], [0, 0, 9, 0]]], dtype="i2")

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
+from stages.fabric.driver import FabricFailure, FabricStuck
 from stages.machine.profile import load_profile
+from tests.fabric.running import run_fabric
 
 
 def waiting(row, colours=None):

@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure, run_fabric
+from stages.fabric.driver import FabricFailure
 from stages.machine.profile import load_profile
+from tests.fabric.running import run_fabric
 
 OPERATIONS = ["COPY", "ADD", "SUB", "MUL", "DIV", "MAX", "MIN", "MAC", "FMA", "FMS", "FNMA"]
 FUSED = ("FMA", "FMS", "FNMA")

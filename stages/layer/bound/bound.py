@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from stages.fabric.driver import FabricRun
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import Grid, coordinates, members, read_grid
+from stages.fabric.layout import Layout
 from stages.fabric.ports import Points, external_points, points_of
 from stages.fabric.times import Times, times_of
 from stages.lair.layer import Layer, Statement
@@ -37,11 +38,10 @@ from stages.layer.bound.earliest import (
 )
 from stages.layer.bound.fewest import least_cycles
 from stages.layer.bound.needs import Departure, Needs
-from stages.layer.streams.tasks import STATEMENTS
+from stages.layer.texts.kinds import Compute, Running, Task
 from stages.machine.profile import Profile
 
 Values = Mapping[str, Sequence[NDArray[typing.Any]]]
-Description = Mapping[str, typing.Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +52,8 @@ class Run:
     """
 
     layer: Layer
-    tasks: Mapping[str, Description]
-    layout: Description
+    tasks: Mapping[str, Task]
+    layout: Layout
     profile: Profile
     loops: FabricRun
     values: Values
@@ -71,9 +71,9 @@ def lower_bound(needs: Needs, run: Run) -> dict[str, typing.Any]:
     ramps       what a PE takes, or sends: one wavelet a cycle, and the way to a port; or what all
                 take, sums of each other included, over the number of PEs
     """
-    grid = read_grid(run.layout["grid"])
+    grid = read_grid(run.layout.grid)
     times = {
-        name: times_of(arrival, run.values[arrival["tensor"]], run.invocations, grid)
+        name: times_of(arrival, run.values[arrival.tensor], run.invocations, grid)
         for name, arrival in needs.arrivals.items()
     }
     outlets = [_outlet(each, run, grid) for each in needs.departures]
@@ -113,7 +113,7 @@ class _Outlet:
 
 
 def _outlet(departure: Departure, run: Run, grid: Grid) -> _Outlet:
-    shape = run.layer.tensors[departure.stream["tensor"]].shape
+    shape = run.layer.tensors[departure.stream.tensor].shape
     points = points_of(departure.stream, shape, grid)
     x, y = external_points(departure.stream, points, grid)
     return _Outlet(departure=departure, points=points, ports=Places(x=x, y=y))
@@ -130,7 +130,7 @@ def _latency(
     for each in outlets:
         cycles = left(each.departure, each.points, each.ports, times, profile)
         cycles = cycles.reshape(len(each.ports.x), -1)
-        sparse = each.departure.stream.get("sparse", False)
+        sparse = each.departure.stream.sparse
         passed = cycles.max(axis=1, initial=0) if sparse else one_a_cycle(cycles)
         last = max(last, int(passed.max(initial=0)))
     return last
@@ -186,7 +186,7 @@ def _summed(outlets: Sequence[_Outlet], leaving: Sequence[Bools]) -> int:
     """
     found = 0
     for outlet, here in zip(outlets, leaving, strict=True):
-        if outlet.departure.once and not outlet.departure.stream.get("sparse", False):
+        if outlet.departure.once and not outlet.departure.stream.sparse:
             found += int(np.maximum(here.sum(axis=0) - 1, 0).sum())
     return found
 
@@ -208,7 +208,7 @@ def _away(outlets: Sequence[_Outlet], pes: Places, profile: Profile) -> Ints:
 
 def _leaving(outlet: _Outlet, here: Bools, pes: Places, profile: Profile) -> Ints:
     """Return the cycles in which each PE computes and sends what leaves, and its way to a port."""
-    if outlet.departure.stream.get("sparse", False):
+    if outlet.departure.stream.sparse:
         return np.zeros(len(pes.x), dtype=np.int64)
     count = here.sum(axis=1)
     ways = way(profile, pes, outlet.ports).min(axis=1, initial=-NEVER)
@@ -220,26 +220,26 @@ def _operations(needs: Needs, run: Run, grid: Grid) -> Ints:
     found = np.zeros(grid.size, dtype=np.int64)
     least = {each.name: _least(each, run) for each in run.layer.statements}
     shares = math.lcm(*(cycles.denominator for cycles in least.values())) * run.invocations
-    for role, described in run.layout["roles"].items():
-        here = members(isl.Set(described["at"]), grid).reshape(-1)
+    for role, described in run.layout.roles.items():
+        here = members(isl.Set(described.at), grid).reshape(-1)
         points = run.loops.points[role]
         cycles = np.zeros(len(points), dtype=np.int64)
-        for number, name in enumerate(described["counters"]):
+        for number, name in enumerate(described.counters or ()):
             task = run.tasks[name]
-            if task["kind"] in STATEMENTS:
-                each = least[task["statement"]] * _share(needs, task, run.invocations)
+            if isinstance(task, Running):
+                each = least[task.statement] * _share(needs, task, run.invocations)
                 cycles += points[:, number] * int(each * shares)
         found[here] = -(-cycles // shares)
     return found
 
 
-def _share(needs: Needs, task: Description, invocations: int) -> Fraction:
+def _share(needs: Needs, task: Running, invocations: int) -> Fraction:
     """Return in which part of the invocations all instances of a task matter.
 
     How many elements a task reacts to may differ between invocations: then in all, or in none.
     """
-    share = Fraction(needs.counted.get(task["statement"], 0), invocations)
-    return share if share == 1 or task["kind"] == "compute" else Fraction(0)
+    share = Fraction(needs.counted.get(task.statement, 0), invocations)
+    return share if share == 1 or isinstance(task, Compute) else Fraction(0)
 
 
 def _least(statement: Statement, run: Run) -> Fraction:

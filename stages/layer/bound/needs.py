@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.fabric.layout import Entry, Exit, read_layout
+from stages.layer.texts.graph import read_graph
 from stages.poly.least import greatest
 from stages.poly.order import taken_by
 from stages.poly.quota import TooManyOperations, limited
@@ -20,7 +22,6 @@ from stages.poly.text import Objects
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-Description = Mapping[str, typing.Any]
 LANES = {
     "N": "{ PE[x, y] -> PE[x, v] }",
     "S": "{ PE[x, y] -> PE[x, v] }",
@@ -44,7 +45,7 @@ class Departure:
     `once` says that no element leaves at two places.
     """
 
-    stream: Description
+    stream: Exit
     latest: Mapping[str, isl.Map]
     sent: isl.Map | None
     helps: isl.Map | None
@@ -62,7 +63,7 @@ class Needs:
     one needs can run before something arrives on its PE. `pes` { PE[x, y] } have instances.
     """
 
-    arrivals: Mapping[str, Description]
+    arrivals: Mapping[str, Entry]
     taken: Mapping[str, isl.Map]
     departures: tuple[Departure, ...]
     pes: isl.Set
@@ -72,24 +73,24 @@ class Needs:
 
 def read_needs(inputs: Inputs) -> Needs:
     """Return the needs of a layer."""
-    layout, lair = inputs.yaml("build/layout.yaml"), inputs.objects("lair.isl")
+    layout, lair = read_layout(inputs), inputs.objects("lair.isl")
     placement = inputs.objects("adapted.isl")["placement"]
     entering = {
-        name: _entering(inputs, name, arrival) for name, arrival in layout["arrivals"].items()
+        name: _entering(inputs, name, arrival) for name, arrival in layout.arrivals.items()
     }
     later = lair["writes"].apply_range(lair["reads"].reverse())
     departures = tuple(
         _departure(stream, lair["writes"], later, placement, entering)
-        for stream in layout["departures"].values()
+        for stream in layout.departures.values()
     )
     leaving = isl.UnionSet("{ }")
-    for each in layout["departures"].values():
+    for each in layout.departures.values():
         leaving = leaving.union(_through(later, _leaves(each, lair["writes"])).domain())
     leaving = leaving if departures else lair["instances"]
     counted = _whole(lair["instances"], leaving)
     fed = _fed(later.intersect(placement.apply_range(placement.reverse())), entering)
     return Needs(
-        arrivals=layout["arrivals"],
+        arrivals=layout.arrivals,
         taken=_maps({
             name: placement.reverse().apply_range(each.intersect_domain(leaving))
             for name, each in entering.items()
@@ -101,30 +102,30 @@ def read_needs(inputs: Inputs) -> Needs:
     )
 
 
-def _entering(inputs: Inputs, name: str, arrival: Description) -> isl.UnionMap:
+def _entering(inputs: Inputs, name: str, arrival: Entry) -> isl.UnionMap:
     """Return { S[i] -> [PE -> index] }: S[i] reads the element that enters there.
 
     Without adapters a PE takes elements from the port on its row or column. Of a `part` they are
     taken at { t[e] -> port }.
     """
     reads, adapted = inputs.objects("lair.isl")["reads"], inputs.objects("adapted.isl")
-    stream, placement = inputs.yaml("tasks.yaml")["arrivals"][name], adapted["placement"]
+    stream, placement = read_graph(inputs).arrivals[name], adapted["placement"]
     taken = inputs.objects("routes.isl")[f"{name}_taken"]
-    part = adapted.get(stream.get("part"))
-    order = isl.Map(arrival["order"])
+    part = None if stream.part is None else adapted[stream.part]
+    order = isl.Map(arrival.order)
     if part is not None:
         order = taken_by(order, isl.Map.from_union_map(part))
     here = reads.intersect(placement.apply_range(taken.reverse()))
     entering: isl.UnionMap = here.apply_range(isl.UnionMap.from_map(order))
-    if stream["spread"]:
+    if stream.spread:
         return entering
-    lane = placement.apply_range(isl.UnionMap(LANES[arrival["side"]]))
+    lane = placement.apply_range(isl.UnionMap(LANES[arrival.side]))
     entering = entering.intersect_range_factor_domain(lane)
     return entering
 
 
 def _departure(
-    stream: Description,
+    stream: Exit,
     writes: isl.UnionMap,
     later: isl.UnionMap,
     placement: isl.UnionMap,
@@ -139,7 +140,7 @@ def _departure(
         latest={n: last for n, each in _maps(needed).items() if (last := _latest(each))},
         sent=sent.get("itself"),
         helps=sent["helps"].range_factor_domain() if "helps" in sent else None,
-        once=isl.Map(stream["order"]).is_single_valued(),
+        once=isl.Map(stream.order).is_single_valued(),
     )
 
 
@@ -159,9 +160,9 @@ def _maps(relations: Mapping[str, isl.UnionMap]) -> dict[str, isl.Map]:
     }
 
 
-def _leaves(stream: Description, writes: isl.UnionMap) -> isl.UnionMap:
+def _leaves(stream: Exit, writes: isl.UnionMap) -> isl.UnionMap:
     """Return { S[i] -> [PE -> index] }: S[i] itself adds to what leaves there."""
-    return writes.apply_range(isl.UnionMap.from_map(isl.Map(stream["order"])))
+    return writes.apply_range(isl.UnionMap.from_map(isl.Map(stream.order)))
 
 
 def _through(later: isl.UnionMap, last: isl.UnionMap) -> isl.UnionMap:

@@ -12,46 +12,47 @@ from dataclasses import replace
 
 import islpy as isl
 
+from stages.fabric.layout import Colour, Entry, Exit, Layout, LocalTensor, Memory, Role
 from stages.layer.pe.listing import Local
-from stages.layer.pe.model import Description, Model
+from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.routes.passed_on import position_names
+from stages.layer.texts.graph import Arrival, Collection, Departure, Outgoing
 from stages.poly.order import at_places, on_side, relocated
 from stages.poly.pieces import from_domain, maps_of, named_set
 from stages.poly.side import turn
 
 
-def layout_of(model: Model, programs: Sequence[Program]) -> Description:
+def layout_of(model: Model, programs: Sequence[Program]) -> Layout:
     """Return the layout."""
-    return {
-        "grid": str(model.grid.as_set()),
-        "roles": {p.role: _role(model, p) for p in programs},
-        "colours": {
+    arrivals = model.typed.arrivals.items()
+    return Layout(
+        grid=str(model.grid.as_set()),
+        roles={p.role: _role(model, p) for p in programs},
+        colours={
             _first(model, number): _colour(model, number)
             for number in sorted(set(model.numbers.values()))
         },
-        "arrivals": {n: _arrival(model, n, a) for n, a in _outside(model, "arrivals").items()},
-        "departures": _departures(model),
-    }
+        arrivals={n: _arrival(model, n, a) for n, a in arrivals if a.returns is None},
+        departures=_departures(model),
+    )
 
 
-def _colour(model: Model, number: int) -> Description:
+def _colour(model: Model, number: int) -> Colour:
     """Return a colour: the routes and filters of all its streams, which never meet."""
     streams = [name for name, own in model.numbers.items() if own == number]
     routes, filters = isl.UnionMap("{ }"), isl.UnionMap("{ }")
     for name in streams:
         routes = routes.union(model.routes[name])
         filters = filters.union(model.routes.get(f"{name}_filter", isl.UnionMap("{ }")))
-    described: Description = {"number": number, "routes": str(routes)}
+    filter_ = None if filters.is_empty() else str(filters)
     turning = [_positions(model, name) for name in streams]
     most = max(map(len, turning))
-    if most > 1:
-        each = ([routes[k % len(routes)] for routes in turning] for k in range(most))
-        positions = [str(functools.reduce(isl.UnionMap.union, routes)) for routes in each]
-        described = {"number": number, "positions": positions}
-    if not filters.is_empty():
-        described["filter"] = str(filters)
-    return described
+    if most == 1:
+        return Colour(number=number, routes=str(routes), filter=filter_)
+    each = ([routes[k % len(routes)] for routes in turning] for k in range(most))
+    positions = tuple(str(functools.reduce(isl.UnionMap.union, routes)) for routes in each)
+    return Colour(number=number, positions=positions, filter=filter_)
 
 
 def _positions(model: Model, stream: str) -> list[isl.UnionMap]:
@@ -69,21 +70,21 @@ def _named(model: Model, stream: str) -> str:
     return _first(model, model.numbers[model.entering(stream)])
 
 
-def _role(model: Model, program: Program) -> Description:
+def _role(model: Model, program: Program) -> Role:
     locals_ = [each for local in program.locals for each in (local, *_guests(model, local))]
-    return {
-        "at": str(_as_pes(program.pes)),
-        "counters": program.counters,
-        "listens": list(dict.fromkeys(_named(model, c) for c in program.listens)),
-        "memory": {"data": program.data, "code": program.code},
-        "tensors": {local.name: _tensor(model, program, local) for local in locals_},
-    }
+    return Role(
+        at=str(_as_pes(program.pes)),
+        counters=tuple(program.counters),
+        listens=tuple(dict.fromkeys(_named(model, c) for c in program.listens)),
+        memory=Memory(data=program.data, code=program.code),
+        tensors={local.name: _tensor(model, program, local) for local in locals_},
+    )
 
 
 def _guests(model: Model, local: Local) -> Iterator[Local]:
     """Yield the local tensors of others that lie in the memory of one."""
-    for tensor, described in model.graph["tensors"].items():
-        if f"{described.get('in')}_local" == local.name:
+    for tensor, described in model.typed.tensors.items():
+        if f"{described.held_by}_local" == local.name:
             yield replace(local, name=f"{tensor}_local")
 
 
@@ -92,21 +93,19 @@ def _as_pes(pes: isl.Set) -> isl.Set:
     return pes.unbind_params(isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")).coalesce()
 
 
-def _tensor(model: Model, program: Program, local: Local) -> Description:
-    described: Description = {
-        "type": local.type,
-        "shape": list(local.shape),
-        "address": local.address,
-    }
+def _tensor(model: Model, program: Program, local: Local) -> LocalTensor:
+    found = LocalTensor(type=local.type, shape=tuple(local.shape), address=local.address)
     tensor = local.name.removesuffix("_local")
-    known = model.graph["tensors"] if tensor != local.name else {}
-    kept = known.get(tensor, {}).get("kept")
-    leaves = {d["tensor"] for d in _outside(model, "departures").values()}
-    if kept == "resident" or (kept == "result" and tensor not in leaves):
-        described["tensor"] = tensor
-        described["transfer"] = "in" if kept == "resident" else "out"
-        described["map"] = str(_held(model, program, tensor))
-    return described
+    known = model.typed.tensors.get(tensor) if tensor != local.name else None
+    kept = None if known is None else known.kept
+    departures = model.typed.departures.values()
+    leaves = {d.tensor for d in departures if d.returns is None}
+    if kept != "resident" and (kept != "result" or tensor in leaves):
+        return found
+    held = str(_held(model, program, tensor))
+    return replace(
+        found, tensor=tensor, transfer="in" if kept == "resident" else "out", held=held
+    )
 
 
 def _held(model: Model, program: Program, tensor: str) -> isl.Map:
@@ -129,74 +128,75 @@ def _held(model: Model, program: Program, tensor: str) -> isl.Map:
     return relation.curry().range_reverse().uncurry()
 
 
-def _arrival(model: Model, name: str, arrival: Description) -> Description:
+def _arrival(model: Model, name: str, arrival: Arrival) -> Entry:
     """Return how a stream enters: from the ports that somebody listens to."""
-    source = isl.Map.from_union_map(from_domain(model.adapted["sources"], arrival["tensor"]))
+    source = isl.Map.from_union_map(from_domain(model.adapted["sources"], arrival.tensor))
     ports = isl.Set.from_union_set(model.routes[f"{name}_ports"])
-    return {
-        "tensor": arrival["tensor"],
-        "type": model.graph["tensors"][arrival["tensor"]]["type"],
-        "colour": _named(model, arrival["source"]),
-        "side": arrival["side"],
-        "sparse": arrival["sparse"],
-        "order": str(at_places(source, ports).coalesce()),
-        "outer": arrival["outer"],
-        **_copies(model, name, arrival),
-    }
+    return Entry(
+        tensor=arrival.tensor,
+        type=model.typed.tensors[arrival.tensor].type,
+        colour=_named(model, arrival.source),
+        side=arrival.side,
+        sparse=arrival.sparse,
+        order=str(at_places(source, ports).coalesce()),
+        outer=arrival.outer,
+        copies=_copies(model, name, arrival),
+        along=_along(model, arrival),
+    )
 
 
-def _copies(model: Model, name: str, arrival: Description) -> Description:
-    """Return which PEs get a stream of their own from a port, and through which adapters.
+def _copies(model: Model, name: str, arrival: Arrival) -> str | None:
+    """Return which PEs get a stream of their own from a port.
 
     Adapters keep all of a dense tensor, and send that on for each PE. Of a sparse one they take
     as many streams as they send on.
     """
-    copies, found = arrival.get("copies", []), {}
-    if arrival["colour"] in copies and (arrival["sparse"] or not arrival["spread"]):
-        takers = isl.Set.from_union_set(model.routes[f"{name}_taken"].range())
-        found["copies"] = str(takers.coalesce())
-    if arrival["spread"] and arrival["source"] in copies:
-        found["along"] = str(model.routes[f"{arrival['source']}_reach"].reverse())
-    return found
+    if arrival.colour not in arrival.copies or (arrival.spread and not arrival.sparse):
+        return None
+    takers = isl.Set.from_union_set(model.routes[f"{name}_taken"].range())
+    return str(takers.coalesce())
 
 
-def _outside(model: Model, kind: str) -> dict[str, Description]:
-    """Return the streams of a kind that come from outside, or go there, by name."""
-    return {n: s for n, s in model.graph.get(kind, {}).items() if "returns" not in s}
+def _along(model: Model, arrival: Arrival) -> str | None:
+    """Return through which adapters PEs get streams of their own."""
+    if not arrival.spread or arrival.source not in arrival.copies:
+        return None
+    return str(model.routes[f"{arrival.source}_reach"].reverse())
 
 
-def _departures(model: Model) -> dict[str, Description]:
+def _departures(model: Model) -> dict[str, Exit]:
     """Return how streams leave: straight, or from the adapters that collect them."""
-    departures, collections = (_outside(model, kind) for kind in ("departures", "collections"))
-    straight = {n: _departure(model, d) for n, d in departures.items() if "collected" not in d}
-    return straight | {n: _collection(model, n, c) for n, c in collections.items()}
+    departures, collections = model.typed.departures.items(), model.typed.collections.items()
+    outside = [(n, d) for n, d in departures if d.returns is None and not d.collected]
+    straight = {n: _departure(model, d) for n, d in outside}
+    return straight | {n: _collection(model, n, c) for n, c in collections if c.returns is None}
 
 
-def _departure(model: Model, departure: Description) -> Description:
+def _departure(model: Model, departure: Departure) -> Exit:
     """Return how a stream leaves: by the external PEs that touch the grid."""
-    relation = isl.Map.from_union_map(from_domain(model.adapted["departures"], departure["tensor"]))
-    side = departure["side"]
+    relation = isl.Map.from_union_map(from_domain(model.adapted["departures"], departure.tensor))
+    side = departure.side
     outwards = turn(side, model.core).apply_range(turn(side, model.grid).reverse())
     order = relocated(on_side(relation, side, model.core), outwards)
-    return _leaving(model, departure, departure["colours"], order)
+    return _leaving(model, departure, departure.colours, order)
 
 
-def _collection(model: Model, name: str, collection: Description) -> Description:
+def _collection(model: Model, name: str, collection: Collection) -> Exit:
     """Return how sums leave that adapters collect."""
-    relation = isl.Map.from_union_map(from_domain(model.adapted["collected"], collection["tensor"]))
+    relation = isl.Map.from_union_map(from_domain(model.adapted["collected"], collection.tensor))
     ports = isl.Set.from_union_set(model.routes[f"{name}_reach"].domain())
-    return _leaving(model, collection, [collection["out"]], at_places(relation, ports))
+    return _leaving(model, collection, [collection.out], at_places(relation, ports))
 
 
 def _leaving(
-    model: Model, departure: Description, colours: list[str], order: isl.Map
-) -> Description:
-    sequences: Description = {k: departure[k] for k in ("sparse", "outer") if k in departure}
-    return {
-        "tensor": departure["tensor"],
-        "type": model.graph["tensors"][departure["tensor"]]["type"],
-        "colours": [_named(model, colour) for colour in colours],
-        "side": departure["side"],
-        "order": str(order.coalesce()),
-        **sequences,
-    }
+    model: Model, stream: Outgoing, colours: Sequence[str], order: isl.Map
+) -> Exit:
+    return Exit(
+        tensor=stream.tensor,
+        type=model.typed.tensors[stream.tensor].type,
+        colours=tuple(_named(model, colour) for colour in colours),
+        side=stream.side,
+        order=str(order.coalesce()),
+        sparse=stream.sequences is not None,
+        outer=None if stream.sequences is None else stream.sequences.outer,
+    )

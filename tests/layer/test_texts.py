@@ -1,4 +1,4 @@
-"""tasks.yaml as dataclasses: read and written without loss, explained at its head, checked."""
+"""Texts of stages as dataclasses: read and written without loss, explained at the head, checked."""
 
 import random
 import re
@@ -11,8 +11,10 @@ import pytest
 import yaml
 
 from stages.diagnose import Source, UserErrors
+from stages.fabric.layout import Layout, layout_text
+from stages.layer.texts.decisions import Decision, decisions_text
 from stages.layer.texts.graph import Graph, graph_text
-from stages.mapping.records import as_data, fields_of, from_data, read_record
+from stages.mapping.records import SCALARS, Absent, as_data, fields_of, from_data, read_record
 from stages.mapping.yaml_text import write_document
 
 CACHE = Path(__file__).resolve().parents[2] / "cache"
@@ -29,7 +31,9 @@ def random_of(rng, type_):
     if origin is typing.Annotated:
         return random_of(rng, arguments[0])
     if origin in (typing.Union, types.UnionType):
-        return random_of(rng, rng.choice([each for each in arguments if each is not type(None)]))
+        nothing = [type(None)] if Absent not in arguments else []
+        chosen = rng.choice([each for each in arguments if each not in (Absent, *nothing)])
+        return None if chosen is type(None) else random_of(rng, chosen)
     if origin is typing.Literal:
         return rng.choice(arguments)
     if origin is tuple:
@@ -37,13 +41,21 @@ def random_of(rng, type_):
         return tuple(random_of(rng, each) for each in counted)
     if origin is Mapping:
         return {f"n{k}": random_of(rng, arguments[1]) for k in range(rng.randint(0, 3))}
-    if type_ in (str, int, bool):
-        return {str: f"t{rng.random()}", int: rng.randint(-9, 9), bool: rng.random() < 0.5}[type_]
+    if type_ in SCALARS:
+        number = rng.uniform(-9, 9)
+        return {str: f"t{number}", int: int(number), bool: number < 0, float: number}[type_]
     given = [each for each in fields_of(type_) if not each.is_optional or rng.random() < 0.5]
     return type_(**{each.name: random_of(rng, each.type) for each in given})
 
 
-GRAPHS = [random_of(random.Random(seed), Graph) for seed in range(20)]
+Decisions = Mapping[str, Decision]
+TEXTS = {Graph: graph_text, Layout: layout_text, Decisions: decisions_text}
+RANDOM = [
+    (type_, text_of, random_of(random.Random(seed), type_))
+    for type_, text_of in TEXTS.items()
+    for seed in range(20)
+]
+GRAPHS = [value for type_, _, value in RANDOM if type_ is Graph]
 
 
 @pytest.mark.parametrize("layer", COMMITTED)
@@ -52,9 +64,15 @@ def test_a_task_graph_is_written_as_it_was_read(layer):
     assert graph_text(from_data(Graph, yaml.safe_load(text))) == text
 
 
-@pytest.mark.parametrize("graph", GRAPHS, ids=range(len(GRAPHS)))
-def test_a_random_graph_is_read_as_it_was_written(graph):
-    assert from_data(Graph, yaml.safe_load(graph_text(graph))) == graph
+@pytest.mark.parametrize("layer", COMMITTED)
+def test_decisions_are_written_as_they_were_read(layer):
+    text = (CACHE / layer / "simd.yaml").read_text(encoding="utf-8")
+    assert decisions_text(from_data(Decisions, yaml.safe_load(text))) == text
+
+
+@pytest.mark.parametrize(("type_", "text_of", "value"), RANDOM, ids=range(len(RANDOM)))
+def test_a_random_text_is_read_as_it_was_written(type_, text_of, value):
+    assert from_data(type_, yaml.safe_load(text_of(value))) == value
 
 
 def keys_by_paragraph(data):

@@ -1,0 +1,123 @@
+"""The layout of the fabric that programs run on, as build/layout.yaml has it."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from stages.mapping.explained import explained
+from stages.mapping.records import Key, as_data, read_record
+from stages.mapping.yaml_text import write_document
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+TITLE = "The fabric that the programs run on, in build/simd and in build/loops alike."
+
+Side = Literal["N", "S", "W", "E"]
+Box = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What a program needs of a PE's memory, in bytes."""
+
+    data: Annotated[int, "for its tensors, and what it keeps besides"]
+    code: Annotated[int, "for its code, an estimate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalTensor:
+    """A tensor in the memory of each PE of a role."""
+
+    type: Annotated[str, "of its elements"]
+    shape: Annotated[tuple[int, ...], "its sizes"]
+    address: Annotated[int, "its first byte"]
+    tensor: Annotated[str | None, "the global tensor that it is part of"] = None
+    transfer: Annotated[
+        Literal["in", "out"] | None, "in, if it is put there before the start, or out, at the end"
+    ] = None
+    held: Annotated[str | None, Key("map"), "which element of that a local one is"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """The PEs that run a program."""
+
+    at: Annotated[str, "these PEs"]
+    counters: Annotated[tuple[str, ...] | None, "the tasks that it counts"] = None
+    listens: Annotated[tuple[str, ...] | None, "the colours that it hears, or all"] = None
+    memory: Annotated[Memory, "what it needs of a PE, in bytes"]
+    tensors: Annotated[Mapping[str, LocalTensor], "its local tensors"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Colour:
+    """A colour, by its number."""
+
+    number: Annotated[int, "that of the machine"]
+    routes: Annotated[str | None, "{ [PE[x, y] -> from side[]] -> to side[] }"] = None
+    positions: Annotated[
+        tuple[str, ...] | None, "its routes, which routers take in turn"
+    ] = None
+    filter: Annotated[
+        str | None, "the least and the greatest index that a router hands to its PE"
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """How a tensor enters."""
+
+    tensor: Annotated[str, "what enters or leaves"]
+    type: Annotated[str, "of its elements"]
+    colour: Annotated[str, "on which it enters"]
+    side: Annotated[Side, "where that is"]
+    sparse: Annotated[bool, "whether zeros are left out"]
+    order: Annotated[str, "at which external PE, and in which order"]
+    outer: Annotated[
+        Box | None, "least and greatest outer indices, each of them a sequence with an end"
+    ] = None
+    copies: Annotated[
+        str | None,
+        "the PEs each of which gets a copy, with a control wavelet that turns its router",
+    ] = None
+    along: Annotated[str | None, "the adapters that get one, and their ports"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exit:
+    """How a tensor leaves."""
+
+    tensor: Annotated[str, "what enters or leaves"]
+    type: Annotated[str, "of its elements"]
+    colours: Annotated[tuple[str, ...], "on which it leaves"]
+    side: Annotated[Side, "where that is"]
+    order: Annotated[str, "at which external PE, and in which order"]
+    sparse: Annotated[bool, "whether zeros are left out"] = False
+    outer: Annotated[
+        Box | None, "least and greatest outer indices, each of them a sequence with an end"
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What the simulated machine is told of a layer."""
+
+    grid: Annotated[str, "all PEs"]
+    roles: Annotated[Mapping[str, Role], "which PEs run which program"]
+    colours: Annotated[Mapping[str, Colour], "where routers send what they hear"]
+    arrivals: Annotated[Mapping[str, Entry], "where tensors enter"]
+    departures: Annotated[Mapping[str, Exit], "where tensors leave"]
+
+
+def read_layout(inputs: Inputs, name: str = "build/layout.yaml") -> Layout:
+    """Return a layout. Raises UserErrors where it was edited to be none."""
+    return read_record(inputs, name, Layout)
+
+
+def layout_text(layout: Layout) -> str:
+    """Return the text of a layout, and at its head what the keys are that occur."""
+    return write_document(explained(TITLE, layout), as_data(layout))

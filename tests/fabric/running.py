@@ -1,0 +1,10 @@
+"""Run programs on a layout that a test has written as mappings and lists."""
+
+from stages.fabric import driver
+from stages.fabric.layout import Layout
+from stages.mapping.records import from_data
+
+
+def run_fabric(library, layout, *arguments, **options):
+    """Run the programs of a library, as the driver does."""
+    return driver.run_fabric(library, from_data(Layout, layout), *arguments, **options)
