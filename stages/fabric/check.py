@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import SIDES, STEPS, Colours, Grid, coordinates, members
-from stages.fabric.layout import Layout
+from stages.fabric.layout_yaml import Layout
 from stages.fabric.library import INLET, OUTLET
 
 RAMP = SIDES.index("ramp")

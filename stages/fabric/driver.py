@@ -20,15 +20,7 @@ from stages.fabric import library as engine
 from stages.fabric.check import faults
 from stages.fabric.counts import Count, totals
 from stages.fabric.elements import DTYPES, Bools
-from stages.fabric.grid import (
-    Colours,
-    Grid,
-    read_colours,
-    read_grid,
-    read_roles,
-)
-from stages.fabric.layout import Layout
-from stages.fabric.ports import (
+from stages.fabric.external import (
     Departure,
     Inlets,
     Ports,
@@ -39,9 +31,17 @@ from stages.fabric.ports import (
     read_departure,
     take_departed,
 )
+from stages.fabric.grid import (
+    Colours,
+    Grid,
+    read_colours,
+    read_grid,
+    read_roles,
+)
+from stages.fabric.layout_yaml import Layout
 from stages.fabric.progress import Tell, reported, share_of
+from stages.fabric.received import Received, read_received, sequence_fault
 from stages.fabric.resident import gather, resident_shape, residents, scatter
-from stages.fabric.sequences import Received, read_received, sequence_fault
 from stages.machine.profile import Profile
 
 Array = NDArray[Any]
@@ -118,8 +118,7 @@ def run_fabric(
 
     `arrays` holds every tensor that arrives or is resident before the start, by name; of one that
     arrives, an array that comes in every invocation, or a sequence with one for each. `shapes`
-    gives the shapes of outputs; by default the smallest that hold what the layout names. From time
-    to time `tell` is told how much of the run is done.
+    gives those of outputs, else the smallest that hold what the layout names; `tell` is told of it.
 
     Raises FabricFailure before the run where routes are at fault, ValueError where the layout
     contradicts itself or the arrays; FabricStuck and FabricFailure during it.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import DTYPES, Bools, Ints, element_numbers, open_mesh, tensor_shape
 from stages.fabric.grid import Grid, coordinates
-from stages.fabric.layout import Layout, LocalTensor
+from stages.fabric.layout_yaml import Layout, LocalTensor
 
 Array = NDArray[Any]
 POINTS_AT_A_TIME = 1 << 22

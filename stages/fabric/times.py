@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints
+from stages.fabric.external import Points, external_points, points_of
 from stages.fabric.grid import Grid
-from stages.fabric.layout import Entry
-from stages.fabric.ports import Points, external_points, points_of
+from stages.fabric.layout_yaml import Entry
 
 Array = NDArray[Any]
 

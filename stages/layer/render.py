@@ -14,7 +14,7 @@ from __future__ import annotations
 import typing
 
 from stages.diagnose import UserError
-from stages.fabric.layout import layout_text
+from stages.fabric.layout_yaml import layout_text
 from stages.layer.pe.adapter import adapter_programs
 from stages.layer.pe.compute import compute_program
 from stages.layer.pe.copied import if_copied

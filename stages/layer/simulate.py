@@ -24,7 +24,7 @@ import numpy as np
 from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
-from stages.fabric.layout import read_layout
+from stages.fabric.layout_yaml import read_layout
 from stages.fabric.progress import Tell
 from stages.layer.bound.bound import Run, lower_bound
 from stages.layer.bound.needs import read_needs

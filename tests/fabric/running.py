@@ -1,7 +1,7 @@
 """Run programs on a layout that a test has written as mappings and lists."""
 
 from stages.fabric import driver
-from stages.fabric.layout import Layout
+from stages.fabric.layout_yaml import Layout
 from stages.mapping.records import from_data
 
 

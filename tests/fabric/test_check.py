@@ -5,7 +5,7 @@ import pytest
 
 from stages.fabric.check import faults
 from stages.fabric.grid import read_colours, read_grid
-from stages.fabric.layout import Colour, Layout, Memory, Role
+from stages.fabric.layout_yaml import Colour, Layout, Memory, Role
 from stages.fabric.library import INLET, OUTLET
 
 GRID = read_grid("{ PE[x, y] : 0 <= x <= 2 and 0 <= y <= 1 }")

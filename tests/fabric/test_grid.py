@@ -3,7 +3,7 @@
 import pytest
 
 from stages.fabric.grid import Grid, read_colours, read_grid, read_roles
-from stages.fabric.layout import Colour, Memory, Role
+from stages.fabric.layout_yaml import Colour, Memory, Role
 
 GRID = Grid(west=0, north=-1, width=2, height=2)
 

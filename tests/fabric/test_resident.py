@@ -5,7 +5,7 @@ import pytest
 
 from stages.fabric.elements import element_numbers
 from stages.fabric.grid import Grid
-from stages.fabric.layout import LocalTensor
+from stages.fabric.layout_yaml import LocalTensor
 from stages.fabric.resident import gather, scatter
 
 GRID = Grid(west=0, north=-1, width=3, height=2)

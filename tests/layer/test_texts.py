@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from stages.diagnose import Source, UserErrors
-from stages.fabric.layout import Layout, layout_text
+from stages.fabric.layout_yaml import Layout, layout_text
 from stages.layer.texts.decisions import Decision, decisions_text
 from stages.layer.texts.graph import Graph, graph_text
 from stages.mapping.records import SCALARS, Absent, as_data, fields_of, from_data, read_record

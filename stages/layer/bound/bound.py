@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from stages.fabric.driver import FabricRun
 from stages.fabric.elements import Bools, Ints
+from stages.fabric.external import Points, external_points, points_of
 from stages.fabric.grid import Grid, coordinates, members, read_grid
-from stages.fabric.layout import Layout
-from stages.fabric.ports import Points, external_points, points_of
+from stages.fabric.layout_yaml import Layout
 from stages.fabric.times import Times, times_of
 from stages.lair.layer import Layer, Statement
 from stages.layer.bound.earliest import (

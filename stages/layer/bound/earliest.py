@@ -9,7 +9,7 @@ import islpy as isl
 import numpy as np
 
 from stages.fabric.elements import Bools, Ints, element_numbers, open_mesh
-from stages.fabric.ports import Points
+from stages.fabric.external import Points
 from stages.fabric.times import Times
 from stages.layer.bound.needs import Departure, Needs
 from stages.machine.profile import Profile

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.fabric.layout import Entry, Exit, read_layout
+from stages.fabric.layout_yaml import Entry, Exit, read_layout
 from stages.layer.texts.graph import read_graph
 from stages.poly.least import greatest
 from stages.poly.order import taken_by

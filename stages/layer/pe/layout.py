@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.fabric.layout import Colour, Entry, Exit, Layout, LocalTensor, Memory, Role
+from stages.fabric.layout_yaml import Colour, Entry, Exit, Layout, LocalTensor, Memory, Role
 from stages.layer.pe.listing import Local
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program

@@ -11,7 +11,6 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.copies import copies_of, repeated
 from stages.fabric.elements import (
     DTYPES,
     Bools,
@@ -22,9 +21,10 @@ from stages.fabric.elements import (
     tensor_shape,
 )
 from stages.fabric.grid import SIDES, STEPS, Grid, coordinates
-from stages.fabric.layout import Entry, Exit
+from stages.fabric.layout_yaml import Entry, Exit
 from stages.fabric.library import INLET, OUTLET
-from stages.fabric.sequences import Received, Sequences, take_sequences
+from stages.fabric.received import Received, Sequences, take_sequences
+from stages.fabric.repeated import copies_of, repeated
 from stages.poly.arrays import evaluate_set
 from stages.poly.bind import PE_NAMES, bind_set
 

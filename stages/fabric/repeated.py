@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import Grid, coordinates, members
-from stages.fabric.layout import Entry
+from stages.fabric.layout_yaml import Entry
 from stages.poly.arrays import evaluate_pw_aff
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.function import function_of
