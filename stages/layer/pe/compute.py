@@ -58,7 +58,10 @@ def computing_pes(model: Model) -> isl.Set:
 
 
 def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
-    """Return the program of the role `compute`."""
+    """Return the program of the role `compute`.
+
+    Memory has tensors first, then the instructions of what leaves early, of portions, and others.
+    """
     pes = computing_pes(model)
     program = Program(role="compute", model=model, profile=profile, vectors=vectors, pes=pes)
     for local, shape in model.shapes.items():

@@ -36,7 +36,7 @@ from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
 from stages.layer.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
 from stages.layer.routes.leaving import instructions_of
 from stages.poly.bind import index_names
-from stages.poly.expression import Number, Operation, Value, compared, operations
+from stages.poly.expression import Number, Operation, Value, all_of, compared, operations
 
 
 class Gatherer:
@@ -110,7 +110,7 @@ class Gatherer:
         self._write_sent()
         body.block.add(Assign(Field(self.row), Number(0)), Assign(left, rows))
         ahead = compared(COUNT, "<", self._ahead())
-        tests = Operation("and", (ahead, compared(left, ">", COUNT)))
+        tests = all_of([ahead, compared(left, ">", COUNT)])
         row = Call(self.program.task(f"row_{self.name}"))
         body.block.nest(For(COUNT, Number(0), tests), loop=1).add(row)
 
