@@ -11,6 +11,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from stages.machine.types import TYPES
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PARAM, bind_domain
 from stages.poly.function import function_of
@@ -18,12 +19,7 @@ from stages.poly.quota import TooManyOperations, limited
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-DTYPES: dict[str, np.dtype[Any]] = {
-    "float16": np.dtype("<f2"),
-    "float32": np.dtype("<f4"),
-    "int16": np.dtype("<i2"),
-    "int32": np.dtype("<i4"),
-}
+DTYPES: dict[str, np.dtype[Any]] = {type_: np.dtype(type_).newbyteorder("<") for type_ in TYPES}
 """The types of tensors, as NumPy has them."""
 
 MOST_OPERATIONS = 10_000

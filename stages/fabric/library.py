@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.machine.profile import TYPES, Profile
+from stages.machine.profile import Profile
+from stages.machine.types import TYPES
 
 COMPLETE, STUCK, FAILED, OUT_OF_CYCLES = range(4)
 MAX_POSITIONS = 4

@@ -15,7 +15,7 @@ from stages.lair.affine import reach
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary, walk
-from stages.machine.types import is_integer
+from stages.machine.types import is_integer, largest_integer
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -36,8 +36,6 @@ STREAM = (
     r"(?:part\d+$|stream\d+(?:_|$)|along\d*(?:_out|_reach)?(?:_|$))?"
 )
 """What comes before that, if a tensor has several streams: `x_north_stream0_taken`."""
-
-_LARGEST = {"int16": 2**15 - 1, "int32": 2**31 - 1}
 
 
 def check_layer(layer: Layer) -> Iterator[UserError]:
@@ -118,7 +116,7 @@ def check_types(statement: Statement, layer: Layer) -> Iterator[UserError]:
         parts = list(walk(statement.expr))
         negated = {id(part.operand) for part in parts if isinstance(part, Unary)}
         for part in parts:
-            yield from _check_integer(part, target, _LARGEST[target] + (id(part) in negated))
+            yield from _check_integer(part, target, largest_integer(target) + (id(part) in negated))
 
 
 def _check_selected(statement: Statement, layer: Layer) -> Iterator[UserError]:

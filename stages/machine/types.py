@@ -6,11 +6,17 @@ from collections.abc import Iterable
 
 BYTES = {"float16": 2, "float32": 4, "int16": 2, "int32": 4}
 TYPES = tuple(BYTES)
+"""In the order of `enum element` in pe.h; each is called as NumPy calls it."""
 
 
 def is_integer(type_: str) -> bool:
     """Whether values of a LAIR type are integers."""
     return type_.startswith("int")
+
+
+def largest_integer(type_: str) -> int:
+    """Return the largest value of a type of integers."""
+    return (1 << 8 * BYTES[type_] - 1) - 1
 
 
 def integers_of(types: Iterable[str]) -> str:

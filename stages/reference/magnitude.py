@@ -14,7 +14,7 @@ import numpy as np
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary, walk
-from stages.machine.types import is_integer
+from stages.machine.types import is_integer, largest_integer
 from stages.reference.absolute import absolute
 from stages.reference.accumulate import accumulate, value
 from stages.reference.error import moved
@@ -22,17 +22,23 @@ from stages.reference.evaluate import evaluate_all
 from stages.reference.strided import Array, Read, reduced, target_slices
 from stages.reference.unroll import Arrays, Samples, is_same
 
-UNIT = {"float16": 2.0**-11, "float32": 2.0**-24}
-"""Half the distance from 1 to the next value."""
-
-SMALLEST = {"float16": 2.0**-25, "float32": 2.0**-150}
-"""Half the smallest positive value: what rounding costs at zero, where UNIT says nothing."""
-
-LIMIT = {"float16": 2**11, "float32": 2**24, "int16": 2**15 - 1, "int32": 2**31 - 1}
-"""Integers up to here, and their negatives, are exact in a type."""
-
 FINEST = -12
-"""Multiples of this power of two, up to LIMIT of them, are normal values of every type."""
+"""Multiples of this power of two, as many as are exact, are normal values of every type."""
+
+
+def unit_of(type_: str) -> float:
+    """Return half the distance from 1 to the next value of a type of floats."""
+    return float(np.finfo(type_).eps) / 2
+
+
+def smallest_of(type_: str) -> float:
+    """Return half the smallest positive value: what rounding costs at zero, where no unit does."""
+    return float(np.finfo(type_).smallest_subnormal) / 2
+
+
+def limit_of(type_: str) -> int:
+    """Return up to which integer they, and their negatives, are exact in a type."""
+    return largest_integer(type_) if is_integer(type_) else int(1 / unit_of(type_))
 
 
 def magnitudes(layer: Layer, history: Sequence[Arrays]) -> list[dict[str, Array]]:
@@ -62,7 +68,7 @@ def _bound(statement: Statement, layer: Layer, inputs: Arrays) -> Array:
     output = layer.tensors[statement.target.tensor]
     if is_integer(output.type):
         return np.zeros(output.shape)
-    unit, smallest = UNIT[output.type], SMALLEST[output.type]
+    unit, smallest = unit_of(output.type), smallest_of(output.type)
     if _selects(statement):
         return 2 * (unit * np.abs(inputs[output.name].astype(np.float64)) + smallest)
     roundings = _terms(statement, layer, inputs) + 1
@@ -146,8 +152,9 @@ def _grains(layer: Layer) -> Iterator[dict[str, int | None]]:
 def is_exact(layer: Layer, samples: Samples) -> bool:
     """Whether every order of evaluation gives the same bits, in each invocation.
 
-    True of copies; else if all inputs are integers, all values multiples of one 2^g, and no sum of
-    absolute terms passes LIMIT times that; of products, no product of those that are not zero.
+    True of copies; else if all inputs are integers, all values multiples of one 2^g, and no sum
+    of absolute terms passes its limit times that; of products, no product of those that are not
+    zero.
     """
     calculating = [s for s in layer.statements if not is_copy(s, layer)]
     arrays = {id(array): array for inputs in samples for array in inputs.values()}
@@ -190,7 +197,7 @@ def is_copy(statement: Statement, layer: Layer) -> bool:
 
 def _limit(statement: Statement, layer: Layer) -> int:
     """Return the largest integer that is exact in the types of the statement."""
-    return min(LIMIT[layer.tensors[a.tensor].type] for a in (statement.target, *statement.reads))
+    return min(limit_of(layer.tensors[a.tensor].type) for a in (statement.target, *statement.reads))
 
 
 def largest_sum(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> float:
