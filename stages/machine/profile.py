@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
+from pydantic import AfterValidator, ConfigDict, Field, Strict, ValidationError
+from pydantic.dataclasses import dataclass
+from pydantic_core import PydanticCustomError
 
 from stages.diagnose import nearest
+from stages.machine.types import TYPES
 from stages.yaml_limits import composed
 
 DATA = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"
-TYPES = ("float16", "float32", "int16", "int32")
 
 
 class ProfileError(ValueError):
@@ -30,64 +32,49 @@ class ProfileError(ValueError):
         self.message, self.figure, self.hint = message, figure, hint
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+MOST = 2**31 - 1
+Figure = Annotated[int, Field(ge=0, le=MOST)]
+Positive = Annotated[int, Field(ge=1, le=MOST)]
+
+
+def _of_each_type(lanes: dict[str, int]) -> dict[str, int]:
+    if set(lanes) != set(TYPES):
+        raise PydanticCustomError("lanes", "types are missing, or are none")
+    return lanes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(strict=True))
 class Profile:
-    """The figures of a machine. Costs and latencies are in cycles, memory and code in bytes.
+    """The figures of a machine, in what the engine relies on. Costs and latencies are in cycles,
+    memory and code in bytes.
 
     `grid` is columns and rows; `lanes` gives elements per cycle by type; `link_width` is in bits;
     `queue_depth` in wavelets. The files say what each figure means and where it comes from.
     """
 
     name: str
-    grid: tuple[int, int]
-    memory: int
-    lanes: Mapping[str, int]
-    vector_start_up: int
-    configuration: int
-    live_configurations: int
-    dimensions: int
-    loop: int
-    scalar: int
-    address: int
-    dispatch: int
-    hop: int
-    ramp: int
-    link_width: int
-    queue_depth: int
-    instruction_queue: int
-    colours: int
-    positions: int
-    filters: int
+    grid: Annotated[tuple[Positive, Positive], Strict(False)]
+    memory: Positive
+    lanes: Annotated[dict[str, Positive], AfterValidator(_of_each_type)]
+    vector_start_up: Figure
+    configuration: Figure
+    live_configurations: Positive
+    dimensions: Annotated[int, Field(ge=1, le=4)]
+    loop: Figure
+    scalar: Figure
+    address: Figure
+    dispatch: Figure
+    hop: Annotated[int, Field(ge=1, le=1000)]
+    ramp: Annotated[int, Field(ge=0, le=1000)]
+    link_width: Annotated[int, Field(ge=32, le=32)]
+    queue_depth: Annotated[int, Field(ge=1, le=4096)]
+    instruction_queue: Positive
+    colours: Annotated[int, Field(ge=1, le=32)]
+    positions: Annotated[int, Field(ge=1, le=4)]
+    filters: Figure
     multicast: bool
-    code_base: int
-    code_task: int
-
-    def __post_init__(self) -> None:
-        """Check what the engine relies on; ProfileError names the figure and its value."""
-        for name, (low, high) in _RANGES.items():
-            value = getattr(self, name)
-            if not low <= value <= high:
-                wanted = f"{low} to {high}" if low < high else f"{low}: nothing else is simulated"
-                message = f"profile {self.name}: {name} is {value}, not {wanted}"
-                raise ProfileError(message, name)
-
-
-_ENGINE_COLOURS, _ENGINE_POSITIONS, _ENGINE_LATENCY, _ENGINE_DIMENSIONS = 32, 4, 1000, 4
-_MOST = 2**31 - 1
-_RANGES = {
-    **dict.fromkeys(("vector_start_up", "configuration", "loop", "scalar"), (0, _MOST)),
-    **dict.fromkeys(("address", "dispatch", "code_base", "code_task"), (0, _MOST)),
-    **dict.fromkeys(("memory", "live_configurations"), (1, _MOST)),
-    "link_width": (32, 32),
-    "instruction_queue": (1, _MOST),
-    "queue_depth": (1, 4096),
-    "hop": (1, _ENGINE_LATENCY),
-    "ramp": (0, _ENGINE_LATENCY),
-    "colours": (1, _ENGINE_COLOURS),
-    "positions": (1, _ENGINE_POSITIONS),
-    "filters": (0, _MOST),
-    "dimensions": (1, _ENGINE_DIMENSIONS),
-}
+    code_base: Figure
+    code_task: Figure
 
 
 def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
@@ -97,17 +84,47 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
     from some types. Raises ProfileError.
     """
     figures = {key: _plain(value) for key, value in _read(name).items()}
-    known = [field.name for field in fields(Profile) if field.name != "name"]
     changed = dict(overrides or {})
-    _check_known("figure", changed, known)
+    known = [key for key in Profile.__dataclass_fields__ if key != "name"]
+    _check_known("figure", {**changed, **figures}, known)
     if "lanes" in changed:
         changed["lanes"] = _merge_lanes(figures.get("lanes", {}), changed["lanes"])
     try:
-        return _checked(Path(name).stem, figures | changed, known)
-    except ProfileError as error:
-        if error.figure in changed and error.figure in figures:
-            error.hint = error.hint or f"{name} has {_shown(figures[error.figure])}"
-        raise
+        return Profile(**{"name": Path(name).stem, **figures, **changed})
+    except ValidationError as error:
+        said = _explain(error, Path(name).stem, {**figures, **changed})
+        if said.figure in changed and said.figure in figures:
+            said.hint = said.hint or f"{name} has {_shown(figures[said.figure])}"
+        raise said from error
+
+
+def _explain(error: ValidationError, name: str, figures: Mapping[str, Any]) -> ProfileError:
+    """Return what is wrong first in the figures of a profile, in our words."""
+    missing = [str(each["loc"][0]) for each in error.errors() if each["type"] == "missing"]
+    if missing:
+        remedy = "to change some figures of another: `machine: {profile: wse2, memory: 4096}`"
+        return ProfileError(f"profile {name} lacks {', '.join(missing)}", hint=remedy)
+    details = error.errors()[0]
+    figure, *within = map(str, details["loc"])
+    value = figures[figure]
+    if figure == "lanes" and within and within[0] in TYPES:
+        said = f"lanes of {within[0]} is {value[within[0]]}, not a positive whole number"
+    else:
+        said = f"{figure} is {value}, not {_wanted(figure, details['type'])}"
+    hint = f"types: {', '.join(TYPES)}" if said.startswith("lanes is") else None
+    return ProfileError(f"profile {name}: {said}", figure, hint)
+
+
+def _wanted(figure: str, kind: str) -> str:
+    """Return what a figure may be, of which an error of this kind was found."""
+    special = {
+        "grid": "[columns, rows]", "lanes": "a number for each type", "multicast": "true or false",
+    }
+    if figure in special or kind == "int_type":
+        return special.get(figure, "a whole number")
+    limits = Profile.__pydantic_fields__[figure].metadata  # type: ignore[attr-defined]
+    low, high = limits[0].ge, limits[1].le
+    return f"{low} to {high}" if low < high else f"{low}: nothing else is simulated"
 
 
 def _shown(figure: Any) -> str:
@@ -169,51 +186,6 @@ def _merge_lanes(lanes: Mapping[str, int], changed: Any) -> dict[str, int]:
         return dict.fromkeys(TYPES, changed)
     _check_known("type", changed, TYPES, "lanes")
     return {**lanes, **changed}
-
-
-def _checked(name: str, figures: dict[str, Any], known: list[str]) -> Profile:
-    _check_known("figure", figures, known)
-    missing = [key for key in known if key not in figures]
-    if missing:
-        hint = "to change some figures of another: `machine: {profile: wse2, memory: 4096}`"
-        raise ProfileError(f"profile {name} lacks {', '.join(missing)}", hint=hint)
-    special: dict[str, Any] = {
-        "grid": _grid(name, figures["grid"]),
-        "lanes": _lanes(name, figures["lanes"]),
-    }
-    if not isinstance(figures["multicast"], bool):
-        message = f"profile {name}: multicast is {figures['multicast']}, not true or false"
-        raise ProfileError(message, "multicast")
-    plain = {key: figures[key] for key in known if key not in special and key != "multicast"}
-    for key, value in plain.items():
-        if not _is_int(value):
-            raise ProfileError(f"profile {name}: {key} is {value}, not a whole number", key)
-    return Profile(name=name, multicast=figures["multicast"], **special, **plain)
-
-
-def _grid(name: str, value: Any) -> tuple[int, int]:
-    if not isinstance(value, list | tuple) or len(value) != 2 or not all(map(_positive, value)):
-        raise ProfileError(f"profile {name}: grid is {value}, not [columns, rows]", "grid")
-    return (value[0], value[1])
-
-
-def _lanes(name: str, value: Any) -> Mapping[str, int]:
-    if not isinstance(value, Mapping) or set(value) != set(TYPES):
-        message = f"profile {name}: lanes is {value}, not a number for each type"
-        raise ProfileError(message, "lanes", f"types: {', '.join(TYPES)}")
-    for type_, lanes in value.items():
-        if not _positive(lanes):
-            message = f"profile {name}: lanes of {type_} is {lanes}, not a positive whole number"
-            raise ProfileError(message, "lanes")
-    return dict(value)
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _positive(value: Any) -> bool:
-    return _is_int(value) and value > 0
 
 
 def _check_known(
