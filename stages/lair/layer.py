@@ -6,12 +6,16 @@ Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: the input of the compiler 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stages.diagnose import Span
 from stages.lair.tree import Access, Expr
 
 OPS = ("=", "+=", "*=", "max=", "min=")
+NEUTRAL: Mapping[str, float] = {"+=": 0, "*=": 1, "max=": -math.inf, "min=": math.inf}
+"""With what a reduction leaves an element as it is, by its operator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

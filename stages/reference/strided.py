@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from stages.lair.layer import Statement
+from stages.lair.layer import NEUTRAL, Statement
 from stages.lair.tree import Access, Affine
 
 Array = NDArray[Any]
@@ -24,12 +24,8 @@ Read = Callable[[Access], Array]
 BLOCK = 2**25
 """Instances in a block: four arrays of 8 bytes each take 1 GiB."""
 
-_REDUCTIONS: Mapping[str, np.ufunc] = {
-    "=": np.add,
-    "+=": np.add,
-    "*=": np.multiply,
-    "max=": np.maximum,
-    "min=": np.minimum,
+REDUCTIONS: Mapping[str, np.ufunc] = {
+    "+=": np.add, "*=": np.multiply, "max=": np.maximum, "min=": np.minimum,
 }
 
 
@@ -84,10 +80,11 @@ def reduce(
     """Return the array of `shape` that the statement defines from the values of its instances.
 
     `values(block)` broadcasts to the block's lengths. `=` has one instance per element, so it is
-    a sum of one term.
+    a sum of one term, which keeps the sign of a zero.
     """
-    ufunc, inner = _REDUCTIONS[statement.op], reduced(statement)
-    result = np.full(shape, _neutral(statement.op, dtype), dtype)
+    ufunc, inner = REDUCTIONS.get(statement.op, np.add), reduced(statement)
+    before = -0.0 if statement.op == "=" and dtype is np.float64 else neutral(statement.op, dtype)
+    result = np.full(shape, before, dtype)
     for block in blocks(statement.sizes, inner):
         lengths = tuple(map(len, block))
         found = np.broadcast_to(values(block), lengths)
@@ -140,12 +137,9 @@ def _indices(statement: Statement, block: Block) -> tuple[Array, ...]:
     )
 
 
-def _neutral(op: str, dtype: type[np.int64] | type[np.float64]) -> Any:
-    """Return the value that an operator adds to; what `=` defines keeps the sign of a zero."""
-    if op == "=" and dtype is np.float64:
-        return -0.0
-    if op not in ("max=", "min="):
-        return 1 if op == "*=" else 0
-    if dtype is np.float64:
-        return -np.inf if op == "max=" else np.inf
-    return np.iinfo(np.int64).min if op == "max=" else np.iinfo(np.int64).max
+def neutral(op: str, dtype: type[np.int64] | type[np.float64]) -> Any:
+    """Return the value that a reduction starts from: of integers, the least is their infinity."""
+    value = NEUTRAL.get(op, 0)
+    if dtype is np.float64 or math.isfinite(value):
+        return value
+    return np.iinfo(np.int64).min if value < 0 else np.iinfo(np.int64).max

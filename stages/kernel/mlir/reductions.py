@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-
+from stages.lair.layer import NEUTRAL
 from stages.lair.tree import Binary, Call, Expr, Number, Reference, mentions
-
-NEUTRAL: Mapping[str, float] = {"+": 0, "*": 1, "max": -math.inf, "min": math.inf}
-"""The operators of reductions, and what leaves an element as it is."""
 
 
 def reduction_of(expr: Expr, label: str) -> tuple[str, Expr] | None:
@@ -43,7 +38,7 @@ def reductions_of(
         if each is not None:
             values.append(each[1])
         elif isinstance(expr, Reference) and expr.name == label:
-            values.append(Number(value=NEUTRAL[operator], span=expr.span))
+            values.append(Number(value=NEUTRAL[f"{operator}="], span=expr.span))
         else:
             return None
     return operator, values[0], values[1]

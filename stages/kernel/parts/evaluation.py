@@ -20,7 +20,7 @@ from stages.poly.bind import PARAM
 from stages.poly.dependence import depends_on
 from stages.poly.function import function_of
 from stages.reference.accumulate import value
-from stages.reference.strided import Array, blocks
+from stages.reference.strided import REDUCTIONS, Array, blocks, neutral
 from stages.volumes.domains import domains_by_name
 from stages.volumes.operation import Operation, Program, Result
 
@@ -28,10 +28,6 @@ IN = isl.dim_type.in_
 OUT = isl.dim_type.out
 BLOCK = 2**20
 """Instances, or elements, that are looked at at once."""
-UFUNCS: Mapping[str, np.ufunc] = {
-    "+=": np.add, "*=": np.multiply, "max=": np.maximum, "min=": np.minimum
-}
-NEUTRAL = {"+=": 0, "*=": 1, "max=": -np.inf, "min=": np.inf}
 Values = dict[str, Any]
 
 
@@ -136,7 +132,7 @@ def _put(
     if result.operator == "=":
         array[tuple(where)] = worth
         return
-    ufunc = UFUNCS[result.operator]
+    ufunc = REDUCTIONS[result.operator]
     partial = ufunc.reduce(worth, axis=inner, keepdims=True)
     shape = partial.shape
     if not where:
@@ -151,11 +147,7 @@ def _start(
     """Return what a reduction starts from."""
     if result.init is not None:
         return found[result.init].astype(wide)
-    neutral = NEUTRAL.get(result.operator, 0)
-    if wide is np.int64 and not np.isfinite(neutral):
-        limits = np.iinfo(np.int64)
-        neutral = limits.min if neutral < 0 else limits.max
-    return np.full(shape, neutral, wide)
+    return np.full(shape, neutral(result.operator, wide), wide)
 
 
 def elements(

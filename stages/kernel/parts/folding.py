@@ -13,13 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from stages.lair.layer import NEUTRAL
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
 from stages.machine.types import is_integer
 from stages.reference.accumulate import value as evaluate
 from stages.reference.strided import Array
-
-NEUTRAL: Mapping[str, float] = {"+=": 0, "*=": 1, "max=": -math.inf, "min=": math.inf}
-"""What the operator of a reduction leaves as it is."""
 
 
 def fold(expr: Expr, known: Mapping[str, float], whole: str) -> Expr:

@@ -19,11 +19,12 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.kernel.parts.boxes import SIGNS, boxes_of
-from stages.kernel.parts.folding import NEUTRAL, combined, fold, in_type, numbers, repeated
+from stages.kernel.parts.folding import combined, fold, in_type, numbers, repeated
 from stages.kernel.parts.reached import Variant, constants_of, ends, variants
 from stages.kernel.parts.splitting import split_loops
 from stages.lair.expressions import expression_text
 from stages.lair.grammar import parse_expression
+from stages.lair.layer import NEUTRAL
 from stages.lair.tree import Number
 from stages.machine.types import integers_of, is_integer
 from stages.poly.cardinality import cardinality
