@@ -117,7 +117,7 @@ class Charged:
     def _work(self, memory: Memory, decision: dict[str, typing.Any]) -> Work:
         files, situation = self.situation.files, self.situation
         return Work(
-            graph=files.raw,
+            graph=files.graph,
             simd={situation.name: decision},
             schedule=files.schedule,
             instances=files.instances,

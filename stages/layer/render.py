@@ -66,7 +66,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         texts |= {f"build/{variant}/pe_{r}.c": spelled(p) for r, p in listings[variant].items()}
     texts["build/program.yaml"] = write_programs(listings)
     texts["build/layout.yaml"] = layout_text(layout_of(model, programs))
-    return texts | (_copied_texts(model, profile) if "copied" in model.graph else {})
+    return texts | (_copied_texts(model, profile) if model.graph.copied else {})
 
 
 def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:
@@ -104,8 +104,8 @@ def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
         return
     largest = sorted(program.locals, key=lambda local: -local.bytes)[:3]
     parts = ", ".join(f"{local.name} {local.bytes}" for local in largest)
-    given, described = inputs.mapping().tensors, program.model.graph["tensors"]
-    kept = [t for t in described if described[t]["kept"] == "stored" and t in given]
+    given, described = inputs.mapping().tensors, program.model.graph.tensors
+    kept = [t for t in described if described[t].kept == "stored" and t in given]
     stored = [t for t in kept if given[t].sparse]
     leaving = [t for t in given if largest and largest[0].name == f"{t}_collected_local"]
     remedy = "spread the layer over more PEs"

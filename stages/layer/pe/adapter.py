@@ -19,7 +19,7 @@ from stages.layer.pe.block import total
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.collector import Collector, lane_colour
 from stages.layer.pe.listening import pass_along, passing_pes
-from stages.layer.pe.model import Description, Model
+from stages.layer.pe.model import Model
 from stages.layer.pe.onward import Onward
 from stages.layer.pe.program import Program
 from stages.layer.pe.spreading import Border, away, write_sparse, write_spread
@@ -27,6 +27,7 @@ from stages.layer.pe.statement_nodes import Activate, Assign, Call
 from stages.layer.pe.streams import complete_task, give_room
 from stages.layer.pe.turns import Turns
 from stages.layer.pe.value_nodes import Field, Task
+from stages.layer.texts.graph import Arrival
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
@@ -39,8 +40,8 @@ def adapter_programs(model: Model, profile: Profile, vectors: bool) -> list[Prog
     for side, described in SIDES.items():
         spread = {
             name: arrival
-            for name, arrival in model.graph["arrivals"].items()
-            if arrival["spread"] and arrival["side"] == side
+            for name, arrival in model.graph.arrivals.items()
+            if arrival.spread and arrival.side == side
         }
         collected = collections_on(side, model)
         if spread or collected:
@@ -60,9 +61,9 @@ def adapter_programs(model: Model, profile: Profile, vectors: bool) -> list[Prog
 def collections_on(side: str, model: Model) -> dict[str, list[str]]:
     """Return the collections of each departure that adapters on a side collect."""
     found: dict[str, list[str]] = {}
-    for name, collection in model.graph.get("collections", {}).items():
-        if collection["side"] == side:
-            found.setdefault(collection["departure"], []).append(name)
+    for name, collection in model.graph.collections.items():
+        if collection.side == side:
+            found.setdefault(collection.departure, []).append(name)
     return found
 
 
@@ -78,16 +79,16 @@ def _adapters(
     return pes.union(passing_pes(model, (f"{name}_source" for name in spread))).coalesce()
 
 
-def _keep_sources(program: Program, spread: dict[str, Description]) -> None:
+def _keep_sources(program: Program, spread: dict[str, Arrival]) -> None:
     model = program.model
     for arrival in spread.values():
-        local = f"{arrival['tensor']}_source_local"
+        local = f"{arrival.tensor}_source_local"
         if local in model.shapes:
             program.keep(local, model.type_of(local), model.shapes[local])
 
 
 def _border(
-    program: Program, spread: dict[str, Description], collected: dict[str, list[str]]
+    program: Program, spread: dict[str, Arrival], collected: dict[str, list[str]]
 ) -> Border:
     """Return what adapters on a side do, and by departure who waits for whom.
 
@@ -110,7 +111,7 @@ def _write(border: Border) -> None:
     begin = {name: turns.beginning(name) for name in turns.waits}
     _count(border, restart)
     for name, arrival in border.spread.items():
-        if arrival["sparse"]:
+        if arrival.sparse:
             write_sparse(border, restart, name, arrival)
         else:
             first = away(program.model, name)
@@ -149,15 +150,15 @@ def _take(border: Border) -> None:
     """Append to the main program what lets streams of ports come in."""
     program = border.program
     for name, arrival in border.spread.items():
-        pass_along(program, arrival["source"])
-        if arrival["sparse"]:
+        pass_along(program, arrival.source)
+        if arrival.sparse:
             known = program.model.known(f"relay_{name}")
-            give_room(program, name, arrival, arrival["source"], known)
+            give_room(program, name, arrival, arrival.source, known)
 
 
 def _collector(border: Border, name: str, collections: Sequence[str]) -> Collector | Onward:
     """Return what writes how adapters collect a departure: they sum it, or pass it on."""
     program, then, first = border.program, border.turns.then(name), collections[0]
-    if program.model.graph["collections"][first]["by"] == "gather":
+    if program.model.graph.collections[first].by == "gather":
         return Onward(program, first, lane_colour(program.model, name), then)
     return Collector(program, name, collections, then)

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.instruction import vector_call
-from stages.layer.pe.model import Description
 from stages.layer.pe.program import Program
 from stages.layer.pe.work import task_loops
+from stages.layer.texts.kinds import Fills, Runs, Task
 
 
 def run_task(program: Program, block: Block, name: str, elements: Mapping[str, str]) -> None:
@@ -27,8 +27,9 @@ def run_task(program: Program, block: Block, name: str, elements: Mapping[str, s
         task_loops(block, name, program.model, program.naming, elements)
 
 
-def formula(task: Description) -> str:
+def formula(task: Task) -> str:
     """Return the statement of a task, or the value that it gives a tensor."""
-    if "op" in task:
-        return f"{task['target']} {task['op']} {task['expression']}"
-    return f"{task['tensor']} = {task['value']}"
+    if isinstance(task, Fills):
+        return f"{task.tensor} = {task.value}"
+    assert isinstance(task, Runs), "what runs at once computes, or fills"
+    return f"{task.target} {task.op} {task.expression}"

@@ -33,7 +33,7 @@ def lane_colour(model: Model, departure: str) -> str:
         routers = model.routes[colour].domain().unwrap().domain()
         return not routers.is_disjoint(isl.UnionSet.from_set(adapters))
 
-    (colour,) = filter(arrives, model.graph["departures"][departure]["colours"])
+    (colour,) = filter(arrives, model.graph.departures[departure].colours)
     return str(colour)
 
 
@@ -48,7 +48,7 @@ class Collector:
         self.departure, self.collections, self.then = departure, collections, then
         self.gathering = self.model.pes(f"{departure}_adapters")
         self.gathered = self.naming.of(f"gathered_{departure}")
-        local = f"{leaving_name(self.model.typed.departures[departure])}_collected_local"
+        local = f"{leaving_name(self.model.graph.departures[departure])}_collected_local"
         program.keep(local, self.model.type_of(local), self.model.shapes[local])
 
     @property
@@ -88,14 +88,14 @@ class Collector:
 
     def _send(self, name: str) -> None:
         """Write the task that adds this adapter's sums to those on their way to a port."""
-        described = self.model.graph["collections"][name]
+        described = self.model.graph.collections[name]
         body = Body(
             name=self.naming.of(f"send_{name}"),
-            comment=f"Send {described['tensor']} along the border.",
+            comment=f"Send {described.tensor} along the border.",
         )
         chain, first, last = (self.model.pes(f"{name}_{p}") for p in ("chain", "first", "last"))
         body.hold(alternating(self.program, described, chain, last))
-        if "sparse" in described:
+        if described.sequences is not None:
             send_sequences(self.program, body.block, name, described, self.then)
         else:
             send_sum(self.program, body.block, f"send_{name}", described, chain, first, self.then)

@@ -41,6 +41,7 @@ from stages.layer.pe.taking import (
     write_arrival,
 )
 from stages.layer.pe.value_nodes import Field, Task
+from stages.layer.texts import kinds
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.expression import Number, Value
 
@@ -52,9 +53,9 @@ def computing_pes(model: Model) -> isl.Set:
     """Return [PE_X, PE_Y] -> { : PE runs instances or passes on sums }."""
     placed = isl.Set.from_union_set(model.adapted["placement"].range())
     pes = bind_set(placed, PE_NAMES)
-    for name in model.graph["departures"]:
+    for name in model.graph.departures:
         pes = pes.union(model.pes(f"{name}_chain"))
-    return pes.union(passing_pes(model, model.graph["arrivals"])).coalesce()
+    return pes.union(passing_pes(model, model.graph.arrivals)).coalesce()
 
 
 def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
@@ -75,21 +76,21 @@ def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
 def _write(computing: Computing) -> None:
     """Write all functions, each before those that call it where that is possible."""
     program, model = computing.program, computing.program.model
-    for name in model.of_kind("initialise"):
-        _write_task(program, name, f"Initialise {model.tasks[name]['tensor']}.")
-    for name, task in model.of_kind("compute", "carry").items():
-        if "portions" not in task:
+    for name, fills in model.of_kind(kinds.Initialise).items():
+        _write_task(program, name, f"Initialise {fills.tensor}.")
+    for name, task in model.tasks.items():
+        if isinstance(task, kinds.Carry) or (isinstance(task, kinds.Compute) and not task.portions):
             _write_task(program, name, formula(task))
-    carried = tuple(Call(program.task(name)) for name in model.of_kind("carry"))
+    carried = tuple(Call(program.task(name)) for name in model.of_kind(kinds.Carry))
     program.add(complete_task("One part of this invocation is complete.", carried))
     computing.departures.write()
     write_portions(computing.portions, computing.departures.leads)
     for statement in _statements(model):
         _write_finish(computing, statement)
-    for name, arrival in model.graph["arrivals"].items():
+    for name, arrival in model.graph.arrivals.items():
         write_arrival(computing, name, arrival)
     _write_restart(computing)
-    for name, arrival in model.graph["arrivals"].items():
+    for name, arrival in model.graph.arrivals.items():
         listen(program, name, arrival)
     program.main.block.add(Call(Task("restart")))
     program.add(program.main)
@@ -113,8 +114,8 @@ def _write_finish(computing: Computing, statement: str) -> None:
     program, model = computing.program, computing.program.model
     finish, comment = program.naming.of(f"finish_{statement}"), f"{statement} has all it needs."
     body = Body(name=finish, comment=comment)
-    for name, task in model.of_kind("compute", statement=statement).items():
-        if "portions" not in task:
+    for name, task in model.of_kind(kinds.Compute, statement=statement).items():
+        if not task.portions:
             body.block.add(Call(program.task(name)))
     target = next(s.target.tensor for s in model.layer.statements if s.name == statement)
     computing.departures.finish(body.block, target)
@@ -131,8 +132,8 @@ def _write_restart(computing: Computing) -> None:
     """Write the start of an invocation."""
     program, model = computing.program, computing.program.model
     body = Body(name="restart", comment="Start an invocation.")
-    block, arrivals = body.block, model.graph["arrivals"]
-    for name in model.of_kind("initialise"):
+    block, arrivals = body.block, model.graph.arrivals
+    for name in model.of_kind(kinds.Initialise):
         block.add(Call(program.task(name)))
     for statement in _statements(model):
         _wait(computing, block, statement)
@@ -142,9 +143,9 @@ def _write_restart(computing: Computing) -> None:
     computing.departures.turns.restart(block)
     _set(program, block, Field("unfinished"), parts)
     for name, arrival in arrivals.items():
-        if "portions" in arrival:
+        if arrival.portions is not None:
             begin_portions(program, block, computing.portions.cuts[name])
-        if "returns" not in arrival:
+        if arrival.returns is None:
             here = program.when(block, model.pes(f"{name}_taken"))
             listen_again(computing, here, name, arrival)
     for statement in _statements(model):
@@ -180,6 +181,6 @@ def _streams_of(program: Program, statement: str, but: Sequence[str] = ()) -> li
     """Return whether a statement waits on this PE for each of the streams it reads."""
     return [
         _takes(program, name)
-        for name, arrival in program.model.graph["arrivals"].items()
+        for name, arrival in program.model.graph.arrivals.items()
         if statement in readers(program.model, arrival) and name not in but
     ]

@@ -15,31 +15,38 @@ import islpy as isl
 
 from stages.layer.pe.model import Model
 from stages.layer.routes.passed_on import position_names
+from stages.layer.texts import kinds
 from stages.poly.bind import PE_NAMES, bind_domain, index_constants
 
 
 def if_copied(model: Model) -> Model:
     """Return the model of a layer whose streams are passed on, with routes that copy instead."""
-    routes, arrivals = dict(model.routes), model.graph["arrivals"]
-    for stream in {a[end] for a in arrivals.values() for end in ("colour", "source")}:
+    routes, arrivals = dict(model.routes), model.graph.arrivals
+    for stream in {end for a in arrivals.values() for end in (a.colour, a.source)}:
         routes[stream] = routes.pop(f"{stream}_copied")
         for position in position_names(stream)[1:]:
             routes.pop(position, None)
         interval = routes.pop(f"{stream}_copied_filter", None)
         if interval is not None:
             routes[f"{stream}_filter"] = interval
-    graph = {name: part for name, part in model.graph.items() if name not in ("passing", "copied")}
-    graph["colours"] = model.graph["copied"]
-    graph["arrivals"] = {n: a | {"copies": []} for n, a in arrivals.items()}
+    graph = replace(
+        model.graph,
+        passing={},
+        copied=(),
+        colours=model.graph.copied,
+        arrivals={n: replace(a, copies=()) for n, a in arrivals.items()},
+    )
     return replace(model, graph=graph, routes=routes, instances=_filtered(model, routes))
 
 
 def _filtered(model: Model, routes: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
     """Return instances.isl with T_known as routers hand on what tasks react to, eq. (15)."""
     instances = dict(model.instances)
-    for name, task in model.of_kind("relay", "react", "store").items():
-        arrival = model.graph["arrivals"][task["arrival"]]
-        colour = arrival["source" if task["kind"] == "relay" else "colour"]
+    for name, task in model.tasks.items():
+        if not isinstance(task, kinds.Relay | kinds.React | kinds.Store):
+            continue
+        arrival = model.graph.arrivals[task.arrival]
+        colour = arrival.source if isinstance(task, kinds.Relay) else arrival.colour
         if f"{colour}_filter" in routes:
             interval = isl.Map.from_union_map(routes[f"{colour}_filter"])
             known = _between(model.known(name), interval)

@@ -13,10 +13,10 @@ import islpy as isl
 
 from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.model import Description
 from stages.layer.pe.statement_nodes import Assign, Call, If, Increase, Return, SendTurn
 from stages.layer.pe.streams import send_again
 from stages.layer.pe.value_nodes import Field, More, Task
+from stages.layer.texts.graph import Arrival
 from stages.poly.ast import Instance, element_loops
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.expression import Number, compared
@@ -26,7 +26,7 @@ if typing.TYPE_CHECKING:
     from stages.layer.pe.program import Program
 
 
-def send_copies(program: Program, name: str, arrival: Description, then: str) -> str:
+def send_copies(program: Program, name: str, arrival: Arrival, then: str) -> str:
     """Write the task that ends the copy of a PE, and sends the next one; return its name.
 
     After the last one it calls `then`.
@@ -35,7 +35,7 @@ def send_copies(program: Program, name: str, arrival: Description, then: str) ->
         name=program.naming.of(f"copied_{name}"), comment=f"A copy of {name} is sent: the next."
     )
     again = Block()
-    send_again(program, again, f"spread_{name}", arrival["colour"], body.name)
+    send_again(program, again, f"spread_{name}", arrival.colour, body.name)
     end_copy(program, body.block, name, arrival, again)
     body.block.add(Call(Task(then)))
     program.add(body)
@@ -43,7 +43,7 @@ def send_copies(program: Program, name: str, arrival: Description, then: str) ->
 
 
 def end_copy(
-    program: Program, block: Block, name: str, arrival: Description, again: Block | None = None
+    program: Program, block: Block, name: str, arrival: Arrival, again: Block | None = None
 ) -> None:
     """Append the end of the copy of a PE, which returns unless it was the last one.
 
@@ -53,7 +53,7 @@ def end_copy(
     program.hold(copy)
     program.hold(copies)
     _count(program, name, arrival, copies)
-    colour = program.colour(arrival["colour"])
+    colour = program.colour(arrival.colour)
     block.charge(scalar=3)
     inner = block.nest(If(compared(More(Field(copy)), "<", Field(copies))))
     inner.add(SendTurn(colour, last=False))
@@ -63,10 +63,10 @@ def end_copy(
     block.add(Assign(Field(copy), Number(0)), SendTurn(colour, last=True))
 
 
-def _count(program: Program, name: str, arrival: Description, copies: str) -> None:
+def _count(program: Program, name: str, arrival: Arrival, copies: str) -> None:
     """Let `main` count the PEs of the lane that take the stream."""
     model = program.model
-    turned = turn(arrival["side"], model.grid)
+    turned = turn(arrival.side, model.grid)
     takers = isl.Set.from_union_set(model.routes[f"{name}_taken"].range()).apply(turned)
     here = isl.Map("{ [lane, 0] -> [lane, depth] : depth > 0 }").intersect_range(takers)
     lane = here.apply_range(isl.Map("{ [lane, depth] -> [depth] }"))

@@ -15,13 +15,13 @@ import islpy as isl
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.gathering import Gatherer
-from stages.layer.pe.model import Description
 from stages.layer.pe.program import Program
 from stages.layer.pe.sent_early import Leads
 from stages.layer.pe.sequences import send_sequences
 from stages.layer.pe.statement_nodes import Call
 from stages.layer.pe.streams import alternating, flush, receive, send_sum
 from stages.layer.pe.turns import Turns
+from stages.layer.texts import kinds
 from stages.poly.expression import Value
 
 
@@ -31,10 +31,10 @@ class Departures:
     def __init__(self, program: Program) -> None:
         """Take the program, in which nothing is sent yet."""
         self.program, self.model, self.naming = program, program.model, program.naming
-        self.departures: dict[str, Description] = program.model.graph["departures"]
+        self.departures = program.model.graph.departures
         self.leads = Leads(program)
-        arrivals = self.model.graph["arrivals"]
-        taken = {n: [f"{n}_taken"] for n, a in arrivals.items() if "returns" not in a}
+        arrivals = self.model.graph.arrivals
+        taken = {n: [f"{n}_taken"] for n, a in arrivals.items() if a.returns is None}
         self.turns = Turns(program, {n: self._parts(n) for n in self.departures} | taken)
 
     def write(self) -> None:
@@ -50,14 +50,14 @@ class Departures:
     def finish(self, block: Block, tensor: str) -> None:
         """Append that a tensor leaves, each departure of it when it is its turn."""
         for name, departure in self.departures.items():
-            if departure["tensor"] == tensor and name in self.turns.waits:
+            if departure.tensor == tensor and name in self.turns.waits:
                 self.turns.ready(block, name)
-            elif departure["tensor"] == tensor:
+            elif departure.tensor == tensor:
                 self._begin(block, name)
 
     def arrived(self, block: Block, arrival: str) -> None:
         """Append that departures wait for an arrival no more, or for the one that it is."""
-        away = (name for name, d in self.departures.items() if d.get("returns") == arrival)
+        away = (name for name, d in self.departures.items() if d.returns == arrival)
         self.turns.done(block, next(away, arrival))
 
     def progress(self, block: Block, statement: str, known: isl.Set) -> None:
@@ -70,7 +70,7 @@ class Departures:
 
     def _parts(self, name: str) -> list[str]:
         """Return the PEs that send a departure, and those that take what comes back of it."""
-        back = self.departures[name].get("returns")
+        back = self.departures[name].returns
         return [f"{name}_chain", *([] if back is None else [f"{back}_taken"])]
 
     def _begin(self, block: Block, name: str) -> None:
@@ -78,9 +78,9 @@ class Departures:
         chain, *taken = map(self.model.pes, self._parts(name))
         self.program.when(block, chain).add(Call(self.program.task(f"send_{name}")))
         for pes in taken:
-            back = self.departures[name]["returns"]
+            back = str(self.departures[name].returns)
             arrived, here = self.naming.of(f"arrived_{back}"), self.program.when(block, pes)
-            for task in self.model.of_kind("receive", arrival=back):
+            for task in self.model.of_kind(kinds.Receive, arrival=back):
                 receive(self.program, here, task, back, arrived)
 
     def _send(self, name: str) -> None:
@@ -88,15 +88,15 @@ class Departures:
         task, described = f"send_{name}", self.departures[name]
         then = self.turns.then(name)
         body = Body(
-            name=self.naming.of(task), comment=f"Send {described['tensor']} on its way out."
+            name=self.naming.of(task), comment=f"Send {described.tensor} on its way out."
         )
-        if described["by"] == "gather":
+        if described.by == "gather":
             Gatherer(self.program, name, then).write(body)
             self.program.add(body)
             return
-        last = self.model.pes(f"{name}_last") if "out" in described else None
+        last = self.model.pes(f"{name}_last") if described.out is not None else None
         body.hold(alternating(self.program, described, self.program.pes, last))
-        if "sparse" in described:
+        if described.sequences is not None:
             send_sequences(self.program, body.block, name, described, then)
         else:
             self._send_sum(body.block, name, task, then)

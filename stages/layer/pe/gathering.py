@@ -18,7 +18,7 @@ import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.model import Description, holds, value
+from stages.layer.pe.model import holds, value
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import (
     Assign,
@@ -35,6 +35,7 @@ from stages.layer.pe.streams import alternating, flush
 from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
 from stages.layer.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
 from stages.layer.routes.leaving import instructions_of
+from stages.layer.texts.graph import InTurn, Outgoing
 from stages.poly.bind import index_names
 from stages.poly.expression import Number, Operation, Value, all_of, compared, operations
 
@@ -45,12 +46,13 @@ class Gatherer:
     def __init__(self, program: Program, name: str, then: str) -> None:
         """Take the departure, and the task that comes after it."""
         self.program, self.name = program, name
-        self.departure: Description = program.model.graph["departures"][name]
+        self.departure = program.model.graph.departures[name]
+        self.in_turn = in_turn_of(self.departure)
         self.chain = program.model.pes(f"{name}_chain").intersect(program.pes)
         self.own = program.pes_of(program.model.known(f"send_{name}")).intersect(program.pes)
         self.passing = {
-            part: isl.PwAff(self.departure[part]).pos_set().intersect(self.chain)
-            for part in ("before", "after")
+            part: isl.PwAff(count).pos_set().intersect(self.chain)
+            for part, count in self._others.items()
         }
         self.row = program.naming.of(f"{name}_row")
         self.left = program.naming.of(f"{name}_left")
@@ -63,34 +65,39 @@ class Gatherer:
     @property
     def leads(self) -> bool:
         """Whether rows leave as soon as they are there; then all have left but their elements."""
-        return "lead" in self.departure
+        return self.departure.lead is not None
 
     @property
     def is_whole(self) -> bool:
         """Whether all of it is one row."""
-        return not self.departure["rows"]
+        return not self.in_turn.rows
+
+    @property
+    def _others(self) -> dict[str, str]:
+        """Elements of a row that are not a PE's own, as isl texts."""
+        return {"before": self.in_turn.before, "after": self.in_turn.after}
 
     def _configure(self) -> Transfer:
         """Configure the instructions; return the one that sends own elements."""
         task = f"send_{self.name}"
         slots = 0 if self.is_whole else self._ahead()
-        count, slot = self.departure["own"], Field(self.row)
+        count, slot = self.in_turn.own, Field(self.row)
         transfer = Transfer(self.program, task, count=count, slots=slots, slot=slot)
         transfer.configure("COPY", ALONE, self.own)
         for part, pes in self.passing.items():
             if not pes.is_empty():
                 vector = self.program.naming.of(f"{part}_{self.name}")
-                configure_pass(self.program, vector, transfer.type, self.departure[part], pes)
+                configure_pass(self.program, vector, transfer.type, self._others[part], pes)
         return transfer
 
     def _ahead(self) -> int:
         """Return how many rows may be under way: with too many instructions no task starts."""
         graph, profile = self.program.model.graph, self.program.profile
-        streams = sum(not a["sparse"] for a in graph["arrivals"].values())
-        gathers = [d for d in graph["departures"].values() if d["by"] == "gather"]
-        streams += len(graph["departures"]) - len(gathers)
+        streams = sum(not a.sparse for a in graph.arrivals.values())
+        gathers = [d for d in graph.departures.values() if d.by == "gather"]
+        streams += len(graph.departures) - len(gathers)
         free = (profile.instruction_queue - 1 - streams) // len(gathers)
-        in_turn = [d.in_turn for d in self.program.model.typed.departures.values() if d.in_turn]
+        in_turn = [d.in_turn for d in self.program.model.graph.departures.values() if d.in_turn]
         return max(1, free // max(map(instructions_of, in_turn)))
 
     def write(self, body: Body) -> None:
@@ -104,7 +111,7 @@ class Gatherer:
         if self.leads:
             self._end_rows(body)
             return
-        rows = Operation("*", tuple(value(n, self.chain) for n in self.departure["rows"]))
+        rows = Operation("*", tuple(value(n, self.chain) for n in self.in_turn.rows))
         left = Field(self.left)
         self.program.hold(self.left)
         self._write_sent()
@@ -115,7 +122,8 @@ class Gatherer:
         body.block.nest(For(COUNT, Number(0), tests), loop=1).add(row)
 
     def _colours(self) -> dict[str, Value]:
-        last = self.program.model.pes(f"{self.name}_last") if "out" in self.departure else None
+        is_sent_back = self.departure.out is not None
+        last = self.program.model.pes(f"{self.name}_last") if is_sent_back else None
         return alternating(self.program, self.departure, self.chain, last)
 
     def _end_rows(self, body: Body) -> None:
@@ -128,7 +136,7 @@ class Gatherer:
         """Write the function that sends a row, and counts it."""
         body = Body(
             name=self.program.naming.of(f"row_{self.name}"),
-            comment=f"Send a row of {self.departure['tensor']}.",
+            comment=f"Send a row of {self.departure.tensor}.",
         )
         body.hold(self._colours())
         self._declare_indices(body)
@@ -140,7 +148,8 @@ class Gatherer:
     def _declare_indices(self, body: Body) -> None:
         """Declare the outer indices of a row: its number, in digits, added to the least ones."""
         first, rows = (
-            [value(text, self.chain) for text in self.departure[key]] for key in ("first", "rows")
+            [value(text, self.chain) for text in texts]
+            for texts in (self.in_turn.first, self.in_turn.rows)
         )
         for k, name in enumerate(index_names(len(rows) + 1)[:-1]):
             least = None if first[k] == Number(0) else first[k]
@@ -153,7 +162,7 @@ class Gatherer:
     def _write_sent(self) -> None:
         """Write the task that goes on once a row has left."""
         left, row = Field(self.left), self.program.naming.of(f"row_{self.name}")
-        body = Body(name=self.sent, comment=f"A row of {self.departure['tensor']} has left.")
+        body = Body(name=self.sent, comment=f"A row of {self.departure.tensor} has left.")
         body.block.charge(scalar=2)
         body.block.add(Decrease(left))
         more = compared(left, ">=", self._ahead())
@@ -182,6 +191,12 @@ class Gatherer:
         if not pes.is_empty():
             vector = Address(Field(self.program.naming.of(f"{part}_{self.name}")))
             block.when(holds(pes, self.chain)).add(Pass(vector, OUT, IN, then))
+
+
+def in_turn_of(stream: Outgoing) -> InTurn:
+    """Return how a gather sends rows in turn."""
+    assert stream.in_turn is not None, "a gather sends in turn"
+    return stream.in_turn
 
 
 def configure_pass(

@@ -27,6 +27,8 @@ from stages.layer.pe.transfer import COUNTER, TAKEN, Transfer
 from stages.layer.pe.value_nodes import Choice, Field, Group, Later, Less, Task
 from stages.layer.pe.work import transfer_loops
 from stages.layer.streams.cutting import AHEAD
+from stages.layer.texts import kinds
+from stages.layer.texts.graph import Portions as InPortions
 from stages.poly.bind import index_names
 from stages.poly.expression import Name, Number, Operation, Value, all_of, compared
 
@@ -81,51 +83,48 @@ class Portions:
 
 def portions_of(program: Program) -> Portions:
     """Return the portions of a program, the instructions that receive them configured."""
-    arrivals, model = program.model.graph["arrivals"], program.model
+    arrivals, model = program.model.graph.arrivals, program.model
     number = Name(program.naming.of("portion"))
-    computing = model.of_kind("compute").items()
+    computing = model.of_kind(kinds.Compute).items()
     return Portions(
         program=program,
-        cuts={n: _cut(program, n, number) for n, a in arrivals.items() if "portions" in a},
-        steps={t["statement"]: _stepping(program, n) for n, t in computing if "portions" in t},
+        cuts={n: _cut(program, n, a.portions, number) for n, a in arrivals.items() if a.portions},
+        steps={t.statement: _stepping(program, n, t) for n, t in computing if t.portions},
         number=number,
     )
 
 
-def _cut(program: Program, name: str, number: Name) -> Cut:
-    cut = program.model.graph["arrivals"][name]["portions"]
-    tasks = program.model.of_kind("receive", arrival=name)
+def _cut(program: Program, name: str, cut: InPortions, number: Name) -> Cut:
+    tasks = program.model.of_kind(kinds.Receive, arrival=name)
     return Cut(
         name=name,
-        counts=cut["counts"],
-        whole=prod(cut["counts"]) - int("rest" in cut),
+        counts=cut.counts,
+        whole=prod(cut.counts) - int(cut.rest is not None),
         here=Field(program.naming.of(f"{name}_portions")),
         transfers={
-            task: _transfer(program, task, cut["rest" if "rest" in described else "size"], number)
-            for task, described in tasks.items()
+            task: _transfer(program, task, cut.rest if last.rest else cut.size, number)
+            for task, last in tasks.items()
         },
     )
 
 
-def _transfer(program: Program, task: str, size: int | str, number: Name) -> Transfer:
+def _transfer(program: Program, task: str, size: int | None, number: Name) -> Transfer:
     """Configure the instruction that receives a portion, or the last one if that is smaller."""
     transfer = Transfer(program, task, count=f"{{ [({size})] }}", slots=AHEAD, slot=number)
     transfer.configure("COPY", TAKEN, program.pes_of(program.model.known(task)))
     return transfer
 
 
-def _stepping(program: Program, task: str) -> Stepping:
-    described, naming = program.model.tasks[task], program.naming
-    statement, leaders = described["statement"], described["portions"]
-    follows = described.get("follows", ())
-    others = len(program.model.waits.get(statement, ())) - len(follows)
+def _stepping(program: Program, task: str, described: kinds.Compute) -> Stepping:
+    naming, statement = program.naming, described.statement
+    others = len(program.model.waits.get(statement, ())) - len(described.follows)
     return Stepping(
         statement=statement,
         task=task,
-        leaders=list(leaders),
-        follows=follows,
+        leaders=described.portions,
+        follows=described.follows,
         others=others,
-        waits=others > 0 or _reads_whole(program.model, statement, leaders),
+        waits=others > 0 or _reads_whole(program.model, statement, described.portions),
         step=program.task(f"step_{statement}"),
         at=Field(naming.of(f"{statement}_step")),
         needs=Field(naming.of(f"{statement}_needs")),
@@ -136,8 +135,8 @@ def _reads_whole(model: Model, statement: str, leaders: Sequence[str]) -> bool:
     """Say whether a statement reads an arrival that is not among its leaders."""
     reads = next(s.reads for s in model.layer.statements if s.name == statement)
     tensors = {access.tensor for access in reads}
-    arrivals = model.graph["arrivals"].items()
-    return any(a["tensor"] in tensors and name not in leaders for name, a in arrivals)
+    arrivals = model.graph.arrivals.items()
+    return any(a.tensor in tensors and name not in leaders for name, a in arrivals)
 
 
 def write_portions(portions: Portions, leads: Leads) -> None:
@@ -187,7 +186,7 @@ def receive_first(portions: Portions, block: Block, cut: Cut) -> None:
 def _write_portion(portions: Portions, cut: Cut) -> None:
     """Write the task that takes a portion."""
     program, number = portions.program, portions.number
-    tensor = program.model.graph["arrivals"][cut.name]["tensor"]
+    tensor = program.model.graph.arrivals[cut.name].tensor
     body = Body(
         name=program.naming.of(f"portion_{cut.name}"), comment=f"A portion of {tensor} is here."
     )
@@ -241,7 +240,7 @@ def _receive(portions: Portions, block: Block, cut: Cut, task: str, number: Valu
     """Append the instruction of a task that receives a portion, given its number."""
     program, transfer, inner = portions.program, cut.transfers[task], Block()
     where = transfer.where(inner)
-    colour = program.listen(program.model.graph["arrivals"][cut.name]["colour"])
+    colour = program.listen(program.model.graph.arrivals[cut.name].colour)
     inner.add(Receive(transfer.vector, colour, where, program.task(f"portion_{cut.name}")))
     _given(block, cut, number, inner)
 

@@ -25,7 +25,7 @@ from stages.poly.side import turn
 
 def layout_of(model: Model, programs: Sequence[Program]) -> Layout:
     """Return the layout."""
-    arrivals = model.typed.arrivals.items()
+    arrivals = model.graph.arrivals.items()
     return Layout(
         grid=str(model.grid.as_set()),
         roles={p.role: _role(model, p) for p in programs},
@@ -83,7 +83,7 @@ def _role(model: Model, program: Program) -> Role:
 
 def _guests(model: Model, local: Local) -> Iterator[Local]:
     """Yield the local tensors of others that lie in the memory of one."""
-    for tensor, described in model.typed.tensors.items():
+    for tensor, described in model.graph.tensors.items():
         if f"{described.held_by}_local" == local.name:
             yield replace(local, name=f"{tensor}_local")
 
@@ -96,9 +96,9 @@ def _as_pes(pes: isl.Set) -> isl.Set:
 def _tensor(model: Model, program: Program, local: Local) -> LocalTensor:
     found = LocalTensor(type=local.type, shape=tuple(local.shape), address=local.address)
     tensor = local.name.removesuffix("_local")
-    known = model.typed.tensors.get(tensor) if tensor != local.name else None
+    known = model.graph.tensors.get(tensor) if tensor != local.name else None
     kept = None if known is None else known.kept
-    departures = model.typed.departures.values()
+    departures = model.graph.departures.values()
     leaves = {d.tensor for d in departures if d.returns is None}
     if kept != "resident" and (kept != "result" or tensor in leaves):
         return found
@@ -134,7 +134,7 @@ def _arrival(model: Model, name: str, arrival: Arrival) -> Entry:
     ports = isl.Set.from_union_set(model.routes[f"{name}_ports"])
     return Entry(
         tensor=arrival.tensor,
-        type=model.typed.tensors[arrival.tensor].type,
+        type=model.graph.tensors[arrival.tensor].type,
         colour=_named(model, arrival.source),
         side=arrival.side,
         sparse=arrival.sparse,
@@ -166,7 +166,7 @@ def _along(model: Model, arrival: Arrival) -> str | None:
 
 def _departures(model: Model) -> dict[str, Exit]:
     """Return how streams leave: straight, or from the adapters that collect them."""
-    departures, collections = model.typed.departures.items(), model.typed.collections.items()
+    departures, collections = model.graph.departures.items(), model.graph.collections.items()
     outside = [(n, d) for n, d in departures if d.returns is None and not d.collected]
     straight = {n: _departure(model, d) for n, d in outside}
     return straight | {n: _collection(model, n, c) for n, c in collections if c.returns is None}
@@ -193,7 +193,7 @@ def _leaving(
 ) -> Exit:
     return Exit(
         tensor=stream.tensor,
-        type=model.typed.tensors[stream.tensor].type,
+        type=model.graph.tensors[stream.tensor].type,
         colours=tuple(_named(model, colour) for colour in colours),
         side=stream.side,
         order=str(order.coalesce()),

@@ -6,12 +6,14 @@ Source   design, The machine; stages/layer/routes/passed_on.py
 from __future__ import annotations
 
 import typing
+from dataclasses import replace
 
 import islpy as isl
 
-from stages.layer.pe.model import Description, Model, holds
+from stages.layer.pe.model import Model, holds
 from stages.layer.pe.statement_nodes import Declare, PassBy, PassOn
 from stages.layer.pe.value_nodes import Choice, Group, Nothing
+from stages.layer.texts.graph import Passing
 from stages.poly.ast import expression_of
 from stages.poly.expression import Name, Value, compared
 
@@ -40,7 +42,7 @@ def hear(program: Program, stream: str) -> Name:
     others = line.subtract(nearest)
     colour: Value = Nothing() if others.is_empty() else _by_parity(program, described, others)
     if not nearest.is_empty():
-        first, enters = holds(nearest, line), program.listen(described["enters"])
+        first, enters = holds(nearest, line), program.listen(described.enters)
         colour = enters if first is None else Choice(first, enters, Group(colour))
     return _declare(program, f"{stream}_in", colour)
 
@@ -63,8 +65,8 @@ def pass_along(program: Program, stream: str) -> None:
     if passing.is_empty():
         return
     into = hear(program, stream)
-    even, odd = model.passing[stream]["colours"]
-    described = model.passing[stream] | {"colours": [odd, even]}
+    even, odd = model.passing[stream].colours
+    described = replace(model.passing[stream], colours=(odd, even))
     out = _declare(program, f"{stream}_out", _by_parity(program, described, passing, sent=True))
     for passes, pes in ((PassOn, passing.subtract(between)), (PassBy, between)):
         if not pes.is_empty():
@@ -72,11 +74,11 @@ def pass_along(program: Program, stream: str) -> None:
 
 
 def _by_parity(
-    program: Program, described: Description, pes: isl.Set, *, sent: bool = False
+    program: Program, described: Passing, pes: isl.Set, *, sent: bool = False
 ) -> Value:
     """Return the first of two colours for places that are even, else the second."""
     name = program.colour if sent else program.listen
-    return by_parity(described["parity"], pes, described["colours"], name)
+    return by_parity(described.parity, pes, described.colours, name)
 
 
 def by_parity(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,8 +14,8 @@ from stages.lair.layer import Layer
 from stages.layer.pe.words import read_words
 from stages.layer.routes.leaving import leaving_name
 from stages.layer.routes.returning import after_returns, layer_after_returns, returned_tensors
-from stages.layer.texts.graph import Graph
-from stages.mapping.records import from_data
+from stages.layer.texts.graph import Graph, Passing, read_graph
+from stages.layer.texts.kinds import Running, Task
 from stages.poly.ast import condition_of, expression_of
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.expression import Number, Value
@@ -33,13 +33,14 @@ MOST_OPERATIONS = 500_000
 """How much isl may work to find one convex piece."""
 
 Description = dict[str, typing.Any]
+Kind = typing.TypeVar("Kind")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
     """A layer's tasks, decisions and instance sets, and the local memory that they access."""
 
-    graph: Description
+    graph: Graph
     simd: Description
     schedule: isl.UnionMap
     instances: Mapping[str, typing.Any]
@@ -47,23 +48,21 @@ class Work:
     memory: Mapping[str, typing.Any]
 
     @property
-    def tasks(self) -> dict[str, Description]:
+    def tasks(self) -> Mapping[str, Task]:
         """The tasks by name, in the order in which a PE runs them."""
-        tasks: dict[str, Description] = self.graph["tasks"]
-        return tasks
+        return self.graph.tasks
 
     @property
-    def waits(self) -> dict[str, list[str]]:
+    def waits(self) -> Mapping[str, Sequence[str]]:
         """The statements for which a statement waits on its PE, by its name."""
-        waits: dict[str, list[str]] = self.graph.get("waits", {})
-        return waits
+        return self.graph.waits
 
-    def of_kind(self, *kinds: str, **match: str) -> dict[str, Description]:
-        """Return the tasks of some kinds whose description has the given values."""
+    def of_kind(self, kind: type[Kind], **match: str) -> dict[str, Kind]:
+        """Return the tasks of a kind whose fields have the given values."""
         return {
             name: task
             for name, task in self.tasks.items()
-            if task["kind"] in kinds and all(task.get(k) == v for k, v in match.items())
+            if isinstance(task, kind) and all(getattr(task, k) == v for k, v in match.items())
         }
 
     @cached_property
@@ -74,18 +73,17 @@ class Work:
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The number of each stream's colour; streams that never meet may share one."""
-        groups = [[c] if isinstance(c, str) else c for c in self.graph["colours"]]
+        groups = [[c] if isinstance(c, str) else c for c in self.graph.colours]
         return {name: number for number, group in enumerate(groups) for name in group}
 
     @property
-    def passing(self) -> dict[str, Description]:
+    def passing(self) -> Mapping[str, Passing]:
         """The lines of PEs that pass on streams, by the name of the stream."""
-        lines: dict[str, Description] = self.graph.get("passing", {})
-        return lines
+        return self.graph.passing
 
     def entering(self, stream: str) -> str:
         """Return the colour on which a stream enters: its own, or that of the line's first PE."""
-        return str(self.passing[stream]["enters"]) if stream in self.passing else stream
+        return self.passing[stream].enters if stream in self.passing else stream
 
     def is_shared(self, stream: str) -> bool:
         """Say whether some PEs hear another stream on the same colour, or this one on others."""
@@ -93,15 +91,10 @@ class Work:
         return stream in self.passing or numbers.count(self.numbers[stream]) > 1
 
     @cached_property
-    def typed(self) -> Graph:
-        """The task graph, as dataclasses."""
-        return from_data(Graph, self.graph)
-
-    @cached_property
     def of_adapters(self) -> set[str]:
         """The local tensors that only adapters have."""
-        spread = [a["tensor"] for a in self.graph["arrivals"].values() if a["spread"]]
-        collected = [leaving_name(c) for c in self.typed.collections.values()]
+        spread = [a.tensor for a in self.graph.arrivals.values() if a.spread]
+        collected = [leaving_name(c) for c in self.graph.collections.values()]
         return {f"{t}_source_local" for t in spread} | {f"{t}_collected_local" for t in collected}
 
     @cached_property
@@ -112,9 +105,9 @@ class Work:
     def type_of(self, local: str) -> str:
         """Return the type of a local tensor."""
         tensor = local.removesuffix("_local").removesuffix("_source").removesuffix("_collected")
-        described = self.graph["tensors"]
+        described = self.graph.tensors
         exact = local.removesuffix("_local")
-        return str(described[exact if exact in described else tensor]["type"])
+        return described[exact if exact in described else tensor].type
 
     def known(self, task: str) -> isl.Set:
         """Return the symbolic constants with which a task may be invoked."""
@@ -143,9 +136,10 @@ class Work:
         instances = self.instance_set(task)
         lexicographic = isl.Map.identity(instances.get_space().map_from_set())
         lexicographic = lexicographic.reset_tuple_id(isl.dim_type.out)
-        if "statement" not in self.tasks[task]:
+        described = self.tasks[task]
+        if not isinstance(described, Running):
             return lexicographic.intersect_domain(instances)
-        time = isl.Map.from_union_map(from_domain(self.schedule, self.tasks[task]["statement"]))
+        time = isl.Map.from_union_map(from_domain(self.schedule, described.statement))
         if not time.is_injective():
             time = time.flat_range_product(lexicographic)
         return _convex(time.intersect_domain(instances))
@@ -190,11 +184,12 @@ def _convex(time: isl.Map) -> isl.Map:
 
 def read_model(inputs: Inputs) -> Model:
     """Return the model of a layer."""
-    adapted = inputs.objects("adapted.isl")
+    read_words(inputs, "tasks.yaml")
+    graph, adapted = read_graph(inputs), inputs.objects("adapted.isl")
     lair = after_returns(inputs.objects("lair.isl"), adapted)
     return Model(
         layer=layer_after_returns(inputs.lair(), lair, returned_tensors(adapted)),
-        graph=read_words(inputs, "tasks.yaml"),
+        graph=graph,
         simd=read_words(inputs, "simd.yaml"),
         lair=lair,
         schedule=inputs.objects("schedule.isl")["schedule"],

@@ -16,7 +16,7 @@ import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.gathering import configure_pass
+from stages.layer.pe.gathering import configure_pass, in_turn_of
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Call, Pass
@@ -32,21 +32,23 @@ class Onward:
     def __init__(self, program: Program, name: str, lane: str, then: str) -> None:
         """Take the collection, the colour of a lane's elements, and the task that comes after."""
         self.program, self.name, self.lane, self.then = program, name, lane, then
-        self.described = program.model.graph["collections"][name]
+        self.described = program.model.graph.collections[name]
+        in_turn = in_turn_of(self.described)
+        self.counts = {"before": in_turn.before, "own": in_turn.own, "after": in_turn.after}
         self.chain = program.model.pes(f"{name}_chain")
         self.function = program.naming.of(f"send_{name}")
 
     def write(self) -> None:
         """Write the function, and configure its instructions."""
         body = Body(
-            name=self.function, comment=f"Pass on {self.described['tensor']} along the border."
+            name=self.function, comment=f"Pass on {self.described.tensor} along the border."
         )
         last = self.program.model.pes(f"{self.name}_last")
         body.hold(alternating(self.program, self.described, self.chain, last))
         lane = self.program.listen(self.lane)
         for part, pes, final in self._parts():
             vector = self.program.naming.of(f"{part}_{self.name}")
-            configure_pass(self.program, vector, self._type(), self.described[part], pes)
+            configure_pass(self.program, vector, self._type(), self.counts[part], pes)
             inner, ends = body.block.when(holds(pes, self.chain)), holds(final, pes)
             then: Value = Task(self.then)
             then = then if ends is None else Choice(ends, then, Nothing())
@@ -61,8 +63,7 @@ class Onward:
 
     def _parts(self) -> typing.Iterator[tuple[str, isl.Set, isl.Set]]:
         """Yield the parts, the adapters that have one, and those of which it is the last."""
-        counts = {part: isl.PwAff(self.described[part]) for part in ("before", "own", "after")}
-        pes = {part: count.pos_set().intersect(self.chain) for part, count in counts.items()}
+        pes = {p: isl.PwAff(n).pos_set().intersect(self.chain) for p, n in self.counts.items()}
         after, none = pes["after"], isl.Set.empty(self.chain.get_space())
         goes_on = {"before": pes["own"].union(after), "own": after, "after": none}
         for part, some in pes.items():
@@ -70,4 +71,4 @@ class Onward:
                 yield part, some, some.subtract(goes_on[part])
 
     def _type(self) -> str:
-        return str(self.program.model.graph["tensors"][self.described["tensor"]]["type"])
+        return self.program.model.graph.tensors[self.described.tensor].type

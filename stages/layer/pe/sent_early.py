@@ -9,14 +9,12 @@ Source   design, Execution: instructions with a fabric operand are queued
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.instruction import ends_of, sizes_at_run_time
-from stages.layer.pe.model import Description, holds
+from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Call, For, Gap, If, Increase, Return
 from stages.layer.pe.streams import add_sum, alternating, configure_sum, outer_indices
@@ -24,6 +22,7 @@ from stages.layer.pe.transfer import COUNT, COUNTER, Transfer
 from stages.layer.pe.value_nodes import Field, Nothing
 from stages.layer.pe.work import transfer_loops
 from stages.layer.streams.leading import Steps, steps_of
+from stages.layer.texts.graph import Outgoing
 from stages.poly.bind import bind_set
 from stages.poly.expression import Name, Number, Operation, Value, compared
 
@@ -34,21 +33,23 @@ class Leads:
     def __init__(self, program: Program) -> None:
         """Find the departures of which something leaves early, and configure their sends."""
         self.program, self.model, self.naming = program, program.model, program.naming
-        departures: Mapping[str, Description] = program.model.graph["departures"]
-        self.early = {name: found for name, found in departures.items() if "lead" in found}
-        self.gathered = {name for name, found in self.early.items() if found["by"] == "gather"}
+        departures = program.model.graph.departures
+        self.leads = {name: found.lead for name, found in departures.items() if found.lead}
+        self.early = {name: departures[name] for name in self.leads}
+        self.gathered = {name for name, found in self.early.items() if found.by == "gather"}
         self.transfers = {n: self._transfer(n) for n in self.early if n not in self.gathered}
 
     def progress(self, block: Block, statement: str, known: isl.Set) -> None:
         """Append what is sent after a step, of which the symbolic constants are `known`."""
         for name, departure in self.early.items():
-            if departure["lead"]["statement"] != statement:
+            lead = self.leads[name]
+            if lead.statement != statement:
                 continue
             leading = self._leading(name, statement)
             if not leading.is_disjoint(known):
                 condition = holds(leading, known)
                 if name in self.gathered:
-                    self._send_rows(block.when(condition), name, departure["lead"]["rows"])
+                    self._send_rows(block.when(condition), name, lead.rows or 0)
                     continue
                 inner = block.nest() if condition is None else block.when(condition)
                 self._send(inner, name, departure, known.intersect(leading))
@@ -58,8 +59,8 @@ class Leads:
 
         Before it, what is complete leaves. Outer indices run as in `odometer`.
         """
-        described, block = self.model.graph["arrivals"][arrival], body.block
-        body.hold(outer_indices(self.program, arrival, described))
+        described, block = self.model.graph.arrivals[arrival], body.block
+        body.hold(outer_indices(self.program, arrival, described.outer))
         steps = self._steps(arrival)[0]
         here = self.program.pes.intersect(self.model.pes(f"{arrival}_taken"))
         *goes_on, last = steps.ends
@@ -85,9 +86,9 @@ class Leads:
         """Return the symbolic constants of PEs, and of the steps after which something leaves."""
         if name not in self.gathered:
             return self.model.instance_set(f"lead_{name}").params()
-        steps = steps_of(statement, self.model.typed)
+        steps = steps_of(statement, self.model.graph)
         assert steps is not None, "what leaves early does so after a step"
-        stops = bind_set(isl.Set(self.early[name]["lead"]["after"]), steps.names)
+        stops = bind_set(isl.Set(self.leads[name].after), steps.names)
         return stops.intersect(self.model.pes(f"{name}_chain"))
 
     def _send_rows(self, block: Block, name: str, count: int) -> None:
@@ -103,8 +104,8 @@ class Leads:
 
     def _steps(self, arrival: str) -> list[Steps]:
         """Return the steps that are the sequences of an arrival, of which something leaves."""
-        statements = dict.fromkeys(d["lead"]["statement"] for d in self.early.values())
-        every = [steps_of(statement, self.model.typed) for statement in statements]
+        statements = dict.fromkeys(lead.statement for lead in self.leads.values())
+        every = [steps_of(statement, self.model.graph) for statement in statements]
         return [s for s in every if s is not None and s.in_sequences and arrival in s.cuts]
 
     def _ends(self, name: str) -> tuple[isl.Set, isl.Set]:
@@ -120,7 +121,7 @@ class Leads:
         transfer = Transfer(
             self.program,
             f"lead_{name}",
-            slots=departure["lead"]["sends"],
+            slots=self.leads[name].sends or 0,
             slot=taken,
         )
         if transfer.packed:
@@ -129,7 +130,7 @@ class Leads:
             configure_sum(transfer, departure, *self._ends(name))
         return transfer
 
-    def _send(self, block: Block, name: str, departure: Description, known: isl.Set) -> None:
+    def _send(self, block: Block, name: str, departure: Outgoing, known: isl.Set) -> None:
         """Append a send, given the symbolic constants of the step."""
         inner, transfer, pes = Block(), self.transfers[name], self.program.pes_of(known)
         chain, first = (each.intersect(pes) for each in self._ends(name))

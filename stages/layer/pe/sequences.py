@@ -15,7 +15,7 @@ from stages.lair.grammar import parse_expression
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.computing import Operands, combined, loaded
-from stages.layer.pe.model import Description, holds
+from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import (
     Assign,
@@ -51,6 +51,7 @@ from stages.layer.pe.value_nodes import (
     Task,
 )
 from stages.layer.pe.work import transfer_loops
+from stages.layer.texts.graph import Outgoing
 from stages.machine.types import is_integer
 from stages.poly.expression import Name, Number, Value, compared
 
@@ -58,7 +59,7 @@ OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}
 
 
 def send_sequences(
-    program: Program, block: Block, name: str, departure: Description, then: str
+    program: Program, block: Block, name: str, departure: Outgoing, then: str
 ) -> None:
     """Append what starts a sparse departure on each PE, and write the tasks that go on with it."""
     chain, first, last = (program.model.pes(f"{name}_{p}") for p in ("chain", "first", "last"))
@@ -77,10 +78,12 @@ class Sums:
     """What the last PEs of a sparse departure do; those `summed` take what others send."""
 
     def __init__(
-        self, program: Program, name: str, departure: Description, last: isl.Set, summed: isl.Set
+        self, program: Program, name: str, departure: Outgoing, last: isl.Set, summed: isl.Set
     ) -> None:
         """Keep memory for the sums of the other PEs, and for the wavelets of a sequence."""
+        assert departure.sequences is not None, "what leaves sparse does so in sequences"
         self.program, self.name, self.departure = program, name, departure
+        self.outer = departure.sequences.outer
         self.last, self.summed = last, summed
         self.packing, self.sent = (program.naming.of(f"{w}_{name}") for w in ("pack", "sent"))
         self.wavelets = program.naming.of(f"{name}_wavelets")
@@ -97,7 +100,7 @@ class Sums:
 
     def begin(self, block: Block) -> None:
         """Append the start: the first sequence, or before it what comes from farther in."""
-        begin_sequences(self.program, block, self.name, self.departure)
+        begin_sequences(self.program, block, self.name, self.outer)
         alone = self.last.subtract(self.summed)
         if self.received is not None:
             block.add(Assign(Field(self.position), Number(0)))
@@ -109,10 +112,10 @@ class Sums:
 
     def pack(self) -> None:
         """Write the task that sends a sequence: elements that are not zero, from memory."""
-        task, tensor = f"pack_{self.name}", self.departure["tensor"]
+        task, tensor = f"pack_{self.name}", self.departure.tensor
         body = self._task(self.packing, f"Send what is not zero in a sequence of {tensor}.")
         body.locals["n"] = COUNTER
-        body.hold(outer_indices(self.program, self.name, self.departure))
+        body.hold(outer_indices(self.program, self.name, self.outer))
         self.program.count(task)
         body.block.add(CountCall(self.program.naming.counter(task)))
         self._pack_elements(body.block, task, tensor)
@@ -128,7 +131,7 @@ class Sums:
         """Append the loops over a sequence that make a wavelet of each element but zeros."""
         naming = self.program.naming
         element, index = Name(naming.element(tensor)), Name(naming.own("i0"))
-        type_ = self.program.model.graph["tensors"][tensor]["type"]
+        type_ = self.program.model.graph.tensors[tensor].type
         then = Block()
         received = self.received
         if received is not None:
@@ -149,23 +152,23 @@ class Sums:
         taken = Element(received, (Next(Field(self.position)),))
         operands = Operands(values={"received": taken}, types={"received": type_})
         own = loaded(element, type_, operands.type)
-        op = OPERATORS[self.departure["by"]]
+        op = OPERATORS[self.departure.by]
         block.add(Store(element, combined(op, own, parse_expression("received"), operands), type_))
         block.charge(scalar=1, address=1)
 
     def go_on(self, then: str) -> None:
         """Write the task that ends a sequence and begins the next, or the end of them all."""
-        body = self._task(self.sent, f"A sequence of {self.departure['tensor']} has left.")
+        body = self._task(self.sent, f"A sequence of {self.departure.tensor} has left.")
         body.block.add(SendEnd(OUT))
         body.block.charge(scalar=1)
         again = (Call(Task(self.packing)),)
-        odometer(self.program, body.block, self.name, self.departure, again)
+        odometer(self.program, body.block, self.name, self.outer, again)
         body.block.add(Call(Task(then)))
         self.program.add(body)
 
     def _task(self, name: str, comment: str) -> Body:
         body = Body(name=name, comment=comment)
-        last = self.last if "out" in self.departure else None
+        last = self.last if self.departure.out is not None else None
         body.hold(alternating(self.program, self.departure, self.last, last))
         return body
 

@@ -13,7 +13,7 @@ import islpy as isl
 from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.copies import end_copy, send_copies
-from stages.layer.pe.model import Description, Model
+from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import (
     BlockColour,
@@ -34,6 +34,7 @@ from stages.layer.pe.streams import (
 )
 from stages.layer.pe.turns import Turns
 from stages.layer.pe.value_nodes import Task
+from stages.layer.texts.graph import Arrival
 from stages.poly.ast import Instance, element_loops
 from stages.poly.expression import Name, operations
 
@@ -43,36 +44,36 @@ class Border:
     """The program of the adapters on a side: what they spread, and what they collect."""
 
     program: Program
-    spread: Mapping[str, Description]
+    spread: Mapping[str, Arrival]
     collected: Mapping[str, Sequence[str]]
     turns: Turns
 
 
 def away(model: Model, back: str) -> str:
     """Return the departure that comes back as an arrival; empty if it comes from a port."""
-    departures = model.graph["departures"].items()
-    return next((name for name, d in departures if d.get("returns") == back), "")
+    departures = model.graph.departures.items()
+    return next((name for name, d in departures if d.returns == back), "")
 
 
-def write_sparse(border: Border, restart: Body, name: str, arrival: Description) -> None:
+def write_sparse(border: Border, restart: Body, name: str, arrival: Arrival) -> None:
     """Write what sends elements and the ends of sequences on, and append what begins with them."""
     program = border.program
     _write_relay(program, name, arrival)
     _write_end(border, name, arrival)
-    colour = program.listen(arrival["source"])
+    colour = program.listen(arrival.source)
     block = program.when(restart.block, program.model.pes(f"{name}_adapters"))
-    begin_sequences(program, block, name, arrival)
+    begin_sequences(program, block, name, arrival.outer)
     block.add(UnblockColour(colour))
-    react(program, name, arrival["source"], f"{name}_adapters")
+    react(program, name, arrival.source, f"{name}_adapters")
 
 
-def _write_relay(program: Program, name: str, arrival: Description) -> None:
+def _write_relay(program: Program, name: str, arrival: Arrival) -> None:
     """Write the data task that sends an element on, if the lane needs it."""
-    tensor, task, naming = arrival["tensor"], f"relay_{name}", program.naming
-    type_ = program.model.graph["tensors"][tensor]["type"]
+    tensor, task, naming = arrival.tensor, f"relay_{name}", program.naming
+    type_ = program.model.graph.tensors[tensor].type
     body, variable = data_task(program, name, arrival, f"Send an element of {tensor} on.")
     program.count(task)
-    colour = program.colour(arrival["colour"])
+    colour = program.colour(arrival.colour)
 
     def instance(block: Block, at: Instance) -> None:
         index = at.arguments[-1]
@@ -87,22 +88,22 @@ def _write_relay(program: Program, name: str, arrival: Description) -> None:
     program.add(body)
 
 
-def _write_end(border: Border, name: str, arrival: Description) -> None:
+def _write_end(border: Border, name: str, arrival: Arrival) -> None:
     """Write the control task that passes on the end of a sequence."""
     program, comment = border.program, f"A sequence of {name} has ended."
     body = Body(name=program.naming.of(f"end_{name}"), comment=comment, kind="control")
-    body.block.add(SendEnd(program.colour(arrival["colour"])))
+    body.block.add(SendEnd(program.colour(arrival.colour)))
     body.block.charge(scalar=1)
-    odometer(program, body.block, name, arrival)
-    if arrival["colour"] in arrival.get("copies", []):
+    odometer(program, body.block, name, arrival.outer)
+    if arrival.colour in arrival.copies:
         end_copy(program, body.block, name, arrival)
     then = Task(border.turns.then(name))
-    body.block.add(BlockColour(program.listen(arrival["source"])), Call(then))
+    body.block.add(BlockColour(program.listen(arrival.source)), Call(then))
     program.add(body)
 
 
 def write_spread(
-    border: Border, begin: Body, name: str, arrival: Description, first: str
+    border: Border, begin: Body, name: str, arrival: Arrival, first: str
 ) -> None:
     """Write the task that sends a received stream on, and append what receives it.
 
@@ -112,9 +113,9 @@ def write_spread(
     heard = program.naming.of(f"heard_{name}")
     body = Body(name=heard, comment=f"All of {name} is here: send it on.")
     unpack(program, body.block, f"hear_{name}")
-    if arrival["colour"] in arrival.get("copies", []):
+    if arrival.colour in arrival.copies:
         then = send_copies(program, name, arrival, then)
-    send(program, body.block, f"spread_{name}", arrival["colour"], then)
+    send(program, body.block, f"spread_{name}", arrival.colour, then)
     program.add(body)
     block = program.when(begin.block, program.model.pes(f"{name}_adapters"))
-    receive(program, block, f"hear_{name}", arrival["source"], heard)
+    receive(program, block, f"hear_{name}", arrival.source, heard)

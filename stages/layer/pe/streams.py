@@ -13,7 +13,7 @@ import islpy as isl
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.listening import by_parity
-from stages.layer.pe.model import Description, holds
+from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import (
     Assign,
@@ -49,6 +49,7 @@ from stages.layer.pe.value_nodes import (
     WaveletValue,
 )
 from stages.layer.pe.work import transfer_loops
+from stages.layer.texts.graph import Arrival, Box, Outgoing
 from stages.poly.bind import index_constants
 from stages.poly.expression import Number, Operation, Value, compared
 from stages.poly.number import most_points
@@ -57,21 +58,21 @@ ROOM = 1024
 """How many wavelets of a stream may wait in the memory of a PE."""
 
 
-def outer_indices(program: Program, name: str, arrival: Description) -> dict[str, Value]:
+def outer_indices(program: Program, name: str, outer: Box) -> dict[str, Value]:
     """Return the outer indices, kept in memory between sequences."""
-    every = range(len(arrival["outer"]))
+    every = range(len(outer))
     return {f"index{k}": Field(program.naming.of(f"{name}_index{k}")) for k in every}
 
 
 def data_task(
-    program: Program, name: str, arrival: Description, comment: str
+    program: Program, name: str, arrival: Arrival, comment: str
 ) -> tuple[Body, str]:
     """Return the data task of a sparse stream, and the variable of the element that arrived."""
-    tensor = arrival["tensor"]
-    type_ = program.model.graph["tensors"][tensor]["type"]
+    tensor = arrival.tensor
+    type_ = program.model.graph.tensors[tensor].type
     variable = program.naming.element(tensor)
     body = Body(name=program.naming.of(f"on_{name}"), comment=comment, kind="data")
-    body.hold(outer_indices(program, name, arrival) | {"index": WaveletIndex()})
+    body.hold(outer_indices(program, name, arrival.outer) | {"index": WaveletIndex()})
     body.locals[variable] = Declare(variable, type_, WaveletValue(type_))
     return body, variable
 
@@ -92,7 +93,7 @@ def odometer(
     program: Program,
     block: Block,
     name: str,
-    stream: Description,
+    outer: Box,
     again: tuple[Statement, ...] = (),
 ) -> None:
     """Append the step to the next sequence, which returns unless it was the last one.
@@ -100,7 +101,7 @@ def odometer(
     Outer indices run over their box in lexicographic order and end where they began. `again` is
     what is done before it returns.
     """
-    for k, (low, high) in reversed(list(enumerate(stream["outer"]))):
+    for k, (low, high) in reversed(list(enumerate(outer))):
         field = program.naming.of(f"{name}_index{k}")
         program.hold(field)
         block.charge(scalar=2)
@@ -109,9 +110,9 @@ def odometer(
         block.add(Assign(Field(field), Number(low)))
 
 
-def begin_sequences(program: Program, block: Block, name: str, stream: Description) -> None:
+def begin_sequences(program: Program, block: Block, name: str, outer: Box) -> None:
     """Append that the first sequence is next."""
-    for k, (low, _) in enumerate(stream["outer"]):
+    for k, (low, _) in enumerate(outer):
         block.add(Assign(Field(program.naming.of(f"{name}_index{k}")), Number(low)))
 
 
@@ -125,7 +126,7 @@ def react(program: Program, name: str, stream: str, taken: str) -> None:
 
 
 def give_room(
-    program: Program, name: str, arrival: Description, colour: str, known: isl.Set
+    program: Program, name: str, arrival: Arrival, colour: str, known: isl.Set
 ) -> None:
     """Let what a PE hears of a sparse stream wait in its memory, as far as there is memory.
 
@@ -136,7 +137,7 @@ def give_room(
     names = index_constants(known)
     listed = ", ".join(names)
     heard = known.unbind_params(isl.MultiId(f"[{listed}] -> {{ [{listed}] }}"))
-    ends = prod(high - low + 1 for low, high in arrival["outer"])
+    ends = prod(high - low + 1 for low, high in arrival.outer)
     start = -(-program.data // 4) * 4
     left = program.profile.memory - program.code - program.profile.code_task - start
     wavelets = min(most_points(heard) + ends, ROOM, left // 8)
@@ -183,7 +184,7 @@ def send_sum(
     program: Program,
     block: Block,
     task: str,
-    departure: Description,
+    departure: Outgoing,
     chain: isl.Set,
     first: isl.Set,
     then: str,
@@ -199,17 +200,17 @@ def send_sum(
 
 
 def configure_sum(
-    transfer: Transfer, departure: Description, chain: isl.Set, first: isl.Set
+    transfer: Transfer, departure: Outgoing, chain: isl.Set, first: isl.Set
 ) -> None:
     """Configure what a sum is sent with: the first PEs of a chain only copy their part."""
     transfer.configure("COPY", ALONE, first)
-    transfer.configure(departure["by"].upper(), SUMMED, chain.subtract(first))
+    transfer.configure(departure.by.upper(), SUMMED, chain.subtract(first))
 
 
 def add_sum(
     block: Block,
     transfer: Transfer,
-    departure: Description,
+    departure: Outgoing,
     chain: isl.Set,
     first: isl.Set,
     then: Value,
@@ -227,7 +228,7 @@ def add_sum(
     if alone is not None:
         inner = block if none else block.nest(Else())
         if sizes:
-            transfer.configure_now(inner, departure["by"].upper(), SUMMED, sizes)
+            transfer.configure_now(inner, departure.by.upper(), SUMMED, sizes)
         inner.add(Combine(transfer.vector, OUT, IN, where, then))
 
 
@@ -246,19 +247,20 @@ def flush(program: Program, block: Block, name: str, then: str, pes: isl.Set) ->
 
 
 def alternating(
-    program: Program, departure: Description, pes: isl.Set, last: isl.Set | None = None
+    program: Program, departure: Outgoing, pes: isl.Set, last: isl.Set | None = None
 ) -> dict[str, Value]:
     """Return the outgoing and incoming colours of PEs, `out` and `in`, by depth's parity.
 
     Along a border the parity is that of the lane, and the `last` PEs send to the port.
     """
-    even, odd = departure["colours"]
+    even, odd = departure.colours
     for colour in (even, odd):
         program.listen(colour)
-    out = by_parity(departure["parity"], pes, (even, odd), program.colour)
-    into = by_parity(departure["parity"], pes, (odd, even), program.colour)
+    out = by_parity(departure.parity, pes, (even, odd), program.colour)
+    into = by_parity(departure.parity, pes, (odd, even), program.colour)
     if last is not None:
-        out = _but_last(program.colour(departure["out"]), holds(last, pes), out)
+        assert departure.out is not None, "the last PEs send on a colour of their own"
+        out = _but_last(program.colour(departure.out), holds(last, pes), out)
     return {"out": out, "in": into}
 
 

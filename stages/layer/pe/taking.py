@@ -13,7 +13,7 @@ from stages.layer.pe.c_functions import Body
 from stages.layer.pe.departures import Departures
 from stages.layer.pe.in_portions import Portions, receive_first, satisfy
 from stages.layer.pe.listening import pass_along
-from stages.layer.pe.model import Description, Model
+from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import (
     Activate,
@@ -36,6 +36,8 @@ from stages.layer.pe.streams import (
 )
 from stages.layer.pe.value_nodes import Field, Less, Task
 from stages.layer.pe.work import transfer_loops
+from stages.layer.texts import kinds
+from stages.layer.texts.graph import Arrival
 from stages.poly.expression import Name, Value, compared
 
 
@@ -70,30 +72,30 @@ def count_down(computing: Computing, block: Block, statement: str, *, steps: boo
     run_if_ready(computing.program, block, statement, left)
 
 
-def readers(model: Model, arrival: Description) -> list[str]:
+def readers(model: Model, arrival: Arrival) -> list[str]:
     """Return the statements that read what arrives."""
-    tensor, statements = arrival["tensor"], model.layer.statements
+    tensor, statements = arrival.tensor, model.layer.statements
     return [s.name for s in statements if any(a.tensor == tensor for a in s.reads)]
 
 
-def is_carried(model: Model, arrival: Description) -> bool:
+def is_carried(model: Model, arrival: Arrival) -> bool:
     """Say whether a later invocation needs what arrives in this one."""
-    return any(c.source == arrival["tensor"] for c in model.layer.carries)
+    return any(c.source == arrival.tensor for c in model.layer.carries)
 
 
-def write_arrival(computing: Computing, name: str, arrival: Description) -> None:
+def write_arrival(computing: Computing, name: str, arrival: Arrival) -> None:
     """Write what happens when all of a stream has arrived, and with what it consists of."""
     _write_arrived(computing, name, arrival)
-    if arrival["sparse"]:
+    if arrival.sparse:
         _write_reaction(computing.program, name, arrival)
         _write_end(computing, name, arrival)
 
 
-def _write_arrived(computing: Computing, name: str, arrival: Description) -> None:
+def _write_arrived(computing: Computing, name: str, arrival: Arrival) -> None:
     program, model = computing.program, computing.program.model
     body = Body(name=program.naming.of(f"arrived_{name}"), comment=f"All of {name} is here.")
-    if "portions" not in arrival:
-        for task in model.of_kind("receive", arrival=name):
+    if arrival.portions is None:
+        for task in model.of_kind(kinds.Receive, arrival=name):
             unpack(program, body.block, task)
     for statement in readers(model, arrival):
         stepping = computing.portions.steps.get(statement)
@@ -105,19 +107,19 @@ def _write_arrived(computing: Computing, name: str, arrival: Description) -> Non
     program.add(body)
 
 
-def _write_reaction(program: Program, name: str, arrival: Description) -> None:
+def _write_reaction(program: Program, name: str, arrival: Arrival) -> None:
     """Write the data task of a sparse stream."""
-    tensor, model = arrival["tensor"], program.model
+    tensor, model = arrival.tensor, program.model
     body, variable = data_task(program, name, arrival, f"React to an element of {tensor}.")
 
     def stored(element: Value) -> Statement:
         return Assign(element, Name(variable))
 
-    for task in model.of_kind("store", arrival=name):
+    for task in model.of_kind(kinds.Store, arrival=name):
         program.count(task)
         body.block.add(CountCall(program.naming.counter(task)))
         transfer_loops(body.block, task, model, program.naming, stored, counts=True)
-    reacting = model.of_kind("react", arrival=name)
+    reacting = model.of_kind(kinds.React, arrival=name)
     for task in reacting:
         program.count(task)
         block = body.block if len(reacting) == 1 else body.block.nest()
@@ -125,7 +127,7 @@ def _write_reaction(program: Program, name: str, arrival: Description) -> None:
     program.add(body)
 
 
-def _write_end(computing: Computing, name: str, arrival: Description) -> None:
+def _write_end(computing: Computing, name: str, arrival: Arrival) -> None:
     """Write the control task that counts the sequences of a sparse stream."""
     program, leads = computing.program, computing.departures.leads
     end, comment = program.naming.of(f"end_{name}"), f"A sequence of {name} has ended."
@@ -133,42 +135,43 @@ def _write_end(computing: Computing, name: str, arrival: Description) -> None:
     if leads.has_sequences(name):
         leads.end_sequence(body, name)
     else:
-        odometer(program, body.block, name, arrival)
-    body.block.add(BlockColour(program.listen(arrival["colour"])))
+        odometer(program, body.block, name, arrival.outer)
+    body.block.add(BlockColour(program.listen(arrival.colour)))
     body.block.add(Call(program.task(f"arrived_{name}")))
     program.add(body)
 
 
-def listen_again(computing: Computing, block: Block, name: str, arrival: Description) -> None:
+def listen_again(computing: Computing, block: Block, name: str, arrival: Arrival) -> None:
     """Append what makes a PE take a stream again."""
     program = computing.program
-    if arrival["sparse"]:
-        begin_sequences(program, block, name, arrival)
-        block.add(UnblockColour(program.listen(arrival["colour"])))
+    if arrival.sparse:
+        begin_sequences(program, block, name, arrival.outer)
+        block.add(UnblockColour(program.listen(arrival.colour)))
         return
-    if "portions" in arrival:
+    if arrival.portions is not None:
         receive_first(computing.portions, block, computing.portions.cuts[name])
         return
-    for task in program.model.of_kind("receive", arrival=name):
-        receive(program, block, task, arrival["colour"], program.naming.of(f"arrived_{name}"))
+    for task in program.model.of_kind(kinds.Receive, arrival=name):
+        receive(program, block, task, arrival.colour, program.naming.of(f"arrived_{name}"))
 
 
-def listen(program: Program, name: str, arrival: Description) -> None:
+def listen(program: Program, name: str, arrival: Arrival) -> None:
     """Append to main what a stream does where it is taken, or passed on."""
-    pass_along(program, arrival["colour"])
-    if arrival["sparse"]:
-        react(program, name, arrival["colour"], f"{name}_taken")
+    pass_along(program, arrival.colour)
+    if arrival.sparse:
+        react(program, name, arrival.colour, f"{name}_taken")
         _give_room(program, name, arrival)
 
 
-def _give_room(program: Program, name: str, arrival: Description) -> None:
+def _give_room(program: Program, name: str, arrival: Arrival) -> None:
     """Let elements wait where PEs use different ones, so that none waits for another's turn.
 
     Where all use all that passes by, one is as fast as the other, and room would be of no use.
     """
     model = program.model
-    tasks = list(model.of_kind("store", "react", arrival=name))
+    taken = {**model.of_kind(kinds.Store, arrival=name), **model.of_kind(kinds.React, arrival=name)}
+    tasks = [task for task in model.tasks if task in taken]
     known = model.known(tasks[0])
     idle = any(not known.is_subset(model.instance_set(t).params()) for t in tasks)
-    if idle or f"{arrival['colour']}_filter" in model.routes:
-        give_room(program, name, arrival, arrival["colour"], known)
+    if idle or f"{arrival.colour}_filter" in model.routes:
+        give_room(program, name, arrival, arrival.colour, known)

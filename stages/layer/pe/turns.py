@@ -27,11 +27,11 @@ class Turns:
     def __init__(self, program: Program, parts: Parts) -> None:
         """Take what is to be done for departures and arrivals: sets of routes.isl, of PEs."""
         self.program, self.naming, self.parts = program, program.naming, parts
-        graph = program.model.graph["departures"]
+        graph = program.model.graph.departures
         self.waits = {
-            name: [other for other in graph[name]["waits"] if other in parts]
+            name: [other for other in graph[name].waits if other in parts]
             for name in parts
-            if "waits" in graph.get(name, ())
+            if name in graph and graph[name].waits
         }
 
     def restart(self, block: Block) -> None:
@@ -50,7 +50,7 @@ class Turns:
 
     def beginning(self, name: str) -> Body:
         """Return the function, still empty, with which a departure begins."""
-        tensor = self.program.model.graph["departures"][name]["tensor"]
+        tensor = self.program.model.graph.departures[name].tensor
         return Body(
             name=self.naming.of(f"begin_{name}"), comment=f"It is the turn of {tensor}."
         )

@@ -25,7 +25,7 @@ from stages.layer.pe.statement_nodes import (
     Store,
 )
 from stages.layer.pe.value_nodes import Address, Element, Field, Pointed
-from stages.layer.streams.tasks import FILLS
+from stages.layer.texts.kinds import Fills, Runs
 from stages.poly.ast import Instance, element_loops, expression_of, loop_nest
 from stages.poly.bind import bind_domain, bind_set
 from stages.poly.expression import Name, Value, is_affine
@@ -39,9 +39,9 @@ def task_loops(
 ) -> None:
     """Append the loops of a task that fills a tensor or runs a statement."""
     task = model.tasks[name]
-    if task["kind"] in FILLS:
+    if isinstance(task, Fills):
         block.add(CountCall(naming.counter(name)))
-        filled = literal(task["value"], model.type_of(f"{task['tensor']}_local"))
+        filled = literal(task.value, model.type_of(f"{task.tensor}_local"))
         transfer_loops(block, name, model, naming, lambda e: Assign(e, filled), counts=True)
     else:
         statement_loops(block, name, model, naming, elements)
@@ -52,23 +52,23 @@ def statement_loops(
 ) -> None:
     """Append the loops that run a task's statement, one instance at a time."""
     task = model.tasks[name]
-    expr = parse_expression(task["expression"])
-    iterators = [naming.own(i) for i in task["iterators"]]
+    assert isinstance(task, Runs), "a task without a statement fills a tensor"
+    expr = parse_expression(task.expression)
+    iterators = [naming.own(i) for i in task.iterators]
     time = model.time_of(name)
     accesses = model.accesses(name)
     arriving = {tensor: Name(variable) for tensor, variable in elements.items()}
-    scalar = _scalar_operations(task["op"], expr)
+    scalar, target, op = _scalar_operations(task.op, expr), task.target, task.op
 
     def instance(inner: Block, at: Instance) -> None:
         context = bind_set(_reaching(at, name, model), iterators).intersect(model.known(name))
         found = {t: local_element(a, iterators, context) for t, a in accesses.items()}
         inner.charge(scalar=scalar, address=len(set(found) - set(elements)))
-        types = {t: model.graph["tensors"][t]["type"] for t in (*found, *elements)}
+        types = {t: model.graph.tensors[t].type for t in (*found, *elements)}
         run = Block()
         run.add(CountInstance(naming.counter(name)))
-        run.add(*assignment(task["target"], task["op"], expr, Operands(
-            values=found | arriving, types=types
-        )))
+        operands = Operands(values=found | arriving, types=types)
+        run.add(*assignment(target, op, expr, operands))
         for iterator, value in zip(iterators, at.arguments, strict=True):
             inner.declare({iterator: value}, run, free=is_affine(value))
         inner.absorb(run)

@@ -25,7 +25,6 @@ from stages.layer.texts.kinds import (
     Task,
 )
 from stages.mapping.machine import read_machine
-from stages.mapping.records import as_data
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set, index_constants, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds
 from stages.poly.local import at_this_pe
@@ -43,7 +42,6 @@ class Files:
     def __init__(self, inputs: Inputs) -> None:
         """Read the files."""
         self.graph = read_graph(inputs)
-        self.raw = as_data(self.graph)
         mapping = inputs.mapping()
         self.profile = read_machine(inputs, mapping)
         self.invocations = mapping.invocations
