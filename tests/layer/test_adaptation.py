@@ -1,7 +1,8 @@
 import islpy as isl
 import pytest
 
-from stages.layer.routes.adaptation import delivered, peel, reindexed
+from stages.layer.routes.adapted import reindexed
+from stages.layer.routes.demand import delivered, peel
 from stages.poly.side import Rectangle, turn
 from tests.layer.built import MV, build
 

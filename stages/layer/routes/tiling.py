@@ -8,7 +8,9 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.layer.routes.adaptation import Adaptation, peel
+from stages.layer.routes.adaptation import adaptation_of, peeled_sides
+from stages.layer.routes.demand import demand_of, peel
+from stages.layer.routes.room import check_room
 from stages.mapping.layer_yaml import Mapping
 from stages.poly.pieces import sets_of
 from stages.poly.side import Rectangle
@@ -30,7 +32,7 @@ def choose(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:
     for order, direction in enumerate(pairs):
         try:
             placement = fit(direction, mapping, lair, target)
-            Adaptation(mapping, lair, placement, target).check()
+            check_room(adaptation_of(demand_of(mapping, lair, placement, target)))
         except UserError as error:
             refused.append(error)
         else:
@@ -55,7 +57,7 @@ def fit(direction: Direction, mapping: Mapping, lair: Lair, target: Rectangle) -
                 "make it larger",
             )
         placement = tile(lair["instances"], direction, core)
-        needed = Adaptation(mapping, lair, placement, target).peeled
+        needed = peeled_sides(adaptation_of(demand_of(mapping, lair, placement, target)))
         if needed <= sides:
             return placement
         sides |= needed

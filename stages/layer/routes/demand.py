@@ -1,0 +1,120 @@
+"""Which PEs of a target need and compute elements, and which of its borders are free.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.diagnose import Span
+from stages.layer.routes.arriving import split
+from stages.layer.routes.returning import with_returns
+from stages.mapping.isl_text import IslText
+from stages.mapping.layer_yaml import Mapping
+from stages.poly.order import behind_ports
+from stages.poly.pieces import from_domain
+from stages.poly.side import SIDES, Rectangle, turn
+from stages.skewing.elements import Lair, computed_elements, needed_elements
+
+NONE = isl.UnionMap("{ }")
+Direction = typing.Literal["arrives", "leaves"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """A placed layer, and { tensor[e] -> PE[x, y] } that need and compute elements.
+
+    `lair` are the objects of lair.isl, in which what returns has a name of its own; `returns` is
+    { T_back[e] -> T[e] }.
+    """
+
+    mapping: Mapping
+    lair: Lair
+    placement: isl.UnionMap
+    target: Rectangle
+    needed: isl.UnionMap
+    computed: isl.UnionMap
+    returns: isl.UnionMap
+
+
+def demand_of(
+    mapping: Mapping, given: Lair, placement: isl.UnionMap, target: Rectangle
+) -> Demand:
+    """Return what the PEs of a target need and compute."""
+    lair = with_returns(given, placement)
+    computed = computed_elements(lair, placement)
+    returns = lair.get("returns", NONE)
+    return Demand(
+        mapping=mapping,
+        lair=lair,
+        placement=placement,
+        target=target,
+        needed=needed_elements(lair, placement),
+        computed=computed.union(returns.apply_range(computed)),
+        returns=returns,
+    )
+
+
+def needed_on(tensor: str, demand: Demand) -> isl.Map:
+    """Return { tensor[e] -> PE[x, y] } of the PEs that read an element."""
+    used = from_domain(demand.needed, tensor)
+    if used.is_empty():
+        return isl.Map(f"{{ {tensor}[] -> PE[x, y] : false }}")
+    return isl.Map.from_union_map(used)
+
+
+def computed_on(tensor: str, demand: Demand) -> isl.Map:
+    """Return { tensor[e] -> PE[x, y] } of the PEs that compute an element, all or in part."""
+    return isl.Map.from_union_map(from_domain(demand.computed, tensor))
+
+
+def border_of(side: str, demand: Demand) -> isl.Set:
+    """Return { PE[x, y] } of the row or column of the target on a side."""
+    return isl.Set("{ [lane, 0] }").apply(turn(side, demand.target).reverse())
+
+
+def is_in_the_way(side: str, demand: Demand) -> bool:
+    """Say whether instances run where the adapters of a side must stand."""
+    border = isl.UnionSet.from_set(border_of(side, demand))
+    return not demand.placement.range().is_disjoint(border)
+
+
+def parts_of(
+    source: isl.Map, missing: isl.Map, side: str, demand: Demand
+) -> list[isl.Map] | None:
+    """Return { t[e] -> port } of each stream in which adapters hear { t[e] -> PE }.
+
+    None if these are too many.
+    """
+    return split(source.range_factor_domain(), missing, turn(side, demand.target))
+
+
+def span_of(tensor: str, key: Direction, demand: Demand) -> Span:
+    """Return the place where layer.yaml says where a tensor arrives, or leaves."""
+    text: IslText = getattr(demand.mapping.tensors[tensor], key)
+    return text.place
+
+
+def border_text(side: str) -> str:
+    """Return `north row`, as messages call the border of a side."""
+    return f"{SIDES[side].word} {'row' if side in 'NS' else 'column'}"
+
+
+def delivered(order: isl.Map, side: str, target: Rectangle) -> isl.Map:
+    """Return { tensor[e] -> PE } of all PEs on the row or column of a port of a side."""
+    return behind_ports(order, side, target).range_factor_domain()
+
+
+def peel(target: Rectangle, sides: Collection[str]) -> Rectangle:
+    """Return the rectangle without its border on the given sides."""
+    return Rectangle(
+        left=target.left + ("W" in sides),
+        top=target.top + ("N" in sides),
+        right=target.right - ("E" in sides),
+        bottom=target.bottom - ("S" in sides),
+    )

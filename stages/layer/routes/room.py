@@ -1,0 +1,113 @@
+"""Whether adapters find room on the borders, and sums a place: errors for users.
+
+Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.diagnose import Span, UserError
+from stages.layer.routes.adaptation import Adaptation, streams_of
+from stages.layer.routes.demand import (
+    Demand,
+    border_of,
+    border_text,
+    computed_on,
+    is_in_the_way,
+    needed_on,
+    span_of,
+)
+from stages.layer.routes.returning import astray
+from stages.poly.pieces import example_of, from_domain
+
+
+def check_room(adaptation: Adaptation) -> None:
+    """Raise UserError where adapters have no room, or sums stay on several PEs."""
+    demand, ways = adaptation.demand, adaptation.ways
+    for back in ways:
+        _check_return(back, adaptation)
+    for tensor, spread in adaptation.spread.items():
+        for side in spread if tensor not in ways else ():
+            span = span_of(tensor, "arrives", demand)
+            _check_border(f"spread {tensor}", side, span, demand)
+            streams_of(tensor, side, adaptation)
+    for tensor, sides in adaptation.collected.items():
+        for side in sides if tensor not in ways else ():
+            straight = f", or let {tensor} leave straight from the PEs that sum it"
+            span = span_of(tensor, "leaves", demand)
+            _check_border(f"collect {tensor}", side, span, demand, straight)
+    for tensor in adaptation.kept:
+        _check_whole(tensor, demand)
+
+
+def _check_border(
+    task: str, side: str, span: Span, demand: Demand, otherwise: str = ""
+) -> None:
+    """Raise UserError if instances run where adapters must stand to spread or collect."""
+    border = isl.UnionSet.from_set(border_of(side, demand))
+    used = demand.placement.intersect_range(border)
+    if not used.is_empty():
+        line = border_text(side)
+        raise UserError(
+            f"adapters must {task} on the {line} of the target, "
+            f"where {example_of(used.domain())} runs",
+            span,
+            f"make the target one {line.split()[1]} larger and keep the placement off its "
+            f"{line}{otherwise}",
+        )
+
+
+def _check_return(back: str, adaptation: Adaptation) -> None:
+    """Raise UserError if instances run where adapters must stand to bring a tensor back."""
+    way, demand = adaptation.ways[back], adaptation.demand
+    sides = dict.fromkeys(() if way.straight else (way.leaves, way.comes))
+    lines = [border_text(s) for s in sides if is_in_the_way(s, demand)]
+    if lines:
+        raise _refused_return(back, lines, demand)
+
+
+def _refused_return(back: str, lines: list[str], demand: Demand) -> UserError:
+    """Return the error that says which element is computed on another PE than it is needed."""
+    returns = from_domain(demand.returns, back)
+    needed = isl.UnionMap.from_map(needed_on(back, demand))
+    computed = isl.UnionMap.from_map(computed_on(back, demand))
+    one = isl.Map.from_union_map(astray(computed, needed).apply_domain(returns))
+    one = one.intersect_domain(one.domain().lexmin()).lexmin()
+    element, both = one.domain(), one.range().unwrap()
+    other, here = both.domain(), both.range()
+    tensor = element.get_tuple_name()
+    places = computed_on(tensor, demand).intersect_domain(element)
+    partly = not places.intersect_range(here).is_empty()
+    where = f"{example_of(here)} and {example_of(other)}" if partly else example_of(other)
+    return UserError(
+        f"{example_of(element)} is computed on {where}, "
+        f"but {example_of(here)} needs {'all of ' if partly else ''}it",
+        demand.mapping.span("placement"),
+        f"place what computes an element of {tensor}, all of it, on the PE that reads it; or "
+        f"make the target larger and keep the placement off its {' and '.join(lines)}, for the "
+        f"adapters that bring {tensor} there",
+    )
+
+
+def _check_whole(tensor: str, demand: Demand) -> None:
+    """Raise UserError if an output that stays in memory is spread over several PEs."""
+    computed = computed_on(tensor, demand)
+    if computed.is_single_valued():
+        return
+    twice = computed.lexmin().subtract(computed.lexmax()).domain()
+    element = isl.Set.from_point(twice.sample_point())
+    here = computed.intersect_domain(element)
+    raise UserError(
+        f"{example_of(element)} is summed on {example_of(here.lexmin().range())} "
+        f"and {example_of(here.lexmax().range())}, and stays in their memory",
+        _key(tensor, demand),
+        f"say where {tensor} leaves, or place each of its elements on one PE",
+    )
+
+
+def _key(tensor: str, demand: Demand) -> Span:
+    """Return the place of what layer.yaml says of a tensor, or of all tensors."""
+    mapping = demand.mapping
+    path = ("tensors", tensor) if tensor in mapping.tensors else ("tensors",)
+    return mapping.key_span(*path)
