@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.fabric.layout_yaml import layout_text, read_layout
+from stages.layer.texts.decisions import decisions_text, read_decisions
+from stages.layer.texts.graph import graph_text, read_graph
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.poly.bind import PE_NAMES
@@ -47,6 +50,7 @@ def read_texts(folder):
 def check_invariants(folder):
     """Assert all that must hold of a built layer."""
     texts = read_texts(folder)
+    texts_are_written_as_they_were_read(folder)
     every_instance_has_a_time(texts)
     every_instance_runs_once(texts)
     allocations_are_injective(texts)
@@ -58,6 +62,17 @@ def check_invariants(folder):
             hull_contains_the_instances(texts, task)
             if texts.simd[task]["by"] == "hull":
                 chosen_hull_does_no_harm(texts, task)
+
+
+def texts_are_written_as_they_were_read(folder):
+    place = open_folder(folder)
+    inputs = FolderInputs(place, ("*",))
+    written = {
+        "tasks.yaml": graph_text(read_graph(inputs)),
+        "simd.yaml": decisions_text(read_decisions(inputs)),
+        "build/layout.yaml": layout_text(read_layout(inputs)),
+    }
+    assert written == {name: inputs.text(name) for name in written}
 
 
 def every_instance_has_a_time(texts):
