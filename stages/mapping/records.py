@@ -22,8 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stages.diagnose import UserError, UserErrors
-from stages.lair.names import did_you_mean
+from stages.diagnose import UserError, UserErrors, nearest
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -291,7 +290,8 @@ def _read_dataclass(type_: type, data: Any, path: Path) -> Any:
     known = keys_of(type_)
     for name in data:
         if name not in known:
-            hint = did_you_mean(str(name), known, "keys here")
+            near = nearest(str(name), known, cutoff=0.5)
+            hint = f"did you mean {near}?" if near else f"keys here: {', '.join(known)}"
             raise WrongDataError((*path, name), "is no key here", hint)
     return _read_fields(type_, data, path)
 
