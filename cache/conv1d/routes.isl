@@ -1,7 +1,7 @@
 # Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }.
-# N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it;
-# N_ports: where it enters; N_filter: the index from and up to which a router hands it to its PE.
-# N_chain: PEs that sum departure N on its way out; N_first: those where it starts.
+# N_taken: which PE takes which element of arrival N; N_ports: where arrival N enters; N_chain: PEs
+# that sum departure N, or collection N, on its way out; N_first: those where it starts; N_even: a
+# colour from one PE of a chain, or a line, to the next; N_odd: the other one.
 
 x := {
   [PE[0, 0] -> N[]] -> S[];

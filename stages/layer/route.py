@@ -10,7 +10,9 @@ Ensures  every router has one input side per colour.
 
 from __future__ import annotations
 
+import textwrap
 import typing
+from collections.abc import Iterable
 from dataclasses import replace
 
 from stages.layer.routes.colours import shared_colours
@@ -18,8 +20,9 @@ from stages.layer.routes.routing import as_copied, route_streams
 from stages.layer.streams.leads import leads_of
 from stages.layer.streams.listed import arrivals_with_portions, tasks_of, tensors_of
 from stages.layer.streams.plan import Plan, plan_of
-from stages.layer.texts.graph import Departure, Graph, Outgoing, graph_text
+from stages.layer.texts.graph import Departure, Graph, graph_text
 from stages.layer.texts.kinds import Lead
+from stages.mapping.explained import WIDTH
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
@@ -27,43 +30,47 @@ if typing.TYPE_CHECKING:
 
 READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl", "adapted.isl")
 WRITES = ("tasks.yaml", "routes.isl")
-HEADER = """Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }.
-N_taken: which PE takes which element of arrival N; N_adapters: PEs that spread it;
-N_ports: where it enters; N_filter: the index from and up to which a router hands it to its PE.
-N_chain: PEs that sum departure N on its way out; N_first: those where it starts."""
-SPARSE_HEADER = """
-N_last: PEs that send the whole sums of a sparse departure N to their ports."""
-COLLECT_HEADER = """
-N_adapters: PEs that collect departure N. N_chain, N_first, N_last: those that sum collection N;
-N_even, N_odd: from one to the next; N_out: from the last to the port; N_reach: { port -> PE }."""
-PASSING_HEADER = """
-N_line: PEs among which arrival N, or N_source along the border, is passed on; N_passing: those that
-send it on; of these N_between take nothing; N_nearest: those that hear it on the colour N_in.
-N_copied, N_copied_filter: its routes and its filter if routers copied. N_then, N_then2, N_then3:
-where PEs get copies of their own, the further positions of its routers; N_reach: { port -> PE }."""
+HEADER = "Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }."
+NAMES = {
+    "taken": "which PE takes which element of arrival N",
+    "adapters": "PEs that spread arrival N, or collect departure N",
+    "ports": "where arrival N enters",
+    "filter": "the index from and up to which a router hands it to its PE",
+    "chain": "PEs that sum departure N, or collection N, on its way out",
+    "first": "those where it starts",
+    "last": "those that send its sums to their ports, or back",
+    "even": "a colour from one PE of a chain, or a line, to the next",
+    "odd": "the other one",
+    "out": "that from the last adapter to the port",
+    "reach": "{ port -> PE }, to which adapter a port is next",
+    "line": "PEs among which arrival N, or N_source along the border, is passed on",
+    "passing": "those that send it on",
+    "between": "those of them that take nothing",
+    "nearest": "those that hear it on the colour N_in",
+    "copied": "its routes if routers copied",
+    "copied_filter": "its filter then",
+    "then": "where PEs get copies of their own, the second position of its routers",
+    "then2": "the third one",
+    "then3": "the fourth one",
+}
+"""What the objects of routes.isl are, by how their names end."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tasks.yaml and routes.isl."""
     plan = plan_of(route_streams(inputs))
+    objects = dict(plan.streams.routed.objects)
     return {
         "tasks.yaml": graph_text(with_leads(task_graph(plan), plan)),
-        "routes.isl": write_objects(_header(plan), dict(plan.streams.routed.objects)),
+        "routes.isl": write_objects(_header(objects), objects),
     }
 
 
-def _header(plan: Plan) -> str:
-    """Return the comment at the head of routes.isl."""
-    streams = plan.streams
-    leaving: list[Outgoing] = [*streams.departures.values(), *streams.collections.values()]
-    header = HEADER
-    if streams.collections:
-        header += COLLECT_HEADER
-    if any(stream.sequences for stream in leaving):
-        header += SPARSE_HEADER
-    if streams.routed.copied:
-        header += PASSING_HEADER
-    return header
+def _header(names: Iterable[str]) -> str:
+    """Return the comment at the head of routes.isl: what the objects are of which it has some."""
+    ends = {name[at + 1 :] for name in names for at, c in enumerate(name) if c == "_"}
+    said = "; ".join(f"N_{end}: {said}" for end, said in NAMES.items() if end in ends)
+    return "\n".join([HEADER, *textwrap.wrap(f"{said}.", WIDTH)])
 
 
 def task_graph(plan: Plan) -> Graph:
