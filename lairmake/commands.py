@@ -13,6 +13,6 @@ def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
     find_compiler()
-    own = HERE / "stages" / "make" / "commands" / f"{name.lower()}.py"
+    own = HERE / "stages" / "make" / "doit" / "commands" / f"{name.lower()}.py"
     place = name.lower() if own.is_file() else "inert"
-    return getattr(importlib.import_module(f"stages.make.commands.{place}"), name)
+    return getattr(importlib.import_module(f"stages.make.doit.commands.{place}"), name)

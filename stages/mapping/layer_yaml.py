@@ -104,16 +104,16 @@ class TensorMapping(_Strict):
         return self
 
 
+Way = Literal[
+    "hull", "exact", "relaxed", "lattice", "basis", "enumerate", "configure", "nested", "loops",
+]
+"""How a task gets its instruction."""
+
+
 class Simd(_Strict):
     """How vector instructions are chosen; `prefer` None: by the fewest cycles."""
 
-    prefer: (
-        Literal[
-            "hull", "exact", "relaxed", "lattice", "basis", "enumerate", "configure", "nested",
-            "loops",
-        ]
-        | None
-    ) = None
+    prefer: Way | None = None
 
 
 class Data(_Strict):

@@ -13,7 +13,7 @@ from stages.lair.expressions import FUNCTIONS
 from stages.lair.layer import OPS
 from stages.machine.profile import PROFILES
 from stages.machine.types import TYPES
-from stages.mapping.layer_yaml import Mapping, Simd, TensorMapping
+from stages.mapping.layer_yaml import Mapping, TensorMapping, Way
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -21,7 +21,7 @@ DOCS = sorted((ROOT / "docs").glob("*.md"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OF_DOIT = {command.get_name() for command in DoitMain.DOIT_CMDS}
 COMMANDS = PROJECT["entry-points"]["doit.COMMAND"].keys() - OF_DOIT
-WAYS = get_args(get_args(Simd.model_fields["prefer"].annotation)[0])
+WAYS = get_args(Way)
 LINK = re.compile(r"\]\(([^)#]*)(#[^)]*)?\)")
 
 

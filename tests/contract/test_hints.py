@@ -9,11 +9,11 @@ from doit.cmdparse import CmdOption
 
 from lairmake.__main__ import main
 from stages.diagnose import UserError
-from stages.make.commands import inert, new
-from stages.make.commands.inert import late_option
 from stages.make.core.layers import lone_folder
 from stages.make.core.nearest import nearest_task
 from stages.make.core.session import begin, session
+from stages.make.doit.commands import inert, new
+from stages.make.doit.commands.inert import late_option
 
 
 @pytest.fixture(autouse=True)

@@ -42,7 +42,7 @@ AGAIN = {
     "make/core/folder_inputs.py": ALL,
     "make/core/stage.py": ALL,
     "make/core/action.py": "",
-    "make/commands/why.py": "",
+    "make/doit/commands/why.py": "",
 }
 """Which stages run again where a file is edited, those that come after them left out."""
 

@@ -19,17 +19,17 @@ from types import SimpleNamespace
 import yaml
 from doit.reporter import ZeroReporter
 
-from stages.make.commands.causes import History
-from stages.make.commands.follow import compare
-from stages.make.commands.pipeline import needed, orders, tasks_of_folders
-from stages.make.commands.screen import screens
-from stages.make.commands.states import State, state_now
-from stages.make.commands.why import explained, told
 from stages.make.core.action import build
 from stages.make.core.layers import open_folder
+from stages.make.core.pipeline import needed, orders, tasks_of_folders
 from stages.make.core.session import session
+from stages.make.doit.commands.why import explained, told
 from stages.make.doit.record import recorded
 from stages.make.store.folders import folders_of
+from stages.report.causes import History
+from stages.report.follow import compare
+from stages.report.screen import screens
+from stages.report.states import State, state_now
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -6,7 +6,7 @@ import runpy
 
 import pytest
 
-from stages.make.commands.inert import OF_LAIRMAKE
+from stages.make.doit.commands.inert import OF_LAIRMAKE
 from tests.e2e.conftest import ROOT
 
 FOREIGN = "raise SystemExit('the folder of the user was imported')\n"

@@ -81,6 +81,6 @@ def test_new_that_is_killed_leaves_no_layer_behind(small):
 
 KILLED = """
 import os, signal
-import stages.make.commands.new as new
+import stages.make.doit.commands.new as new
 new._rename_lair = lambda *words: os.kill(os.getpid(), signal.SIGKILL)
 """

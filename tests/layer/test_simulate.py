@@ -4,7 +4,7 @@ import pytest
 from stages import PIPELINE
 from stages.layer.simulate import check, extent, worst
 from stages.make.core.action import run_stage
-from stages.make.core.summary import inputs
+from stages.report.summary import inputs
 from tests.layer.built import MV, build
 
 

@@ -7,11 +7,11 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.make.commands import sets
-from stages.make.commands.change import Change, Part, count_of_lines
-from stages.make.commands.difference import differences
-from stages.make.commands.objects import objects_of
-from stages.make.commands.sets import count_of
+from stages.report import sets
+from stages.report.change import Change, Part, count_of_lines
+from stages.report.difference import differences
+from stages.report.objects import objects_of
+from stages.report.sets import count_of
 
 
 def objects(old, new, known=None):

@@ -2,7 +2,7 @@
 
 import json
 
-from stages.make.commands.headline import headlines
+from stages.report.headline import headlines
 
 TASK = {"by": "hull", "sizes": [8], "why": "a box"}
 LAYER = {

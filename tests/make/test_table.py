@@ -1,6 +1,6 @@
 """The table of a network or a kernel, whole."""
 
-from stages.make.core.table import is_right, line_of_parts, table
+from stages.report.table import is_right, line_of_parts, table
 
 PART = {
     "like": "first",

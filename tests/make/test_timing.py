@@ -1,6 +1,6 @@
 """The critical path of a build, and its trace."""
 
-from stages.make.commands.timing import Times, critical_path, timing_of, trace
+from stages.make.doit.commands.timing import Times, critical_path, timing_of, trace
 from stages.make.store.log import Build
 
 AFTER = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": []}

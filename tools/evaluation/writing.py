@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from stages.diagnose import UserError
-from stages.make.commands.command import LayerCommand, Options, print_json
-from stages.make.core.summary import is_right
+from stages.make.doit.commands.command import LayerCommand, Options, print_json
 from stages.make.store.files import write_whole
 from stages.make.store.folders import LAYER, LayerFolder
+from stages.report.summary import is_right
 from stages.shipped import STAGES
 from tools.evaluation import broadcast, counted as layers, document, multicast, sweeps
 from tools.evaluation.measure import Case, case_of, measure, on_machine

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 import islpy as isl
 
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.names import did_you_mean
-from stages.make.core.summary import WAYS
 from stages.mapping.isl_text import IslText
+from stages.mapping.layer_yaml import Way
 from stages.mapping.texts import parse_as
 from stages.mapping.yaml_text import Document, Path, read_document
 from stages.poly.text import Statement, TextError, Union, read_objects, statements
@@ -143,5 +144,5 @@ def _wrong_values(
             yield from _wrong_values(value[name], original[name], (*path, name), document)
     elif None not in (value, original) and type(value) is not type(original):
         yield UserError(f"{shown} must be {KINDS[type(original)]}", document.values[path])
-    elif len(path) == 2 and path[1] == "by" and value not in WAYS:
-        yield UserError(f"{shown} must be one of {', '.join(WAYS)}", document.values[path])
+    elif len(path) == 2 and path[1] == "by" and value not in get_args(Way):
+        yield UserError(f"{shown} must be one of {', '.join(get_args(Way))}", document.values[path])

@@ -78,7 +78,7 @@ def _settle(names: set[str]) -> None:
 
 
 def _is_right(results: Mapping[str, Any]) -> bool:
-    from stages.make.core import summary, table
+    from stages.report import summary, table
 
     if not results:
         return True
@@ -96,15 +96,15 @@ def _found(folder: LayerFolder, in_full: bool) -> str:
     """Return what the stages of a kernel found that is not cut into parts; nothing of others."""
     if LAYOUTS not in _written(folder):
         return ""
-    from stages.make.core.found import READS, summary
+    from stages.report.found import READS, summary
 
     text = summary(folder.name, {n: file_of(folder, n).read_text("utf-8") for n in READS})
     return text if in_full else text[: text.index("\n") + 1]
 
 
 def _shown(name: str, results: Mapping[str, Any], in_full: bool) -> str:
-    from stages.make.core.summary import line, summary
-    from stages.make.core.table import line_of_parts, table
+    from stages.report.summary import line, summary
+    from stages.report.table import line_of_parts, table
 
     if not results:
         return _found(session().folders[name], in_full)

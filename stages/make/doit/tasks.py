@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
@@ -15,18 +14,17 @@ from doit.task import Task
 from stages.make.core.declare import declaration
 from stages.make.core.layers import open_folder
 from stages.make.core.outputs import remove
+from stages.make.core.pipeline import before, writers_in
 from stages.make.core.session import session
 from stages.make.core.task_values import files_of, path_from_here
 from stages.make.core.units import Unit, Units, unit_of, units_below
 from stages.make.doit.act import build_stage
 from stages.make.doit.record import recorded
 from stages.make.doit.reporter import StageReporter
-from stages.make.store.believed import matches
 from stages.make.store.files import write_whole
 from stages.make.store.folders import (
     STATE,
     LayerFolder,
-    every_stage,
     file_of,
     is_pattern,
     let_move,
@@ -161,7 +159,7 @@ def _stage_task(folder: LayerFolder, stage: str) -> Task:
     Where that is a file of one name, doit finds this out by itself.
     """
     declared = declaration(stage)
-    by_file = _writers(folder, tuple(name for name in declared.reads if not is_pattern(name)))
+    by_file = writers_in(folder, tuple(name for name in declared.reads if not is_pattern(name)))
     name = f"{folder.name}:{stage}"
     session().stages[name] = folder, stage
     return Task(
@@ -184,28 +182,6 @@ def _paths_written(folder: LayerFolder, stage: str) -> list[str]:
     names = {name for name in declaration(stage).writes if not is_pattern(name)}
     names |= files_of(folder, stage).keys()
     return sorted(path_from_here(file_of(folder, name)) for name in names)
-
-
-def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
-    """Return the tasks that write what the patterns of a stage stand for, in other parts too."""
-    found = _writers(folder, reads)
-    inside = tuple(name.partition("/")[2] for name in reads if name.startswith("*/"))
-    for part in parts_of(folder):
-        found += _writers(part, inside)
-    for crossing in folder.crossings:
-        if any(matches(crossing.name, name) for name in reads):
-            found += crossing.after
-    return found
-
-
-def _writers(folder: LayerFolder, names: tuple[str, ...]) -> list[str]:
-    """Return the tasks of the stages of a folder that write one of these names."""
-    return [f"{folder.name}:{stage}" for stage in _that_write(every_stage(folder), names)]
-
-
-@functools.cache
-def _that_write(stages: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
-    return [stage for stage in stages if set(names).intersection(declaration(stage).writes)]
 
 
 def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -> None:

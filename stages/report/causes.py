@@ -6,15 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.make.commands.details import details
 from stages.make.core.action import SMALL
-from stages.make.core.declare import declaration
 from stages.make.core.folder_inputs import digest
-from stages.make.store.believed import matches
+from stages.make.core.pipeline import writer_of
 from stages.make.store.folders import (
     STATE,
     LayerFolder,
-    every_stage,
     file_of,
     further_file,
     parts_of,
@@ -22,6 +19,7 @@ from stages.make.store.folders import (
 )
 from stages.make.store.log import Build, Line, builds, changes, covers
 from stages.make.store.store import Store, store_of
+from stages.report.details import details
 
 DONE = ("ran", "hit")
 CODE = "code "
@@ -199,21 +197,6 @@ def changes_of(before: Line, after: Line, part: str) -> list[str]:
     """Return the names whose digests differ between two lines in one of their parts."""
     old, new = before.get(part, {}), after.get(part, {})
     return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
-
-
-def writer_of(folder: LayerFolder, name: str) -> str | None:
-    """Return the task that writes what a stage calls `name`, None for what a person writes."""
-    for crossing in folder.crossings:
-        if crossing.name == name:
-            return crossing.after[-1]
-    head, _, rest = name.partition("/")
-    part = dict(folder.parts).get(head)
-    if part is not None:
-        return writer_of(part, rest)
-    for stage in every_stage(folder):
-        if any(matches(name, each) for each in declaration(stage).writes):
-            return f"{folder.name}:{stage}"
-    return None
 
 
 def sources_of(

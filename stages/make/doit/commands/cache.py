@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 from stages.diagnose import UserError
-from stages.make.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.commands.upkeep import sizes, sweep, verify
 from stages.make.core.session import session
+from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.store import log
 from stages.make.store.folders import STATE
 from stages.make.store.shelf import FolderShelf, Shelf
 from stages.make.store.store import store_of
+from stages.make.store.upkeep import sizes, sweep, verify
 
 MAX_SIZE = {
     "name": "max_size",

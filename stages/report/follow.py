@@ -6,18 +6,18 @@ import fnmatch
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stages.make.commands.change import Changes
-from stages.make.commands.details import changed_keys
-from stages.make.commands.difference import (
+from stages.make.core.declare import declaration
+from stages.make.core.pipeline import stages_until
+from stages.make.store.folders import LayerFolder
+from stages.report.change import Changes
+from stages.report.details import changed_keys
+from stages.report.difference import (
     differences,
     is_respelled,
     known_by_both,
     values_of,
 )
-from stages.make.commands.pipeline import stages_until
-from stages.make.commands.states import State
-from stages.make.core.declare import declaration
-from stages.make.store.folders import LayerFolder
+from stages.report.states import State
 
 BUILD = "build/"
 INSTANCES = "instances.isl"

@@ -6,14 +6,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from stages.make.commands.change import Change, Changes, Part, count_of_lines
-from stages.make.commands.colour import WIDTH, paint, paint_isl, wrap_isl
-from stages.make.commands.details import details
-from stages.make.commands.difference import differences
-from stages.make.commands.follow import BUILD, Comparison
-from stages.make.commands.headline import headlines
-from stages.make.commands.states import State
-from stages.make.commands.why import listed
+from stages.report.change import Change, Changes, Part, count_of_lines
+from stages.report.colour import WIDTH, paint, paint_isl, wrap_isl
+from stages.report.details import details, listed
+from stages.report.difference import differences
+from stages.report.follow import BUILD, Comparison
+from stages.report.headline import headlines
+from stages.report.states import State
 
 RESULTS = "build/results.json"
 PARTS = "build/parts/"

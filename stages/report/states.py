@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stages.diagnose import UserError, UserErrors
-from stages.make.commands.causes import writer_of
-from stages.make.commands.pipeline import files_written, needed, orders, tasks_of_folders
 from stages.make.core.action import build, check, current_key
 from stages.make.core.disk import SAFELY
 from stages.make.core.layers import is_buildable, lone_folder, open_folder
 from stages.make.core.network import network_of
+from stages.make.core.pipeline import files_written, needed, orders, tasks_of_folders, writer_of
 from stages.make.store import log
 from stages.make.store.folders import (
     LAYER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stages.make.core.summary import first_of, inputs
+from stages.report.summary import first_of, inputs
 
 Part = Mapping[str, Any]
 TITLES = ("part", "", "values", "cycles", "with loops", "speed-up", "memory", "vector instructions")

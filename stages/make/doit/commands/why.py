@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stages.diagnose import UserError
-from stages.make.commands.causes import CODE, Event, History, sources_of
-from stages.make.commands.colour import paint
-from stages.make.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.commands.pipeline import tasks_of_folders
 from stages.make.core.network import network_of
 from stages.make.core.pins import pins
+from stages.make.core.pipeline import tasks_of_folders
+from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.store.folders import LayerFolder, folders_of
 from stages.make.store.log import Build
+from stages.report.causes import CODE, Event, History, sources_of
+from stages.report.colour import paint
+from stages.report.details import listed
 
 WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
 STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}
 TOOLS = {"packages": "tools", "compiler": "C compiler"}
-MOST_NAMES = 4
 Tasks = dict[str, tuple[LayerFolder, str]]
 
 
@@ -174,13 +174,6 @@ def _why_not(event: Event) -> str:
     tasks = [name.removeprefix(f"{event.folder.name}:") for name in event.spared]
     files = [file for names in event.spared.values() for file in names]
     return f"{listed(tasks)} ran, but {listed(files)} did not change"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return some names, not too many."""
-    more = len(names) - MOST_NAMES
-    shown = [name.removeprefix("build/") for name in names[:MOST_NAMES]]
-    return ", ".join([*shown, f"{more} more"] if more > 0 else shown)
 
 
 def _data(history: History, build: Build, event: Event) -> dict[str, Any]:

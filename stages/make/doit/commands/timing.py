@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from stages.diagnose import UserError
-from stages.make.commands.colour import paint
-from stages.make.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.commands.pipeline import orders, tasks_of_folders
+from stages.make.core.pipeline import orders, tasks_of_folders
+from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.store import log
 from stages.make.store.files import write_whole
 from stages.make.store.folders import STATE, user_folder
 from stages.make.store.log import Build, Line
+from stages.report.colour import paint
 
 TRACE = {
     "name": "trace",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stages.make.commands.command import LayerCommand, Options, print_json
+from stages.make.doit.commands.command import LayerCommand, Options, print_json
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 KINDS = ("layer", "network", "kernel", "lairmake")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from stages.make.commands.change import Change, Part
+from stages.report.change import Change, Part
 
 if TYPE_CHECKING:
     import islpy as isl

@@ -11,22 +11,22 @@ from typing import Any
 from doit.exceptions import InvalidCommand
 
 from stages.diagnose import UserError
-from stages.make.commands.colour import paint, paint_isl, wrap_isl
-from stages.make.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.commands.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
-from stages.make.commands.objects import header_of, objects_of
-from stages.make.commands.pipeline import (
+from stages.make.core.declare import declaration
+from stages.make.core.nearest import did_you_mean, nearest_task
+from stages.make.core.pipeline import (
     feeds,
     files_written,
     paper_of,
     stage_named,
     stages_until,
 )
-from stages.make.commands.states import first_out_of_date
-from stages.make.core.declare import declaration
-from stages.make.core.nearest import did_you_mean, nearest_task
 from stages.make.core.session import session
+from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.doit.commands.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
 from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
+from stages.report.colour import paint, paint_isl, wrap_isl
+from stages.report.objects import header_of, objects_of
+from stages.report.states import first_out_of_date
 
 DOMAIN = re.compile(r"\} \* (\w+);$", re.MULTILINE)
 """What an object of an isl text lies in, said once for several."""

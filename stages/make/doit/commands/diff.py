@@ -5,22 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stages.make.commands.change import data_of
-from stages.make.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.commands.difference import differences
-from stages.make.commands.follow import Comparison, compare
-from stages.make.commands.pipeline import stage_named
-from stages.make.commands.screen import edits, lines_of_file, screens
-from stages.make.commands.states import (
+from stages.make.core.declare import declaration
+from stages.make.core.layers import open_folder
+from stages.make.core.pipeline import stage_named
+from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.store.folders import LAYER, LayerFolder, user_folder
+from stages.report.change import data_of
+from stages.report.difference import differences
+from stages.report.follow import Comparison, compare
+from stages.report.screen import edits, lines_of_file, screens
+from stages.report.states import (
     State,
     commit_of,
     state_at,
     state_before,
     state_now,
 )
-from stages.make.core.declare import declaration
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import LAYER, LayerFolder, user_folder
 
 BUILD = {
     "name": "build",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-from stages.make.commands.command import JSON, LayerCommand, Options
+from stages.make.doit.commands.command import JSON, LayerCommand, Options
 from stages.shipped import STAGES
 
 BROADCAST = {

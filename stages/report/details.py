@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 import yaml
@@ -14,6 +14,7 @@ MOST_LINES = 10
 MOST_CHARACTERS = 60
 MOST_OF_PAIR = 80
 MOST_BEFORE = 15
+MOST_NAMES = 4
 
 Values = dict[str, tuple[int, str]]
 """The line and the text of every value of a YAML text, by its path: `sizes.N`."""
@@ -105,3 +106,10 @@ def _short(value: str) -> str:
     """Return a value on one line, cut where it is long."""
     text = " ".join(value.split())
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return some names, not too many."""
+    more = len(names) - MOST_NAMES
+    shown = [name.removeprefix("build/") for name in names[:MOST_NAMES]]
+    return ", ".join([*shown, f"{more} more"] if more > 0 else shown)

@@ -16,10 +16,10 @@ from doit import cmd_run
 from doit.cmd_run import Run as DoitRun
 
 from stages.diagnose import UserError
-from stages.make.commands.inert import Inert
 from stages.make.core.apart import all_apart
 from stages.make.core.session import session
 from stages.make.core.workers import workers
+from stages.make.doit.commands.inert import Inert
 from stages.make.doit.finish import finish
 from stages.make.doit.loading import Targets, words_at
 from stages.make.doit.record import Recorded, recorded

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from stages.make.commands.change import Change, Changes
+from stages.report.change import Change, Changes
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -82,7 +82,7 @@ def _known_of(name: str, known: Mapping[str, isl.Set]) -> isl.Set | None:
 
 def _of_object(old: Any, new: Any, known: isl.Set | None = None) -> Change | None:
     """Return what is in one object and not in the other; None where they are equal."""
-    from stages.make.commands.sets import change_of, part_of
+    from stages.report.sets import change_of, part_of
 
     if type(old) is type(new):
         return change_of(old, new, known)

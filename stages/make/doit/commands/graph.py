@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from stages.make.commands.colour import paint
-from stages.make.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.commands.forecast import (
+from stages.make.core.forecast import (
     FROM_STORE,
     LEFT_OUT,
     MAY_RUN,
@@ -16,7 +14,9 @@ from stages.make.commands.forecast import (
     Forecast,
     forecast,
 )
-from stages.make.commands.pipeline import needed
+from stages.make.core.pipeline import needed
+from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.report.colour import paint
 
 STYLES = {
     UP_TO_DATE: "green", FROM_STORE: "cyan", WOULD_RUN: "red", MAY_RUN: "yellow", LEFT_OUT: "dim",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stages.make.commands.why import listed
+from stages.report.details import listed
 
 Results = Mapping[str, Any]
 Line = tuple[str, str]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from stages.make.commands.pipeline import orders, tasks_of_folders
 from stages.make.core.declare import declaration
 from stages.make.core.disk import compare
 from stages.make.core.key import ActionKey, action_key
+from stages.make.core.pipeline import orders, tasks_of_folders
 from stages.make.store.folders import STATE, LayerFolder, file_of, is_pattern, names_of
 from stages.make.store.marks import FORGOTTEN, IGNORED, is_marked
 from stages.make.store.memo import Memo, memo_of

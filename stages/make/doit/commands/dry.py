@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stages.make.commands.causes import Cause, History, causes_of, sources_of, writer_of
-from stages.make.commands.colour import paint
-from stages.make.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.commands.forecast import (
+from stages.make.core.declare import declaration
+from stages.make.core.forecast import (
     FROM_STORE,
     LEFT_OUT,
     MAY_RUN,
@@ -19,15 +17,17 @@ from stages.make.commands.forecast import (
     Forecast,
     forecast,
 )
-from stages.make.commands.pipeline import needed
-from stages.make.commands.run import KEEP_EDITS
-from stages.make.commands.why import listed
-from stages.make.core.declare import declaration
 from stages.make.core.key import code_units
+from stages.make.core.pipeline import needed, writer_of
 from stages.make.core.session import session
+from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.doit.commands.run import KEEP_EDITS
 from stages.make.store.folders import STATE, file_of, names_meant, wholes_of
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
+from stages.report.causes import Cause, History, causes_of, sources_of
+from stages.report.colour import paint
+from stages.report.details import listed
 
 EVERYTHING = {
     "name": "everything",

@@ -1,0 +1,1 @@
+"""What a person is told: the results of a build, what changed in what stages wrote, and why."""
