@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 INFIX = ("and", "or", "+", "-", "*", "/", "%", "==", "!=", "<=", "<", ">=", ">")
-"""Operations of two or more arguments; besides there are `negative`, `?`, and functions."""
-FUNCTIONS = ("max", "min", "floord")
+"""Operations of two or more arguments; the others are named by `Operation`."""
 AFFINE = ("+", "-", "*", "negative")
 
 
@@ -40,7 +39,7 @@ class Name(Value):
 
 @dataclass(frozen=True, slots=True)
 class Operation(Value):
-    """An operation of INFIX or FUNCTIONS, `negative` of one value, or `?`: if, then, else."""
+    """An operation of INFIX, `max`, `min`, `floord`, `negative` of one, or `?`: if, then, else."""
 
     sign: str
     arguments: tuple[Value, ...]

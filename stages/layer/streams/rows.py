@@ -20,8 +20,6 @@ from stages.poly.order import taken_by
 from stages.poly.pieces import from_domain
 from stages.poly.text import spell_object
 
-OUT = isl.dim_type.out
-
 
 def choose_rows(leading: Leading, room: Room) -> Early | None:
     """Return after which steps how many rows leave; None if they all leave at the end.

@@ -11,12 +11,6 @@ from stages.layer.texts.kinds import Compute, React
 STATEMENTS = ("react", "compute")
 """Tasks that run a statement: on an element that arrives, or when all is there."""
 
-RUNS = (*STATEMENTS, "carry")
-"""Tasks that compute elements of one tensor from others; carry takes those of one as they are."""
-
-STREAMS = ("receive", "lead", "send", "pack", "hear", "spread", "gather")
-"""Tasks that move a whole stream, or a sequence, between the fabric and memory."""
-
 FILLS = ("initialise", "clear")
 """Tasks that give all of a local tensor one value."""
 

@@ -166,9 +166,6 @@ Fills = Initialise | Clear
 Streams = Receive | Lead | Send | Pack | Hear | Spread | Collect
 """Tasks that move a whole stream, or a sequence, between the fabric and memory."""
 
-Takes = React | Store | Receive | Relay | Hear | Spread
-"""Tasks of an arrival."""
-
 Sends = Send | Lead | Pack | Clear | Collect
 """Tasks of a departure, or of a collection."""
 
