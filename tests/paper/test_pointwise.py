@@ -36,7 +36,7 @@ def compressed(on_x: Entry) -> Compressed:
 def test_eq_30_placement(pointwise: Written, golden: Entry) -> None:
     given = isl.UnionMap(golden["pointwise"]["placement"]["isl"])
     expected = given.intersect_domain(pointwise.object("lair.isl", "instances"))
-    assert pointwise.object("adapted.isl", "placement").is_equal(expected)
+    assert pointwise.object("placement.isl", "placement").is_equal(expected)
 
 
 def test_eq_31_order(pointwise: Written, on_x: Entry, must_equal: MustEqual) -> None:
