@@ -1,6 +1,6 @@
 """Put the results of tiles together, and compare the whole with NumPy.
 
-Paper    Friebel et al., IMPACT 2023, Algorithms 1 and 2: InsertSlice
+Paper    F Alg. 1 and 2: InsertSlice
 Reads    tiles.yaml, operations.yaml, volumes.isl, kernel.yaml, inputs/*,
          */build/results.json, */build/outputs/*.npy
 Writes   build/results.json, build/outputs/*.npy

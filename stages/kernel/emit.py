@@ -1,6 +1,6 @@
 """Write every tile of a kernel's result as a layer folder: LAIR, layer.yaml, and its inputs.
 
-Paper    Friebel et al., IMPACT 2023, Algorithms 1 and 2: ExtractSlice and CloneOps
+Paper    F Alg. 1 and 2: ExtractSlice and CloneOps
 Reads    tiles.yaml, operations.yaml, volumes.isl, kernel.yaml, inputs/*
 Writes   build/parts/*/*.lair, build/parts/*/layer.yaml, build/parts/*/inputs/*.npy
 Assumes  slices lie inside of their volumes (tile).

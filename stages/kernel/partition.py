@@ -1,6 +1,6 @@
 """Split the result of a kernel into hyperrectangles whose elements are computed alike.
 
-Paper    Friebel et al., IMPACT 2023, Algorithm 1 (hyperrectangular partitions), facts
+Paper    F Alg. 1 (hyperrectangular partitions), facts
 Reads    operations.yaml, volumes.isl, program.isl, kernel.yaml
 Writes   partitions.isl, partitions.yaml
 Assumes  operations come after those whose results they use.

@@ -1,6 +1,6 @@
 """Read the operations of a kernel, and infer the size of every volume.
 
-Paper    Friebel et al., IMPACT 2023, definitions 4.1 and 4.2; shape inference
+Paper    F Def. 4.1 and 4.2; shape inference
 Reads    *.mlir, kernel.yaml
 Writes   volumes.isl, operations.yaml
 Assumes  nothing: what MLIR or this compiler does not know is refused here.

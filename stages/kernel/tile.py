@@ -1,6 +1,6 @@
 """Tile the parts of a kernel's result, and match the slices of the inputs that a tile needs.
 
-Paper    Friebel et al., IMPACT 2023, Algorithm 2 (tiled loops), optimistic tiling
+Paper    F Alg. 2 (tiled loops), optimistic tiling
 Reads    partitions.isl, partitions.yaml, kernel.yaml
 Writes   tiles.isl, tiles.yaml
 Assumes  parts are hyperrectangles (partition).

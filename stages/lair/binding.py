@@ -1,6 +1,6 @@
 """Bind the nodes that a graph calls: what their parameters and tensors stand for.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: nodes of LAIR that "combine and/or
+Source   V Sec. 4.1.1: nodes of LAIR that "combine and/or
          specialize lair nodes"; Sec. 4.1.2: "delays between different parts of the LAIR graph"
 """
 

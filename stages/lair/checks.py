@@ -1,6 +1,6 @@
 """Check the rules of LAIR that hold whatever the sizes are.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: rectangular instance sets, single
+Source   V Sec. 4.1.1: rectangular instance sets, single
          assignment, affine accesses
 """
 

@@ -1,6 +1,6 @@
 """Fix every size and type of the nodes that a layer is made of.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1
+Source   V Sec. 4.1.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Parse LAIR: text to tree.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1; the grammar is lair.lark
+Source   V Sec. 4.1.1; the grammar is lair.lark
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Check graphs, whatever their sizes.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: nodes of LAIR that "combine and/or
+Source   V Sec. 4.1.1: nodes of LAIR that "combine and/or
          specialize lair nodes"
 """
 

@@ -1,6 +1,6 @@
 """A layer: a node of LAIR, or a graph of them, with every size fixed and every rule checked.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1: the input of the compiler is "always fully
+Source   V Sec. 4.1.1: the input of the compiler is "always fully
          specialized to fixed integer tensor sizes"
 """
 

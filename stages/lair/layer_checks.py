@@ -1,6 +1,6 @@
 """Check the rules of LAIR that depend on sizes: bounds, single assignment, types.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1
+Source   V Sec. 4.1.1
 """
 
 from __future__ import annotations

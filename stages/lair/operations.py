@@ -1,6 +1,6 @@
 """Which vector operations a statement is: one, or several of which each uses what others gave.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, condition 1; several go beyond it
+Paper    V Sec. 5, condition 1; several go beyond it
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Specialise a LAIR file: choose the node at the top, fix its sizes and types, check its rules.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1
+Source   V Sec. 4.1.1
 """
 
 from __future__ import annotations

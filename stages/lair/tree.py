@@ -2,7 +2,7 @@
 
 A span is where a thing was written, not what it is: it takes no part in equality.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.1, Listings 1 and 3 to 5
+Source   V Sec. 4.1.1, Listings 1 and 3 to 5
 """
 
 from __future__ import annotations

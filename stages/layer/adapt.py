@@ -1,6 +1,6 @@
 """Peel borders off the target, so that all data flows along rows or along columns.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eqs. (5) (6) (10)
+Paper    V Sec. 4.2, (5) (6) (10)
 Reads    layer.yaml, lair.isl, placement.isl
 Writes   adapted.isl    target, grid, placement, sources, arrivals, departures; returns
 Assumes  the placement is total, single-valued and inside the target.

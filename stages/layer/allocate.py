@@ -1,6 +1,6 @@
 """Allocate local memory for the tensors that a PE keeps.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.3, eqs. (7)-(9)
+Paper    V Sec. 4.3, (7)-(9)
 Reads    lair.isl, adapted.isl, tasks.yaml, routes.isl
 Writes   allocations.isl    accessed, to_local, local
 Assumes  the placement is single-valued.
@@ -54,7 +54,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.Map]:
     """Return { T_local[l] : 0 <= l < size } and { [PE -> T[e]] -> T_local[e - offset(PE)] }.
 
-    Size and offset are those of the fixed-size box hull of what a PE accesses, eq. (8). T_local is
+    Size and offset are those of the fixed-size box hull of what a PE accesses, V (8). T_local is
     that of `host`, if another tensor, of which a PE accesses the same elements, is to hold it.
     """
     name = f"{host or accessed.get_tuple_name(isl.dim_type.out)}_local"
@@ -66,7 +66,7 @@ def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.M
 
 
 def accessed_elements(inputs: Inputs) -> isl.UnionMap:
-    """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, eq. (7)."""
+    """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, V (7)."""
     adapted = inputs.objects("adapted.isl")
     lair = after_returns(inputs.objects("lair.isl"), adapted)
     graph, routes = read_graph(inputs), inputs.objects("routes.isl")

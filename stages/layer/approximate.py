@@ -1,6 +1,6 @@
 """Approximate compressed instance sets by boxes of fixed size.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.3, eqs. (35)-(41), Examples 5.8, 5.9
+Paper    V Sec. 5.3, (35)-(41), Ex. 5.8, 5.9
 Reads    tasks.yaml, instances.isl, compressions.isl, allocations.isl
 Writes   hulls.isl    per task T: T_offset, T_size, T_hull, T_extra, ..., T_minimum, T_maximum
 Assumes  local memory is allocated for every element that a task accesses.
@@ -164,5 +164,5 @@ def _approximation(running: Running, memory: Memory) -> Approximation | None:
 
 
 def _used(tensor: str, memory: Memory) -> isl.Set:
-    """Return [PE_X, PE_Y] -> { T_local[l] } of the elements that a PE keeps, eq. (40)."""
+    """Return [PE_X, PE_Y] -> { T_local[l] } of the elements that a PE keeps, V (40)."""
     return memory.accessed[tensor].apply(memory.by_tensor[tensor])

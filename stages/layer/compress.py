@@ -1,12 +1,12 @@
 """Compress the instance sets: the same instances in fewer dimensions.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.2, eqs. (17)-(34)
+Paper    V Sec. 5.2, (17)-(34)
 Reads    tasks.yaml, instances.isl
 Writes   compressions.isl    per task T: T_compression, T, T_access
 Assumes  T_known holds the symbolic constants with which T is invoked.
 Ensures  T_compression is a bijection from the compressed instance set to the instance set.
          Raises TooManyOperations for a task on which isl would work for minutes.
-Differs  an equality that is not written in the set, as in Example 5.7, is removed as well.
+Differs  an equality that is not written in the set, as in V Ex. 5.7, is removed as well.
 """
 
 from __future__ import annotations

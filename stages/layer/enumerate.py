@@ -1,6 +1,6 @@
 """Enumerate the sizes of instance sets that are boxes, but not of one fixed size.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.4, eqs. (42) (43), Example 5.10
+Paper    V Sec. 5.4, (42) (43), Ex. 5.10
 Reads    layer.yaml, tasks.yaml, instances.isl, compressions.isl
 Writes   sizes.isl    per task T: T_sizes, T_offset, T_hull, T_identifiers
 Assumes  the symbolic constants with which a task is invoked are known.

@@ -1,11 +1,11 @@
 """Find what one invocation of each task runs.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1, eqs. (11)-(16)
+Paper    V Sec. 5.1, (11)-(16)
 Reads    lair.isl, adapted.isl, tasks.yaml, routes.isl, allocations.isl
 Writes   instances.isl    per task T: T, T_known, T_access
 Assumes  every element that a PE takes from a stream has one index there.
 Ensures  T_known holds all symbolic constants with which T may be invoked.
-Differs  index counts from the first element that a column needs, as adapters make it, eq. (5).
+Differs  index counts from the first element that a column needs, as adapters make it, V (5).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _initialise(sources: Sources, task: Initialise) -> Invoked:
 
 
 def _react(sources: Sources, task: React) -> Invoked:
-    """{ S[i] : placed on PE, reads the element that arrives with index }, eq. (12)."""
+    """{ S[i] : placed on PE, reads the element that arrives with index }, V (12)."""
     arriving, known = arriving_at(task.arrival, sources)
     accesses = accesses_of(task.statement, sources)
     reads = isl.Map.from_union_map(to_range(accesses, arriving.get_tuple_name()))
@@ -99,7 +99,7 @@ def _store(sources: Sources, task: Store) -> Invoked:
 
 
 def _compute(sources: Sources, task: Compute) -> Invoked:
-    """{ S[i] : placed on PE }, eq. (11); of a step, if it runs in steps, eq. (12)."""
+    """{ S[i] : placed on PE }, V (11); of a step, if it runs in steps, V (12)."""
     accesses, pes = accesses_of(task.statement, sources), pes_of(sources)
     if not task.portions:
         placed = placed_on(task.statement, sources)

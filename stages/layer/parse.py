@@ -1,6 +1,6 @@
 """Turn the statements of a LAIR node into instance sets and access relations.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.1
+Paper    V Sec. 4.1.1
 Reads    layer.yaml, *.lair
 Writes   lair.isl    instances, tensors, reads, writes; internal, carried
 Assumes  nothing: every rule of LAIR is checked here.

@@ -1,6 +1,6 @@
 """Say which PE runs every instance.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2, Listing 2
+Paper    V Sec. 4.1.2, Listing 2
 Reads    layer.yaml, lair.isl
 Writes   placement.isl    { statement[iterators] -> PE[x, y] }, the target, turns on a torus
 Assumes  nothing of the layer's text.

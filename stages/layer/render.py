@@ -1,6 +1,6 @@
 """Write the PE programs, with vector instructions and with loops only, and the fabric's layout.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4, 5
+Paper    V Sec. 4, 5
 Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml, routes.isl,
          instances.isl, compressions.isl, memory.isl, simd.yaml
 Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/program.yaml, build/layout.yaml,

@@ -1,6 +1,6 @@
 """Build the task graph: what moves, what reacts, what computes; and route the colours.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 Reads    layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl, adapted.isl
 Writes   tasks.yaml    tensors, arrivals, departures, tasks, colours
          routes.isl    { [PE[x, y] -> from[]] -> to[] } per colour, and the PEs that take part

@@ -1,6 +1,6 @@
 """Give every instance a time on its PE.
 
-Paper    not in the paper, which runs instances as elements arrive (Verdoolaege et al., Sec. 4.2)
+Paper    not in the paper, which runs instances as elements arrive (V Sec. 4.2)
 Reads    layer.yaml, lair.isl, placement.isl
 Writes   schedule.isl    { statement[iterators] -> [time] }
 Assumes  placement is total.

@@ -1,6 +1,6 @@
 """Decide how each task gets its vector instruction, and why; or that it runs as a loop.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, conditions 1 to 4; Sec. 5.1, 5.3, 5.4
+Paper    V Sec. 5, conditions 1 to 4; Sec. 5.1, 5.3, 5.4
 Reads    layer.yaml, tasks.yaml, schedule.isl, routes.isl, allocations.isl, instances.isl,
          compressions.isl, hulls.isl, sizes.isl
 Writes   simd.yaml    per task: by, why, others, sizes, guard, operation, operands

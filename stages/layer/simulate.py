@@ -1,6 +1,6 @@
 """Run the programs on the simulated fabric, and compare what they give with the reference.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 6
+Paper    V Sec. 6
 Reads    layer.yaml, *.lair, inputs/*, lair.isl, adapted.isl, tasks.yaml, routes.isl, simd.yaml,
          build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*.c,
          build/multicast/*.yaml

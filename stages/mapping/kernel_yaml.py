@@ -1,6 +1,6 @@
 """kernel.yaml: what is asked of the operations of a kernel folder.
 
-Source   Friebel et al., IMPACT 2023: live-ins and live-outs, facts, and tiles of outputs are chosen
+Source   F: live-ins and live-outs, facts, and tiles of outputs are chosen
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """layer.yaml: where and when tensors arrive and leave, and where every instance runs.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.2; design, A layer folder
+Source   V Sec. 4.1.2; design, A layer folder
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """network.yaml: the layers that a network is made of, and which tensor of one is which of another.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 1: a network is broken up into parts, and each is
+Source   V Sec. 1: a network is broken up into parts, and each is
          compiled for PEs of its own
 """
 

@@ -1,6 +1,6 @@
 """Where tensors arrive and leave, as layer.yaml says it, checked.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2
+Paper    V Sec. 4.1.2
 """
 
 from __future__ import annotations

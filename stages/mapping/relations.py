@@ -1,6 +1,6 @@
 """Relations of instances, as layer.yaml gives them: the placement and the schedule, checked.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2
+Paper    V Sec. 4.1.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Put the results of the parts of a network together, and compare the whole with NumPy.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 6
+Paper    V Sec. 6
 Reads    network.yaml, */layer.yaml, */*.lair, */inputs/*, crossings.yaml,
          */build/results.json, */build/outputs/*.npy
 Writes   build/results.json

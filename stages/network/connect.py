@@ -1,6 +1,6 @@
 """Check what crosses from one part of a network to another.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2: how tensors arrive and leave
+Paper    V Sec. 4.1.2: how tensors arrive and leave
 Reads    network.yaml, */layer.yaml, */*.lair, */lair.isl, */placement.isl
 Writes   crossings.yaml
 Assumes  every part is well-formed (parse), and placed (place).

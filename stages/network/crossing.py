@@ -12,7 +12,7 @@ A tensor that stays in memory on both ends is read back after the one part, and 
 before the start of the other. Each crossing is looked at by itself: whether all rectangles fit on a
 wafer is another question.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2: an index gives the order of what passes a port
+Paper    V Sec. 4.1.2: an index gives the order of what passes a port
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Bind tuples to symbolic constants, and project symbolic constants out again.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 2, eq. (4); Sec. 4.3, eqs. (8), (9)
+Paper    V Sec. 2, (4); Sec. 4.3, (8), (9)
 """
 
 from __future__ import annotations

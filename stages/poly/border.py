@@ -3,7 +3,7 @@
 Lanes and depths are as in flow.py. A port is at lane p, the adapters whose sums it gets have lanes
 l: { [p] -> [l] }. Sums flow from the least of these lanes to the greatest, then on to the port.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

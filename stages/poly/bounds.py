@@ -1,6 +1,6 @@
 """The exact bounds of a set in every dimension, and whether the set is the box between them.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1, eqs. (13), (14), (16), (20), (21), (24)
+Paper    V Sec. 5.1, (13), (14), (16), (20), (21), (24)
 """
 
 from __future__ import annotations

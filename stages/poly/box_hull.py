@@ -1,6 +1,6 @@
 """The fixed-size box hull of a set: a box with a constant size that contains the set.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 2, 4.3 (eq. 8) and 5.3 (Examples 5.8, 5.9)
+Paper    V Sec. 2, 4.3 (8) and 5.3 (Ex. 5.8, 5.9)
 
 For every dimension x_i, each constraint x_i >= l(p) of the set's description that involves no
 other dimension and no existential offers the interval of size max(x_i - l(p)) + 1 at offset
@@ -95,7 +95,7 @@ def as_set(hull: BoxHull, context: isl.Set) -> isl.Set:
 
 
 def local_map(hull: BoxHull, local_name: str) -> isl.Map:
-    """Return `[p] -> { T[x] -> local_name[x - offset] }`, as in eq. (9)."""
+    """Return `[p] -> { T[x] -> local_name[x - offset] }`, as in V (9)."""
     space = hull.offset.space.drop_all_params()
     identity = isl.MultiPwAff.identity_on_domain_space(space)
     shifted = identity.sub(hull.offset.insert_domain(space))

@@ -3,7 +3,7 @@
 A statement runs in steps, { S[i] -> [PE -> step[k]] }, in lexicographic order of k. A position may
 leave after a step if nothing later adds to its element, nor to those of the positions before it.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

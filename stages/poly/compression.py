@@ -1,6 +1,6 @@
 """Variable compression: the same instances in fewer dimensions.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 2 and 5.2, eqs. (18), (22), (28), (33)
+Paper    V Sec. 2 and 5.2, (18), (22), (28), (33)
 Source   Meister, Stating and Manipulating Periodicity in the Polytope Model, 2004
 
 The equality constraints shared by all disjuncts, existentials taken as set variables, read
@@ -59,7 +59,7 @@ def compress(elements: isl.Set) -> Compressed:
 def without_hidden_equalities(compressed: Compressed) -> Compressed:
     """Return a compression without the equalities that hold, but are not written in all disjuncts.
 
-    A dimension then is a piecewise function of the symbolic constants, as i_1 in Example 5.7.
+    A dimension then is a piecewise function of the symbolic constants, as i_1 in V Ex. 5.7.
     """
     change = along_lattice(compressed.set)
     if change is None or change.dim(isl.dim_type.in_) == compressed.set.dim(SET):

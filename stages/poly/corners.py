@@ -2,7 +2,7 @@
 
 Lanes and depths are as in flow.py.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

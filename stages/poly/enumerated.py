@@ -1,6 +1,6 @@
 """Enumerate the sizes of a rectangular instance set: one SIMD configuration per size.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.4, eqs. (42), (43), Example 5.10
+Paper    V Sec. 5.4, (42), (43), Ex. 5.10
 """
 
 from __future__ import annotations
@@ -60,6 +60,6 @@ def _sizes(bounds: ExactBounds) -> isl.Set:
 
 
 def _identifiers(sizes: isl.Set, hull: BoxHull) -> isl.Set:
-    """Return `{ [n - offset] }` with all symbolic constants projected out, eq. (43)."""
+    """Return `{ [n - offset] }` with all symbolic constants projected out, V (43)."""
     shifted = sizes.sum(hull.offset.neg().as_set().align_params(sizes.space))
     return project_names(shifted, shifted.get_var_names_not_none(PARAM)).coalesce()

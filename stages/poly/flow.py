@@ -3,7 +3,7 @@
 A router is [lane, depth]; depth 0 is the border, -1 the external PEs. Routes are relations
 { [PE[x, y] -> side it comes from[]] -> side it goes to[] }.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

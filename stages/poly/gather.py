@@ -3,7 +3,7 @@
 A PE sends rows of the port's order, one for each value of its outer indices: elements of PEs
 farther in pass, then come its own, then others pass. How many depends on the PE alone.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

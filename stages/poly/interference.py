@@ -1,6 +1,6 @@
 """Extra instances of an approximated instance set, and whether they interfere.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.3, eqs. (35)-(41), Example 5.9
+Paper    V Sec. 5.3, (35)-(41), Ex. 5.9
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Extension:
 
 
 def extra_instances(approximated: isl.Set, proper: isl.Set) -> isl.Set:
-    """Return `approximated - proper`: what the approximation runs in vain, eq. (36)."""
+    """Return `approximated - proper`: what the approximation runs in vain, V (36)."""
     return approximated.subtract(proper).coalesce()
 
 
 def accessed_by(access: isl.Map, instances: isl.Set, free: Sequence[str]) -> isl.Set:
-    """Return the elements that the instances access for any value of `free`, eqs. (38)-(41).
+    """Return the elements that the instances access for any value of `free`, V (38)-(41).
 
     `access` is `{ [i0, ...] -> y_local[...] }`; `free` are the index symbolic constants, which
     are projected out (none: what a single invocation accesses).
@@ -41,7 +41,7 @@ def accessed_by(access: isl.Map, instances: isl.Set, free: Sequence[str]) -> isl
 
 
 def extend_allocation(size: Sequence[int], accessed_by_extra: isl.Set) -> Extension | None:
-    """Return the local tensor that has room for the extra instances as well, Example 5.9.
+    """Return the local tensor that has room for the extra instances as well, V Ex. 5.9.
 
     In every dimension the interval from 0 to size - 1 is extended to the least and the greatest
     index that an extra instance accesses on any PE.  None if there is no greatest or least.

@@ -1,6 +1,6 @@
 """The lattice of a set: the differences between its elements for the same symbolic constants.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.2, Example 5.7, goes without this
+Paper    V Sec. 5.2, Ex. 5.7, goes without this
 
 The affine hull of { d' - d }, symbolic constants projected out, is a lattice L = { B k } through 0.
 So for each value p of the constants the set lies in r(p) + L.  Columns of B are in echelon form

@@ -1,6 +1,6 @@
 """Is an access a constant plus a linear function of the tuple dimensions?
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 3 and Sec. 5, condition 4
+Paper    V Sec. 3 and Sec. 5, condition 4
 
 For two instances d and d' of one task invocation let delta = d' - d.  An access f is linear with
 coefficients A iff f(d') - f(d) = A delta for all pairs.  A follows from a basis of the lattice of

@@ -1,6 +1,6 @@
 """Local memory per PE: allocations seen from one PE, moved, and boxes of them.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.3, eqs. (8) (9)
+Paper    V Sec. 4.3, (8) (9)
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An order is { tensor[element] -> [PE[x, y] -> index[i]] }. Its index symbolic constants are
 index0, ..., index; see `index_names`.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2, 5.1
+Paper    V Sec. 4.1.2, 5.1
 """
 
 from __future__ import annotations

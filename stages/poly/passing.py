@@ -3,7 +3,7 @@
 A line of PEs passes on what enters at its one end. It is a line of sums, of flow.py or border.py,
 run backwards: a PE at an even place listens to the even colour and sends on the odd one.
 
-Source   design, The machine; B. Meister, Trading off Latency for Memory Bandwidth, Sec. I
+Source   design, The machine; M Sec. I
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Disjoint hyperrectangles that make up a set, or on which what a relation gives stays the same.
 
-Source   Friebel et al., IMPACT 2023, Algorithm 1: disjoint hyperrectangles of a set of elements
+Source   F Alg. 1: disjoint hyperrectangles of a set of elements
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Go through the invocations of a layer: what changes from one to the next.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 4.1.2: "delays between different parts of the LAIR
+Source   V Sec. 4.1.2: "delays between different parts of the LAIR
          graph"
 """
 

@@ -1,6 +1,6 @@
 """The lines that a person reads of a kernel that is not cut into parts: what its stages found.
 
-Source   Friebel et al., IMPACT 2023, definitions 4.1 to 4.15
+Source   F Def. 4.1 to 4.15
 """
 
 from __future__ import annotations

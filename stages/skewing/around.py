@@ -1,6 +1,6 @@
 """What skew.yaml says of the edges of a torus.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. VI.A.2, eqs. (11), (12)
+Paper    M Sec. VI.A.2, (11), (12)
 """
 
 from __future__ import annotations

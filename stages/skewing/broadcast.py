@@ -1,6 +1,6 @@
 """Find the spaces of PEs that use an element at the same time.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II.A, eq. (1)
+Paper    M Sec. II.A, (1)
 Reads    layer.yaml, lair.isl, placement.isl, schedule.isl
 Writes   broadcasts.isl    time; reuse, placement, broadcast: { [S[] -> T[]] -> [t..., x, y] }
 Assumes  the placement is total, and instances have one time.

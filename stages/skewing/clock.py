@@ -1,6 +1,6 @@
 """The clock of all PEs: at which time step each instance runs.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II.A and III.H
+Paper    M Sec. II.A and III.H
 Differs  the paper's schedules are loops over statements, and time dimensions those loops whose unit
          vector is independent of the placement. Here a schedule is any quasi-affine function, and a
          dimension is time unless the PE and the dimensions before it determine it. Both are the

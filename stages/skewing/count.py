@@ -1,6 +1,6 @@
 """Count from where the PEs get what they access: remote memory, a neighbour, their own memory.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures, Sec. IV
+Paper    M Sec. IV
 Reads    layer.yaml, lair.isl, placement.isl, schedule.isl, skewed.isl, skew.yaml
 Writes   counts.yaml    before, after: steps, accesses, by tensor, and by part of the grid
 Assumes  the placement is total, and both clocks are functions on all instances.

@@ -1,6 +1,6 @@
 """What skew.yaml says of a statement.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II, III
+Paper    M Sec. II, III
 """
 
 from __future__ import annotations

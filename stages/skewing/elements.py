@@ -1,6 +1,6 @@
 """Which PE needs, and which computes, the elements of tensors.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.3, eq. (7)
+Paper    V Sec. 4.3, (7)
 """
 
 from __future__ import annotations

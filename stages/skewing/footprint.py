@@ -1,6 +1,6 @@
 """How much of its memory a PE needs for the data of one iteration of a loop over time.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.H
+Paper    M Sec. III.H
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Grids of PEs, and which of their points are near each other.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. VI.A
+Paper    M Sec. VI.A
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def near(width: int, distance: int) -> isl.Map:
 
 
 def edges(sizes: Sequence[int]) -> isl.Map:
-    """Return { PE[i] -> PE[i'] } between the two ends of each dimension of a torus, eq. (8)."""
+    """Return { PE[i] -> PE[i'] } between the two ends of each dimension of a torus, M (8)."""
     pes, found = names("i", len(sizes)), []
     for k, size in enumerate(sizes):
         first = [*pes[:k], "0", *pes[k + 1 :]]

@@ -1,6 +1,6 @@
 """PEs made of inner PEs, with fine or coarse links between the outer ones.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. VI.B, eq. (13)
+Paper    M Sec. VI.B, (13)
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from stages.skewing.grid import along, grid, listed, names, near, within
 
 
 def flattening(inner: Sequence[int], fine: Iterable[int]) -> isl.Map:
-    """Return { PE[outer, inner] -> PE[S outer + inner] } in the dimensions `fine`, eq. (13).
+    """Return { PE[outer, inner] -> PE[S outer + inner] } in the dimensions `fine`, M (13).
 
     Of the other dimensions both coordinates stay. `inner` is the size S of each dimension.
     """

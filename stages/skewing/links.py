@@ -1,8 +1,8 @@
 """The coordinates of PEs by which they lag behind each other, and the links along them.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.J and VI
+Paper    M Sec. III.J and VI
 Differs  where links are coarse, both levels have coordinates of their own, so that outer PEs, and
-         the inner ones of each, may lag; where they are fine, those are flattened, eq. (13).
+         the inner ones of each, may lag; where they are fine, those are flattened, M (13).
 """
 
 from __future__ import annotations

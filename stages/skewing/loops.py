@@ -1,6 +1,6 @@
 """The transformation of the loops of a schedule that lets PEs lag behind each other.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.D, III.E, eqs. (4), (5)
+Paper    M Sec. III.D, III.E, (4), (5)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ IN = isl.dim_type.in_
 def transformation(
     schedule: isl.Map, place: isl.Map, loops: Sequence[int], lag: Sequence[Sequence[int]]
 ) -> Matrix | None:
-    """Return the matrix from the old to the new loops, a product of matrices 1 - a d, eq. (4).
+    """Return the matrix from the old to the new loops, a product of matrices 1 - a d, M (4).
 
     `lag` has a row for each of the loops; further ones are zeros. None where the coordinates of a
     PE are no combinations of loops, or schedule or placement is not linear.

@@ -1,6 +1,6 @@
 """Integer matrices of transformations that eliminate broadcasts.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.A, III.D
+Paper    M Sec. III.A, III.D
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Does it pay to let PEs lag behind each other?
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.F, III.H, IV
+Paper    M Sec. III.F, III.H, IV
 Differs  the paper leaves open when eliminating broadcasts is worth less than what it loses. Here it
          is not done where more accesses get remote: loops that are longer by the lag come back
          later to what was used before.

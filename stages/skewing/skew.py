@@ -1,6 +1,6 @@
 """Let PEs lag behind each other, so that neighbours use data one after the other.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III
+Paper    M Sec. III
 Reads    layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl
 Writes   skewed.isl    before, schedule: { statement[iterators] -> [t...] }
          skew.yaml     per statement: lag, steps, and per tensor what is broadcast, and why

@@ -1,6 +1,6 @@
 """Choose by how much PEs lag behind each other, so that neighbours use data one after the other.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.B, III.C, III.E to III.J
+Paper    M Sec. III.B, III.C, III.E to III.J
 Differs  lower triangular transformations are checked like the others: loops over PEs take no time
          here, so they validate no dependence. Signs of factors are free, as in Sec. III.A; without
          a wish they are -1, as in the paper's examples.
@@ -63,7 +63,7 @@ def sharing(statements: Sequence[Timed], target: int) -> list[list[Timed]]:
 
 
 def stays_on_pe(dependences: isl.UnionMap, statements: Sequence[Timed]) -> bool:
-    """Say whether both ends of all dependences are on one PE, eq. (6): then any F is legal."""
+    """Say whether both ends of all dependences are on one PE, M (6): then any F is legal."""
     places = union_of(
         isl.Map(f"{{ {s.name}[{_list('t', s.times)}, {p}] -> [{p}] }}")
         for s in statements
@@ -74,7 +74,7 @@ def stays_on_pe(dependences: isl.UnionMap, statements: Sequence[Timed]) -> bool:
 
 
 def keeps(dependences: isl.UnionMap, times: isl.UnionMap) -> bool:
-    """Say whether the new times { S[t, p] -> [t'] } of all dependences are in order, eq. (3)."""
+    """Say whether the new times { S[t, p] -> [t'] } of all dependences are in order, M (3)."""
     pairs = dependences.apply_domain(times).apply_range(times)
     return all(pair.is_subset(isl.Map.lex_lt(pair.domain().space)) for pair in maps_of(pairs))
 

@@ -1,6 +1,6 @@
 """Reuse, placement and broadcast spaces of the references of a statement.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II.A, eq. (1)
+Paper    M Sec. II.A, (1)
 Differs  the spaces are those of differences of times and PEs, [t..., x, y], not of iterators:
          on blocks, as PE[j // 4], those are coordinates of tiles, in which reuse is linear. Where
          loops run over PEs, these are the iterators in another order. Spaces are hulls of the pairs
@@ -27,7 +27,7 @@ def space_time(times: isl.Map, place: isl.Map) -> isl.Map:
 
 
 def reuse_space(points: isl.Map, access: isl.Map) -> isl.BasicSet:
-    """Return the space R of { z' - z : z and z' use one element }, eq. (1)."""
+    """Return the space R of { z' - z : z and z' use one element }, M (1)."""
     return hull(apart(points, access))
 
 

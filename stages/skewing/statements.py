@@ -1,6 +1,6 @@
 """The statements of a layer in time and space, as the stages that look for broadcasts want them.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.F to III.H
+Paper    M Sec. III.F to III.H
 """
 
 from __future__ import annotations

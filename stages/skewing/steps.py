@@ -1,6 +1,6 @@
 """One clock for all statements of a layer: those that share no loops run one after the other.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures, Sec. III.F
+Paper    M Sec. III.F
 """
 
 from __future__ import annotations

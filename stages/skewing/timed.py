@@ -1,6 +1,6 @@
 """A statement in time and space, and what is broadcast in it when its PEs lag behind each other.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. II, III.A
+Paper    M Sec. II, III.A
 
 A statement's time t becomes t + F p, with p the coordinates of its PE, as (x, y), and F of entries
 -1, 0 and 1: one row for each dimension of time. So each PE keeps its order, and the transformation

@@ -1,6 +1,6 @@
 """Which PEs are neighbours, on the networks that connect them.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III.J and VI, eqs. (8), (13)
+Paper    M Sec. III.J and VI, (8), (13)
 Differs  the distance is that of Euclid, squared: so two PEs of a hexagonal or octagonal network
          are neighbours up to 2, and those of a mesh up to 1. With |x| + |y| an octagonal network
          would have twelve neighbours.
@@ -71,7 +71,7 @@ def neighbours(topology: Topology) -> isl.Map:
 
 
 def _of_levels(topology: Topology, inner: tuple[int, ...]) -> isl.Map:
-    """Return { PE[x, y] -> PE[x', y'] } of two levels, both flattened by eq. (13)."""
+    """Return { PE[x, y] -> PE[x', y'] } of two levels, both flattened by M (13)."""
     outer = [-(-size // part) for size, part in zip(topology.sizes, inner, strict=True)]
     flat = flattening(inner, range(len(inner)))
     linked = hierarchical(outer, inner, topology.fine, topology.spatial)

@@ -1,7 +1,7 @@
 """Placements folded onto a torus, and whether data are reused across its edge.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. VI.A.2, eqs. (8) to (12)
-Differs  eq. (9) leaves out the factor of the quotient, Pl = S floor(Pl / S) + Pl mod S, and the
+Paper    M Sec. VI.A.2, (8) to (12)
+Differs  M (9) leaves out the factor of the quotient, Pl = S floor(Pl / S) + Pl mod S, and the
          last line of (11) is Pl(I + 1_d)_k = S_k (l + 1): the first PE, one turn later.
 
 A placement without bounds, Pl, is folded onto the PEs Pl mod S of a torus; what is left,
@@ -22,7 +22,7 @@ IN, OUT = isl.dim_type.in_, isl.dim_type.out
 def fold(
     placement: isl.UnionMap, sizes: Sequence[int]
 ) -> tuple[isl.UnionMap, isl.UnionMap]:
-    """Return { I -> PE[Pl mod S] } and { I -> [floor(Pl / S)] }, eqs. (8) to (10)."""
+    """Return { I -> PE[Pl mod S] } and { I -> [floor(Pl / S)] }, M (8) to (10)."""
     names = [f"p{k}" for k in range(len(sizes))]
     pairs = list(zip(names, sizes, strict=True))
     within = listed(f"{name} mod {size}" for name, size in pairs)
@@ -34,7 +34,7 @@ def fold(
 
 
 def unfold(pe: isl.Map, turns: isl.Map, sizes: Sequence[int]) -> isl.Map:
-    """Return { I -> PE[S turn + pe] }, the placement that was folded, eq. (9)."""
+    """Return { I -> PE[S turn + pe] }, the placement that was folded, M (9)."""
     p, n = ([f"{letter}{k}" for k in range(len(sizes))] for letter in "pn")
     whole = listed(f"{s} {m} + {q}" for s, m, q in zip(sizes, n, p, strict=True))
     return pe.range_product(turns).apply_range(
@@ -43,7 +43,7 @@ def unfold(pe: isl.Map, turns: isl.Map, sizes: Sequence[int]) -> isl.Map:
 
 
 def crosses_edge(placement: isl.Map, step: isl.Map, size: int, k: int) -> bool:
-    """Say whether a step of loop d leads from the last PE along k to the first one, eq. (11).
+    """Say whether a step of loop d leads from the last PE along k to the first one, M (11).
 
     There is I in D, I + 1_d in D and l with Pl(I)_k = S l + S - 1 and Pl(I + 1_d)_k = S (l + 1).
     """
@@ -52,7 +52,7 @@ def crosses_edge(placement: isl.Map, step: isl.Map, size: int, k: int) -> bool:
 
 
 def always_steps(placement: isl.Map, step: isl.Map, k: int) -> bool:
-    """Say whether every step of loop d is one along dimension k of the grid, eq. (12).
+    """Say whether every step of loop d is one along dimension k of the grid, M (12).
 
     For all I in D with I + 1_d in D: Pl(I + 1_d)_k = Pl(I)_k + 1.
     """

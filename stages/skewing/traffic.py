@@ -1,6 +1,6 @@
 """From where the PEs get the elements that they access: remote memory, a neighbour, their own.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures, Sec. IV
+Paper    M Sec. IV
 
 All PEs take a step at a time. The state of an element is who accessed it in the last step in which
 anybody did, and which step that was; in one step these may be several PEs. An access is

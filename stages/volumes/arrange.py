@@ -1,6 +1,6 @@
 """Arrange volumes in arrays: views of each other, and memory that they share.
 
-Paper    Friebel et al., IMPACT 2023, definitions 4.7 to 4.9, live ranges of buffers
+Paper    F Def. 4.7 to 4.9, live ranges of buffers
 Reads    volumes.isl, operations.yaml, elements.isl
 Writes   layouts.isl    arrays, layouts, views, slices, live, sharing
 Assumes  operations come after those whose results they use.

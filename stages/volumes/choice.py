@@ -1,6 +1,6 @@
 """Choose the volumes between which a program map goes.
 
-Source   Friebel et al., IMPACT 2023, definition 4.14: live-outs and live-ins are chosen
+Source   F Def. 4.14: live-outs and live-ins are chosen
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Compose the element maps of a program: which inputs an element of an output needs.
 
-Paper    Friebel et al., IMPACT 2023, definitions 4.14 and 4.15
+Paper    F Def. 4.14 and 4.15
 Reads    volumes.isl, operations.yaml, elements.isl
 Writes   program.isl    { output[element] -> input[element] }
 Assumes  operations come after those whose results they use.

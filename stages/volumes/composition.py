@@ -1,6 +1,6 @@
 """Program maps: which elements of inputs an element of an output needs, through all operations.
 
-Source   Friebel et al., IMPACT 2023, definitions 4.14 (program) and 4.15 (lenient composition)
+Source   F Def. 4.14 (program) and 4.15 (lenient composition)
 """
 
 from __future__ import annotations

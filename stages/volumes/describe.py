@@ -1,6 +1,6 @@
 """Describe the statements of a layer as the operations of a kernel, for the analysis of volumes.
 
-Paper    Friebel et al., IMPACT 2023, definition 4.10
+Paper    F Def. 4.10
 Reads    layer.yaml, *.lair
 Writes   volumes.isl, operations.yaml
 Assumes  nothing: every rule of LAIR is checked here.

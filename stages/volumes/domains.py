@@ -1,6 +1,6 @@
 """The index domains of volumes.
 
-Source   Friebel et al., IMPACT 2023, definitions 4.1 (volume) and 4.2 (element)
+Source   F Def. 4.1 (volume) and 4.2 (element)
 """
 
 from __future__ import annotations

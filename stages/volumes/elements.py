@@ -1,6 +1,6 @@
 """Volume element maps: which elements of its operands an element of a result needs.
 
-Source   Friebel et al., IMPACT 2023, definition 4.10; VEM from MLIR; A.2.6
+Source   F Def. 4.10; VEM from MLIR; A.2.6
 """
 
 from __future__ import annotations

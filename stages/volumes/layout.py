@@ -1,6 +1,6 @@
 """Lay volumes out in arrays; those that may share memory are put into one array where that pays.
 
-Source   Friebel et al., IMPACT 2023, definitions 4.7 (array), 4.8 (view), 4.9 (slice); layout maps
+Source   F Def. 4.7 (array), 4.8 (view), 4.9 (slice); layout maps
 """
 
 from __future__ import annotations

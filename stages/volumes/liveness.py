@@ -1,6 +1,6 @@
 """When the values of volumes are needed, and which of them may lie in the same memory.
 
-Source   Friebel et al., IMPACT 2023: live ranges of buffers, `live(a) and live(b)` disjoint
+Source   F: live ranges of buffers, `live(a) and live(b)` disjoint
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Live:
 
 
 def views_of(program: Program) -> dict[str, View]:
-    """Return the volumes that are views of others, by their names (definition 4.8).
+    """Return the volumes that are views of others, by their names (F Def. 4.8).
 
     That is a copy from one operand, of its type, no element of which comes twice.
     """

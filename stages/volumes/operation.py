@@ -1,6 +1,6 @@
 """The operations of a kernel, and their text between stages.
 
-Source   Friebel et al., IMPACT 2023, definitions 4.10 and 4.14: a program is a set of assignments,
+Source   F Def. 4.10 and 4.14: a program is a set of assignments,
          each of results of an operation on its operands
 """
 

@@ -1,6 +1,6 @@
 """Find the volume element map of every operation.
 
-Paper    Friebel et al., IMPACT 2023, definition 4.10; VEM from MLIR
+Paper    F Def. 4.10; VEM from MLIR
 Reads    volumes.isl, operations.yaml
 Writes   elements.isl    { result[element] -> operand[element] }
 Assumes  sizes fit (shape, describe).

@@ -1,6 +1,6 @@
 """Infer the sizes of volumes, forwards and backwards, and whether there are any.
 
-Source   Friebel et al., IMPACT 2023: shape inference through implied context, and feasibility
+Source   F: shape inference through implied context, and feasibility
 
 A size is a symbolic constant, `v_1` for dimension 1 of the volume v. Operations claim equations and
 inequalities of sizes; all of them together say which sizes there may be.

@@ -20,7 +20,7 @@ def task_first():
     return {"actions": ["true"], "task_dep": ["show"]}
 """
 HULL = """approximate: Approximate compressed instance sets by boxes of fixed size
-paper  Verdoolaege et al., IMPACT 2020, Sec. 5.3, eqs. (35)-(41), Examples 5.8, 5.9
+paper  Verdoolaege et al., IMPACT 2020, Sec. 5.3, (35)-(41), Ex. 5.8, 5.9
 reads  tasks.yaml, compressions.isl, instances.isl, allocations.isl
 feeds  simd: hulls.isl
 
@@ -30,7 +30,7 @@ on_x_context := [PE_X, PE_Y, index] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and
 on_x_hull := [PE_Y] -> { [i] : 8PE_Y <= i <= 7 + 8PE_Y } * on_x_context;
 """
 SIZE = """approximate: Approximate compressed instance sets by boxes of fixed size
-paper  Verdoolaege et al., IMPACT 2020, Sec. 5.3, eqs. (35)-(41), Examples 5.8, 5.9
+paper  Verdoolaege et al., IMPACT 2020, Sec. 5.3, (35)-(41), Ex. 5.8, 5.9
 reads  tasks.yaml, compressions.isl, instances.isl, allocations.isl
 feeds  simd: hulls.isl
 
@@ -117,7 +117,7 @@ def test_show_lists_the_stages(paper):
     assert lines[:3] == [
         "fc",
         "  parse        Turn the statements of a LAIR node into instance sets and access relations",
-        "               Sec. 4.1.1; writes lair.isl",
+        "               V Sec. 4.1.1; writes lair.isl",
     ]
     assert [line.split()[0] for line in lines[1::2]] == [*PIPELINE, *ANALYSES]
 
@@ -129,7 +129,7 @@ def test_show_gives_json(paper):
         "stage": "approximate",
         "title": "Approximate compressed instance sets by boxes of fixed size",
         "paper": (
-            "Verdoolaege et al., IMPACT 2020, Sec. 5.3, eqs. (35)-(41), Examples 5.8, 5.9"
+            "Verdoolaege et al., IMPACT 2020, Sec. 5.3, (35)-(41), Ex. 5.8, 5.9"
         ),
         "reads": ["tasks.yaml", "compressions.isl", "instances.isl", "allocations.isl"],
         "feeds": {"hulls.isl": ["simd"]},

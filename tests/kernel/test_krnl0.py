@@ -1,4 +1,4 @@
-"""The kernel of Friebel et al., IMPACT 2023, in projects/krnl0: every map that they print."""
+"""The kernel of F in projects/krnl0: every map that they print."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def krnl0(tmp_path_factory):
 
 
 def within(krnl0, text):
-    """Return a map as the paper prints it, within its implied context (definition 4.10)."""
+    """Return a map as the paper prints it, within its implied context (F Def. 4.10)."""
     volumes = krnl0.objects["volumes"]
     return isl.UnionMap(text).intersect_domain(volumes).intersect_range(volumes)
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 of Friebel et al.: hyperrectangular partitions by facts."""
+"""F Alg. 1: hyperrectangular partitions by facts."""
 
 from pathlib import Path
 

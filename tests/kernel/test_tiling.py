@@ -1,4 +1,4 @@
-"""Algorithm 2 of Friebel et al.: optimistic tiling, slices matched as functions of the tile."""
+"""F Alg. 2: optimistic tiling, slices matched as functions of the tile."""
 
 import math
 from pathlib import Path

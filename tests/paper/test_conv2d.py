@@ -1,4 +1,4 @@
-"""V, the 2D convolution: Example 5.6."""
+"""V, the 2D convolution: Ex. 5.6."""
 
 from collections.abc import Callable
 from typing import Any

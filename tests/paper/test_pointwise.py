@@ -1,4 +1,4 @@
-"""V, the degenerate 2D convolution: Example 5.7."""
+"""V, the degenerate 2D convolution: Ex. 5.7."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sec. III.A, III.D and III.E of Meister, Trading off Latency for Memory Bandwidth."""
+"""M Sec. III.A, III.D and III.E."""
 
 import random
 

@@ -161,7 +161,7 @@ def test_layer_yaml_tells_along_which_dimensions_pes_pass_elements_on(wanted, la
     ],
 )
 def test_a_placement_goes_around_a_torus(schedule, edges):
-    """Tiles of 2 x 4; eqs. (11), (12) hold along j, or i, if that loop steps from tile to tile."""
+    """Tiles of 2 x 4; M (11), (12) hold along j, or i, if that loop steps from tile to tile."""
     mapping = (
         'target: "{ PE[2, 2] }"\nplacement: "{ mm[i, j, k] -> PE[j//4, i//2] }"\n'
         f'schedule: "{{ mm[i, j, k] -> {schedule} }}"\ntopology: torus\n'

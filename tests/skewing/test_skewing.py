@@ -1,4 +1,4 @@
-"""Sec. III of Meister, Trading off Latency for Memory Bandwidth: schedules without broadcasts."""
+"""M Sec. III: schedules without broadcasts."""
 
 import islpy as isl
 import pytest

@@ -1,4 +1,4 @@
-"""Sec. II of Meister, Trading off Latency for Memory Bandwidth: spaces of references.
+"""M Sec. II: spaces of references.
 
 The coordinates are [k, i, j] in Example 1: time, then the PE.
 """

@@ -1,4 +1,4 @@
-"""Sec. III.J and VI of Meister, Trading off Latency for Memory Bandwidth: networks of PEs."""
+"""M Sec. III.J and VI: networks of PEs."""
 
 import itertools
 

@@ -1,6 +1,6 @@
 """What eliminating broadcasts gains and costs: tables and plots of docs/broadcast.md.
 
-Source   Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures, Sec. IV
+Source   M Sec. IV
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Layers of which the accesses are counted: on 16 x 16 PEs, in tiles that take a step each.
 
-Source   Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures, Sec. IV: the
+Source   M Sec. IV: the
          first one; the others are what is not shown there
 """
 

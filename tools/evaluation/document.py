@@ -1,6 +1,6 @@
 """The document that `doit evaluate` writes: tables in Markdown, and plots.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 6
+Source   V Sec. 6
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Build a layer as it is, but for some keys of its layer.yaml, and say what came of it.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 6: no input of the experiments has a zero
+Source   V Sec. 6: no input of the experiments has a zero
 """
 
 from __future__ import annotations

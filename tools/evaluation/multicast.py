@@ -1,6 +1,6 @@
 """What multicast is worth: the table of docs/multicast.md.
 
-Source   B. Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures
+Source   M
 """
 
 from __future__ import annotations

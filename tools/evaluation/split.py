@@ -1,6 +1,6 @@
 """What the cycles of a layer went into, and what kind of gain it has.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 6: the three groups of test cases
+Source   V Sec. 6: the three groups of test cases
 """
 
 from __future__ import annotations

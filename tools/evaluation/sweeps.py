@@ -1,6 +1,6 @@
 """Layers of which one figure changes from build to build.
 
-Source   Verdoolaege et al., IMPACT 2020, Sec. 6: what the speed-up depends on
+Source   V Sec. 6: what the speed-up depends on
 """
 
 from __future__ import annotations

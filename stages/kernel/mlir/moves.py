@@ -1,6 +1,6 @@
 """Operations that move elements: padding, slices, concatenation, new types.
 
-Source   Friebel et al., IMPACT 2023, A.2.6 (padding), definitions 4.8 and 4.9 (view, slice)
+Source   F A.2.6 (padding), Def. 4.8 and 4.9 (view, slice)
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An instance that takes one of two values by its indices reads an element of a new volume, which is a
 copy of one or the other; an index that is a value is an element of a volume that counts.
 
-Source   Friebel et al., IMPACT 2023, A.2.6: a copy in pieces; MLIR, dialect linalg: linalg.index
+Source   F A.2.6: a copy in pieces; MLIR, dialect linalg: linalg.index
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Structured operations: instances of loops that read and write elements by affine maps.
 
-Source   Friebel et al., IMPACT 2023: MLIR `linalg::LinalgOp`, VEM from MLIR
+Source   F: MLIR `linalg::LinalgOp`, VEM from MLIR
 """
 
 from __future__ import annotations

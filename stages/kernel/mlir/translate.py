@@ -1,6 +1,6 @@
 """Turn a function in MLIR into the operations of a kernel, with claims of their sizes.
 
-Source   Friebel et al., IMPACT 2023: MLIR types define the volumes, MLIR operations define volume
+Source   F: MLIR types define the volumes, MLIR operations define volume
          element maps
 """
 

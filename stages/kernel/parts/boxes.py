@@ -1,6 +1,6 @@
 """Hyperrectangles of a volume whose elements are computed alike.
 
-Source   Friebel et al., IMPACT 2023, Algorithm 1: code for disjoint hyperrectangles
+Source   F Alg. 1: code for disjoint hyperrectangles
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Regions of a part: its tiles of one size, and those of the sums that it is made of.
 
-Source   Friebel et al., IMPACT 2023, Algorithm 2: tiles of outputs
+Source   F Alg. 2: tiles of outputs
 """
 
 from __future__ import annotations

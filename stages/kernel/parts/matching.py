@@ -1,7 +1,7 @@
 """Slices of volumes as affine functions of tile indices.
 
-Source   Friebel et al., IMPACT 2023, Algorithm 2, MatchSlice: offsets and strides are affine
-         functions of the tile indices, found dimension by dimension; definition 4.9 (slice)
+Source   F Alg. 2, MatchSlice: offsets and strides are affine
+         functions of the tile indices, found dimension by dimension; Def. 4.9 (slice)
 """
 
 from __future__ import annotations

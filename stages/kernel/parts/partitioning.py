@@ -1,6 +1,6 @@
 """Split the results of operations into parts, each computed by code of its own.
 
-Source   Friebel et al., IMPACT 2023, Algorithm 1: code for disjoint hyperrectangles
+Source   F Alg. 1: code for disjoint hyperrectangles
 
 A part is a hyperrectangle of a volume of which all elements are computed alike: the instances that
 get their operands in one way are the same for each of them. There, a read of a padded volume is a

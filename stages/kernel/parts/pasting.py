@@ -1,6 +1,6 @@
 """Which tiles there are, which take the results of others, and where their slices are.
 
-Source   Friebel et al., IMPACT 2023, Algorithms 1 and 2: ExtractSlice, InsertSlice
+Source   F Alg. 1 and 2: ExtractSlice, InsertSlice
 """
 
 from __future__ import annotations

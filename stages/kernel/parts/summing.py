@@ -1,6 +1,6 @@
 """Sums of partial results as code of tiles.
 
-Source   Friebel et al., IMPACT 2023, Algorithm 2, which leaves open what tiles of reductions need
+Source   F Alg. 2, which leaves open what tiles of reductions need
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tiles of a part of a result: what each of them computes, and of which slices of the inputs.
 
-Source   Friebel et al., IMPACT 2023, Algorithm 2: tiles of outputs, slices of operands
+Source   F Alg. 2: tiles of outputs, slices of operands
 """
 
 from __future__ import annotations

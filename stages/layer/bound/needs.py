@@ -1,6 +1,6 @@
 """Which elements that arrive each PE takes, and which ones what leaves must wait for.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2: streams; goes beyond it
+Paper    V Sec. 4.2: streams; goes beyond it
 """
 
 from __future__ import annotations

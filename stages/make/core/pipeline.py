@@ -13,14 +13,26 @@ from stages.make.store.believed import matches
 from stages.make.store.folders import LayerFolder, every_stage, names_meant, parts_of
 
 PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
+CITED = {
+    "V": "Verdoolaege et al., IMPACT 2020",
+    "F": "Friebel et al., IMPACT 2023",
+    "M": "Meister, Trading off Latency for Memory Bandwidth",
+}
+"""The papers by the letters of docs/paper.md."""
 
 
 @functools.cache
 def paper_of(stage: str) -> str:
-    """Return the section of the paper that a stage is, from its docstring; empty for none."""
+    """Return where a paper has a stage, as `V Sec. 5.1`, from its docstring; empty for nowhere."""
     tree = ast.parse(path_of(stage).read_text(encoding="utf-8"))
     found = PAPER.search(ast.get_docstring(tree) or "")
     return " ".join(found[1].split()) if found else ""
+
+
+def cite(place: str) -> str:
+    """Return a place in a paper with the paper's name: `Verdoolaege et al., ..., Sec. 5.1`."""
+    letter, _, rest = place.partition(" ")
+    return f"{CITED[letter]}, {rest}" if letter in CITED else place
 
 
 def stage_named(folder: LayerFolder, word: str) -> str | None:

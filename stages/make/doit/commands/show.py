@@ -14,6 +14,7 @@ from stages.diagnose import UserError
 from stages.make.core.declare import declaration
 from stages.make.core.nearest import did_you_mean, nearest_task
 from stages.make.core.pipeline import (
+    cite,
     feeds,
     files_written,
     paper_of,
@@ -180,21 +181,16 @@ def _overview(folder: LayerFolder) -> str:
     note = {stage: ", when asked for" for stage in folder.analyses}
     lines = [
         f"  {paint('bold', f'{stage:<{width}}')}  {declaration(stage).title}{note.get(stage, '')}\n"
-        f"  {'':<{width}}  {paint('dim', _short(paper_of(stage)))}; writes {writes[stage]}"
+        f"  {'':<{width}}  {paint('dim', paper_of(stage))}; writes {writes[stage]}"
         for stage in known
     ]
     return "\n".join([folder.name, *lines])
 
 
-def _short(paper: str) -> str:
-    """Return the section of the paper without its title."""
-    return paper.partition("IMPACT 2020, ")[2] or paper
-
-
 def _section(folder: LayerFolder, stage: str, files: list[Shown]) -> str:
     lines = [
         f"{paint('bold', stage)}: {declaration(stage).title}",
-        f"paper  {paper_of(stage)}",
+        f"paper  {cite(paper_of(stage))}",
         f"reads  {', '.join(declaration(stage).reads)}",
         *(f"feeds  {', '.join(to)}: {name}" for name, to in feeds(folder, stage).items() if to),
     ]
@@ -221,7 +217,7 @@ def _data(folder: LayerFolder, stage: str, files: list[Shown]) -> dict[str, Any]
         "layer": folder.name,
         "stage": stage,
         "title": declaration(stage).title,
-        "paper": paper_of(stage),
+        "paper": cite(paper_of(stage)),
         "reads": list(declaration(stage).reads),
         "feeds": feeds(folder, stage),
         "files": [
