@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = 12
 PLAIN = (
-    "diagnose.py", "fabric", "machine", "make", "mapping", "nesting.py", "poly", "report", "shipped.py",
-    "yaml_limits.py",
+    "diagnose.py", "fabric", "machine", "make", "mapping", "nesting.py", "poly", "report",
+    "shipped.py", "yaml_limits.py",
 )
 
 STAGE = '''"""{title}.

@@ -3,7 +3,6 @@
 import pytest
 
 from stages.make.core.layers import open_folder
-from stages.make.core.session import begin, session
 from tests.e2e.conftest import DODO, LAYER_DODO, ROOT
 
 KERNEL_SAYS = (
@@ -54,8 +53,6 @@ def test_a_bug_in_one_kernel_is_a_line_where_nothing_is_built(tmp_path, monkeypa
     monkeypatch.setattr("stages.make.core.faults.perform", lambda name, inputs: {}["="])
     (tmp_path / "k.mlir").write_text("nonsense\n", encoding="utf-8")
     (tmp_path / "kernel.yaml").write_text("facts: []\n", encoding="utf-8")
-    begin()
-    assert open_folder(tmp_path).parts == ()
-    assert session().unread == {
-        tmp_path.name: "KeyError: '=', a bug of ours, which a build shows"
-    }
+    folder = open_folder(tmp_path)
+    assert folder.parts == ()
+    assert folder.unread == "KeyError: '=', a bug of ours, which a build shows"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.make.core import network
+from stages.make.core import network, plans
 from stages.make.core.layers import open_folder
 from stages.make.core.network import read_plan
 
@@ -19,7 +19,8 @@ def folder(tmp_path):
 def test_the_plan_of_a_network_is_kept_as_long_as_its_code_stays(folder, monkeypatch):
     plan = read_plan(folder)
     assert plan == {"parts": {"a": "a", "b": "b"}, "crossings": [["b", "x", "a", "y"]]}
-    monkeypatch.setattr(network, "_planned", lambda content: network.NOTHING)
+    nothing = {"parts": {}, "crossings": []}
+    monkeypatch.setattr(network, "_plan", lambda folder: nothing)
     assert read_plan(folder) == plan
-    monkeypatch.setattr(network, "code_digest", lambda stage: f"another {stage}")
-    assert read_plan(folder) == network.NOTHING
+    monkeypatch.setattr(plans, "code_digest", lambda stage: f"another {stage}")
+    assert read_plan(folder) == nothing

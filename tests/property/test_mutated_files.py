@@ -18,7 +18,6 @@ from stages.diagnose import UserError, UserErrors, source_of
 from stages.make.core.action import run_stage
 from stages.make.core.edits import check_edit
 from stages.make.core.layers import open_folder
-from stages.make.core.session import begin, session
 from stages.make.store.folders import parts_of
 from stages.make.store.settings import shared_store
 from tests.property.mutants import FOLDERS, ROOT, write_mutant
@@ -76,7 +75,6 @@ def told(kind, code, said, folder):
 
 def ended(kind, name, folder):
     """Return how a mutant ended, in this process."""
-    begin()
     try:
         build(kind, name, folder)
     except (UserError, UserErrors) as error:
@@ -87,7 +85,8 @@ def ended(kind, name, folder):
     except BaseException:
         traceback.print_exc()
         return WRONG
-    bugs = [why for why in session().unread.values() if "a bug of ours" in why]
+    why = open_folder(folder).unread
+    bugs = [why] if "a bug of ours" in why else []
     sys.stderr.writelines(bugs)
     return WRONG if bugs else FINE
 

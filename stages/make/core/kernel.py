@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stages.diagnose import headline
-from stages.make.core.session import session
+from stages.make.core.plans import kept_plan
 from stages.make.store.believed import is_inside, is_word
 from stages.make.store.folders import (
     KERNEL,
@@ -21,8 +21,6 @@ from stages.make.store.folders import (
     files_in,
     names_of,
 )
-from stages.make.store.given import content_of
-from stages.make.store.state import state_of
 
 if TYPE_CHECKING:
     from stages.make.core.folder_inputs import FolderInputs
@@ -35,11 +33,15 @@ that each other input is; parts come after those whose results they take."""
 def open_kernel(folder: LayerFolder) -> LayerFolder:
     """Return a kernel folder with the parts of its result, if kernel.yaml asks for some.
 
-    Without any where it is wrong: what is wrong is said by the stages, which read it again.
+    Where it is wrong there are none, and it is `unread`: what is wrong is said by the stages in a
+    build, with a traceback of a bug.
     """
     from stages import KERNEL as STAGES, TILES
 
-    plan = read_plan(folder)
+    try:
+        plan = read_plan(folder)
+    except Exception as error:  # a stage fails with it again
+        return replace(folder, stages=STAGES + TILES, unread=headline(error))
     if plan is None:
         return folder
     parts: dict[str, LayerFolder] = {}
@@ -117,25 +119,17 @@ def _is_written(kernel: LayerFolder, path: Path) -> bool:
 def read_plan(folder: LayerFolder) -> Plan | None:
     """Return the parts that kernel.yaml asks for; None where it asks for none.
 
-    Kept in the state by the name of the kernel, with the digest of what it follows from, so that a
-    build with nothing to do reads no MLIR. There are no parts where something is wrong: the
-    stages say so in a build, and the session knows why for those who only look at folders.
+    Raises any Exception where something is wrong: UserError, or another one for a bug.
     """
     names = sorted(n for n in files_in(folder.path) if n == KERNEL or n.endswith(MLIR))
     if KERNEL not in names:
         return None
-    state = state_of(folder.home / STATE)
-    try:
-        digest, kept = _digest(folder, names), state.get("kernels", folder.name)
-        if isinstance(kept, list) and kept[:1] == [digest] and _is_plan(kept[1]):
-            found: Plan | None = kept[1]
-            return found
-        plan = _plan(folder)
-    except Exception as error:  # whoever builds it is told by a stage, with a traceback of a bug
-        session().unread[folder.name] = headline(error)
-        return {}
-    state.keep("kernels", {folder.name: (digest, plan)})
-    return plan
+    from stages import KERNEL as STAGES, TILES
+
+    found: Plan | None = kept_plan(
+        folder, names, STAGES + TILES, _is_plan, functools.partial(_plan, folder)
+    )
+    return found
 
 
 def _is_plan(data: Any) -> bool:
@@ -146,18 +140,6 @@ def _is_plan(data: Any) -> bool:
     taken = [(tensor, *of) for _, takes in data.values() for tensor, of in takes.items()]
     words = [*data, *(word for each in taken for word in each)]
     return all(map(is_word, words)) and all(map(is_inside, files))
-
-
-def _digest(folder: LayerFolder, names: list[str]) -> str:
-    """Return the digest of what a plan follows from: the code, and the files of some names."""
-    from stages import KERNEL as STAGES, TILES
-    from stages.make.core.network import plan_code
-
-    known = hashlib.sha256(plan_code(folder.home, STAGES + TILES).encode())
-    for name in names:
-        content = content_of(folder.path / name)
-        known.update(f"{name}\0{len(content)}\0".encode() + content)
-    return known.hexdigest()
 
 
 def _plan(folder: LayerFolder) -> Plan | None:

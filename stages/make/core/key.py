@@ -15,7 +15,6 @@ from pathlib import Path
 
 from stages.fabric.command import State, compiler_state
 from stages.make.core.declare import declaration
-from stages.make.core.session import session
 from stages.make.store.files import read_file
 from stages.make.store.folders import KERNEL, LAYER, LayerFolder, file_of, further_file, names_meant
 from stages.make.store.memo import Memo
@@ -96,15 +95,21 @@ def code_digest(stage: str) -> str:
 
 
 def code_units(stage: str) -> Mapping[str, str]:
-    """Return the digest of each unit of a stage's code and tools, computed if the session has none.
+    """Return the digest of each unit of a stage's code and tools, computed once a process.
 
     The code is what runs every stage, the stage's module, and what these import, a unit for each
     file; the tools are Python and its packages, and for stages that compile the C compiler.
     """
-    known = session().code
+    known = known_units()
     if stage not in known:
         known[stage] = _code_units(stage)
     return known[stage]
+
+
+@functools.cache
+def known_units() -> dict[str, Mapping[str, str]]:
+    """Return those that this process knows, by stage: who kept some from another one adds them."""
+    return {}
 
 
 def _code_units(stage: str) -> dict[str, str]:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+import functools
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from stages import NETWORK as STAGES
-from stages.diagnose import Source, headline, source_of
-from stages.make.core.key import code_digest
+from stages.diagnose import headline, source_of
 from stages.make.core.layers import open_folder
-from stages.make.core.session import session
-from stages.make.core.sweep import Sweep
+from stages.make.core.plans import kept_plan
 from stages.make.store.believed import is_name, is_word
 from stages.make.store.folders import (
     LAYER,
     NETWORK,
-    STATE,
     Crossing,
     LayerFolder,
     file_of,
@@ -26,22 +21,23 @@ from stages.make.store.folders import (
     shown_path,
 )
 from stages.make.store.given import content_of
-from stages.make.store.state import state_of
 
 Plan = dict[str, Any]
 """`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,
 and the part and tensor that it is."""
-
-NOTHING: Plan = {"parts": {}, "crossings": []}
+KEYS = {"parts", "crossings"}
 
 
 def open_network(folder: LayerFolder) -> LayerFolder:
     """Return a network folder with its parts; without any where its network.yaml is wrong.
 
-    A part that is no layer folder is left out. What is wrong is said by the stage `connect`, which
-    reads the file again.
+    Then it is `unread`: what is wrong is said by the stage `connect`, which reads the file again.
+    A part that is no layer folder is left out.
     """
-    plan = read_plan(folder)
+    try:
+        plan = read_plan(folder)
+    except Exception as error:  # the stage fails with it again
+        return replace(folder, stages=STAGES, analyses=(), unread=headline(error))
     parts: dict[str, LayerFolder] = {}
     for name, path in plan["parts"].items():
         parts[name] = _part(folder, name, path, _crossings(folder, name, plan, parts))
@@ -96,45 +92,23 @@ def _is_layer(part: LayerFolder) -> bool:
 
 
 def read_plan(folder: LayerFolder) -> Plan:
-    """Return what network.yaml says; nothing where it is wrong, or cannot be read.
+    """Return what network.yaml says.
 
-    Kept in the state by the name of the network, with the digest of the file and of the code that
-    reads it, so that a build with nothing to do reads no YAML.
+    Raises any Exception where something is wrong: UserError, or another one for a bug.
     """
-    state = state_of(folder.home / STATE)
-    try:
-        content = content_of(folder.path / NETWORK)
-        digest = hashlib.sha256(plan_code(folder.home, STAGES).encode() + content).hexdigest()
-        kept = state.get("networks", folder.name)
-        if isinstance(kept, list) and kept[:1] == [digest] and _is_plan(kept[1]):
-            return dict(kept[1])
-        plan = _planned(source_of(shown_path(folder.path / NETWORK), content))
-    except Exception as error:  # whoever builds it is told by a stage, with a traceback of a bug
-        session().unread[folder.name] = headline(error)
-        return NOTHING
-    state.keep("networks", {folder.name: (digest, plan)})
-    return plan
+    return dict(kept_plan(folder, [NETWORK], STAGES, _is_plan, functools.partial(_plan, folder)))
 
 
 def _is_plan(data: Any) -> bool:
     """Return whether data that was kept is a plan, whose names lead nowhere else."""
-    if not isinstance(data, dict) or data.keys() != NOTHING.keys():
+    if not isinstance(data, dict) or data.keys() != KEYS:
         return False
     names = [*data["parts"], *(name for crossing in data["crossings"] for name in crossing)]
     return all(map(is_word, names)) and all(map(is_name, data["parts"].values()))
 
 
-def plan_code(home: Path, stages: Sequence[str]) -> str:
-    """Return the digest of the code of some stages, with which plans are kept.
-
-    A build with nothing to do knows it from the last one.
-    """
-    known = session()
-    known.sweep = known.sweep or Sweep(home)
-    return " ".join(map(code_digest, stages))
-
-
-def _planned(source: Source) -> Plan:
+def _plan(folder: LayerFolder) -> Plan:
     from stages.mapping.network_yaml import plan_of, read_network
 
-    return plan_of(read_network(source))
+    path = folder.path / NETWORK
+    return plan_of(read_network(source_of(shown_path(path), content_of(path))))

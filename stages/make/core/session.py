@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from stages.make.core.action import Result
-    from stages.make.core.sweep import Sweep
     from stages.make.core.units import Units
     from stages.make.store.folders import LayerFolder
 
@@ -31,10 +29,7 @@ class Session:
     have tasks, and `stages` the layer and the stage of each of these, by name; `selected` are the
     layers that are to be built whole, `asked` those of them that the user named.
     Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
-    `unread` says of networks and kernels why their parts are not known.
-    `code` gives the digests of the units of code of each stage, as far as they are known.
-    A `verbose` build prints everything.
-    `interrupted` is the signal that did so, `lost` the one that ended another process of the build.
+    One that `is_swept` asks which layers nothing happened to. A `verbose` one prints everything.
     """
 
     arguments: list[str] | None = None
@@ -47,19 +42,15 @@ class Session:
     home: Path | None = None
     units: Units | None = None
     loads: bool = False
-    sweep: Sweep | None = None
+    is_swept: bool = False
     folders: dict[str, LayerFolder] = field(default_factory=dict)
     stages: dict[str, tuple[LayerFolder, str]] = field(default_factory=dict)
     selected: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
     clean: set[str] = field(default_factory=set)
     unchanged: int = 0
-    unread: dict[str, str] = field(default_factory=dict)
-    code: dict[str, Mapping[str, str]] = field(default_factory=dict)
     results: dict[str, Result] = field(default_factory=dict)
     reporter: Reporter | None = None
-    interrupted: int = 0
-    lost: int = 0
 
 
 _CURRENT = [Session()]

@@ -8,6 +8,7 @@ lost, tasks are made and each finds for itself that it is up to date.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import marshal
 import os
@@ -17,8 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stages.make.core.key import compiler
-from stages.make.core.session import session
+from stages.make.core.key import compiler, known_units
 from stages.make.store.files import remove_left_overs
 from stages.make.store.folders import (
     NETWORK,
@@ -31,7 +31,7 @@ from stages.make.store.folders import (
     parts_of,
 )
 from stages.make.store.memo import FINE, SECOND, is_fresh
-from stages.make.store.state import state_of
+from stages.make.store.state import MOST_OPEN, state_of
 from stages.shipped import STAGES, shipped
 
 if TYPE_CHECKING:
@@ -52,16 +52,17 @@ class Sweep:
         now = time.time_ns()
         self._may_change = any(is_fresh(changed, now) for changed in _changes(code))
         self._settled: dict[str, Any] = {}
-        self._known = None if session().arguments else self._state.every("layers")
-        session().code |= self._known_units()
+        known_units().update(self._known_units())
 
-    def is_clean(self, name: str, places: Iterable[Place], changing: Collection[str] = ()) -> bool:
+    def is_clean(
+        self, name: str, places: Iterable[Place], changing: Collection[str] = (),
+        is_one_of_many: bool = False,
+    ) -> bool:
         """Return whether nothing happened to a layer since it was up to date.
 
         It may if it reads, outside of its folders, one of the paths that are `changing`.
         """
-        every = self._known
-        known = self._state.get("layers", name) if every is None else every.get(name)
+        known = self._every.get(name) if is_one_of_many else self._state.get("layers", name)
         if not isinstance(known, list) or known[:1] != [self._code]:
             return False
         _, further, digest = known
@@ -94,12 +95,22 @@ class Sweep:
     def save(self) -> None:
         """Keep what was found out for the next build."""
         if self._settled and not self._may_change:
-            self._state.keep("code", {"units": (self._code, session().code)})
+            self._state.keep("code", {"units": (self._code, known_units())})
             self._state.keep("layers", self._settled)
+
+    @functools.cached_property
+    def _every(self) -> dict[str, Any]:
+        return self._state.every("layers")
 
     def _known_units(self) -> dict[str, Any]:
         known = self._state.get("code", "units")
         return known[1] if isinstance(known, list) and known[:1] == [self._code] else {}
+
+
+@functools.lru_cache(MOST_OPEN)
+def sweep_of(home: Path) -> Sweep:
+    """Return that of a workspace, begun once a process."""
+    return Sweep(home)
 
 
 def find_folders(

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from stages.make.core.declare import declaration
-from stages.make.core.session import session
 from stages.make.store.folders import STATE, LayerFolder, file_of, names_meant
 from stages.make.store.memo import memo_of
 
@@ -35,7 +34,8 @@ def values_of(folder: LayerFolder, stage: str) -> dict[str, Any]:
     `cycles.simd`, each one in it.
     """
     found = files_of(folder, stage)
-    values: dict[str, Any] = {"file_dep": [path_from_here(path) for path in found.values()]}
+    paths = [path_from_here(path, folder.home) for path in found.values()]
+    values: dict[str, Any] = {"file_dep": paths}
     if RESULTS in found:
         results = json.loads(found[RESULTS].read_text("utf-8"))
         values |= dict(_within("", results))
@@ -49,12 +49,12 @@ def result_of(folder: LayerFolder, stage: str) -> dict[str, str | None] | None:
     return {name: memo.digest(path) for name, path in found.items()} or None
 
 
-def path_from_here(path: Path) -> str:
-    """Return a path as a dodo file has it: from its own folder, within its workspace."""
-    name, below, home = str(path), f"{os.getcwd()}/", session().home
+def path_from_here(path: Path, home: Path) -> str:
+    """Return a path as a dodo file has it: from its own folder, within the workspace `home`."""
+    name, below = str(path), f"{os.getcwd()}/"
     if name.startswith(below):
         return name.removeprefix(below)
-    return os.path.relpath(name) if home is not None and path.is_relative_to(home) else name
+    return os.path.relpath(name) if path.is_relative_to(home) else name
 
 
 def _within(prefix: str, data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

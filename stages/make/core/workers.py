@@ -11,8 +11,6 @@ import threading
 import time
 from collections.abc import Iterator
 
-from stages.make.core.session import session
-
 GRACE = 1.0
 """How many seconds a stage has to put away what it was writing."""
 
@@ -26,7 +24,9 @@ class Workers:
     """All processes that doit forks from here on.
 
     Two pipes on which nothing is ever written tell one side that the other is no more: only doit's
-    own process keeps `_hold` open, and only it closes `_alive`.
+    own process keeps `_hold` open, and only it closes `_alive`. `interrupted` is the signal that
+    interrupted the build, `lost` the one that ended another process of it. What doit forks for a
+    dodo file that is not one of ours is left alone: those `are_ours`, or not.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,8 @@ class Workers:
         self._hold: int | None = hold
         self._watch, self._alive = os.pipe()
         self._acts = self._leaves = self._undisturbed = False
-        self._late = 0
+        self._late = self.lost = self.interrupted = 0
+        self.are_ours = False
         self._mask: set[int | signal.Signals] = set()
         os.register_at_fork(
             before=self._block, after_in_parent=self._unblock, after_in_child=self._begin
@@ -67,7 +68,7 @@ class Workers:
 
     def lose(self, number: int) -> None:
         """Note the signal that ended a process, which this one waited for."""
-        session().lost = number
+        self.lost = number
         if self.is_one():
             os.kill(os.getpid(), number)
 
@@ -86,7 +87,7 @@ class Workers:
         try:
             yield
         except Exception as error:
-            if session().interrupted:
+            if self.interrupted:
                 raise KeyboardInterrupt from error
             raise
         finally:
@@ -118,7 +119,7 @@ class Workers:
             known.update(multiprocessing.process._children)  # type: ignore[attr-defined]
             killed = [p.exitcode for p in known if p.exitcode is not None and p.exitcode < 0]
             if killed:
-                session().lost = -killed[0]
+                self.lost = -killed[0]
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
                 return
 
@@ -130,7 +131,7 @@ class Workers:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def _begin(self) -> None:
-        if session().home is not None:
+        if self.are_ours:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             if self._hold is not None:
                 os.close(self._hold)

@@ -114,6 +114,6 @@ def _add_reasons(status: DependencyStatus, name: str) -> None:
     if is_marked(_home(), name, FORGOTTEN):
         status.add_reason("uptodate_false", ("it was forgotten", (), {}))
     for read in sorted(n for n in now if now[n] != last["reads"].get(n)):
-        status.add_reason("changed_file_dep", path_from_here(file_of(folder, read)))
+        status.add_reason("changed_file_dep", path_from_here(file_of(folder, read), folder.home))
     for written in sorted(set(last.get("writes", ())) - files_of(folder, stage).keys()):
-        status.add_reason("missing_target", path_from_here(file_of(folder, written)))
+        status.add_reason("missing_target", path_from_here(file_of(folder, written), folder.home))

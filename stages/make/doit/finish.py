@@ -8,6 +8,7 @@ from typing import Any
 
 from stages.make.core.declare import declaration
 from stages.make.core.session import session
+from stages.make.core.sweep import sweep_of
 from stages.make.core.task_values import RESULTS
 from stages.make.doit.reporter import StageReporter
 from stages.make.store.folders import STATE, LayerFolder, file_of, folders_of
@@ -70,11 +71,12 @@ def _tasks(folder: LayerFolder) -> list[str]:
 def _settle(names: set[str]) -> None:
     """Note the layers that are up to date, so that the next build need not look at their tasks."""
     known = session()
-    if known.sweep is None or known.keep_edits:
+    if known.home is None or not known.is_swept or known.keep_edits:
         return
+    sweep = sweep_of(known.home)
     for name in sorted(names - known.clean):
-        known.sweep.settle(known.folders[name], known.results)
-    known.sweep.save()
+        sweep.settle(known.folders[name], known.results)
+    sweep.save()
 
 
 def _is_right(results: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from doit.exceptions import InvalidTask
 from doit.task import Task
 
 from stages.make.core.session import session
-from stages.make.core.sweep import Sweep, remove_temporary
+from stages.make.core.sweep import remove_temporary, sweep_of
 from stages.make.core.units import Unit, Units, asked_of
 from stages.make.doit.references import Paths, References, reached_by
 from stages.make.doit.tasks import group_of, tasks_of
@@ -121,8 +121,9 @@ def _is_clean(reach: Reach, unit: Unit) -> bool:
     if reach.everything or known.always or not reach.is_swept or unit.name in reach.touched:
         return False
     assert known.home is not None
-    known.sweep = known.sweep or Sweep(known.home)
-    return known.sweep.is_clean(unit.name, unit.places, reach.write)
+    known.is_swept = True
+    is_one_of_many = not known.arguments
+    return sweep_of(known.home).is_clean(unit.name, unit.places, reach.write, is_one_of_many)
 
 
 def _is_wanted(reach: Reach, unit: str, task: str) -> bool:

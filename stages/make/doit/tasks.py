@@ -174,14 +174,14 @@ def _stage_task(folder: LayerFolder, stage: str) -> Task:
 def _paths_read(folder: LayerFolder, stage: str) -> list[str]:
     """Return the paths of what a stage reads, as dodo files have them: those that there are."""
     names = names_meant(folder, declaration(stage).reads)
-    return list(dict.fromkeys(path_from_here(file_of(folder, name)) for name in names))
+    return list(dict.fromkeys(path_from_here(file_of(folder, name), folder.home) for name in names))
 
 
 def _paths_written(folder: LayerFolder, stage: str) -> list[str]:
     """Return the paths of what a stage writes, of patterns those that there are."""
     names = {name for name in declaration(stage).writes if not is_pattern(name)}
     names |= files_of(folder, stage).keys()
-    return sorted(path_from_here(file_of(folder, name)) for name in names)
+    return sorted(path_from_here(file_of(folder, name), folder.home) for name in names)
 
 
 def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -> None:

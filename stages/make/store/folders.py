@@ -44,7 +44,8 @@ class LayerFolder:
     the layer folder itself outside of one; `stages` build it, and `analyses` run only if they are
     asked for. A network folder is one too, and has `parts` by their names: it calls the `lair.isl`
     of its part a `a/lair.isl`. So is a kernel folder, which has a `.mlir` instead of a layer.yaml;
-    its parts are `asked_in` its kernel.yaml.
+    its parts are `asked_in` its kernel.yaml. Where it cannot be known which parts there are,
+    `unread` says why.
     """
 
     name: str
@@ -57,6 +58,7 @@ class LayerFolder:
     crossings: tuple[Crossing, ...] = ()
     parts: tuple[tuple[str, LayerFolder], ...] = ()
     asked_in: Path | None = None
+    unread: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how another process makes it: one object there for all tasks of the folder."""

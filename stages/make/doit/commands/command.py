@@ -57,6 +57,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         self.loader = task_loader
         self.cmds = cmds
         self._kwargs = kwargs
+        self._seen: list[LayerFolder] = []
         begin_command(task_loader, cmds, self.bin_name)
 
     @abstractmethod
@@ -92,7 +93,8 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
 
     def layers(self) -> list[LayerFolder]:
         """Return every layer, network and kernel of this dodo file; parts before networks."""
-        return layers_at(Path.cwd())
+        self._seen = layers_at(Path.cwd())
+        return self._seen
 
     def select(self, words: Sequence[str]) -> tuple[list[LayerFolder], list[str]]:
         """Return the layers that words name, else all, and the words that name no layer.
@@ -160,7 +162,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         try:
             with printing():
                 code = self.act(options, words)
-            tell_unread()
+            tell_unread(self._seen)
         except (UserError, UserErrors) as error:
             sys.stderr.write(str(error))
             return 1

@@ -37,6 +37,7 @@ from stages.make.core.session import session
 from stages.make.doit.database import open_database
 from stages.make.doit.loading import watch_loading
 from stages.make.doit.pipe import open_streams, printing
+from stages.make.store.folders import LayerFolder
 
 OF_LAIRMAKE = ("bench", "lint", "test", "test:long", "types")
 """The tasks beside layers that the dodo.py of Lairmake itself has."""
@@ -67,14 +68,13 @@ def our_commands(cmds: Any) -> list[str]:
     ]
 
 
-def tell_unread() -> None:
+def tell_unread(folders: Iterable[LayerFolder]) -> None:
     """Say of each network and kernel that cannot be read why its parts are not shown.
 
     A build does not: there a stage says what is wrong.
     """
-    if session().arguments is None:
-        for name, why in sorted(session().unread.items()):
-            sys.stderr.write(f"warning: {name} is shown without its parts: {why}\n")
+    for name, why in sorted({each.name: each.unread for each in folders if each.unread}.items()):
+        sys.stderr.write(f"warning: {name} is shown without its parts: {why}\n")
 
 
 def late_option(options: Iterable[CmdOption], words: Sequence[str]) -> int | None:
@@ -115,7 +115,8 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             code = 0
             with printing():
                 code = int(super().execute(params, args) or 0)
-            tell_unread()
+            if session().arguments is None:
+                tell_unread(session().folders.values())
             return code
         except (UserError, UserErrors) as error:
             sys.stderr.write(str(error))

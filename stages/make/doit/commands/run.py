@@ -112,6 +112,7 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
     @functools.wraps(DoitRun._execute)
     def _execute(self, *args: Any, **options: Any) -> Any:
         words, known = self.sel_tasks or [], session()
+        workers().are_ours = known.home is not None
         is_last = known.home is not None and words[1:] and words[-1] == "-v"
         if is_last and len(words) - 1 in words_at(words, self.task_list):
             known.verbose = bool(words.pop())
@@ -155,13 +156,13 @@ def _interrupted() -> int:
     for each in all_apart():
         each.end()
     workers().end()
-    if session().lost:
-        name = signal.Signals(session().lost).name
+    if workers().lost:
+        name = signal.Signals(workers().lost).name
         said = f"error: {name} ended a process of the build; what is done is kept"
         sys.stderr.write(f"{said}\n{LOST.format(session().program)}\n")
         return 2
     sys.stderr.write("interrupted: what is done is kept\n")
-    return 128 + (session().interrupted or signal.SIGINT)
+    return 128 + (workers().interrupted or signal.SIGINT)
 
 
 @contextlib.contextmanager
@@ -187,7 +188,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
         if number == signal.SIGTERM:
             workers().leave()
         return
-    known.interrupted = number
+    workers().interrupted = number
     for each in SIGNALS:
         signal.signal(each, signal.SIG_DFL)
     raise KeyboardInterrupt

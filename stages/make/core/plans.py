@@ -1,0 +1,45 @@
+"""What follows from files of a folder before any stage ran: which parts it has, kept in the state.
+
+A build with nothing to do reads neither YAML nor MLIR for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from stages.make.core.key import code_digest
+from stages.make.core.sweep import sweep_of
+from stages.make.store.folders import STATE, LayerFolder
+from stages.make.store.given import content_of
+from stages.make.store.state import state_of
+
+KIND = "plans"
+
+
+def kept_plan(
+    folder: LayerFolder, names: Iterable[str], stages: Sequence[str],
+    is_plan: Callable[[Any], bool], make: Callable[[], Any],
+) -> Any:
+    """Return what `make` does, unless it is kept for the same code of stages and the same files.
+
+    What is kept is believed if it `is_plan`. Raises what `make` does, and UserError for a file of
+    these names that cannot be read.
+    """
+    state, digest = state_of(folder.home / STATE), _digest(folder, names, stages)
+    kept = state.get(KIND, folder.name)
+    if isinstance(kept, list) and kept[:1] == [digest] and is_plan(kept[1]):
+        return kept[1]
+    plan = make()
+    state.keep(KIND, {folder.name: (digest, plan)})
+    return plan
+
+
+def _digest(folder: LayerFolder, names: Iterable[str], stages: Sequence[str]) -> str:
+    sweep_of(folder.home)  # knows the digests of code that did not change
+    known = hashlib.sha256(" ".join(map(code_digest, stages)).encode())
+    for name in names:
+        content = content_of(folder.path / name)
+        known.update(f"{name}\0{len(content)}\0".encode() + content)
+    return known.hexdigest()
