@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import build, check, current_key
+from stages.make.core.action import build
 from stages.make.core.disk import SAFELY
+from stages.make.core.forecast import current_key, is_up_to_date
 from stages.make.core.layers import is_buildable, lone_folder, open_folder
 from stages.make.core.network import network_of
 from stages.make.core.pipeline import files_written, needed, orders, tasks_of_folders, writer_of
@@ -93,7 +94,7 @@ def state_now(folder: LayerFolder, label: str = "now") -> State:
 
 def first_out_of_date(folder: LayerFolder, stages: Sequence[str]) -> str | None:
     """Return the first of some stages that is not known to be up to date; None if all are."""
-    return next((stage for stage in stages if check(stage, folder) is None), None)
+    return next((stage for stage in stages if not is_up_to_date(stage, folder)), None)
 
 
 def _files(folder: LayerFolder) -> dict[str, bytes]:

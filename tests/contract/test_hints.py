@@ -11,9 +11,9 @@ from lairmake.__main__ import main
 from stages.diagnose import UserError
 from stages.make.core.layers import lone_folder
 from stages.make.core.nearest import nearest_task
-from stages.make.core.session import begin, session
 from stages.make.doit.commands import inert, new
 from stages.make.doit.commands.inert import late_option
+from stages.make.doit.session import begin, session
 
 
 @pytest.fixture(autouse=True)

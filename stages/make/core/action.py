@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stages.diagnose import UserError, UserErrors, source_of
+from stages.make.core.build import PLAIN, Build
 from stages.make.core.declare import declaration
 from stages.make.core.disk import Disk, compare
 from stages.make.core.faults import perform_in
 from stages.make.core.folder_inputs import FolderInputs, digest
+from stages.make.core.forecast import current_key, entry_of, foresee
 from stages.make.core.key import ActionKey, action_key, code_digest
 from stages.make.core.layers import open_folder
 from stages.make.core.outputs import stale_names, write_outputs
-from stages.make.core.session import session
 from stages.make.core.telling import progress
 from stages.make.store.entry import Entry
 from stages.make.store.folders import (
@@ -75,39 +76,33 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
     return contents
 
 
-def is_up_to_date(task: str) -> bool:
-    """Return whether there is nothing to run for the task of a stage, which doit knows by its name.
+def unchanged(stage: str, folder: LayerFolder, build: Build) -> Result | None:
+    """Return what is known of a task that is up to date, None for one that a build has to do.
 
-    In a build, what the store knows is restored here, so that only what must run is handed to
-    another process.
+    Nothing is written. What is wrong with the folder is said by the action, which fails with it.
     """
-    folder, stage = session().stages[task]
-    if session().always or is_marked(folder.home, task, FORGOTTEN):
-        return False
-    found = None
-    with contextlib.suppress(UserError, UserErrors, OSError):  # the action fails with it again
-        found, is_known = _look(stage, folder)
-        if is_known and found is None and session().arguments is not None:
-            with _task_lock(stage, folder, wait=False) as held:
-                found = restore(stage, folder, current_key(stage, folder)) if held else None
-    if found is not None and session().arguments is not None:
-        _keep_edits(folder, found.kept)
-        store_of(folder.home).use(found.key.digest, found.key.primary)
-        session().results[task] = found
-    return found is not None
+    start = time.time()
+    with contextlib.suppress(UserError, UserErrors, OSError):
+        found = foresee(stage, folder, build)
+        if found.entry is not None and found.disk is not None and not found.disk.wrong:
+            return _result("same", found.key, found.entry.outputs, start, found.disk)
+    return None
 
 
-def current_key(stage: str, folder: LayerFolder) -> ActionKey:
-    """Return the key of a stage for the files as they are now."""
-    return action_key(stage, folder, store_of(folder.home), memo_of(folder.home / STATE))
+def use(found: Result, folder: LayerFolder) -> None:
+    """Note that a task which was up to date is of use, and keep texts of it that were edited."""
+    _keep_edits(folder, found.kept)
+    store_of(folder.home).use(found.key.digest, found.key.primary)
 
 
-def check(stage: str, folder: LayerFolder) -> Result | None:
-    """Return what is known of a task that is up to date, None for one that is not.
-
-    It is if the store has what its key gives, and the files on disk are that.
-    """
-    return _look(stage, folder)[0]
+def restored(stage: str, folder: LayerFolder, build: Build) -> Result | None:
+    """Restore a task from the store if it knows it, and no other build is at it; None otherwise."""
+    if build.always or is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN):
+        return None
+    fails_again = contextlib.suppress(UserError, UserErrors, OSError)  # in the action
+    with fails_again, _task_lock(stage, folder, wait=False) as held:
+        return restore(stage, folder, current_key(stage, folder), build) if held else None
+    return None
 
 
 def is_still(found: Result, folder: LayerFolder) -> bool:
@@ -119,27 +114,18 @@ def is_still(found: Result, folder: LayerFolder) -> bool:
     return is_same and not stale_names(folder, declaration(found.stage).writes, found.outputs)
 
 
-def _look(stage: str, folder: LayerFolder) -> tuple[Result | None, bool]:
-    """Return what is known of a task that is up to date, and whether the store knows its key."""
-    start = time.time()
-    key = current_key(stage, folder)
-    entry = _entry(folder, key)
-    disk = compare(stage, folder, entry.outputs) if entry is not None else None
-    if entry is None or disk is None or disk.wrong:
-        return None, entry is not None
-    return _result("same", key, entry.outputs, start, disk), True
-
-
-def restore(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
+def restore(
+    stage: str, folder: LayerFolder, key: ActionKey, build: Build
+) -> Result | None:
     """Write what the store knows for a key; None where it does not know all of it.
 
     Raises UserError where the layer folder does not let itself be written to.
     """
     start, store = time.time(), store_of(folder.home)
-    entry = _entry(folder, key)
+    entry = entry_of(folder, key)
     if entry is None:
         return None
-    disk = compare(stage, folder, entry.outputs)
+    disk = compare(stage, folder, entry.outputs, build)
     found = {n: store.blob(entry.outputs[n]) for n in disk.wrong if n in entry.outputs}
     contents = {name: content for name, content in found.items() if content is not None}
     if len(contents) < len(found):
@@ -150,13 +136,7 @@ def restore(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
     return _result("hit" if disk.wrong else "same", key, entry.outputs, start, disk)
 
 
-def _entry(folder: LayerFolder, key: ActionKey) -> Entry | None:
-    """Return what the store knows for a key."""
-    declared = declaration(key.stage).writes
-    return store_of(folder.home).lookup(key.digest, key.stage, declared)
-
-
-def build(stage: str, folder: LayerFolder) -> Result:
+def build(stage: str, folder: LayerFolder, how: Build = PLAIN) -> Result:
     """Restore or run a stage, while no other build does.
 
     Raises UserError, also where its inputs change whenever it runs.
@@ -166,9 +146,9 @@ def build(stage: str, folder: LayerFolder) -> Result:
         for _ in range(MOST_RUNS):
             key = current_key(stage, folder)
             with store_of(folder.home).lock(key.digest):
-                anew = forgotten or session().always
-                found = None if anew else restore(stage, folder, key)
-                found = found or _run(stage, folder, key)
+                anew = forgotten or how.always
+                found = None if anew else restore(stage, folder, key, how)
+                found = found or _run(stage, folder, key, how)
             if found is not None:
                 return replace(found, forgotten=forgotten)
     now = current_key(stage, folder)
@@ -177,7 +157,7 @@ def build(stage: str, folder: LayerFolder) -> Result:
     raise UserError(f"{', '.join(names) or folder.name} changes while the layer builds")
 
 
-def _run(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
+def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Result | None:
     """Run a stage, publish what it gives, and write it; None if its inputs changed meanwhile.
 
     Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.
@@ -190,7 +170,7 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
         if isinstance(error, UserError | UserErrors) and _key_after(key, folder, inputs) is None:
             return None
         if not isinstance(error, UserErrors) and not (isinstance(error, UserError) and error.span):
-            _blame_edits(stage, folder, error)
+            _blame_edits(stage, folder, error, build)
         raise
     seconds, after = time.time() - start, _key_after(key, folder, inputs)
     if after is None:
@@ -203,7 +183,7 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey) -> Result | None:
     store_of(folder.home).publish(
         entry, after.digest, after.primary, contents, _sources(folder, inputs)
     )
-    disk = compare(stage, folder, outputs, known=False)
+    disk = compare(stage, folder, outputs, build, known=False)
     _keep_edits(folder, [*disk.edited, *disk.kept])
     written = {name: content for name, content in contents.items() if name in disk.wrong}
     write_outputs(folder, declaration(stage).writes, written, outputs)
@@ -235,12 +215,13 @@ def _keep_edits(folder: LayerFolder, names: Iterable[str]) -> None:
         store_of(folder.home).keep_edit(file_of(folder, name).read_bytes())
 
 
-def _blame_edits(stage: str, folder: LayerFolder, error: Exception) -> None:
+def _blame_edits(stage: str, folder: LayerFolder, error: Exception, build: Build) -> None:
     """Raise UserError for what a stage fails with, if texts that were edited by hand may be why."""
     from stages.make.core.edits import first_change
 
     store = store_of(folder.home)
-    wrote = {n: d for each in every_stage(folder) for n, d in _originals(each, folder).items()}
+    stages = every_stage(folder)
+    wrote = {n: d for each in stages for n, d in _originals(each, folder, build).items()}
     originals = {name: store.blob(digest) for name, digest in wrote.items()}
     spans = [
         first_change(source_of(shown_path(path), content_of(path)), original.decode())
@@ -256,12 +237,12 @@ def _blame_edits(stage: str, folder: LayerFolder, error: Exception) -> None:
         ) from error
 
 
-def _originals(stage: str, folder: LayerFolder) -> Mapping[str, str]:
+def _originals(stage: str, folder: LayerFolder, build: Build) -> Mapping[str, str]:
     """Return the digests of what a stage wrote where texts that a person edited stay instead."""
-    entry = _entry(folder, current_key(stage, folder))
+    entry = entry_of(folder, current_key(stage, folder))
     if entry is None:
         return {}
-    kept = compare(stage, folder, entry.outputs).kept
+    kept = compare(stage, folder, entry.outputs, build).kept
     return {name: entry.outputs[name] for name in kept}
 
 

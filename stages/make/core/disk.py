@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stages.make.core.build import PLAIN, Build
 from stages.make.core.declare import declaration
 from stages.make.core.outputs import check_place, stale_names
 from stages.make.core.pins import kept_edits
@@ -31,7 +32,8 @@ class Disk:
 
 
 def compare(
-    stage: str, folder: LayerFolder, outputs: Mapping[str, str], known: bool = True
+    stage: str, folder: LayerFolder, outputs: Mapping[str, str], build: Build = PLAIN,
+    known: bool = True,
 ) -> Disk:
     """Compare what is on disk with the digests that a stage gives, by name.
 
@@ -49,7 +51,7 @@ def compare(
     strange = {n: d for n, d in differing.items() if d is not None and not store.has_blob(d)}
     if strange and not known and not log.history(folder.home / STATE, f"{folder.name}:{stage}"):
         strange = {}
-    kept = kept_edits(folder, {name: outputs[name] for name in differing}, strange)
+    kept = kept_edits(folder, {name: outputs[name] for name in differing}, strange, build)
     stale = stale_names(folder, declaration(stage).writes, outputs)
     return Disk(
         wrong=[*(name for name in differing if name not in kept), *stale],

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from stages.make.core.build import PLAIN, Build
 from stages.make.core.declare import declaration
-from stages.make.core.disk import compare
+from stages.make.core.disk import Disk, compare
 from stages.make.core.key import ActionKey, action_key
 from stages.make.core.pipeline import orders, tasks_of_folders
+from stages.make.store.entry import Entry
 from stages.make.store.folders import STATE, LayerFolder, file_of, is_pattern, names_of
 from stages.make.store.marks import FORGOTTEN, IGNORED, is_marked
 from stages.make.store.memo import Memo, memo_of
@@ -76,7 +78,53 @@ class Foreseen(Memo):
         return sorted(name for name in there if self.digest(file_of(folder, name)) is not None)
 
 
-def forecast(folders: Sequence[LayerFolder]) -> dict[str, Forecast]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What a task finds that waits for no other one: its key, what the store knows for that, None
+    for nothing or where it is not to count, and how what lies on disk compares with it."""
+
+    key: ActionKey
+    entry: Entry | None
+    disk: Disk | None
+
+
+def current_key(stage: str, folder: LayerFolder) -> ActionKey:
+    """Return the key of a stage for the files as they are now."""
+    return action_key(stage, folder, store_of(folder.home), memo_of(folder.home / STATE))
+
+
+def entry_of(folder: LayerFolder, key: ActionKey) -> Entry | None:
+    """Return what the store knows for a key."""
+    declared = declaration(key.stage).writes
+    return store_of(folder.home).lookup(key.digest, key.stage, declared)
+
+
+def foresee(
+    stage: str, folder: LayerFolder, build: Build = PLAIN, foreseen: Foreseen | None = None
+) -> Outlook:
+    """Return what a build finds of a task, or would find once others are done that are `foreseen`.
+
+    Nothing is written. Raises UserError or UserErrors as `compare` does.
+    """
+    memo = foreseen or memo_of(folder.home / STATE)
+    reads = foreseen.reads(stage, folder) if foreseen is not None else None
+    key = action_key(stage, folder, store_of(folder.home), memo, reads=reads)
+    entry = None
+    if not build.always and not is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN):
+        entry = entry_of(folder, key)
+    disk = compare(stage, folder, entry.outputs, build) if entry is not None else None
+    return Outlook(key=key, entry=entry, disk=disk)
+
+
+def is_up_to_date(stage: str, folder: LayerFolder) -> bool:
+    """Return whether the store has what the key of a task gives, and the files on disk are that."""
+    found = foresee(stage, folder)
+    return found.disk is not None and not found.disk.wrong
+
+
+def forecast(
+    folders: Sequence[LayerFolder], build: Build = PLAIN
+) -> dict[str, Forecast]:
     """Return what a build would do to the tasks of layers and networks."""
     tasks = tasks_of_folders(folders)
     after = orders(tasks)
@@ -93,22 +141,22 @@ def forecast(folders: Sequence[LayerFolder]) -> dict[str, Forecast]:
         elif before & {WOULD_RUN, MAY_RUN}:
             status = MAY_RUN
         else:
-            status, key = _look(stage, folder, foreseen)
+            status, key = _status(stage, folder, build, foreseen)
         found[task] = Forecast(
             task=task, folder=folder, stage=stage, status=status, after=after[task], key=key
         )
     return {task: found[task] for task in tasks}
 
 
-def _look(stage: str, folder: LayerFolder, foreseen: Foreseen) -> tuple[str, ActionKey]:
+def _status(
+    stage: str, folder: LayerFolder, build: Build, foreseen: Foreseen
+) -> tuple[str, ActionKey]:
     """Return what a build would do to a task that waits for none."""
-    store = store_of(folder.home)
-    key = action_key(stage, folder, store, foreseen, reads=foreseen.reads(stage, folder))
-    entry = store.lookup(key.digest, stage, declaration(stage).writes)
-    if entry is None or is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN):
-        return WOULD_RUN, key
-    wrong = compare(stage, folder, entry.outputs).wrong
-    if not all(store.blob(entry.outputs[name]) for name in wrong if name in entry.outputs):
-        return WOULD_RUN, key
-    foreseen.expect(folder, {name: entry.outputs.get(name) for name in wrong})
-    return FROM_STORE if wrong else UP_TO_DATE, key
+    found = foresee(stage, folder, build, foreseen)
+    if found.entry is None or found.disk is None:
+        return WOULD_RUN, found.key
+    outputs, wrong, store = found.entry.outputs, found.disk.wrong, store_of(folder.home)
+    if not all(store.blob(outputs[name]) for name in wrong if name in outputs):
+        return WOULD_RUN, found.key
+    foreseen.expect(folder, {name: outputs.get(name) for name in wrong})
+    return FROM_STORE if wrong else UP_TO_DATE, found.key

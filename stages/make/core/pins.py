@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from stages.diagnose import UserError, source_of
+from stages.make.core.build import Build
 from stages.make.core.declare import is_text
-from stages.make.core.session import session
 from stages.make.store.folders import LAYER, STATE, LayerFolder, file_of, shown_path
 from stages.make.store.given import content_of
 from stages.make.store.memo import memo_of
@@ -18,7 +18,7 @@ from stages.make.store.store import store_of
 
 
 def kept_edits(
-    folder: LayerFolder, wanted: Mapping[str, str], edited: Collection[str]
+    folder: LayerFolder, wanted: Mapping[str, str], edited: Collection[str], build: Build
 ) -> dict[str, str]:
     """Return the digests on disk of those files that stay though their stage writes another.
 
@@ -29,8 +29,7 @@ def kept_edits(
     """
     names = [name for name in wanted if is_text(name)]
     pinned = pins(folder) if names else []
-    keeps = session().keep_edits
-    stays = [name for name in names if name in pinned or (keeps and name in edited)]
+    stays = [name for name in names if name in pinned or (build.keep_edits and name in edited)]
     memo = memo_of(folder.home / STATE)
     found = {name: memo.digest(file_of(folder, name)) for name in stays}
     return {

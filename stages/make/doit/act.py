@@ -14,6 +14,7 @@ from stages.make.core.apart import Apart, Lost, TooLong, apart
 from stages.make.core.faults import is_refusal, refusal, too_hard
 from stages.make.core.task_values import values_of
 from stages.make.core.workers import workers
+from stages.make.doit.session import session
 from stages.make.store.folders import LayerFolder
 
 _ONE = threading.RLock()
@@ -37,7 +38,7 @@ def build_stage(stage: str, folder: LayerFolder, task: Any) -> Any:
 def ask(process: Apart, stage: str, folder: LayerFolder) -> None:
     """Let a process build a task. Raises KeyboardInterrupt where something else ended it."""
     try:
-        process.ask(build, stage, folder)
+        process.ask(build, stage, folder, session().build)
     except Lost as error:
         workers().lose(signal.SIGKILL)
         raise KeyboardInterrupt from error

@@ -7,7 +7,7 @@ from typing import Any
 
 from doit.dependency import SqliteDB
 
-from stages.make.core.session import session
+from stages.make.doit.session import session
 from stages.make.store.folders import STATE, shown_path
 from stages.make.store.state import State, state_of
 from stages.make.store.warn import warn

@@ -11,9 +11,10 @@ from typing import Any
 
 from doit.dependency import Dependency, DependencyStatus
 
-from stages.make.core.action import current_key, is_up_to_date
-from stages.make.core.session import session
+from stages.make.core.action import unchanged
+from stages.make.core.forecast import current_key
 from stages.make.core.task_values import files_of, path_from_here, result_of, values_of
+from stages.make.doit.session import session
 from stages.make.store import log
 from stages.make.store.folders import STATE, file_of
 from stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_mark
@@ -30,15 +31,19 @@ class StageDependency(Dependency):  # type: ignore[misc]
             del self.__dict__[name]
 
     def get_status(self, task: Any, tasks_dict: Any, get_log: bool = False) -> DependencyStatus:
-        """Return whether a task is up to date; in a build, a stage may be restored meanwhile."""
+        """Return whether a task is up to date."""
         if task.name not in session().stages:
             return super().get_status(task, tasks_dict, get_log)
         status = DependencyStatus(get_log)
         task.dep_changed = []
-        if not is_up_to_date(task.name):
-            status.status = "run"
-            if get_log:
-                _add_reasons(status, task.name)
+        folder, stage = session().stages[task.name]
+        found = unchanged(stage, folder, session().build)
+        if found is not None:
+            session().results[task.name] = found
+            return status
+        status.status = "run"
+        if get_log:
+            _add_reasons(status, task.name)
         return status
 
     def save_success(self, task: Any, result_hash: Any = None) -> None:

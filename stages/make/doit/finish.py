@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from stages.make.core.action import use
 from stages.make.core.declare import declaration
-from stages.make.core.session import session
 from stages.make.core.sweep import sweep_of
 from stages.make.core.task_values import RESULTS
 from stages.make.doit.reporter import StageReporter
+from stages.make.doit.session import session
 from stages.make.store.folders import STATE, LayerFolder, file_of, folders_of
 from stages.make.store.memo import memo_of
 
@@ -29,6 +30,9 @@ def finish(code: int) -> int:
     results = dict(_results()) if code < INTERRUPTED else {}
     wrong = [name for name, found in results.items() if not _is_right(found)]
     _settle(results.keys() - set(wrong))
+    for name, found in known.results.items():
+        if found.how == "same":
+            use(found, known.stages[name][0])
     memo_of(known.home / STATE).save()
     code = code or int(bool(wrong))
     if known.reporter is not None:
@@ -71,7 +75,7 @@ def _tasks(folder: LayerFolder) -> list[str]:
 def _settle(names: set[str]) -> None:
     """Note the layers that are up to date, so that the next build need not look at their tasks."""
     known = session()
-    if known.home is None or not known.is_swept or known.keep_edits:
+    if known.home is None or not known.is_swept or known.build.keep_edits:
         return
     sweep = sweep_of(known.home)
     for name in sorted(names - known.clean):

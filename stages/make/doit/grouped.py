@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from stages.make.core.session import session
+from stages.make.doit.session import session
 from stages.make.store.folders import wholes_of
 
 INTERVAL = 30.0

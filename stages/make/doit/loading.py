@@ -19,11 +19,11 @@ from doit.cmdparse import CmdOption, CmdParseError, TaskParse
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 from doit.globals import Globals
 
-from stages.make.core.session import begin, session
 from stages.make.core.units import Units, target_named, units_below
 from stages.make.doit.dependency import StageDependency
 from stages.make.doit.reach import join, reach_of, tasks_of_unit
 from stages.make.doit.references import References, real_path, references_of
+from stages.make.doit.session import begin, session
 from stages.make.doit.tasks import Layers, make_state
 
 OURS = "lairmake"

@@ -12,10 +12,10 @@ from typing import Any
 from doit.exceptions import InvalidTask
 from doit.task import Task
 
-from stages.make.core.session import session
 from stages.make.core.sweep import remove_temporary, sweep_of
 from stages.make.core.units import Unit, Units, asked_of
 from stages.make.doit.references import Paths, References, reached_by
+from stages.make.doit.session import session
 from stages.make.doit.tasks import group_of, tasks_of
 from stages.make.store.folders import LAYER, LayerFolder, folders_of
 from stages.make.store.marks import marked
@@ -118,7 +118,7 @@ def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
 def _is_clean(reach: Reach, unit: Unit) -> bool:
     """Return whether nothing happened to a unit since it was built, nor may while others are."""
     known = session()
-    if reach.everything or known.always or not reach.is_swept or unit.name in reach.touched:
+    if reach.everything or known.build.always or not reach.is_swept or unit.name in reach.touched:
         return False
     assert known.home is not None
     known.is_swept = True

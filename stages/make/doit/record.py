@@ -10,10 +10,11 @@ from typing import Any
 
 from doit.exceptions import UnmetDependency
 
-from stages.make.core.action import Result, current_key
+from stages.make.core.action import Result
+from stages.make.core.forecast import current_key
 from stages.make.core.key import ActionKey, code_units
 from stages.make.core.made_with import news
-from stages.make.core.session import session
+from stages.make.doit.session import session
 from stages.make.store import log
 from stages.make.store.folders import STATE
 from stages.make.store.state import state_of
@@ -87,7 +88,7 @@ class Recorded:
         layer, _, stage = task.rpartition(":")
         home = session().home
         if not self._build and home is not None:
-            self._start("begin", {"always": session().always, **news(home / STATE)})
+            self._start("begin", {"always": session().build.always, **news(home / STATE)})
         if "reads" in more and stage not in self._stages:
             self._stages.add(stage)
             self._append({"event": "code", "stage": stage, "units": code_units(stage)})

@@ -10,11 +10,11 @@ from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
 from stages.make.core.action import Result
-from stages.make.core.session import session
 from stages.make.doit.act import StageFailed
 from stages.make.doit.grouped import Grouped, needed
 from stages.make.doit.pipe import printing
 from stages.make.doit.record import is_stage
+from stages.make.doit.session import session
 from stages.make.store.folders import file_of, shown_path
 from stages.make.store.store import store_of
 

@@ -12,12 +12,14 @@ from typing import Any
 from doit.exceptions import BaseFail, TaskError
 from doit.runner import MRunner
 
+from stages.make.core.action import restored
 from stages.make.core.apart import Apart, apart, wait_for
-from stages.make.core.session import session
 from stages.make.core.stage import load
+from stages.make.core.task_values import values_of
 from stages.make.core.workers import workers
 from stages.make.doit.act import ask, outcome
 from stages.make.doit.grouped import needed
+from stages.make.doit.session import session
 
 
 def cores() -> int:
@@ -82,13 +84,27 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         return False
 
     def select_task(self, node: Any, tasks_dict: Any) -> bool:
-        """Return whether a task is to be run by whoever is free; one without actions needs none."""
+        """Return whether a task is to be run by whoever is free.
+
+        One without actions needs nobody, and what the store knows is restored here.
+        """
         if not super().select_task(node, tasks_dict):
             return False
-        if node.task.actions:
-            return True
-        self.process_task_result(node, self.execute_task(node.task))
-        return False
+        if not node.task.actions:
+            self.process_task_result(node, self.execute_task(node.task))
+            return False
+        return not self._restore(node)
+
+    def _restore(self, node: Any) -> bool:
+        """Restore a stage from the store, here, if it knows it; return whether it did."""
+        folder, stage = session().stages.get(node.task.name, (None, ""))
+        found = restored(stage, folder, session().build) if folder is not None else None
+        if folder is None or found is None:
+            return False
+        node.task.meta, node.task.executed = {"result": found}, True
+        node.task.values.update(values_of(folder, stage))
+        self.process_task_result(node, None)
+        return True
 
     def _begin_tasks(self) -> None:
         """Hand out tasks that are ready, as long as a process is free; one of the user runs here.

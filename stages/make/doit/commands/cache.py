@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from stages.diagnose import UserError
-from stages.make.core.session import session
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.doit.session import session
 from stages.make.store import log
 from stages.make.store.folders import STATE
 from stages.make.store.shelf import FolderShelf, Shelf

@@ -23,10 +23,10 @@ from doit.exceptions import InvalidCommand, InvalidDodoFile
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.layers import layers_at
 from stages.make.core.nearest import nearest_task
-from stages.make.core.session import session
 from stages.make.doit.commands.inert import begin_command, tell_unread
 from stages.make.doit.loading import OURS
 from stages.make.doit.pipe import open_streams, printing
+from stages.make.doit.session import session
 from stages.make.store.folders import LayerFolder, every_stage, folders_of, user_folder
 
 JSON = {

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stages.make.core.build import Build
 from stages.make.core.declare import declaration
 from stages.make.core.forecast import (
     FROM_STORE,
@@ -19,7 +20,6 @@ from stages.make.core.forecast import (
 )
 from stages.make.core.key import code_units
 from stages.make.core.pipeline import needed, writer_of
-from stages.make.core.session import session
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.run import KEEP_EDITS
 from stages.make.store.folders import STATE, file_of, names_meant, wholes_of
@@ -69,9 +69,9 @@ class Dry(LayerCommand):
 
     def act(self, options: Options, words: list[str]) -> int:
         """Print the tasks that a build would not leave alone."""
-        session().keep_edits = options["keep_edits"]
+        build = Build(keep_edits=options["keep_edits"])
         named, stages = self.select_parts(words)
-        found = forecast(list(named.values()))
+        found = forecast(list(named.values()), build)
         wanted = [task for task, each in found.items() if each.stage in stages or not stages]
         unknown = [word for word in stages if all(word != each.stage for each in found.values())]
         if unknown:

@@ -33,10 +33,10 @@ from doit.plugin import PluginEntry
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.layers import layers_at
 from stages.make.core.nearest import nearest_task
-from stages.make.core.session import session
 from stages.make.doit.database import open_database
 from stages.make.doit.loading import watch_loading
 from stages.make.doit.pipe import open_streams, printing
+from stages.make.doit.session import session
 from stages.make.store.folders import LayerFolder
 
 OF_LAIRMAKE = ("bench", "lint", "test", "test:long", "types")

@@ -12,8 +12,8 @@ from typing import Any
 from stages.diagnose import UserError
 from stages.make.core.layers import find_layers, find_workspace, lone_folder
 from stages.make.core.nearest import did_you_mean
-from stages.make.core.session import session
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, few, print_json
+from stages.make.doit.session import session
 from stages.make.store.files import is_left_over, temporary_name
 from stages.make.store.folders import (
     LAYER,

@@ -17,13 +17,14 @@ from doit.cmd_run import Run as DoitRun
 
 from stages.diagnose import UserError
 from stages.make.core.apart import all_apart
-from stages.make.core.session import session
+from stages.make.core.build import Build
 from stages.make.core.workers import workers
 from stages.make.doit.commands.inert import Inert
 from stages.make.doit.finish import finish
 from stages.make.doit.loading import Targets, words_at
 from stages.make.doit.record import Recorded, recorded
 from stages.make.doit.runner import LazyRunner, cores
+from stages.make.doit.session import session
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EVERYTHING = 2
@@ -95,8 +96,9 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
     def _build(self, params: Any, args: list[str]) -> int:
         known = session()
         known.arguments, known.start = args, Path.cwd()
-        known.always = bool(params["always"])
-        known.keep_edits = bool(params["keep_edits"])
+        known.build = Build(
+            always=bool(params["always"]), keep_edits=bool(params["keep_edits"])
+        )
         known.verbose = params["verbosity"] == EVERYTHING
         with _interruptible():
             try:

@@ -21,9 +21,9 @@ from stages.make.core.pipeline import (
     stage_named,
     stages_until,
 )
-from stages.make.core.session import session
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
+from stages.make.doit.session import session
 from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
 from stages.report.colour import paint, paint_isl, wrap_isl
 from stages.report.objects import header_of, objects_of

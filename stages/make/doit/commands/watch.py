@@ -14,12 +14,12 @@ from typing import Any
 from doit.cmd_base import tasks_and_deps_iter
 from doit.control import TaskControl
 
-from stages.make.core.action import current_key
-from stages.make.core.session import session
+from stages.make.core.forecast import current_key
 from stages.make.doit.commands.inert import Inert
 from stages.make.doit.commands.run import Run
 from stages.make.doit.pipe import printing
 from stages.make.doit.references import real_path
+from stages.make.doit.session import session
 from stages.make.store.folders import NOT_LAYERS, further_file, user_folder
 from stages.make.store.memo import Mark, mark_of
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from stages.make.core.build import PLAIN, Build
+
 if TYPE_CHECKING:
     from stages.make.core.action import Result
     from stages.make.core.units import Units
@@ -36,8 +38,7 @@ class Session:
     program: str = "doit"
     start: Path = field(default_factory=Path.cwd)
     commands: list[str] = field(default_factory=list)
-    always: bool = False
-    keep_edits: bool = False
+    build: Build = PLAIN
     verbose: bool = False
     home: Path | None = None
     units: Units | None = None

@@ -1,0 +1,18 @@
+"""What a command asks of the stages of a build, whichever process runs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """How stages are built: `always`, whatever is known of them; and so that texts which were
+    edited by hand stay, with `keep_edits`."""
+
+    always: bool = False
+    keep_edits: bool = False
+
+
+PLAIN = Build()
+"""A build without options."""
