@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from stages import PIPELINE
-from stages.layer.simulate import check, extent, worst
+from stages.layer.compared import Check, check, worst
+from stages.layer.results import extent
 from stages.make.core.action import run_stage
 from stages.report.summary import inputs
 from tests.layer.built import MV, build
@@ -26,45 +27,45 @@ from tests.layer.built import MV, build
 def test_values_are_exact_or_within_the_bound(values, expected, allowed, right, error):
     bounds = [] if allowed is None else [np.array(allowed, np.float64)]
     found = check([np.array(values, np.float16)], [np.array(expected, np.float16)], bounds)
-    assert (found["right"], found["max_abs_error"]) == (right, error)
-    assert found["exact"] == (allowed is None)
+    assert (found.right, found.max_abs_error) == (right, error)
+    assert found.exact == (allowed is None)
 
 
 def test_integers_that_wrap_are_exact_for_they_may_not_differ_at_all():
     """Also where the data of the layer is not exact, as a sum of integers passes their type."""
     wrapped, none = np.array([-32768, 2], np.int16), [np.zeros(2)]
-    assert check([wrapped], [wrapped], none) == {
-        "exact": True, "right": True, "max_abs_error": 0.0
-    }
-    assert not check([wrapped + np.int16(1)], [wrapped], none)["right"]
+    assert check([wrapped], [wrapped], none) == Check(
+        exact=True, right=True, max_abs_error=0.0
+    )
+    assert not check([wrapped + np.int16(1)], [wrapped], none).right
 
 
 def test_every_invocation_must_be_right():
     good, bad = np.array([1, 2], np.int16), np.array([1, 3], np.int16)
-    assert check([good, good], [good, good], [])["right"]
-    assert check([good, bad], [good, good], []) == {
-        "exact": True, "right": False, "max_abs_error": 1.0
-    }
+    assert check([good, good], [good, good], []).right
+    assert check([good, bad], [good, good], []) == Check(
+        exact=True, right=False, max_abs_error=1.0
+    )
 
 
 def test_each_invocation_has_its_own_values_and_what_stays_those_of_the_last():
     first, last = np.array([1, 2], np.int16), np.array([1, 3], np.int16)
-    assert check([first, last], [first, last], [])["right"]
-    assert not check([last, first], [first, last], [])["right"]
-    assert check([last], [first, last], [])["right"]
-    assert not check([first], [first, last], [])["right"]
+    assert check([first, last], [first, last], []).right
+    assert not check([last, first], [first, last], []).right
+    assert check([last], [first, last], []).right
+    assert not check([first], [first, last], []).right
 
 
 def test_a_tensor_is_right_if_it_is_so_with_vectors_and_with_loops():
-    good = {"exact": True, "right": True, "max_abs_error": 0.0}
-    bad = {"exact": True, "right": False, "max_abs_error": 2.0}
+    good = Check(exact=True, right=True, max_abs_error=0.0)
+    bad = Check(exact=True, right=False, max_abs_error=2.0)
     assert worst([good, bad]) == bad
     assert worst([good, good]) == good
 
 
 def test_extent_of_a_size_that_differs_between_pes():
     assert extent(8) == 8
-    assert extent([1, 3]) == "1..3"
+    assert extent((1, 3)) == "1..3"
 
 
 ONE = 'target: "{ PE[1, 1] }"\nplacement: "{ mv[i, j] -> PE[0, 0] }"\n'

@@ -60,7 +60,15 @@ class Run:
     invocations: int
 
 
-def lower_bound(needs: Needs, run: Run) -> dict[str, typing.Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """Cycles that no programs fall below, and what says so."""
+
+    cycles: int
+    by: str
+
+
+def lower_bound(needs: Needs, run: Run) -> Bound:
     """Return the bound in cycles and what binds; of several the first.
 
     operations  of a PE over the lanes, after the first element that it needs, and before the last
@@ -85,7 +93,7 @@ def lower_bound(needs: Needs, run: Run) -> dict[str, typing.Any]:
         "ramps": ramps,
     }
     by = max(candidates, key=lambda key: candidates[key])
-    return {"cycles": candidates[by], "by": by}
+    return Bound(cycles=candidates[by], by=by)
 
 
 def _leaving_ports(loops: FabricRun) -> list[tuple[Places, Ints]]:

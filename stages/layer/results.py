@@ -1,0 +1,207 @@
+"""What build/results.json says of a run: cycles, checks, memory, the fabric, and each task."""
+
+from __future__ import annotations
+
+import math
+import typing
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stages.fabric.driver import FabricRun
+from stages.fabric.layout_yaml import read_layout
+from stages.lair.layer import Layer
+from stages.layer.bound.bound import Bound, Run, lower_bound
+from stages.layer.bound.needs import read_needs
+from stages.layer.compared import Check
+from stages.layer.texts.decisions import Decision, read_decisions
+from stages.layer.texts.graph import read_graph
+from stages.mapping.machine import read_machine
+from stages.reference.data import origins
+from stages.reference.unroll import Arrays, Samples
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+VARIANTS = ("simd", "loops")
+COPIED = "multicast"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cycles:
+    """Those of the programs with vector instructions, and with loops only."""
+
+    simd: int
+    loops: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskResult:
+    """By what a task runs, and how often.
+
+    `instances` are those that the loops ran; `extra` ones, what vector instructions ran besides.
+    """
+
+    by: str
+    why: str
+    sizes: tuple[int | str, ...]
+    configurations: int
+    calls: int
+    instances: int
+    extra: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """The memory of the fullest PE, and what a PE has, in bytes."""
+
+    bytes_per_pe: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What moved on the fabric."""
+
+    wavelets: int
+    hops: int
+    stalls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """What the programs take where routers copy, and how many times that PEs need."""
+
+    cycles: int
+    worth: float
+    wavelets: int
+    hops: int
+    stalls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """The content of build/results.json."""
+
+    top: str
+    machine: str
+    invocations: int
+    cycles: Cycles
+    main_cycles: Cycles
+    speedup: float
+    bound: Bound
+    lanes: int
+    busiest: Mapping[str, Mapping[str, int]]
+    tasks: Mapping[str, TaskResult]
+    data: Mapping[str, str]
+    check: Mapping[str, Check]
+    memory: Used
+    fabric: Traffic
+    multicast: Worth | None = None
+
+
+def results_of(
+    inputs: Inputs,
+    layer: Layer,
+    runs: Mapping[str, FabricRun],
+    checks: Mapping[str, Check],
+    samples: Samples,
+    zeros: Collection[str],
+) -> Results:
+    """Return what build/results.json says; `zeros` are the inputs with 0 for a -0."""
+    simd, loops = runs["simd"], runs["loops"]
+    profile = read_machine(inputs, inputs.mapping())
+    return Results(
+        top=layer.name,
+        machine=profile.name,
+        invocations=inputs.mapping().invocations,
+        cycles=Cycles(simd=simd.cycles, loops=loops.cycles),
+        main_cycles=Cycles(simd=simd.main_cycles, loops=loops.main_cycles),
+        speedup=round(loops.cycles / max(1, simd.cycles), 3),
+        bound=_bound(inputs, layer, loops, samples),
+        lanes=max(profile.lanes[tensor.type] for tensor in layer.outputs),
+        busiest={name: usage_of_busiest(runs[name]) for name in VARIANTS},
+        tasks=_task_results(inputs, runs),
+        data=origins(inputs.mapping().data, samples[0], inputs.names("inputs/*.npy"), zeros),
+        check=checks,
+        memory=Used(bytes_per_pe=max(simd.memory.values(), default=0), of=profile.memory),
+        fabric=Traffic(
+            wavelets=simd.injected + simd.delivered, hops=simd.hops, stalls=simd.stalls
+        ),
+        multicast=_worth(simd, runs[COPIED]) if COPIED in runs else None,
+    )
+
+
+def _worth(passed: FabricRun, copied: FabricRun) -> Worth:
+    """Return what multicast is worth."""
+    return Worth(
+        cycles=copied.cycles,
+        worth=round(passed.cycles / max(1, copied.cycles), 3),
+        wavelets=copied.injected + copied.delivered,
+        hops=copied.hops,
+        stalls=copied.stalls,
+    )
+
+
+def usage_of_busiest(run: FabricRun) -> dict[str, int]:
+    """Return what the cycles of the busiest PE went into, `struct usage`; of several, the first."""
+    usage = run.usage[run.usage["busy"].argmax()]
+    return {name: int(usage[name]) for name in run.usage.dtype.names or ()}
+
+
+def _bound(inputs: Inputs, layer: Layer, loops: FabricRun, samples: Samples) -> Bound:
+    """Return the least cycles of any programs, and what binds."""
+    run = Run(
+        layer=layer,
+        tasks=read_graph(inputs).tasks,
+        layout=read_layout(inputs),
+        profile=read_machine(inputs, inputs.mapping()),
+        loops=loops,
+        values={t.name: alike(column(samples, t.name)) for t in layer.inputs},
+        invocations=inputs.mapping().invocations,
+    )
+    return lower_bound(read_needs(inputs), run)
+
+
+def _task_results(inputs: Inputs, runs: Mapping[str, FabricRun]) -> dict[str, TaskResult]:
+    """Return what became of every task that computes."""
+    decisions, layout = read_decisions(inputs), read_layout(inputs)
+    found: dict[str, TaskResult] = {}
+    for role, described in layout.roles.items():
+        for number, name in enumerate(described.counters or ()):
+            if name not in decisions:
+                continue
+            vector, loop = (runs[v].counters[role][number] for v in VARIANTS)
+            decision = decisions[name]
+            found[name] = TaskResult(
+                by=decision.by,
+                why=decision.why,
+                sizes=tuple(extent(size) for size in decision.extents or ()),
+                configurations=configurations(decision),
+                calls=vector.calls,
+                instances=loop.points,
+                extra=vector.points - loop.points,
+            )
+    return found
+
+
+def configurations(decision: Decision) -> int:
+    """Return how many vector instructions a task has: one a size, in each step; 0 for loops."""
+    steps = [step.by for step in decision.steps] or [decision.by]
+    return sum(by != "loops" for by in steps) * math.prod(decision.several)
+
+
+def extent(sizes: int | tuple[int, int]) -> int | str:
+    """Return a size, or `1..3` for one that is not the same everywhere."""
+    return sizes if isinstance(sizes, int) else f"{sizes[0]}..{sizes[1]}"
+
+
+def alike(values: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the values of an input in each invocation; one where all are the same array."""
+    return values[:1] if all(value is values[0] for value in values) else values
+
+
+def column(invocations: Sequence[Arrays], name: str) -> list[np.ndarray]:
+    """Return one tensor of every invocation; nothing where nothing is known of any."""
+    return [tensors[name] for tensors in invocations]
