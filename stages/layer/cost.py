@@ -8,9 +8,8 @@ configuration, which is once for all invocations.
 from __future__ import annotations
 
 import contextlib
-import typing
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -28,7 +27,6 @@ from stages.layer.vector.instruction import instruction
 from stages.layer.vector.memory import Memory, extended
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
-from stages.mapping.records import as_data
 from stages.poly.bind import PE_NAMES, bind_set, index_constants, project_names
 from stages.poly.number import count
 from stages.poly.quota import TooManyOperations, limited
@@ -63,7 +61,8 @@ class Charged:
         """Return the cycles of the loops."""
         block, name = Block(), self.situation.name
         memory = extended(self.situation.files.local, ())
-        task_loops(block, name, self._work(memory, {}), _naming(), self._elements())
+        work = self._work(memory, Decision(by="loops", why=""))
+        task_loops(block, name, work, _naming(), self._elements())
         return self.charge.of(block, self.known) * self.situation.files.invocations
 
     def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
@@ -72,7 +71,7 @@ class Charged:
         guard = None if self.situation.guard is None else str(self.situation.guard)
         begun = Decision(guard=guard, by=candidate.way, why=candidate.why)
         described = instruction(begun, self.situation, candidate, steps, memory)
-        work = self._work(memory, {**as_data(described), "by": candidate.way})
+        work = self._work(memory, replace(described, by=candidate.way))
         block = Block()
         vector_call(block, self.situation.name, work, _naming(), self._elements())
         vectors = [step for step in steps if not step.looped]
@@ -114,7 +113,7 @@ class Charged:
             start += self.situation.profile.configuration
         return runs * start + running
 
-    def _work(self, memory: Memory, decision: dict[str, typing.Any]) -> Work:
+    def _work(self, memory: Memory, decision: Decision) -> Work:
         files, situation = self.situation.files, self.situation
         return Work(
             graph=files.graph,

@@ -20,7 +20,7 @@ def run_task(program: Program, block: Block, name: str, elements: Mapping[str, s
     `elements` gives the variable of each tensor whose element arrives.
     """
     program.keep_parts(name)
-    if program.vectors and program.model.simd[name]["by"] != "loops":
+    if program.vectors and program.model.simd[name].by != "loops":
         program.configure(name, formula(program.model.tasks[name]))
         vector_call(block, name, program.model, program.naming, elements)
     else:

@@ -12,10 +12,10 @@ import islpy as isl
 from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.computing import literal, loaded
 from stages.layer.pe.identifiers import Naming
-from stages.layer.pe.model import Description
-from stages.layer.pe.operands import Step, base_address
+from stages.layer.pe.operands import Given, InField, Step, base_address, strides_of
 from stages.layer.pe.statement_nodes import CountInstance, Point, Store
 from stages.layer.pe.value_nodes import Computed, Element, Field, Multiple, Offset
+from stages.layer.texts.decisions import Arriving, Local, Number as Numeral
 from stages.machine.types import is_integer
 from stages.poly.ast import Instance, element_loops
 from stages.poly.expression import Name, Value
@@ -38,7 +38,7 @@ def call_loops(
     """
     dimensions = _merged(step, [_function(sizes[k]) for k in step.over])
     names = [naming.own(f"i{k}") for k in range(len(dimensions))]
-    around = block.nest() if any("local" in operand for operand in step.operands) else block
+    around = block.nest() if any(isinstance(operand, Local) for operand in step.operands) else block
     arrays = _arrays(around, step, context, naming)
     to, *sources = (
         _element(operand, array, _offset([steps[k] for _, steps in dimensions], names), elements)
@@ -60,7 +60,7 @@ def call_loops(
 
 def _stored(step: Step, to: Value, sources: Sequence[Value]) -> Store:
     """Return the statement that computes an element of a step in float32, or in integers."""
-    type_, *types = (operand["type"] for operand in step.operands)
+    type_, *types = (operand.type for operand in step.operands)
     computed = type_ if is_integer(type_) else "float32"
     values = tuple(loaded(s, t, computed) for s, t in zip(sources, types, strict=True))
     return Store(to, Computed(step.operation, values, computed), type_)
@@ -72,7 +72,7 @@ Dimension = tuple[isl.PwAff, tuple[int, ...]]
 
 def _merged(step: Step, sizes: Sequence[isl.PwAff]) -> list[Dimension]:
     """Return the dimensions of a step, one for those that are like one in all operands."""
-    strides = [tuple(o.get("strides", [0] * len(sizes))) for o in step.operands]
+    strides = [strides_of(o) or (0,) * len(sizes) for o in step.operands]
     found: list[Dimension] = []
     for size, *steps in zip(sizes, *strides, strict=True):
         whole = size.max_val()
@@ -105,24 +105,25 @@ def _arrays(block: Block, step: Step, context: isl.Set, naming: Naming) -> list[
         known = step.operands.index(operand)
         if known < at:
             found.append(found[known])
-        elif "local" in operand:
+        elif isinstance(operand, Local):
             base, name = base_address(operand, block, context), POINTERS[at]
             pointer = naming.of(f"pointer {name}", name)
-            block.add(Point(pointer, operand["type"], base))
+            block.add(Point(pointer, operand.type, base))
             found.append(Name(pointer))
         else:
-            found.append(Field(operand["field"]) if "part" in operand else None)
+            found.append(Field(operand.field) if isinstance(operand, InField) else None)
     return found
 
 
 def _element(
-    operand: Description, array: Value | None, index: Value, elements: Mapping[str, str]
+    operand: Given, array: Value | None, index: Value, elements: Mapping[str, str]
 ) -> Value:
     """Return an element of an array, or a value."""
-    if "number" in operand:
-        return literal(operand["number"], operand["type"])
-    if array is None:
-        return Name(elements[operand["element"]])
+    if isinstance(operand, Numeral):
+        return literal(operand.number, operand.type)
+    if isinstance(operand, Arriving):
+        return Name(elements[operand.element])
+    assert array is not None, "what lies in memory has a place"
     return Element(array, (index,))
 
 

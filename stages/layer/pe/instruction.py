@@ -12,11 +12,12 @@ import islpy as isl
 from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.call import call_loops
 from stages.layer.pe.identifiers import Naming
-from stages.layer.pe.model import Description, Work, holds, value
-from stages.layer.pe.operands import Step, operand_address, steps_of, vectors_of
+from stages.layer.pe.model import Work, holds, value
+from stages.layer.pe.operands import Step, operand_address, steps_of, strides_of, vectors_of
 from stages.layer.pe.statement_nodes import Configure, CountCall, Declare, For, RunVector
 from stages.layer.pe.value_nodes import Address, Element, Field, Operand
 from stages.layer.streams.tasks import AT_RUN_TIME
+from stages.layer.texts.decisions import Decision, Table
 from stages.poly.ast import Instance, element_loops, interval
 from stages.poly.bind import bind_set
 from stages.poly.expression import Name, Number, Operation, Value, compared, operations
@@ -30,16 +31,15 @@ def vector_call(
     `elements` gives the variable of each tensor whose element arrives.
     """
     decision, context = model.simd[name], model.known(name)
-    guard = decision.get("guard")
-    if guard is not None:
-        domain = isl.Set(guard)
+    if isinstance(decision.guard, str):
+        domain = isl.Set(decision.guard)
         block = block.when(holds(domain, context))
         context = context.intersect(domain)
     block.add(CountCall(naming.counter(name)))
-    if "outer" not in decision:
+    if decision.outer is None:
         _run(block, name, model, naming, elements, context)
         return
-    outer = isl.Set(decision["outer"])
+    outer = isl.Set(decision.outer)
     names = [f"outer{k}" for k in range(outer.dim(isl.dim_type.set))]
 
     def instance(inner: Block, at: Instance) -> None:
@@ -65,18 +65,18 @@ def _run(
     selected = _selected(run, decision, context)
     for step in steps_of(name, decision, naming):
         if step.looped:
-            call_loops(run, step, decision["sizes"], context, elements, naming)
+            call_loops(run, step, decision.sizes or (), context, elements, naming)
             continue
         operands = tuple(
             operand_address(o, step.first + k, run, context, elements)
             for k, o in enumerate(step.operands)
         )
         vector = Address(Element(Field(step.field), selected))
-        if decision["by"] == "configure":
+        if decision.by == "configure":
             run.add(_configure(step, vector, sizes_at_run_time(run, decision)))
         run.add(RunVector(vector, operands))
     looked_up = _look_up(block, name, decision, naming, run)
-    if decision["by"] in AT_RUN_TIME:
+    if decision.by in AT_RUN_TIME:
         ends = ends_of(name, model, context)
         block.declare({n: e for n, e in ends.items() if n not in looked_up}, run)
     block.absorb(run)
@@ -88,20 +88,20 @@ def table_field(task: str, table: str, naming: Naming) -> str:
 
 
 def _look_up(
-    block: Block, name: str, decision: Description, naming: Naming, run: Block
+    block: Block, name: str, decision: Decision, naming: Naming, run: Block
 ) -> set[str]:
     """Append a constant for each entry of a table that is used, and return their names."""
-    used = decision.get("tables", {}).keys() & run.names()
+    used = decision.tables.keys() & run.names()
     for constant in sorted(used):
         field = table_field(name, constant, naming)
-        block.add(Declare(constant, "int", table_entry(field, decision["tables"][constant])))
+        block.add(Declare(constant, "int", table_entry(field, decision.tables[constant])))
         block.charge(address=1)
     return set(used)
 
 
-def table_entry(field: str, table: Description) -> Value:
+def table_entry(field: str, table: Table) -> Value:
     """Return the entry for an index of a table in memory."""
-    index, low = Name(table["by"]), table["from"]
+    index, low = Name(table.by), table.least
     entry = Operation("-" if low > 0 else "+", (index, Number(abs(low)))) if low else index
     return Element(Field(field), (entry,))
 
@@ -118,7 +118,7 @@ def ends_of(name: str, model: Work, context: isl.Set) -> dict[str, Value]:
     return found
 
 
-def _selected(block: Block, decision: Description, context: isl.Set) -> tuple[Value, ...]:
+def _selected(block: Block, decision: Decision, context: isl.Set) -> tuple[Value, ...]:
     """Return the subscripts of a size's configuration; they count from the least size."""
     subscripts: list[Value] = []
     for k, (count, least) in enumerate(_several(decision)):
@@ -127,7 +127,7 @@ def _selected(block: Block, decision: Description, context: isl.Set) -> tuple[Va
             continue
         start = value(least, context)
         between = Operation("-", (Name(f"last{k}"), Name(f"first{k}")))
-        if f"size{k}" in decision.get("tables", {}):
+        if f"size{k}" in decision.tables:
             subscripts.append(Operation("-", (Name(f"size{k}"), start)))
             continue
         block.charge(scalar=1)
@@ -138,16 +138,16 @@ def _selected(block: Block, decision: Description, context: isl.Set) -> tuple[Va
     return tuple(subscripts)
 
 
-def sizes_at_run_time(block: Block, decision: Description) -> list[Value]:
+def sizes_at_run_time(block: Block, decision: Decision) -> list[Value]:
     """Return sizes: fixed, looked up, or last - first + 1."""
     return [
         Number(size) if isinstance(size, int) else _size_at_run_time(block, decision, k)
-        for k, size in enumerate(decision["sizes"])
+        for k, size in enumerate(decision.sizes or ())
     ]
 
 
-def _size_at_run_time(block: Block, decision: Description, k: int) -> Value:
-    if f"size{k}" in decision.get("tables", {}):
+def _size_at_run_time(block: Block, decision: Decision, k: int) -> Value:
+    if f"size{k}" in decision.tables:
         return Name(f"size{k}")
     block.charge(scalar=2)
     return Operation("+", (Operation("-", (Name(f"last{k}"), Name(f"first{k}"))), Number(1)))
@@ -159,9 +159,9 @@ def configuration(name: str, model: Work, naming: Naming, context: isl.Set) -> B
     One for each size that occurs on a PE; empty where it is configured before each call.
     """
     decision = model.simd[name]
-    if decision["by"] == "configure":
+    if decision.by == "configure":
         return Block()
-    sizes = [value(s, context) for s in decision["sizes"]]
+    sizes = [value(s, context) for s in decision.sizes or ()]
     subscripts: tuple[Value, ...] = ()
     block = outermost = Block()
     for k, (count, least) in enumerate(_several(decision)):
@@ -175,23 +175,23 @@ def configuration(name: str, model: Work, naming: Naming, context: isl.Set) -> B
     return outermost
 
 
-def _needed(decision: Description, context: isl.Set) -> Value | None:
+def _needed(decision: Decision, context: isl.Set) -> Value | None:
     """Return the condition that the size s0, ... occurs on a PE; None if all sizes do."""
-    if "needed" not in decision:
+    if decision.needed is None:
         return None
     for k, (count, _) in enumerate(_several(decision)):
         context = context.intersect(isl.Set(f"[s{k}] -> {{ : 0 <= s{k} < {count} }}"))
-    names = [f"s{k}" for k in range(len(decision["several"]))]
-    return holds(bind_set(isl.Set(decision["needed"]), names), context)
+    names = [f"s{k}" for k in range(len(decision.several))]
+    return holds(bind_set(isl.Set(decision.needed), names), context)
 
 
 def _configure(step: Step, vector: Value, sizes: Sequence[Value]) -> Configure:
     """Return the statement that configures a vector instruction."""
-    operands = tuple(Operand(o["type"], tuple(o.get("strides", ()))) for o in step.operands)
+    operands = tuple(Operand(o.type, strides_of(o)) for o in step.operands)
     own = tuple(sizes[k] for k in step.over)
     return Configure(vector, step.counter, step.operation, own, operands)
 
 
-def _several(decision: Description) -> list[tuple[int, int | str]]:
+def _several(decision: Decision) -> list[tuple[int, int | str]]:
     """Return how many sizes are enumerated, and the least of them, per dimension."""
-    return list(zip(decision.get("several", ()), decision.get("least", ()), strict=True))
+    return list(zip(decision.several, decision.least, strict=True))

@@ -11,9 +11,10 @@ from functools import cached_property
 import islpy as isl
 
 from stages.lair.layer import Layer
-from stages.layer.pe.words import read_words
+from stages.layer.pe.words import check_words
 from stages.layer.routes.leaving import leaving_name
 from stages.layer.routes.returning import after_returns, layer_after_returns, returned_tensors
+from stages.layer.texts.decisions import Decision, read_decisions
 from stages.layer.texts.graph import Graph, Passing, read_graph
 from stages.layer.texts.kinds import Running, Task
 from stages.poly.ast import condition_of, expression_of
@@ -32,7 +33,6 @@ if typing.TYPE_CHECKING:
 MOST_OPERATIONS = 500_000
 """How much isl may work to find one convex piece."""
 
-Description = dict[str, typing.Any]
 Kind = typing.TypeVar("Kind")
 
 
@@ -41,7 +41,7 @@ class Work:
     """A layer's tasks, decisions and instance sets, and the local memory that they access."""
 
     graph: Graph
-    simd: Description
+    simd: Mapping[str, Decision]
     schedule: isl.UnionMap
     instances: Mapping[str, typing.Any]
     compressed: Objects
@@ -184,13 +184,14 @@ def _convex(time: isl.Map) -> isl.Map:
 
 def read_model(inputs: Inputs) -> Model:
     """Return the model of a layer."""
-    read_words(inputs, "tasks.yaml")
+    for name in ("tasks.yaml", "simd.yaml"):
+        check_words(inputs, name)
     graph, adapted = read_graph(inputs), inputs.objects("adapted.isl")
     lair = after_returns(inputs.objects("lair.isl"), adapted)
     return Model(
         layer=layer_after_returns(inputs.lair(), lair, returned_tensors(adapted)),
         graph=graph,
-        simd=read_words(inputs, "simd.yaml"),
+        simd=read_decisions(inputs),
         lair=lair,
         schedule=inputs.objects("schedule.isl")["schedule"],
         adapted=adapted,

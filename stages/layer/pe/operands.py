@@ -13,11 +13,26 @@ import islpy as isl
 from stages.layer.pe.block import Block
 from stages.layer.pe.computing import literal
 from stages.layer.pe.identifiers import Naming
-from stages.layer.pe.model import Description, value
+from stages.layer.pe.model import value
 from stages.layer.pe.statement_nodes import Declare
 from stages.layer.pe.value_nodes import Address, Element, Field
+from stages.layer.texts import decisions
+from stages.layer.texts.decisions import Decision
 from stages.poly.expression import Name, Value, operations
 from stages.poly.function import is_affine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InField:
+    """What an earlier step gave, in a field of memory."""
+
+    field: str
+    type: str
+    strides: tuple[int, ...]
+
+
+Given = decisions.Local | decisions.Arriving | decisions.Number | InField
+"""An operand, with the field of memory of a part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,29 +46,39 @@ class Step:
     field: str
     counter: str | None
     operation: str
-    operands: tuple[Description, ...]
+    operands: tuple[Given, ...]
     first: int
     over: tuple[int, ...]
     looped: bool
 
 
-def steps_of(name: str, decision: Description, naming: Naming) -> list[Step]:
+def steps_of(name: str, decision: Decision, naming: Naming) -> list[Step]:
     """Return the vector instructions of a task, and its loops; the last one counts."""
-    listed = decision.get("steps", [decision])
-    every = range(len(decision["sizes"]))
+    listed = decision.steps or (_only_step(decision),)
+    every = tuple(range(len(decision.sizes or ())))
     last = len(listed) - 1
     return [
         Step(
             field=naming.of(name) if k == last else naming.of(f"{name} {k}", f"{name}_{k}"),
             counter=naming.counter(name) if k == last else None,
-            operation=step["operation"],
-            operands=tuple(_spelled(o, name, naming) for o in step["operands"]),
+            operation=step.operation,
+            operands=tuple(_spelled(o, name, naming) for o in step.operands),
             first=3 * k,
-            over=tuple(step.get("over", every)),
-            looped=step.get("by") == "loops",
+            over=every if step.over is None else step.over,
+            looped=step.by == "loops",
         )
         for k, step in enumerate(listed)
     ]
+
+
+def _only_step(decision: Decision) -> decisions.Step:
+    assert decision.operation is not None, "a vector instruction has an operation"
+    return decisions.Step(
+        operation=decision.operation,
+        by=decision.by,
+        over=decision.over,
+        operands=decision.operands,
+    )
 
 
 def part_field(name: str, number: int, naming: Naming) -> str:
@@ -61,47 +86,55 @@ def part_field(name: str, number: int, naming: Naming) -> str:
     return naming.of(f"{name} part {number}", f"{name}_part{number}")
 
 
-def _spelled(operand: Description, name: str, naming: Naming) -> Description:
-    """Return an operand, the field of a part with it."""
-    if "part" not in operand:
+def _spelled(operand: decisions.Operand, name: str, naming: Naming) -> Given:
+    """Return an operand, a part as the field that it lies in."""
+    if not isinstance(operand, decisions.Given):
         return operand
-    return operand | {"field": part_field(name, operand["part"], naming)}
+    field = part_field(name, operand.part, naming)
+    return InField(field=field, type=operand.type, strides=operand.strides)
 
 
-def vectors_of(name: str, decision: Description, naming: Naming) -> list[Step]:
+def strides_of(operand: Given) -> tuple[int, ...]:
+    """Return over how many elements each dimension steps; nothing for what is one value."""
+    return operand.strides if isinstance(operand, decisions.Local | InField) else ()
+
+
+def vectors_of(name: str, decision: Decision, naming: Naming) -> list[Step]:
     """Return the vector instructions of a task."""
     return [step for step in steps_of(name, decision, naming) if not step.looped]
 
 
 def operand_address(
-    operand: Description,
+    operand: Given,
     position: int,
     block: Block,
     context: isl.Set,
     elements: Mapping[str, str],
 ) -> Value:
     """Return the address of an operand; a number gets a variable of its own."""
-    if "element" in operand:
-        return Address(Name(elements[operand["element"]]))
-    if "part" in operand:
-        return Field(operand["field"])
-    if "number" in operand:
-        type_, name = operand["type"], f"number{position}"
-        block.add(Declare(name, type_, literal(operand["number"], type_)))
-        return Address(Name(name))
-    return base_address(operand, block, context)
+    match operand:
+        case decisions.Arriving():
+            return Address(Name(elements[operand.element]))
+        case InField():
+            return Field(operand.field)
+        case decisions.Number():
+            name = f"number{position}"
+            block.add(Declare(name, operand.type, literal(operand.number, operand.type)))
+            return Address(Name(name))
+        case decisions.Local():
+            return base_address(operand, block, context)
 
 
-def base_address(operand: Description, block: Block, context: isl.Set) -> Value:
+def base_address(operand: decisions.Local, block: Block, context: isl.Set) -> Value:
     """Return the address of the first element of an operand in memory.
 
     Affine indices are part of the address, as they are in loops; others take their operations.
     """
-    indices = [value(b, context) for b in operand["base"]]
-    listed = zip(operand["base"], indices, strict=True)
+    indices = [value(b, context) for b in operand.base]
+    listed = zip(operand.base, indices, strict=True)
     costly = (operations(i) for b, i in listed if not _is_free(b, context))
     block.charge(address=1, scalar=sum(costly))
-    return Address(Element(Field(operand["local"]), tuple(indices)))
+    return Address(Element(Field(operand.local), tuple(indices)))
 
 
 def _is_free(index: int | str, context: isl.Set) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -18,6 +18,7 @@ from stages.layer.pe.model import Model, holds, value
 from stages.layer.pe.operands import part_field, vectors_of
 from stages.layer.pe.statement_nodes import Assign, Declare, For
 from stages.layer.pe.value_nodes import Group, Task, mentioned
+from stages.layer.texts.decisions import Table
 from stages.machine.types import BYTES
 from stages.poly.bind import index_constants, project_names
 from stages.poly.expression import Name, Number, Value, compared
@@ -76,34 +77,34 @@ class Program:
     def configure(self, name: str, comment: str) -> None:
         """Keep a task's vector instructions, and configure them in main where they are used."""
         decision = self.model.simd[name]
-        several = tuple(decision.get("several", ()))
+        several = decision.several
         for step in vectors_of(name, decision, self.naming):
             self._hold(Kept(step.field, "vector", several, comment))
         here = self.pes_of(self.model.known(name))
         block = configuration(name, self.model, self.naming, self.pes.intersect(here))
         if block.statements:
             self.when(self.main.block, here).absorb(block)
-        for table, described in decision.get("tables", {}).items():
+        for table, described in decision.tables.items():
             self._fill(self.when(self.main.block, here), name, table, described)
 
-    def _fill(self, block: Block, name: str, table: str, described: dict[str, Any]) -> None:
+    def _fill(self, block: Block, name: str, table: str, described: Table) -> None:
         """Append the loop that computes the entries of a table."""
-        index, low = described["by"], described["from"]
-        last = compared(Name(index), "<=", low + described["entries"] - 1)
+        index, low = described.by, described.least
+        last = compared(Name(index), "<=", low + described.entries - 1)
         inner = block.nest(For(Name(index), Number(low), last))
         known = self.model.known(name)
         others = [n for n in index_constants(known) if n != index]
-        entry = value(described["value"], project_names(known, others).intersect(self.pes))
+        entry = value(described.value, project_names(known, others).intersect(self.pes))
         field = table_field(name, table, self.naming)
         inner.add(Assign(table_entry(field, described), entry))
 
     def keep_parts(self, name: str) -> None:
         """Keep what a task's vector instructions give to each other, and look up."""
-        for number, part in enumerate(self.model.simd[name].get("parts", ())):
+        for number, part in enumerate(self.model.simd[name].parts or ()):
             field = part_field(name, number, self.naming)
-            self.keep(field, part["type"], (part["elements"],))
-        for table, described in self.model.simd[name].get("tables", {}).items():
-            self.keep(table_field(name, table, self.naming), "int32", (described["entries"],))
+            self.keep(field, part.type, (part.elements,))
+        for table, described in self.model.simd[name].tables.items():
+            self.keep(table_field(name, table, self.naming), "int32", (described.entries,))
 
     def count(self, name: str) -> None:
         """Give a task a counter."""

@@ -126,7 +126,7 @@ class Leads:
         )
         if transfer.packed:
             self.program.hold(taken.name)
-        elif transfer.decision["by"] != "configure":
+        elif transfer.decision.by != "configure":
             configure_sum(transfer, departure, *self._ends(name))
         return transfer
 
@@ -140,7 +140,7 @@ class Leads:
             inner.add(Increase(Field(self.naming.of(f"{name}_sends"))))
             inner.charge(scalar=1)
         block.declare(alternating(self.program, departure, chain), inner, free=True)
-        if transfer.decision["by"] == "configure":
+        if transfer.decision.by == "configure":
             block.declare(ends_of(transfer.task, self.model, known), inner)
         block.absorb(inner)
 
@@ -153,6 +153,6 @@ class Leads:
             block.add(COUNTER, Gap())
             transfer_loops(block, transfer.task, self.model, self.naming, transfer.put)
             return (COUNT,)
-        if transfer.decision["by"] == "configure":
+        if transfer.decision.by == "configure":
             return tuple(sizes_at_run_time(block, transfer.decision))
         return ()

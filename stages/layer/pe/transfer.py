@@ -15,6 +15,7 @@ from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Configure, Declare, Gap, Increase, Statement
 from stages.layer.pe.value_nodes import Address, Element, Fabric, Field, Next, Operand
 from stages.layer.pe.work import transfer_loops
+from stages.layer.texts.decisions import Local
 from stages.poly.expression import Name, Number, Operation, Value
 from stages.poly.number import most_points
 
@@ -57,7 +58,7 @@ class Transfer:
         self.packed = ""
         local = next(iter(program.model.accesses(task).values()))
         self.type = program.model.type_of(local.get_tuple_name(isl.dim_type.out))
-        if apart or self.decision["by"] == "loops":
+        if apart or self.decision.by == "loops":
             self.packed = program.naming.of(f"{task}_packed")
             parts = (slots,) if slots else ()
             program.keep(self.packed, self.type, (*parts, most_elements(program.model, task)))
@@ -79,7 +80,13 @@ class Transfer:
         if self.packed:
             return self.place
         known = self.program.model.known(self.task)
-        return base_address(self.decision["operands"][0], block, known)
+        return base_address(self._local(), block, known)
+
+    def _local(self) -> Local:
+        """Return the elements in memory."""
+        operand = self.decision.operands[0]
+        assert isinstance(operand, Local), "a stream is moved from memory, or to it"
+        return operand
 
     def pack(self, block: Block) -> None:
         """Append loops that bring elements into the order in which they leave, if need be."""
@@ -102,15 +109,15 @@ class Transfer:
         self, block: Block, operation: str, fabric: tuple[bool, ...], sizes: tuple[Value, ...]
     ) -> None:
         """Append the configuration of the instruction for some sizes."""
-        strides = (1,) if self.packed else tuple(self.decision["operands"][0]["strides"])
+        strides = (1,) if self.packed else self._local().strides
         memory = Operand(self.type, strides)
         operands = tuple(Fabric(self.type) if is_fabric else memory for is_fabric in fabric)
         block.add(Configure(self.vector, None, operation, sizes, operands))
 
     def _sizes(self, block: Block, pes: isl.Set) -> tuple[Value, ...]:
         """Return the sizes; elements whose addresses are not linear are counted by loops."""
-        if self.decision["by"] != "loops":
-            sizes = tuple(value(s, pes) for s in self.decision["sizes"])
+        if self.decision.by != "loops":
+            sizes = tuple(value(s, pes) for s in self.decision.sizes or ())
             return (Operation("*", sizes),) if self.packed and sizes else sizes
         if self.count:
             return (value(self.count, pes),)

@@ -7,7 +7,7 @@ but names and numbers; isl and LAIR read the rest, and refuse what is neither.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stages.diagnose import Span, UserError
 
@@ -25,16 +25,14 @@ SPELLED = {"operation", "local", "element", "type", "number"}
 """Keys of what is spelled in C as it stands."""
 
 
-def read_words(inputs: Inputs, name: str) -> dict[str, Any]:
-    """Return a text of a stage in YAML. Raises UserError where it has what is no name or number."""
-    data: dict[str, Any] = inputs.yaml(name)
-    wrong = _wrong(data, "")
+def check_words(inputs: Inputs, name: str) -> None:
+    """Raise UserError where a text of a stage in YAML has what is no name or number."""
+    wrong = _wrong(inputs.yaml(name), "")
     if wrong is not None:
         source = inputs.source(name)
         start = max(source.text.find(wrong.splitlines()[0] if wrong else wrong), 0)
         span = Span(source=source, start=start, end=start + 1)
         raise UserError("this is no name, number, or text of isl", span, "undo the edit")
-    return data
 
 
 def _wrong(data: object, key: str) -> str | None:
