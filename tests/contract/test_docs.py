@@ -8,11 +8,12 @@ from typing import get_args
 import pytest
 from doit.doit_cmd import DoitMain
 
-from stages import KERNEL, NETWORK, PIPELINE, TILES
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
 from stages.lair.expressions import FUNCTIONS
 from stages.lair.layer import OPS
 from stages.machine.profile import PROFILES
 from stages.machine.types import TYPES
+from stages.make.core.imports import code_of
 from stages.mapping.layer_yaml import Mapping, TensorMapping, Way
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,6 +23,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 OF_DOIT = {command.get_name() for command in DoitMain.DOIT_CMDS}
 COMMANDS = PROJECT["entry-points"]["doit.COMMAND"].keys() - OF_DOIT
 WAYS = get_args(Way)
+FILE = re.compile(r"`((?:stages|templates|tests|tools)/[\w/.]+\.\w+)`")
 LINK = re.compile(r"\]\(([^)#]*)(#[^)]*)?\)")
 
 
@@ -42,6 +44,18 @@ def test_every_link_leads_somewhere(path):
             target = path.parent / file if file else path
             assert target.exists(), file
             assert not anchor or anchor in anchors(target), file + anchor
+
+
+@pytest.mark.parametrize("path", [*TOP, *DOCS], ids=lambda path: path.name)
+def test_every_file_of_the_project_that_is_named_is_there(path):
+    named = FILE.findall(path.read_text(encoding="utf-8"))
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
+def test_only_simulate_depends_on_the_fabric_in_c():
+    """docs/stages.md says what runs again after an edit of the router."""
+    stages = [*PIPELINE, *ANALYSES, *NETWORK, *KERNEL, *TILES]
+    assert {stage for stage in stages if "fabric/router.c" in code_of(stage)} == {"simulate"}
 
 
 def test_the_readme_leads_to_every_document():
