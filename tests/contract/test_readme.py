@@ -42,7 +42,7 @@ def test_the_cycles_of_attention_are_those_of_the_evaluation():
     computing, startup, slow, idle = (parts[at] for at in (9, 11, 12, 13))
     said = " ".join(TEXT.split())
     assert f"cycles {simd} with vector instructions, {loops} with loops: {faster} times" in said
-    assert f"{bound} cycles is the least" in said
-    assert f"of the {simd} cycles the busiest PE computes in {computing}," in said
-    assert f"starts instructions and tasks in {startup}, is in loops" in said
-    assert f"for {slow}, and waits for {idle.removesuffix(' |')}," in said
+    assert f"at least {bound} cycles" in said
+    assert f"computes for {computing} of the {simd} cycles," in said
+    assert f"starts instructions and tasks for {startup}, spends {slow} in loops" in said
+    assert f"and waits for {idle.removesuffix(' |')} while" in said

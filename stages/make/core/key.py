@@ -1,4 +1,4 @@
-"""The key of an action: the digest of all that what a stage writes depends on."""
+"""The key of an action: the digest of everything on which the output of a stage depends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMPILES = "fabric/compiler.py"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionKey:
-    """All that what a stage writes depends on, and its digest.
+    """Everything on which the output of a stage depends, and its digest.
 
     `reads` gives a digest per file that the stage declares, by the name that it uses: a renamed
     layer has the same keys. None is a file that is not there.
