@@ -66,9 +66,17 @@ def _full(name, node):
         elif node.id in module.imports:
             yield module.imports[node.id]
     elif isinstance(node, ast.Attribute):
-        head, _, last = ast.unparse(node).rpartition(".")
+        head = _dotted(node.value)
         if head in module.imports:
-            yield f"{module.imports[head]}.{last}"
+            yield f"{module.imports[head]}.{node.attr}"
+
+
+def _dotted(node):
+    """Return `a.b` of names and attributes; None of anything else."""
+    if isinstance(node, ast.Attribute):
+        head = _dotted(node.value)
+        return head and f"{head}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def reached_from(roots):

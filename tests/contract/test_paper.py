@@ -14,6 +14,10 @@ ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| ([VFM] [^|]*) \| [^|]* \| `([\w.]+)` \| `([\w/.]+)::(\w+)` \|$", TEXT, re.M)
 STAGES = [f"{wing.__name__}.{stage}.run" for wing in WINGS for stage in wing.STAGES]
+BELOW = ("poly", "machine", "lair", "mapping", "reference", "fabric", "volumes", "skewing", "layer",
+         "kernel", "network")
+ABOVE = ("lairmake", "tools", "stages/make")
+DECLARED = ("READS", "WRITES", "DATA", "STAGES", "__all__")
 RUNS = "stages.make.core.action.run_stage"
 
 rows = pytest.mark.parametrize(
@@ -78,3 +82,15 @@ def test_equations_are_compared_with_what_stages_call(name):
     """A test of an equation that calls what no stage does proves nothing of the compiler."""
     used = {full for full in module_of(name).imports.values() if full.startswith("stages.")}
     assert used - pipelines() == set()
+
+
+def test_the_compiler_has_nothing_that_only_tests_use():
+    above = ["stages", *(name for folder in ABOVE for name in modules(folder))]
+    uses = {full for name in above for full in module_of(name).imports.values()}
+    found = reached_from([*STAGES, *above, *uses])
+    idle = [
+        f"{name}.{key}" for folder in BELOW for name in modules(f"stages/{folder}")
+        for key in module_of(name).own
+        if f"{name}.{key}" not in found and key not in DECLARED
+    ]
+    assert idle == []

@@ -8,9 +8,6 @@ from stages.lair.expressions import expression_text
 from stages.lair.layer import Statement
 from stages.layer.texts.kinds import Compute, React
 
-STATEMENTS = ("react", "compute")
-"""Tasks that run a statement: on an element that arrives, or when all is there."""
-
 FILLS = ("initialise", "clear")
 """Tasks that give all of a local tensor one value."""
 
