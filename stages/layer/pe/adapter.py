@@ -5,7 +5,7 @@ Or, towards a port, sums; see collector.py.
 Elements of a sparse stream are passed on one by one, with a new index, and so are the ends of its
 sequences. A dense stream is received, then the elements that the lane needs are sent.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eq. (5)
+Paper    V Sec. 4.2, (5)
 """
 
 from __future__ import annotations

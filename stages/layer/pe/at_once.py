@@ -1,6 +1,6 @@
 """What a task does that runs at once: with vector instructions, or with loops.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
+Paper    V Sec. 5
 """
 
 from __future__ import annotations

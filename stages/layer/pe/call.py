@@ -1,6 +1,6 @@
 """A step that is a loop: a function that no vector instruction computes, for each element of a box.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, condition 1
+Paper    V Sec. 5, condition 1
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 for every departure N that they collect, and every collection C, on the way to whose ports they are.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ the next invocation is taken before `restart`, and nothing of what returns befor
 its own part: what waits for other PEs must not fill its queue of instructions
 (layer/routes/waiting.py).
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 3, 4.2
+Paper    V Sec. 3, 4.2
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def if_copied(model: Model) -> Model:
 
 
 def _filtered(model: Model, routes: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
-    """Return instances.isl with T_known as routers hand on what tasks react to, eq. (15)."""
+    """Return instances.isl with T_known as routers hand on what tasks react to, V (15)."""
     instances = dict(model.instances)
     for name, task in model.tasks.items():
         if not isinstance(task, kinds.Relay | kinds.React | kinds.Store):

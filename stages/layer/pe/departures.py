@@ -5,7 +5,7 @@
 for every departure N of the target of a statement S. What returns is taken meanwhile, not before:
 what waits for other PEs must not fill the queue of instructions (layer/routes/waiting.py).
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

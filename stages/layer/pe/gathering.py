@@ -9,7 +9,7 @@ or as they are there, while their statement still runs:
 
     step_S, or end_A -> row_N -> ... -> send_N -> complete
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ once, and sends are queued apart from it, never so many that no task starts. So 
 invocation arrive on every PE, in any order, whatever its neighbours do, and no streams that wait
 for each other can come to a stop that would not stop if each arrived as a whole.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, 5.1
+Paper    V Sec. 4.2, 5.1
 """
 
 from __future__ import annotations

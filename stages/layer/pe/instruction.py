@@ -1,6 +1,6 @@
 """A task's vector instruction: its configuration, and its calls.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
+Paper    V Sec. 5
 """
 
 from __future__ import annotations

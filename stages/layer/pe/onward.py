@@ -5,7 +5,7 @@
 for a collection C by `gather`: from fabric to fabric goes what comes from farther off before the
 elements of the own lane, then these, then the others that come from farther off.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

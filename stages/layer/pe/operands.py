@@ -1,6 +1,6 @@
 """The steps of a task, and the addresses of their operands.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
+Paper    V Sec. 5
 """
 
 from __future__ import annotations

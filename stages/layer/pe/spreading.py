@@ -1,6 +1,6 @@
 """What adapters do that spread what comes from a port: element by element, or all at once.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, eq. (5)
+Paper    V Sec. 4.2, (5)
 """
 
 from __future__ import annotations

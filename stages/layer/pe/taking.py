@@ -1,6 +1,6 @@
 """What computing PEs do with what arrives: react, or store it, and count what statements need.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

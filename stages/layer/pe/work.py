@@ -1,6 +1,6 @@
 """What a task does on its PE: one vector instruction, or the loops that isl generates.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
+Paper    V Sec. 5
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Where ports of a side would feed stretches of its border that overlap, the tensor comes in several
 streams: its parts. Each element then comes from one of the ports at which it arrives.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

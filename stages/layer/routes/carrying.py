@@ -1,6 +1,6 @@
 """How a stream comes to the PEs that take it: routers copy it, PEs pass it on, or each has its own.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

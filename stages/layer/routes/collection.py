@@ -3,7 +3,7 @@
 They flow along their rows or columns to a border peeled off the target, and from adapter to
 adapter along it to the port.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Placements given in part: statements without one run where their elements are.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2
+Paper    V Sec. 4.1.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The departures of a tensor, the collections of their sums, and the routes of both.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

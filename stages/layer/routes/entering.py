@@ -1,6 +1,6 @@
 """The arrivals of a tensor: the streams in which it enters on each side, and their routes.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How one stream leaves along rows or columns: summed on its way, or gathered.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

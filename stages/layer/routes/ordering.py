@@ -5,10 +5,10 @@
 A line of PEs is in the order of the skewed schedule of a statement if each PE uses an element first
 after all PEs before it that use it. That is checked for all elements and PEs at once. `order` has
 the times of skewed.isl, t those before PEs lag; `otherwise` says why a line has no such order. It
-is right all the same: no PE of a line writes what it passes on, so that no dependence, eq. (3),
+is right all the same: no PE of a line writes what it passes on, so that no dependence, M (3),
 leads along it, and a PE uses nothing before it has come.
 
-Paper    Meister, Trading off Latency for Memory Bandwidth, Sec. III
+Paper    M Sec. III
 """
 
 from __future__ import annotations

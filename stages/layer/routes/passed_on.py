@@ -12,7 +12,7 @@ before.
 With `skew: false` the copies for one PE come after those for another: a PE takes all of its own, of
 each stream, whatever has come of the others.
 
-Source   B. Meister, Trading off Latency for Memory Bandwidth in Spatial Architectures
+Source   M
 """
 
 from __future__ import annotations

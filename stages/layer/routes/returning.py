@@ -5,7 +5,7 @@ if every element is computed and needed on one row or column: there the last PE 
 back. Else around: adapters of a border collect it, and those of the same border, or of the next
 one, spread it.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2, which has arrivals and departures
+Paper    V Sec. 4.2, which has arrivals and departures
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The streams of a layer: what enters and leaves on a side, by which routes.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

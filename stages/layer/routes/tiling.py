@@ -1,6 +1,6 @@
 """Placements from directions only: tiles, and room for the adapters that they need.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.1.2, the placement direction (j, i)
+Paper    V Sec. 4.1.2, the placement direction (j, i)
 """
 
 from __future__ import annotations

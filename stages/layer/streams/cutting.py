@@ -7,7 +7,7 @@ Statements that go by one stream share its cut: of all cuts, and none, the one o
 
 where a step is its share of the work, and what it takes to start a task and its instructions.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1; design, The machine
+Paper    V Sec. 5.1; design, The machine
 """
 
 from __future__ import annotations

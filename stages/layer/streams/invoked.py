@@ -1,6 +1,6 @@
 """What the instance sets of tasks are made of, and what all of them have.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1
+Paper    V Sec. 5.1
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def moved(order: isl.Map) -> Invoked:
 
 
 def arriving_at(name: str, sources: Sources) -> tuple[isl.Set, isl.Set]:
-    """Return [PE_X, PE_Y, index...] -> { t[e] } of what PEs take, and what arrives, eq. (15).
+    """Return [PE_X, PE_Y, index...] -> { t[e] } of what PEs take, and what arrives, V (15).
 
     What enters a row or column reaches all its PEs that take some of it, but for filters.
     """

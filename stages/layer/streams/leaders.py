@@ -5,7 +5,7 @@ same index of them all, and waits for all of the others. One that reads what ano
 along with it, step by step, if nothing holds that one up; one that waits for something else that
 ends with an arrival runs as a whole.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

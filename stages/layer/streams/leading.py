@@ -2,7 +2,7 @@
 
 A statement runs in steps: the sequences of a sparse tensor, or the portions of dense ones.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

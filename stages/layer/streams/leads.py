@@ -20,7 +20,7 @@ Else all sends of a PE together leave room in its queue, and where adapters let 
 What returns does not leave early, nor what waits for other departures; and where something returns,
 only what waits for the port does, or for adapters that wait for no other.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

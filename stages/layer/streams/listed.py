@@ -1,6 +1,6 @@
 """The tensors, arrivals and tasks of a layer, as tasks.yaml lists them.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What one invocation of a task runs that moves a stream: the indices of its elements.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1
+Paper    V Sec. 5.1
 """
 
 from __future__ import annotations

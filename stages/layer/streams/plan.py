@@ -1,6 +1,6 @@
 """What is decided of a layer's streams before its tasks are listed: memory, turns, and portions.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

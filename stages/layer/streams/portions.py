@@ -3,7 +3,7 @@
 An instance runs in the step of the last portion that it needs; or, where no step becomes larger by
 that, in the last step of all instances of its element, so that steps of windows are boxes.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1, eqs. (11)-(16), the portion as the index
+Paper    V Sec. 5.1, (11)-(16), the portion as the index
 """
 
 from __future__ import annotations

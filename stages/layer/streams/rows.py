@@ -2,7 +2,7 @@
 
 All PEs of a lane send the same rows after a step, so that nothing comes to a stop; see leads.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

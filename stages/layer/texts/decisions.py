@@ -1,6 +1,6 @@
 """How tasks get their vector instructions, as simd.yaml has it.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
+Paper    V Sec. 5
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The text of each field is what the comment at the head of tasks.yaml says of its key.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 4.2
+Paper    V Sec. 4.2
 """
 
 from __future__ import annotations

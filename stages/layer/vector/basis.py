@@ -1,6 +1,6 @@
 """A box in another basis: a unimodular change of the coordinates of the instances.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, goes without this; see stages/poly/bases.py
+Paper    V Sec. 5, goes without this; see stages/poly/bases.py
 """
 
 from __future__ import annotations

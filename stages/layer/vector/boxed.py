@@ -1,6 +1,6 @@
 """Instances that are a box after a change of coordinates, or that a harmless hull holds.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1, 5.3
+Paper    V Sec. 5.1, 5.3
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def harmless(situation: Situation, way: str, why: str, change: isl.Map) -> Candi
 def touched_by(situation: Situation, change: isl.Map, extra: isl.Set) -> tuple[isl.Set, ...]:
     """Return [PE_X, PE_Y] -> { T_local[l] } of what extra instances { [k] } access, by tensor.
 
-    Raises NotPossibleError where they write what others use, eq. (40).
+    Raises NotPossibleError where they write what others use, V (40).
     """
     found = []
     for tensor, access in situation.accesses.items():

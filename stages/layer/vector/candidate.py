@@ -1,6 +1,6 @@
 """A candidate: how one way would turn a task into a vector instruction.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, conditions 1 to 4
+Paper    V Sec. 5, conditions 1 to 4
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A box whose size depends on the index, configured before each call.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.4, does without this
+Paper    V Sec. 5.4, does without this
 """
 
 from __future__ import annotations

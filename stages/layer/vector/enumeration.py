@@ -1,6 +1,6 @@
 """Sizes that depend on the index, each with a configuration of its own.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.4
+Paper    V Sec. 5.4
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Exact bounds that are those of a box, of one size on each PE.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.1
+Paper    V Sec. 5.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The fixed-size box hull of the instances, extra ones included where these do no harm.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.3
+Paper    V Sec. 5.3
 """
 
 from __future__ import annotations

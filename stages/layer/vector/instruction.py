@@ -1,6 +1,6 @@
 """A vector instruction as simd.yaml describes it.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
+Paper    V Sec. 5
 """
 
 from __future__ import annotations

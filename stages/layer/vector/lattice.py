@@ -1,6 +1,6 @@
 """A box in steps: in coordinates that count along the lattice of the instances.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, goes without this
+Paper    V Sec. 5, goes without this
 """
 
 from __future__ import annotations

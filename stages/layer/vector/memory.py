@@ -1,6 +1,6 @@
 """Local memory with room for what vector instructions access besides what their tasks do.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.3, Example 5.9
+Paper    V Sec. 5.3, Ex. 5.9
 """
 
 from __future__ import annotations

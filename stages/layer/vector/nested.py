@@ -1,6 +1,6 @@
 """A vector instruction in loops: some dimensions are loops, the others a box of fixed size.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, goes without this
+Paper    V Sec. 5, goes without this
 """
 
 from __future__ import annotations

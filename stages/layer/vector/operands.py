@@ -1,6 +1,6 @@
 """The operands of a vector instruction: local memory in strides, what arrives, or a number.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, conditions 3 and 4
+Paper    V Sec. 5, conditions 3 and 4
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a task may become: each way that is possible, what it costs, and why others are not.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, conditions 1 to 4
+Paper    V Sec. 5, conditions 1 to 4
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A fixed-size box hull whose extra instances may read memory that nobody has put anything into.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5.3, which leaves this out
+Paper    V Sec. 5.3, which leaves this out
 
 What they read does not matter, for what they write is not used; but memory must have room for it.
 The offset may be quasi-affine, as that of a convolution with a stride.

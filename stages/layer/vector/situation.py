@@ -178,7 +178,7 @@ class Situation:
         return None if found is None else isl.Set.from_union_set(found)
 
     def used(self, tensor: str) -> isl.Set:
-        """Return [PE_X, PE_Y] -> { T_local[l] } of the elements that a PE keeps, eq. (40)."""
+        """Return [PE_X, PE_Y] -> { T_local[l] } of the elements that a PE keeps, V (40)."""
         return self.files.accessed[tensor].apply(self.files.by_tensor[tensor])
 
     def type_of(self, tensor: str) -> str:

@@ -3,7 +3,7 @@
 What an earlier step gives to later ones lies in parts, in the order of the box, and varies along
 no more dimensions of it than what it is computed from.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5, condition 1; several steps go beyond it
+Paper    V Sec. 5, condition 1; several steps go beyond it
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A table holds the values for each value of the index, and is filled in main. It is kept where the
 operations of the function cost more than the address of an entry.
 
-Source   strength reduction; Verdoolaege et al., IMPACT 2020, Sec. 5.4, computes sizes at run time
+Source   strength reduction; V Sec. 5.4, computes sizes at run time
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The ways to a vector instruction, in the order in which one is taken where they cost the same.
 
-Paper    Verdoolaege et al., IMPACT 2020, Sec. 5
+Paper    V Sec. 5
 """
 
 from __future__ import annotations
