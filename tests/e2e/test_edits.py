@@ -19,7 +19,7 @@ REPAIRED = re.compile(
 WHY = """
   cache/fc/simd.yaml, edited by hand
     line {line}, on_x.by: hull -> loops
-  render  ran             simd.yaml changed: another simd/pe_compute.c
+  render  ran             simd.yaml changed: another program.yaml, simd/pe_compute.c
 """
 
 

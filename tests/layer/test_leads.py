@@ -159,7 +159,7 @@ def test_a_row_of_a_gather_is_sent_once_it_is_there():
 
 def test_the_fabric_would_stop_if_they_did_not(monkeypatch):
     monkeypatch.setattr(Leading, "is_alike", lambda self, lead: True)
-    monkeypatch.setattr("stages.layer.pe.compute.give_room", lambda *given: None)
+    monkeypatch.setattr("stages.layer.pe.taking.give_room", lambda *given: None)
     layer = far("# without room\n")
     assert lead_of(layer)["sends"] > 6
     with pytest.raises(UserError, match="the fabric stopped"):
