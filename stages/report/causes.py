@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stages.make.core.action import SMALL
 from stages.make.core.folder_inputs import digest
-from stages.make.core.pipeline import writer_of
+from stages.make.core.writers import writer_of
 from stages.make.store.folders import (
     STATE,
     LayerFolder,

@@ -16,9 +16,9 @@ from stages.make.core.declare import declaration
 from stages.make.core.disk import Disk, compare
 from stages.make.core.faults import perform_in
 from stages.make.core.folder_inputs import FolderInputs, digest
-from stages.make.core.forecast import current_key, entry_of, foresee
 from stages.make.core.key import ActionKey, action_key, code_digest
 from stages.make.core.layers import open_folder
+from stages.make.core.outlook import current_key, entry_of, foresee
 from stages.make.core.outputs import stale_names, write_outputs
 from stages.make.core.telling import progress
 from stages.make.store.entry import Entry

@@ -12,7 +12,7 @@ from typing import Any
 from doit.dependency import Dependency, DependencyStatus
 
 from stages.make.core.action import unchanged
-from stages.make.core.forecast import current_key
+from stages.make.core.outlook import current_key
 from stages.make.core.task_values import files_of, path_from_here, result_of, values_of
 from stages.make.doit.session import session
 from stages.make.store import log

@@ -11,9 +11,9 @@ from typing import Any
 from doit.exceptions import UnmetDependency
 
 from stages.make.core.action import Result
-from stages.make.core.forecast import current_key
 from stages.make.core.key import ActionKey, code_units
 from stages.make.core.made_with import news
+from stages.make.core.outlook import current_key
 from stages.make.doit.session import session
 from stages.make.store import log
 from stages.make.store.folders import STATE

@@ -14,9 +14,9 @@ from doit.task import Task
 from stages.make.core.declare import declaration
 from stages.make.core.layers import open_folder
 from stages.make.core.outputs import remove
-from stages.make.core.pipeline import before, writers_in
 from stages.make.core.task_values import files_of, path_from_here
 from stages.make.core.units import Unit, Units, unit_of, units_below
+from stages.make.core.writers import before, writers_in
 from stages.make.doit.act import build_stage
 from stages.make.doit.record import recorded
 from stages.make.doit.reporter import StageReporter

@@ -19,7 +19,8 @@ from stages.make.core.forecast import (
     forecast,
 )
 from stages.make.core.key import code_units
-from stages.make.core.pipeline import needed, writer_of
+from stages.make.core.pipeline import needed
+from stages.make.core.writers import writer_of
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.run import KEEP_EDITS
 from stages.make.store.folders import STATE, file_of, names_meant, wholes_of

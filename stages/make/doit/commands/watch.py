@@ -14,7 +14,7 @@ from typing import Any
 from doit.cmd_base import tasks_and_deps_iter
 from doit.control import TaskControl
 
-from stages.make.core.forecast import current_key
+from stages.make.core.outlook import current_key
 from stages.make.doit.commands.inert import Inert
 from stages.make.doit.commands.run import Run
 from stages.make.doit.pipe import printing

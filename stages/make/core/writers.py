@@ -1,0 +1,46 @@
+"""Which task writes what another one reads."""
+
+from __future__ import annotations
+
+import functools
+
+from stages.make.core.declare import declaration
+from stages.make.store.believed import matches
+from stages.make.store.folders import LayerFolder, every_stage, parts_of
+
+
+def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
+    """Return the tasks that write what the patterns of a stage stand for, in other parts too."""
+    found = writers_in(folder, reads)
+    inside = tuple(name.partition("/")[2] for name in reads if name.startswith("*/"))
+    for part in parts_of(folder):
+        found += writers_in(part, inside)
+    for crossing in folder.crossings:
+        if any(matches(crossing.name, name) for name in reads):
+            found += crossing.after
+    return found
+
+
+def writers_in(folder: LayerFolder, names: tuple[str, ...]) -> list[str]:
+    """Return the tasks of the stages of a folder that write one of these names."""
+    return [f"{folder.name}:{stage}" for stage in _that_write(every_stage(folder), names)]
+
+
+@functools.cache
+def _that_write(stages: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
+    return [stage for stage in stages if set(names).intersection(declaration(stage).writes)]
+
+
+def writer_of(folder: LayerFolder, name: str) -> str | None:
+    """Return the task that writes what a stage calls `name`, None for what a person writes."""
+    for crossing in folder.crossings:
+        if crossing.name == name:
+            return crossing.after[-1]
+    head, _, rest = name.partition("/")
+    part = dict(folder.parts).get(head)
+    if part is not None:
+        return writer_of(part, rest)
+    for stage in every_stage(folder):
+        if any(matches(name, each) for each in declaration(stage).writes):
+            return f"{folder.name}:{stage}"
+    return None
