@@ -64,7 +64,7 @@ def _texts(inputs: Inputs, kernel: Kernel) -> dict[str, str]:
 
 
 def check_result(program: Program, volumes: Mapping[str, isl.Set]) -> None:
-    """Raise UserError for what is not one result, or has a size or type that no layer has."""
+    """Raise UserError unless there is one result, with a size and a type that layers have."""
     if len(program.outputs) != 1:
         hint = "choose one in kernel.yaml: `outputs: [NAME]`"
         raise UserError(f"parts are of one result, not of {', '.join(program.outputs)}", hint=hint)

@@ -163,7 +163,7 @@ def _check_call(call: Call) -> Iterator[UserError]:
 
 
 def _check_read(part: Reference, statement: Statement, node: Node) -> Iterator[UserError]:
-    """Yield an error for what is not defined before the statement."""
+    """Yield an error for each tensor that is not defined before the statement."""
     if part.name not in {tensor.name for tensor in node.outputs}:
         return
     before = node.statements[: node.statements.index(statement)]

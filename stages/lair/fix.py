@@ -20,7 +20,7 @@ LARGEST_SIZE = 2**30
 
 
 class Fixer:
-    """Fix every size and type of bound nodes; `errors` holds what that brings to light."""
+    """Fix every size and type of bound nodes; `errors` holds the errors that this finds."""
 
     def __init__(self) -> None:
         """Start with no tensor and no error."""

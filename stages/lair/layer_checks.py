@@ -130,7 +130,7 @@ def _check_selected(statement: Statement, layer: Layer) -> Iterator[UserError]:
 
 
 def _check_integer(part: Expr, target: str, most: int) -> Iterator[UserError]:
-    """Yield an error for what is no integer of a type; `most` is its largest literal here.
+    """Yield an error for each number that is no integer of a type; `most` is the largest literal.
 
     That is one more behind a minus: -32768 is an int16.
     """

@@ -43,7 +43,7 @@ _ELSEWHERE = {
 
 
 def elsewhere(name: str) -> str | None:
-    """Return what to write for what other languages have a function for; None for others."""
+    """Return what to write instead of a function of other languages; None for other names."""
     remedy = _ELSEWHERE.get(name.lower().removesuffix("="))
     return f"{remedy}; {INDICES}" if remedy else None
 

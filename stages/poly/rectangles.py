@@ -1,4 +1,4 @@
-"""Disjoint hyperrectangles that make up a set, or on which what a relation gives stays the same.
+"""Disjoint hyperrectangles that make up a set, or on which a relation gives the same throughout.
 
 Source   F Alg. 1: disjoint hyperrectangles of a set of elements
 """

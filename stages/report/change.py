@@ -47,7 +47,7 @@ def count_of_lines(change: Change) -> dict[str, int]:
 
 
 def data_of(change: Change) -> dict[str, Any]:
-    """Return a change as data that a program reads, without what there is none of."""
+    """Return a change as data that a program reads, without empty parts."""
     parts = {"removed": change.removed, "added": change.added}
     found: dict[str, Any] = {"note": change.note, "known": change.known, **change.values}
     found["functions"] = [{"old": old, "new": new} for old, new in change.functions]

@@ -1,4 +1,4 @@
-"""Colours for what a person reads on a terminal; elsewhere text stays plain."""
+"""Colours for text on a terminal; elsewhere text stays plain."""
 
 from __future__ import annotations
 

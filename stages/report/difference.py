@@ -127,7 +127,7 @@ def _of_values(old: Any, new: Any, name: str) -> Iterator[tuple[str, Change]]:
 
 
 def _inside(data: Any, name: str) -> dict[str, Any] | None:
-    """Return the parts of data by their paths; None for what is one value."""
+    """Return the parts of data by their paths; None if the data is a single value."""
     if isinstance(data, dict):
         return {f"{name}.{key}" if name else str(key): value for key, value in data.items()}
     if isinstance(data, list) and any(isinstance(value, dict | list) for value in data):

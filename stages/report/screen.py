@@ -238,7 +238,7 @@ def _often(part: Part) -> str:
 
 
 def _said(change: Change) -> str:
-    """Return what there is to say about a change in a few words; of a set nothing."""
+    """Return a change in a few words; nothing for a set."""
     if change.lines:
         added, removed = count_of_lines(change).values()
         return f"{added} lines added, {removed} removed"

@@ -228,7 +228,7 @@ def _is_there(folder: LayerFolder) -> bool:
 
 
 def _extract(copy: Copy, folder: LayerFolder) -> LayerFolder:
-    """Write what a revision holds of a layer or network, and return it as it is there."""
+    """Write the files of a layer or network at a revision, and return its folder as it was then."""
     copy.extract([folder.path, folder.build, folder.cache])
     old = open_folder(copy.of(folder.path))
     copy.extract([copy.before(part.path) for part in parts_of(old)])

@@ -213,7 +213,7 @@ def _by_statement(accesses: isl.UnionMap) -> dict[str, list[isl.Map]]:
 
 
 def wishes_of(mapping: Mapping, placement: isl.UnionMap) -> dict[str, tuple[int, ...]]:
-    """Return the direction in which what arrives or leaves should pass, by tensor."""
+    """Return the direction in which the elements of each tensor should pass, if it has ports."""
     pes = isl.Set.from_union_set(placement.range())
     found = {}
     for name, tensor in mapping.tensors.items():

@@ -31,7 +31,7 @@ WRITES = ("volumes.isl", "operations.yaml")
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return volumes.isl and operations.yaml. Raises UserError for what is no tensor."""
+    """Return volumes.isl and operations.yaml. Raises UserError for a name that is no tensor."""
     layer, mapping = inputs.lair(), inputs.mapping()
     asked, place = mapping.analysis, functools.partial(mapping.span, "analysis")
     program = choose(_program(layer), asked.outputs, asked.inputs, place)

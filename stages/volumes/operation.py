@@ -139,7 +139,7 @@ def _result(result: Result) -> Iterator[tuple[str, str]]:
 def read_program(data: Mapping[str, Any]) -> Program:
     """Return the program that the data of operations.yaml is.
 
-    Raises UserError for what cannot be the name of a kernel or a volume: these become files.
+    Raises UserError for a name that no kernel or volume may have: these become files.
     """
     for name in (data["kernel"], *data["types"]):
         if not NAME.fullmatch(str(name)):

@@ -36,7 +36,8 @@ def test_docstring_has_the_headings_in_order(stage):
 
 @stages
 def test_docstring_names_the_source(stage):
-    assert len(sections(stage)["Paper"].strip()) > 1
+    """By the letter of docs/paper.md, or it says that no paper has the stage."""
+    assert re.match(r"[VFM] |no", sections(stage)["Paper"])
 
 
 @stages

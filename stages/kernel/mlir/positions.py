@@ -102,7 +102,7 @@ class Positions:
         return self._draft.new_volume(wish, self._type(operation), self._loops.sizes)
 
     def _type(self, operation: Operation) -> str:
-        """Return the type of a result; of a truth, that of what it helps to compute."""
+        """Return the type of a result; of a truth value, the type of what it helps to compute."""
         is_truth = isinstance(operation, CompareOp) or operation.name in JOINED
         result = (self._owner if is_truth else operation).results[0]
         return self._draft.type_of(result.type, operation)
@@ -137,7 +137,7 @@ class Positions:
     ) -> Expr:
         """Return an index as a value of a type; `read` gives the expression for an element.
 
-        Raises UserError for what is no sum and product of loops and numbers.
+        Raises UserError unless it is made of sums and products of loops and numbers.
         """
         loop, owner = self._indices.get(id(value)), value.owner
         span = self._draft.text.span(self._owner)

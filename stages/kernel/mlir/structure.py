@@ -46,7 +46,7 @@ class Structure:
 
 
 def structured(draft: Draft, operation: Operation) -> None:
-    """Add an operation of linalg to a kernel. Raises UserError for what has no volumes."""
+    """Add an operation of linalg to a kernel. Raises UserError if it has no volumes."""
     assert isinstance(operation, LinalgStructuredOperation)
     maps = [each.data for each in operation.get_indexing_maps()]
     check_loops(draft, operation, maps)

@@ -147,7 +147,7 @@ def _without_function(source: Source) -> UserError:
 
 
 def _refused(said: str, span: Span) -> UserError:
-    """Return the error for what xDSL said, with a remedy where one is known."""
+    """Return the error that xDSL reported, with a remedy where one is known."""
     old = next((name for name in OLD_NAMES if f"arith.{name} " in said), None)
     hint = None
     if old is not None:

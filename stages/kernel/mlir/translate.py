@@ -46,7 +46,7 @@ HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
 def translate(text: Text) -> tuple[Draft, list[str]]:
     """Return the operations of a function, and the volumes that it returns.
 
-    Raises UserError for what is no operation on volumes, or uses what is not defined yet.
+    Raises UserError for an operation not on volumes, or one that uses an undefined value.
     """
     check_definitions(text)
     draft = Draft(text)

@@ -30,7 +30,7 @@ class Placed:
 def placed_tiles(regions: Mapping[str, Described]) -> Iterator[Placed]:
     """Yield the tiles of every region of tiles.yaml, those that others take before them.
 
-    Raises UserError for what cannot be the name of a region or a tensor: these become files.
+    Raises UserError for a name that no region or tensor may have: these become files.
     """
     for name, region in regions.items():
         for each in (name, *region.get("inputs", ()), *region.get("takes", ())):

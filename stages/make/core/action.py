@@ -216,7 +216,7 @@ def _keep_edits(folder: LayerFolder, names: Iterable[str]) -> None:
 
 
 def _blame_edits(stage: str, folder: LayerFolder, error: Exception, build: Build) -> None:
-    """Raise UserError for what a stage fails with, if texts that were edited by hand may be why."""
+    """Raise UserError for the failure of a stage, if texts that were edited by hand may be why."""
     from stages.make.core.edits import first_change
 
     store = store_of(folder.home)

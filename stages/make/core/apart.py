@@ -1,4 +1,4 @@
-"""A process of its own for what isl does: it may be ended at any moment.
+"""A process of its own for the work of isl: it may be ended at any moment.
 
 isl lets neither other threads run nor handlers of signals, however long it works. So the process
 that builds waits for another one, which runs the stages, and is ended where the build is, or where
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_SECONDS = 600.0
-"""How long isl may work on a stage. What it counts decides before: this is for what it does not."""
+"""How long isl may work on a stage. Its own count ends it earlier; this is for uncounted work."""
 
 GRACE = 0.5
 """How many seconds the process has to put away what it was writing."""

@@ -1,4 +1,4 @@
-"""Which files the code of a stage is: what its module imports, and what that reads beside itself.
+"""The files that are the code of a stage: what its module imports, and data that these read.
 
 Imports are taken from the syntax trees of modules, wherever they stand: in functions too. Those for
 `TYPE_CHECKING` are left out, since they never run: what they name is in annotations only, which

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Signature = list[Any]
 Place = tuple[str, str, str]
-"""The folder of a layer, that of what it builds, and its cache."""
+"""The folder of a layer, its build folder, and its cache."""
 
 
 class Sweep:

@@ -26,7 +26,7 @@ LINES = {"ran": ".  {}\n", "hit": "=  {}  from the store\n"}
 
 
 class StageReporter(ConsoleReporter):  # type: ignore[misc]
-    """A line for what became of each layer, or with `-v` of each stage that did not stay the same.
+    """A line for each layer, or with `-v` for each stage, that did not stay the same.
 
     On a terminal one line shows what runs instead.
     """

@@ -95,7 +95,7 @@ def workspace_config() -> dict[str, Any]:
 
 
 def _config(home: Path, database: str) -> dict[str, Any]:
-    """Return the configuration of doit, with a database for what is no stage."""
+    """Return the configuration of doit, with a database for tasks that are no stages."""
     make_state(home)
     return {
         "lairmake": str(home),

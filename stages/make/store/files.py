@@ -34,7 +34,7 @@ def read_file(path: str | Path, links: bool = True) -> bytes:
 def read_with_state(path: str | Path, links: bool = True) -> tuple[bytes, os.stat_result]:
     """Return the bytes of a file, and its state before; with no `links` a symbolic link is none.
 
-    Raises OSError, also for what is no file: a pipe, that one would wait for, or a folder.
+    Raises OSError, also for a folder, or a pipe, for which a reader would wait.
     """
     file = os.open(path, READ if links else READ | os.O_NOFOLLOW)
     try:

@@ -197,7 +197,7 @@ class DumpDB(cmd_dumpdb.DumpDB):  # type: ignore[misc]
     name = "dumpdb"
 
     def execute(self, opt_values: Any, pos_args: list[str]) -> int:
-        """Return doit's exit code. Raises InvalidCommand for what is no file of dbm."""
+        """Return doit's exit code. Raises InvalidCommand for a file that is not one of dbm."""
         try:
             return int(super().execute(opt_values, pos_args) or 0)
         except dbm.error as error:
