@@ -1,0 +1,115 @@
+"""A layout as the engine takes it: what the PEs run, hold, and send to each other."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric import library as engine
+from stages.fabric.departures import Departure, departing_shape, read_departure
+from stages.fabric.external import Inlets, Values, read_arrivals
+from stages.fabric.grid import Colours, Grid, read_colours, read_grid, read_roles
+from stages.fabric.layout_yaml import Layout
+from stages.fabric.resident import resident_shape, residents, scatter
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A layout as the engine takes it, with the arrays that the engine reads and writes."""
+
+    grid: Grid
+    roles: tuple[str, ...]
+    role: NDArray[np.int32]
+    programs: list[engine.Program]
+    memory: list[Array]
+    colours: Colours
+    inlets: Inlets
+    departures: list[Departure]
+    outlets: Array
+    received: NDArray[np.uint32]
+    received_kind: NDArray[np.uint8]
+    counters: NDArray[np.int64]
+    usage: Array
+
+
+def load(
+    opened: ctypes.CDLL,
+    layout: Layout,
+    values: Values,
+    invocations: int,
+    shapes: Mapping[str, tuple[int, ...]],
+) -> Loaded:
+    """Return what the engine takes of a layout, and what it sends of the arrays' `values`."""
+    grid = read_grid(layout.grid)
+    roles = tuple(layout.roles)
+    role = read_roles(layout.roles, grid)
+    programs = engine.programs(opened, roles)
+    colours = read_colours(layout.colours, grid)
+    departures = [
+        read_departure(each, colours.names, shape_of(layout, each.tensor, shapes), grid)
+        for each in layout.departures.values()
+    ]
+    outlets = _outlets(departures, invocations)
+    counters = max((program.counters for program in programs), default=0)
+    return Loaded(
+        grid=grid,
+        roles=roles,
+        role=role,
+        programs=programs,
+        memory=[_memory(p, int((role == i).sum())) for i, p in enumerate(programs)],
+        colours=colours,
+        inlets=read_arrivals(layout.arrivals, colours.names, values, invocations, grid),
+        departures=departures,
+        outlets=outlets,
+        received=np.zeros(int(outlets["count"].sum()), dtype=np.uint32),
+        received_kind=np.zeros(int(outlets["count"].sum()), dtype=np.uint8),
+        counters=np.zeros((grid.size, counters, 2), dtype=np.int64),
+        usage=np.zeros(grid.size, engine.USAGE),
+    )
+
+
+def _memory(program: engine.Program, count: int) -> Array:
+    """Return zeroed memories [PE of the role][byte], each beginning at a multiple of 16."""
+    stride = max(1, -(-program.memory // 16)) * 16
+    return engine.aligned_zeros(count * stride).reshape(count, stride)
+
+
+def _outlets(departures: Sequence[Departure], invocations: int) -> Array:
+    """Return the outlets of all departures, for all invocations, one after the other."""
+    outlets = np.concatenate(
+        [np.zeros(0, engine.OUTLET), *(departure.outlets for departure in departures)]
+    )
+    outlets["count"] *= invocations
+    outlets["ends"] *= invocations
+    outlets["first"] = np.cumsum(outlets["count"]) - outlets["count"]
+    return outlets
+
+
+def shape_of(
+    layout: Layout, tensor: str, shapes: Mapping[str, tuple[int, ...]]
+) -> tuple[int, ...]:
+    """Return the stated shape of an output, or the smallest that holds what the layout names."""
+    if tensor in shapes:
+        return tuple(shapes[tensor])
+    named = [
+        *(departing_shape(d) for d in layout.departures.values() if d.tensor == tensor),
+        *(resident_shape(t) for name, t in residents(layout, "out") if name == tensor),
+    ]
+    return tuple(max(extents) for extents in zip(*named, strict=True))
+
+
+def scatter_inputs(loaded: Loaded, layout: Layout, values: Values) -> None:
+    """Copy the tensors that are in memory before the start to the PEs that hold them."""
+    for number, name in enumerate(loaded.roles):
+        pes = np.flatnonzero(loaded.role == number)
+        for tensor in layout.roles[name].tensors.values():
+            if tensor.transfer == "in" and tensor.tensor is not None:
+                array = np.asarray(values[tensor.tensor][0], order="C")
+                scatter(loaded.memory[number], tensor, array, pes, loaded.grid)
