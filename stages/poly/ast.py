@@ -1,9 +1,8 @@
-"""isl's AST as plain data: loop nests and expressions."""
+"""isl's AST as plain data: loop nests."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import islpy as isl
 
 from stages.poly.bind import PARAM, bind_domain, bind_set
-from stages.poly.expression import Name, Number, Operation, Value, operations
+from stages.poly.expressed import condition_of, expression_of, plain
+from stages.poly.expression import Name, Number, Operation, Value
 from stages.poly.function import function_of
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
@@ -19,33 +19,6 @@ SET, DIV = isl.dim_type.set, isl.dim_type.div
 Leaves = dict[str, isl.UnionMap]
 Op: Any = isl.ast_expr_op_type
 Kind: Any = isl.ast_node_type
-ExprKind: Any = isl.ast_expr_type
-SIGNS = {
-    Op.and_: "and",
-    Op.and_then: "and",
-    Op.or_: "or",
-    Op.or_else: "or",
-    Op.add: "+",
-    Op.sub: "-",
-    Op.mul: "*",
-    Op.div: "/",
-    Op.pdiv_q: "/",
-    Op.pdiv_r: "%",
-    Op.zdiv_r: "%",
-    Op.eq: "==",
-    Op.le: "<=",
-    Op.lt: "<",
-    Op.ge: ">=",
-    Op.gt: ">",
-    Op.max: "max",
-    Op.min: "min",
-    Op.fdiv_q: "floord",
-    Op.minus: "negative",
-    Op.cond: "?",
-    Op.select: "?",
-}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
     """The execution of one instance, its dimensions as expressions.
@@ -91,28 +64,6 @@ class Series:
 
 
 Nest = Instance | Loop | Branch | Series
-
-
-@functools.lru_cache(maxsize=1024)
-def expression_of(function: isl.PwAff, context: isl.Set) -> Value:
-    """Return `[p] -> { [f(p)] }` over the names of the symbolic constants.
-
-    Of several ways to simplify the function in the context, the one with the fewest operations.
-    It is remembered: both programs of a layer ask for nearly the same ones.
-    """
-    build = isl.AstBuild.from_context(context)
-    ways = [function.intersect_params(context).gist(context), function.gist(context), function]
-    found = [_expression(build.expr_from_pw_aff(way.coalesce())) for way in ways]
-    return min(found, key=operations)
-
-
-def condition_of(condition: isl.Set, context: isl.Set) -> Value | None:
-    """Return `[p] -> { : ... }` as an expression; None if it always holds in the context."""
-    if context.is_subset(condition):
-        return None
-    build = isl.AstBuild.from_context(context)
-    simple = condition.gist(context).compute_divs().coalesce()
-    return _expression(build.expr_from_set(simple))
 
 
 def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> Nest:
@@ -247,11 +198,11 @@ def interval(values: isl.Set, context: isl.Set) -> tuple[Value, Value]:
     if complete is not None and complete[0].get_type() == Kind.for_:
         node = complete[0]
         if node.for_is_degenerate():
-            return (_expression(node.for_get_init()),) * 2
+            return (plain(node.for_get_init()),) * 2
         condition = node.for_get_cond()
         simple = condition.get_op_type() == Op.le and node.for_get_inc().to_C_str() == "1"
         if simple and node.for_get_body().get_type() == Kind.user:
-            return _expression(node.for_get_init()), _expression(condition.get_op_arg(1))
+            return plain(node.for_get_init()), plain(condition.get_op_arg(1))
     known = values.intersect_params(context)
     return expression_of(known.dim_min(0), context), expression_of(known.dim_max(0), context)
 
@@ -269,7 +220,7 @@ def _nest(node: isl.AstNode, leaves: Leaves, depth: int) -> Nest:
         return _loop(node, leaves, depth + 1)
     if kind == Kind.if_:
         return Branch(
-            condition=_expression(node.if_get_cond()),
+            condition=plain(node.if_get_cond()),
             then=_nest(node.if_get_then_node(), leaves, depth),
             otherwise=_nest(node.if_get_else_node(), leaves, depth)
             if node.if_has_else_node()
@@ -283,7 +234,7 @@ def _nest(node: isl.AstNode, leaves: Leaves, depth: int) -> Nest:
     arguments = range(1, call.op_get_n_arg())
     reaching = leaves[node.get_annotation().get_name()]
     return Instance(
-        arguments=tuple(_expression(call.op_get_arg(k)) for k in arguments),
+        arguments=tuple(plain(call.op_get_arg(k)) for k in arguments),
         instances=isl.Set.from_union_set(reaching.domain()),
         times=isl.Set.from_union_set(reaching.range()),
     )
@@ -293,35 +244,9 @@ def _loop(node: isl.AstNode, leaves: Leaves, depth: int) -> Loop:
     once = node.for_is_degenerate()
     return Loop(
         iterator=node.for_get_iterator().get_id().get_name(),
-        start=_expression(node.for_get_init()),
-        condition=None if once else _expression(node.for_get_cond()),
-        step=Number(1) if once else _expression(node.for_get_inc()),
+        start=plain(node.for_get_init()),
+        condition=None if once else plain(node.for_get_cond()),
+        step=Number(1) if once else plain(node.for_get_inc()),
         body=_nest(node.for_get_body(), leaves, depth),
         depth=depth,
     )
-
-
-def _expression(expr: isl.AstExpr) -> Value:
-    kind = expr.get_type()
-    if kind == ExprKind.int:
-        return Number(expr.get_val().to_python())
-    if kind == ExprKind.id:
-        return Name(expr.get_id().get_name())
-    if expr.get_op_type() == Op.add:
-        taken = _taken_away(expr.get_op_arg(0))
-        if taken is not None and _taken_away(expr.get_op_arg(1)) is None:
-            return Operation("-", (_expression(expr.get_op_arg(1)), taken))
-    arguments = (_expression(expr.get_op_arg(k)) for k in range(expr.get_op_n_arg()))
-    return Operation(SIGNS[expr.get_op_type()], tuple(arguments))
-
-
-def _taken_away(expr: isl.AstExpr) -> Value | None:
-    """Return e of `-e`, and `n * e` of `-n * e`; None of other expressions."""
-    if expr.get_type() != ExprKind.op:
-        return None
-    if expr.get_op_type() == Op.minus:
-        return _expression(expr.get_op_arg(0))
-    if expr.get_op_type() != Op.mul or expr.get_op_arg(0).get_type() != ExprKind.int:
-        return None
-    factor, rest = expr.get_op_arg(0).get_val().to_python(), _expression(expr.get_op_arg(1))
-    return None if factor >= 0 else Operation("*", (Number(-factor), rest))

@@ -9,17 +9,8 @@ import pytest
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
 from stages.layer.pe.speller import spelled
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
-from stages.poly.ast import (
-    Branch,
-    Instance,
-    Loop,
-    Nest,
-    condition_of,
-    element_loops,
-    expression_of,
-    interval,
-    loop_nest,
-)
+from stages.poly.ast import Branch, Instance, Loop, Nest, element_loops, interval, loop_nest
+from stages.poly.expressed import condition_of, expression_of
 from stages.poly.expression import operations
 
 ANY = "{ : }"

@@ -14,7 +14,7 @@ from stages.layer.pe.model import Model, holds
 from stages.layer.pe.statement_nodes import Declare, PassBy, PassOn
 from stages.layer.pe.value_nodes import Choice, Group, Nothing
 from stages.layer.texts.graph import Passing
-from stages.poly.ast import expression_of
+from stages.poly.expressed import expression_of
 from stages.poly.expression import Name, Value, compared
 
 if typing.TYPE_CHECKING:

@@ -17,8 +17,8 @@ from stages.layer.routes.returning import after_returns, layer_after_returns, re
 from stages.layer.texts.decisions import Decision, read_decisions
 from stages.layer.texts.graph import Graph, Passing, read_graph
 from stages.layer.texts.kinds import Running, Task
-from stages.poly.ast import condition_of, expression_of
 from stages.poly.bind import PE_NAMES, bind_set
+from stages.poly.expressed import condition_of, expression_of
 from stages.poly.expression import Number, Value
 from stages.poly.local import Shape, at_this_pe, shape_of
 from stages.poly.pieces import from_domain, maps_of, sets_of

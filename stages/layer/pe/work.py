@@ -26,8 +26,9 @@ from stages.layer.pe.statement_nodes import (
 )
 from stages.layer.pe.value_nodes import Address, Element, Field, Pointed
 from stages.layer.texts.kinds import Fills, Runs
-from stages.poly.ast import Instance, element_loops, expression_of, loop_nest
+from stages.poly.ast import Instance, element_loops, loop_nest
 from stages.poly.bind import bind_domain, bind_set
+from stages.poly.expressed import expression_of
 from stages.poly.expression import Name, Value, is_affine
 from stages.poly.function import function_of
 

@@ -36,11 +36,11 @@ from stages.layer.streams.leading import Leading, Room, Steps, steps_of
 from stages.layer.streams.portions import Flows
 from stages.layer.streams.rows import choose_rows
 from stages.layer.texts.graph import Early, Graph
-from stages.poly.ast import condition_of
 from stages.poly.bind import PE_NAMES, bind_set, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
 from stages.poly.completed import Lead, is_in_order, lead_of, stops_of
 from stages.poly.compression import compress, keeps_order
+from stages.poly.expressed import condition_of
 from stages.poly.expression import operations
 from stages.poly.number import count
 from stages.poly.text import spell_object

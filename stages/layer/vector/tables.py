@@ -14,8 +14,8 @@ from stages.layer.texts.decisions import Table
 from stages.layer.vector.memory import extended
 from stages.layer.vector.situation import Situation
 from stages.machine.types import BYTES
-from stages.poly.ast import expression_of
 from stages.poly.bind import PARAM, index_constants, project_names
+from stages.poly.expressed import expression_of
 from stages.poly.expression import operations
 from stages.poly.function import is_affine
 
