@@ -7,33 +7,26 @@ index, then the others by name; those that are not used are dropped.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import islpy as isl
 
 from stages.diagnose import working_on
-from stages.nesting import too_much
 from stages.poly.bind import PARAM
 from stages.poly.canonical import Needed, sort_names
 from stages.poly.disjuncts import WORD, disjuncts_of, plain_disjuncts_of
 from stages.poly.naming import Names, find_names, names_of, spaces_of, tuples_of
 from stages.poly.quota import TooManyOperations, limited
 from stages.poly.shared import Shared, share
+from stages.poly.statements import Union, line_of, parse, statements
 
-Union: TypeAlias = isl.UnionSet | isl.UnionMap
 Single: TypeAlias = isl.Set | isl.Map
 IslObject: TypeAlias = Single | Union
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-STATEMENT = re.compile(
-    r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:=([^;{]*\{[^}]*\})\s*(?:\*\s*([A-Za-z_][A-Za-z0-9_]*)\s*)?;"
-)
 TUPLE_NAME = re.compile(r"\b[A-Za-z_]\w*\[")
-COMMENT = re.compile(r"#[^\n]*")
 MOST_FOR_TEXT = 1_000_000
 """What one text may take, in isl's own unit; a set that needs more is written as isl has it."""
 MOST_REMEMBERED = 4096
@@ -75,29 +68,6 @@ def spell_object(obj: IslObject) -> str:
     return re.sub(r"\s+", " ", statement.removeprefix("it := ").rstrip(";\n"))
 
 
-class TextError(ValueError):
-    """A text is malformed at one of its characters, `position`, counted from 0."""
-
-    def __init__(self, text: str, position: int, message: str) -> None:
-        super().__init__(f"line {_line(text, position)}: {message}")
-        self.message = message
-        self.position = position
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """`name := expression * factor;`; None if there is no factor, the name of a domain.
-
-    Where name and expression begin in the text is counted in characters from 0.
-    """
-
-    name: str
-    start: int
-    expression: str
-    expression_start: int
-    factor: str | None = None
-
-
 class Objects(Mapping[str, Any]):
     """The objects of a text by name; each is read when it is first asked for.
 
@@ -113,7 +83,7 @@ class Objects(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._read:
             statement = self._statements[name]
-            found = _parse(statement.expression, _line(self._text, statement.start))
+            found = parse(statement.expression, line_of(self._text, statement.start))
             self._read[name] = _within(found, self[statement.factor]) if statement.factor else found
         return self._read[name]
 
@@ -179,7 +149,7 @@ class _Writer:
         text = self._print(plain, context)
         while text not in seen:
             seen.append(text)
-            read = _parse(text, 1)
+            read = parse(text, 1)
             read = read if context is None else read.intersect_params(context)
             if not _is_same(read, apart):
                 return str(apart)
@@ -264,46 +234,3 @@ def _singles(union: Union) -> list[Single]:
     else:
         union.foreach_map(singles.append)
     return [single for single in singles if not single.is_empty()]
-
-
-def statements(text: str) -> list[Statement]:
-    """Return the statements of a text; TextError if it is malformed, or has a name twice."""
-    if (much := too_much(text, by_hand=False)) is not None:
-        raise TextError(text, much[0], much[1])
-    code = COMMENT.sub(lambda comment: " " * len(comment[0]), text).rstrip()
-    found: dict[str, Statement] = {}
-    position = 0
-    while position < len(code):
-        match = STATEMENT.match(code, position)
-        if match is None:
-            start = position + len(code[position:]) - len(code[position:].lstrip())
-        else:
-            start = match.start(1)
-        if match is None:
-            raise TextError(text, start, "expected `name := { ... };`")
-        if match[3] is not None and match[3] not in found:
-            raise TextError(text, match.start(3), f"{match[3]} is not defined before")
-        if match[1] in found:
-            raise TextError(text, start, f"{match[1]} is defined twice")
-        found[match[1]] = Statement(
-            name=match[1], start=start, expression=match[2], expression_start=match.start(2),
-            factor=match[3],
-        )
-        position = match.end()
-    return list(found.values())
-
-
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
-
-
-def _parse(expression: str, line: int) -> Union:
-    """Return the isl object; raise ValueError with the line if isl refuses the expression.
-
-    What has an arrow is tried as a relation first; it may be a set of pairs.
-    """
-    kinds: list[type[Union]] = [isl.UnionSet, isl.UnionMap]
-    for kind in reversed(kinds) if "->" in expression.partition("{")[2] else kinds:
-        with contextlib.suppress(isl.Error):
-            return kind(expression)
-    raise ValueError(f"line {line}: isl cannot read {expression.strip()!r}")
