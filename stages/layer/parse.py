@@ -16,7 +16,7 @@ import islpy as isl
 from stages.diagnose import UserErrors
 from stages.lair.layer import Carry, Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine
-from stages.mapping.layer_yaml import check_tensors
+from stages.mapping.tensors import check_tensors
 from stages.poly.naming import letters
 from stages.poly.text import write_objects
 

@@ -26,7 +26,8 @@ from stages.skewing.torus import fold
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
-    from stages.mapping.layer_yaml import IslText, Mapping
+    from stages.mapping.isl_text import IslText
+    from stages.mapping.layer_yaml import Mapping
     from stages.skewing.elements import Lair
 
 READS = ("layer.yaml", "lair.isl")

@@ -5,40 +5,16 @@ Source   V Sec. 4.1.2; design, A layer folder
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    PrivateAttr,
-    ValidationError,
-    WithJsonSchema,
-    model_validator,
-)
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair.layer import Layer
-from stages.lair.names import did_you_mean
+from stages.diagnose import Source
 from stages.mapping.isl_text import IslText
+from stages.mapping.yaml_file import File, Strict, read_file
 from stages.mapping.yaml_text import Document, Path, read_document
-
-__all__ = [
-    "Data",
-    "IslText",
-    "Mapping",
-    "Simd",
-    "TensorMapping",
-    "check_tensors",
-    "read_mapping",
-    "schema",
-    "value_span",
-    "wrong_value",
-]
 
 
 def _isl(value: Any) -> IslText:
@@ -83,11 +59,7 @@ LONGEST_DELAY = 64
 """A tensor is kept once for each invocation of its delay."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class TensorMapping(_Strict):
+class TensorMapping(Strict):
     """Where one tensor comes from and goes to: { T[element] -> [PE[x, y] -> index[i]] }."""
 
     arrives: Isl | None = None
@@ -100,7 +72,8 @@ class TensorMapping(_Strict):
     def _check(self) -> TensorMapping:
         for way in ("arrives", "leaves"):
             if self.resident and getattr(self, way) is not None:
-                raise PydanticCustomError("resident", f"is resident and {way}")
+                hint = "a tensor stays in the memory of the PEs, or it arrives or leaves"
+                raise PydanticCustomError("resident", f" is resident and {way}", {"hint": hint})
         return self
 
 
@@ -110,13 +83,13 @@ Way = Literal[
 """How a task gets its instruction."""
 
 
-class Simd(_Strict):
+class Simd(Strict):
     """How vector instructions are chosen; `prefer` None: by the fewest cycles."""
 
     prefer: Way | None = None
 
 
-class Data(_Strict):
+class Data(Strict):
     """How missing inputs are made; `density` is the share of non-zeros of a sparse tensor."""
 
     seed: int = Field(default=0, ge=0)
@@ -129,7 +102,7 @@ Size = Annotated[int, Field(ge=1)]
 WIRING = {"anyOf": [{"enum": list(get_args(Kind))}, {"type": "object"}]}
 
 
-class Wiring(_Strict):
+class Wiring(Strict):
     """Which PEs are neighbours: a kind of network, or a mesh of PEs with `inner` ones in each.
 
     Along the dimensions `fine` inner PEs are linked across the edges of outer ones, along the
@@ -148,11 +121,12 @@ class Wiring(_Strict):
     @model_validator(mode="after")
     def _check(self) -> Wiring:
         if (self.inner is None and self.fine) or (self.inner and self.kind != "mesh"):
-            raise PydanticCustomError("levels", "levels are of meshes")
+            hint = "give `{inner: [4, 4], fine: x}`, or the name of a network: `torus`"
+            raise PydanticCustomError("levels", ": levels are of meshes", {"hint": hint})
         return self
 
 
-class Analysis(_Strict):
+class Analysis(Strict):
     """The tensors between which the program map goes.
 
     By default from what the layer gives to what it takes.
@@ -162,13 +136,16 @@ class Analysis(_Strict):
     inputs: list[str] = []
 
 
-class Mapping(_Strict):
+class Mapping(File):
     """A layer.yaml. `invocations` is how many times in a row the layer runs.
 
     `delays` says how many invocations ago the value is that a node reads, by `node.input`; `pin`
     names texts of stages that stay as somebody edited them. `skew` says whether PEs lag behind each
     other, or along which dimension of the grid only; `topology` which PEs are neighbours then.
     """
+
+    NAME = "layer.yaml"
+    MISSING: ClassVar = {"target": 'say how many PEs there are: `target: "{ PE[4, 5] }"`'}
 
     lair: str | None = None
     top: str | None = None
@@ -188,32 +165,10 @@ class Mapping(_Strict):
     analysis: Analysis = Analysis()
     pin: list[str] = []
 
-    _document: Document = PrivateAttr()
-
     @property
     def following(self) -> dict[str, str]:
         """The tensors that change from one invocation to the next, and what each becomes."""
         return {n: t.next for n, t in self.tensors.items() if t.next is not None}
-
-    def span(self, *path: str | int) -> Span:
-        """Return the place of the value at a path, or of what encloses it: `"tensors", "x"`."""
-        return value_span(self._document, path)
-
-    def key_span(self, *path: str | int) -> Span:
-        """Return the place of the key at a path, or of the value that encloses it."""
-        return self._document.keys.get(path) or value_span(self._document, path)
-
-
-def value_span(document: Document, path: Path) -> Span:
-    """Return the place of the value at a path, or of the nearest value that encloses it."""
-    return document.values[_written(path, document)]
-
-
-def _written(path: Path, document: Document) -> Path:
-    """Return a path as far as the text spells it."""
-    while path not in document.values:
-        path = path[:-1]
-    return path
 
 
 def schema() -> dict[str, Any]:
@@ -228,17 +183,7 @@ def read_mapping(source: Source) -> Mapping:
     Raises UserErrors with everything that is wrong in it.
     """
     document = read_document(source)
-    try:
-        mapping = Mapping.model_validate(_with_isl(document.value, (), document, source))
-    except ValidationError as error:
-        errors = [_explain(each, document) for each in error.errors()]
-        raise UserErrors(sorted(errors, key=_start)) from None
-    mapping._document = document
-    return mapping
-
-
-def _start(error: UserError) -> int:
-    return error.span.start if error.span is not None else 0
+    return read_file(Mapping, document, _with_isl(document.value, (), document, source))
 
 
 def _with_isl(value: Any, path: Path, document: Document, source: Source) -> Any:
@@ -254,117 +199,3 @@ def _holds_isl(path: Path) -> bool:
     if len(path) == 1:
         return path[0] in ("target", "placement", "schedule")
     return len(path) == 3 and path[0] == "tensors" and path[2] in ("arrives", "leaves")
-
-
-_WANTED = {
-    "bool_type": "true or false",
-    "dict_type": "a mapping",
-    "finite_number": "a number",
-    "float_type": "a number",
-    "greater_than_equal": "at least {ge}",
-    "int_type": "an integer",
-    "isl_type": "a text in isl syntax",
-    "less_than_equal": "at most {le}",
-    "list_type": "a list",
-    "literal_error": "{expected}",
-    "machine_type": "a profile's name, a path, or a mapping with `profile`",
-    "model_type": "a mapping",
-    "skew_type": "true, false, x or y",
-    "string_type": "a text",
-    "too_long": "at most {max_length} values",
-    "too_short": "at least {min_length} values",
-}
-
-
-def _explain(details: ErrorDetails, document: Document) -> UserError:
-    """Return what is wrong at a place of the file in our words."""
-    path, kind = details["loc"], details["type"]
-    name = ".".join(map(str, _written(path, document))) or "layer.yaml"
-    span = value_span(document, path)
-    if kind == "extra_forbidden":
-        hint = did_you_mean(str(path[-1]), _fields(path[:-1]), "keys")
-        return UserError(f"unknown key {path[-1]}", document.keys[path], hint)
-    if kind == "missing":
-        hint = 'say how many PEs there are: `target: "{ PE[4, 5] }"`'
-        return UserError(f"{'.'.join(map(str, path))} is missing", span, hint)
-    if kind == "resident":
-        hint = "a tensor stays in the memory of the PEs, or it arrives or leaves"
-        return UserError(f"{path[-1]} {details['msg']}", span, hint)
-    if kind == "levels":
-        hint = "give `{inner: [4, 4], fine: x}`, or the name of a network: `torus`"
-        return UserError(f"topology: {details['msg']}", span, hint)
-    return wrong_value(details, name, span)
-
-
-def wrong_value(details: ErrorDetails, name: str, span: Span) -> UserError:
-    """Return the error for a value that is not of the kind that its key takes."""
-    kind, context = details["type"], details.get("ctx", {})
-    wanted = _WANTED[kind].format_map(context) if kind in _WANTED else details["msg"]
-    return UserError(f"{name} must be {wanted}", span)
-
-
-def _fields(path: Path) -> list[str]:
-    """Return the keys of the mapping at a path of layer.yaml."""
-    models: dict[str | int, type[BaseModel]] = {
-        "tensors": TensorMapping, "simd": Simd, "data": Data, "topology": Wiring,
-        "analysis": Analysis,
-    }
-    model = models[path[0]] if path else Mapping
-    return list(model.model_fields)
-
-
-def check_tensors(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
-    """Yield an error for every tensor of layer.yaml that the layer has not, or not so."""
-    inputs = {tensor.name for tensor in layer.inputs}
-    outputs = {tensor.name for tensor in layer.outputs}
-    for name, tensor in mapping.tensors.items():
-        if tensor.sparse:
-            yield from _check_sparse(name, mapping, layer)
-        place = mapping.key_span("tensors", name)
-        if name in layer.tensors and name not in inputs | outputs:
-            hint = f"make it an output of {layer.name}, or leave it out here"
-            yield UserError(f"{name} goes from statement to statement only", place, hint)
-        elif name not in inputs | outputs:
-            known = [tensor.name for tensor in (*layer.inputs, *layer.outputs)]
-            hint = did_you_mean(name, known, f"tensors of {layer.name}")
-            yield UserError(f"unknown tensor {name}", place, hint)
-        elif tensor.arrives is not None and name in outputs:
-            hint = "outputs leave"
-            yield UserError(f"{name} is an output and cannot arrive", place, hint)
-        elif tensor.leaves is not None and name in inputs:
-            hint = "inputs arrive"
-            yield UserError(f"{name} is an input and cannot leave", place, hint)
-        if tensor.next is not None:
-            yield from _check_next(name, tensor.next, mapping, layer)
-
-
-def _check_sparse(name: str, mapping: Mapping, layer: Layer) -> Iterator[UserError]:
-    """Yield an error if an output that does not leave, or not of 16 bits, should be sparse."""
-    place = mapping.key_span("tensors", name, "sparse")
-    if name in {t.name for t in layer.outputs} and mapping.tensors[name].leaves is None:
-        hint = "zeros are left out of what moves: say where it leaves, or leave `sparse` out"
-        yield UserError(f"{name} is an output that does not leave, and sparse", place, hint)
-    type_ = layer.tensors[name].type if name in layer.tensors else None
-    if type_ is not None and not type_.endswith("16"):
-        hint = "a sparse wavelet holds 16 bits of value and 16 of index: use float16 or int16"
-        yield UserError(f"{name} is sparse, and {type_}", place, hint)
-
-
-def _check_next(name: str, following: str, mapping: Mapping, layer: Layer) -> Iterator[UserError]:
-    """Yield an error if `following` is no output of the kind of `name`, or if `name` arrives."""
-    span = mapping.span("tensors", name, "next")
-    outputs = {tensor.name: tensor for tensor in layer.outputs}
-    if name in outputs:
-        hint = "an input becomes an output: `x: {next: y}`"
-        yield UserError(f"{name} is an output and has no next", span, hint)
-    elif following not in outputs:
-        hint = did_you_mean(following, outputs, "outputs")
-        yield UserError(f"{following} is no output", span, hint)
-    elif name in layer.tensors:
-        old, new = layer.tensors[name], outputs[following]
-        if (old.type, old.shape) != (new.type, new.shape):
-            hint = "after an invocation the one takes the other's place"
-            yield UserError(f"{following} has not the type and shape of {name}", span, hint)
-        elif mapping.tensors[name].arrives is not None:
-            hint = "leave one of them out: what arrives is given for every invocation"
-            yield UserError(f"{name} arrives, and has a next", span, hint)

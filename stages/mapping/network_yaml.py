@@ -10,27 +10,26 @@ import graphlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import ErrorDetails
+from typing import Any, ClassVar
 
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.names import did_you_mean
-from stages.mapping.layer_yaml import value_span, wrong_value
-from stages.mapping.yaml_text import Document, read_document
+from stages.mapping.yaml_file import File, read_file
+from stages.mapping.yaml_text import read_document
 
 __all__ = ["Crossing", "End", "Network", "network_schema", "plan_of", "read_network"]
 
+NAME_THEM = "name the parts: `parts: {first: , last: }`"
 TAKEN = ("build", "cache", "inputs")
 PART = re.compile(r"[A-Za-z]\w*", re.ASCII)
 TENSOR = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
-class _File(BaseModel):
+class _File(File):
     """A network.yaml: the folder of every part (none: the one of its name), and what crosses."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    NAME = "network.yaml"
+    MISSING: ClassVar = {"parts": NAME_THEM}
 
     parts: dict[str, str | None]
     tensors: dict[str, str] = {}
@@ -77,45 +76,29 @@ def network_schema() -> dict[str, Any]:
 def read_network(source: Source) -> Network:
     """Return the network in a network.yaml; UserErrors with everything that is wrong in it."""
     document = read_document(source)
-    try:
-        file = _File.model_validate(document.value)
-    except ValidationError as error:
-        raise UserErrors([_explain(each, document) for each in error.errors()]) from None
-    errors = [*_check_parts(file, document), *_check_ends(file, document)]
+    file = read_file(_File, document, document.value)
+    errors = [*_check_parts(file), *_check_ends(file)]
     if errors:
         raise UserErrors(errors)
     crossings = tuple(
         Crossing(
             to=_end(to), source=_end(source),
-            key_span=document.keys["tensors", to], span=document.values["tensors", to],
+            key_span=file.key_span("tensors", to), span=file.span("tensors", to),
         )
         for to, source in file.tensors.items()
     )
     parts = {name: file.parts[name] or name for name in _order(file, crossings)}
     return Network(
-        parts=parts, crossings=crossings, spans={n: document.keys["parts", n] for n in parts}
+        parts=parts, crossings=crossings, spans={n: file.key_span("parts", n) for n in parts}
     )
 
 
-def _explain(details: ErrorDetails, document: Document) -> UserError:
-    """Return what is wrong at a place of the file in our words."""
-    path = details["loc"]
-    if details["type"] == "extra_forbidden":
-        hint = did_you_mean(str(path[-1]), _File.model_fields, "keys")
-        return UserError(f"unknown key {path[-1]}", document.keys[path], hint)
-    name, span = ".".join(map(str, path)) or "network.yaml", value_span(document, path)
-    if details["type"] == "missing":
-        return UserError(f"{name} is missing", span, "name the parts: `parts: {first: , last: }`")
-    return wrong_value(details, name, span)
-
-
-def _check_parts(file: _File, document: Document) -> Iterator[UserError]:
+def _check_parts(file: _File) -> Iterator[UserError]:
     """Yield an error if there is no part, or for a name that cannot be that of a task."""
     if not file.parts:
-        hint = "name the parts: `parts: {first: , last: }`"
-        yield UserError("a network has at least one part", document.values["parts",], hint)
+        yield UserError("a network has at least one part", file.span("parts"), NAME_THEM)
     for name in file.parts:
-        span = document.keys["parts", name]
+        span = file.key_span("parts", name)
         if not PART.fullmatch(name):
             hint = "letters, digits and _, a letter first"
             yield UserError(f"{name} cannot be the name of a part", span, hint)
@@ -124,11 +107,11 @@ def _check_parts(file: _File, document: Document) -> Iterator[UserError]:
             yield UserError(f"{name} is a folder of every network", span, hint)
 
 
-def _check_ends(file: _File, document: Document) -> Iterator[UserError]:
+def _check_ends(file: _File) -> Iterator[UserError]:
     """Yield an error for everything in `tensors` that is no tensor of a part."""
     for to, source in file.tensors.items():
         path = ("tensors", to)
-        for text, span in ((to, document.keys[path]), (source, document.values[path])):
+        for text, span in ((to, file.key_span(*path)), (source, file.span(*path))):
             part, point, tensor = text.partition(".")
             if not (part and point and TENSOR.fullmatch(tensor)):
                 yield UserError(f"{text} is no tensor of a part", span, "write `part.tensor`")

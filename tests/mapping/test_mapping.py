@@ -6,7 +6,8 @@ import pytest
 
 from stages.diagnose import Source
 from stages.lair import parse_lair, specialise
-from stages.mapping.layer_yaml import Mapping, check_tensors, read_mapping, schema
+from stages.mapping.layer_yaml import Mapping, read_mapping, schema
+from stages.mapping.tensors import check_tensors
 
 TARGET = 'target: "{ PE[4, 5] }"\n'
 FULL = """# fc

@@ -8,7 +8,8 @@ import islpy as isl
 import pytest
 
 from stages.diagnose import Source, UserError
-from stages.mapping.layer_yaml import IslText, read_mapping
+from stages.mapping.isl_text import IslText
+from stages.mapping.layer_yaml import read_mapping
 from stages.mapping.texts import parse_map, parse_set, parse_target
 from stages.mapping.yaml_text import read_document
 

@@ -13,7 +13,7 @@ from stages.diagnose import Source, UserError, UserErrors, source_of
 from stages.lair.names import did_you_mean
 from stages.make.store.folders import shown_path, user_folder
 from stages.make.store.given import content_of
-from stages.mapping.layer_yaml import value_span, wrong_value
+from stages.mapping.yaml_file import value_span, wrong_value
 from stages.mapping.yaml_text import Document, read_document
 
 FILE = "lairmake.yaml"
