@@ -22,9 +22,9 @@ from stages.fabric.counts import Count, totals
 from stages.fabric.departures import Ports, leaving_ports
 from stages.fabric.elements import DTYPES
 from stages.fabric.external import Values
+from stages.fabric.gathered import FabricFailure, outputs_of
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.loaded import Loaded, load, scatter_inputs
-from stages.fabric.outputs import FabricFailure, outputs_of
 from stages.fabric.progress import Tell, reported, share_of
 from stages.fabric.resident import residents
 from stages.machine.profile import Profile

@@ -17,10 +17,10 @@ from stages.diagnose import working_on
 from stages.poly.bind import PARAM
 from stages.poly.canonical import Needed, sort_names
 from stages.poly.disjuncts import WORD, disjuncts_of, plain_disjuncts_of
+from stages.poly.iscc import Union, line_of, parse, statements
 from stages.poly.naming import Names, find_names, names_of, spaces_of, tuples_of
 from stages.poly.quota import TooManyOperations, limited
 from stages.poly.shared import Shared, share
-from stages.poly.statements import Union, line_of, parse, statements
 
 Single: TypeAlias = isl.Set | isl.Map
 IslObject: TypeAlias = Single | Union

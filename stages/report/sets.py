@@ -13,7 +13,7 @@ from stages.report.change import Change, Part
 if TYPE_CHECKING:
     import islpy as isl
 
-    from stages.poly.statements import Union
+    from stages.poly.iscc import Union
 
 MOST_OPERATIONS = 5_000_000
 """How much isl may work for one object, in its own unit: a second or two."""

@@ -16,7 +16,7 @@ from stages.mapping.layer_yaml import read_mapping
 from stages.mapping.network_yaml import read_network
 from stages.mapping.texts import parse_set
 from stages.mapping.yaml_text import read_document
-from stages.poly.statements import TextError
+from stages.poly.iscc import TextError
 from stages.poly.text import read_objects
 from stages.yaml_limits import TooLargeError, load
 

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from stages.make.core.action import run_stage
-from stages.poly.statements import statements
+from stages.poly.iscc import statements
 from stages.poly.text import read_objects
 from tests.layer.built import MV, build
 

@@ -6,14 +6,27 @@ import math
 from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.arith import ConstantOp, IndexCastOp
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, TensorType
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.tensor import EmptyOp, ExtractOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
+from stages.kernel.mlir.arithmetic import (
+    CAST,
+    COMPOSED,
+    CONVERSIONS,
+    ELEMENTWISE,
+    FUNCTIONS,
+    HINT,
+    NARROWING,
+    NEGATION,
+    OPERATORS,
+    SELECT,
+    SIGNED,
+    TRUTHS,
+)
 from stages.kernel.mlir.comparisons import (
     TRUTH,
-    CmpfOp,
     CmpiOp,
     CompareOp,
     combined,
@@ -22,9 +35,9 @@ from stages.kernel.mlir.comparisons import (
 )
 from stages.kernel.mlir.constants import constant, number_of
 from stages.kernel.mlir.draft import Draft, tuple_of
+from stages.kernel.mlir.payload import element_type
 from stages.kernel.mlir.positions import Loops, Positions
 from stages.kernel.mlir.reductions import reducing, reductions_of
-from stages.lair.expressions import expression_text
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import (
     Access,
@@ -38,36 +51,6 @@ from stages.lair.tree import (
     rewritten,
 )
 from stages.machine.types import is_integer
-
-OPERATORS = {
-    "arith.addf": "+", "arith.addi": "+", "arith.subf": "-", "arith.subi": "-",
-    "arith.mulf": "*", "arith.muli": "*", "arith.divf": "/",
-}
-FUNCTIONS = {
-    "arith.maximumf": "max", "arith.maxnumf": "max", "arith.maxsi": "max",
-    "arith.minimumf": "min", "arith.minnumf": "min", "arith.minsi": "min",
-    "math.exp": "exp", "math.sqrt": "sqrt", "math.absf": "abs", "math.absi": "abs",
-    "math.tanh": "tanh", "math.log": "log",
-}
-NEGATION = "arith.negf"
-SELECT = "arith.select"
-TRUTHS = frozenset({"arith.andi", "arith.ori", "arith.xori"})
-WIDENING = frozenset({"arith.extf", "arith.extsi"})
-NARROWING = frozenset({"arith.truncf", "arith.trunci"})
-SIGNED = frozenset({"arith.sitofp", "arith.extsi"})
-CONVERSIONS = frozenset({"arith.sitofp", "arith.uitofp", "arith.extui", "arith.index_cast"})
-COMPOSED = {"math.rsqrt": "1 / sqrt(x0)", "math.fma": "x0 * x1 + x2"}
-"""Operations that are several of LAIR, of their operands x0, x1, ..."""
-
-ELEMENTWISE = frozenset({
-    *OPERATORS, *FUNCTIONS, *COMPOSED, *TRUTHS, *WIDENING, *NARROWING, *CONVERSIONS, NEGATION,
-    SELECT, CmpfOp.name, CmpiOp.name,
-})
-CAST = "cast it: arith.index_cast, then arith.sitofp"
-HINT = (
-    "a body has arithmetic, comparisons, arith.select and "
-    f"{', '.join(sorted(set(FUNCTIONS.values())))}"
-)
 
 
 class Body:
@@ -291,19 +274,9 @@ def _loop_indices(owner: Operation) -> dict[int, str]:
     }
 
 
-def element_type(value: SSAValue) -> Attribute:
-    """Return the type of a scalar, or of the elements of a tensor."""
-    return value.type.get_element_type() if isinstance(value.type, TensorType) else value.type
-
-
 def check_defined(draft: Draft, operation: Operation, value: SSAValue) -> None:
     """Raise UserError for elements that have no values yet."""
     if isinstance(value.owner, EmptyOp):
         hint = "linalg.fill gives them values"
         name = draft.volume(value)
         raise draft.error(operation, f"the elements of {name} are read and have no values", hint)
-
-
-def shown(expr: Expr) -> str:
-    """Return the text of an expression."""
-    return expression_text(expr)

@@ -15,13 +15,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from stages.kernel.mlir.affine_text import linear, text_of
-from stages.kernel.mlir.body import Body, check_defined, element_type, shown
+from stages.kernel.mlir.body import Body, check_defined
 from stages.kernel.mlir.comparisons import TRUTH
 from stages.kernel.mlir.draft import Draft, Entry, dimensions, tuple_of
 from stages.kernel.mlir.iterators import check_loops
-from stages.kernel.mlir.payload import MapOp, ReduceOp
+from stages.kernel.mlir.payload import MapOp, ReduceOp, element_type
 from stages.kernel.mlir.positions import Loops
 from stages.kernel.mlir.reductions import reduction_of
+from stages.lair.expressions import expression_text
 from stages.lair.tree import Expr, mentions
 
 
@@ -120,7 +121,7 @@ def elementwise(draft: Draft, operation: Operation) -> None:
     writes = f"{instance} -> {tuple_of(name, loops.names)}"
     _finish(draft, operation, Entry(
         loops=instances, reads=_from(instance, body, [found]),
-        results={name: {"writes": writes, "operator": "=", "value": shown(found)}},
+        results={name: {"writes": writes, "operator": "=", "value": expression_text(found)}},
     ))
 
 
@@ -257,13 +258,13 @@ def _result(
     for k in zeros:
         draft.claim(operation, draft.volume(operation.results[0]), f"{sizes[k]} = 1")
     if len(kept) == structure.loops:
-        return {"operator": "=", "value": shown(value)}
+        return {"operator": "=", "value": expression_text(value)}
     found = reduction_of(value, label)
     if found is None:
         hint = "yield the result's own element and another value, with + * max or min"
         raise draft.error(operation, "some loops are reduced, and the body reduces nothing", hint)
     init = structure.operands[position]
-    entry = {"operator": f"{found[0]}=", "value": shown(found[1])}
+    entry = {"operator": f"{found[0]}=", "value": expression_text(found[1])}
     if isinstance(init.owner, EmptyOp):
         return entry
     return entry | {"init": draft.volume(init)}

@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 
 from stages.diagnose import UserError
 from stages.kernel.mlir import moves, shapes, structure
-from stages.kernel.mlir.body import ELEMENTWISE, HINT
+from stages.kernel.mlir.arithmetic import ELEMENTWISE, HINT
 from stages.kernel.mlir.constants import constant
 from stages.kernel.mlir.definition import check_definitions
 from stages.kernel.mlir.draft import Draft

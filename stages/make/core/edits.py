@@ -13,7 +13,7 @@ from stages.mapping.isl_text import IslText
 from stages.mapping.layer_yaml import Way
 from stages.mapping.texts import parse_as
 from stages.mapping.yaml_text import Document, Path, read_document
-from stages.poly.statements import Statement, TextError, Union, statements
+from stages.poly.iscc import Statement, TextError, Union, statements
 from stages.poly.text import read_objects
 
 Single = isl.Set | isl.Map
