@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from stages.machine.types import TYPES
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PARAM, bind_domain
+from stages.poly.extents import bounding_box
 from stages.poly.function import function_of
 from stages.poly.quota import TooManyOperations, limited
 
@@ -76,20 +77,6 @@ def tensor_shape(elements: isl.Set) -> tuple[int, ...]:
     return tuple(high + 1 for _, high in box)
 
 
-def bounding_box(elements: isl.Set) -> list[tuple[int, int]]:
-    """Return the lowest and highest value of each dimension of a set that is not empty.
-
-    Raises ValueError if there is no bound.
-    """
-    box = []
-    for i in range(elements.dim(isl.dim_type.set)):
-        low, high = elements.dim_min_val(i), elements.dim_max_val(i)
-        if not (low.is_int() and high.is_int()):
-            raise ValueError(f"{elements} is not bounded")
-        box.append((low.to_python(), high.to_python()))
-    return box
-
-
 def open_mesh(axes: Sequence[Ints]) -> list[Ints]:
     """Return one array per axis, of as many dimensions as there are axes, that broadcast."""
     return [
@@ -132,4 +119,3 @@ def _coordinate(function: isl.PwAff, domain: isl.Set, values: Mapping[str, Ints]
         and simple.involves_dims(PARAM, at, 1)
     }
     return evaluate_pw_aff(simple, {"": np.zeros(ones, dtype=np.int64), **used})[0]
-

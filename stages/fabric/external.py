@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from stages.fabric.elements import (
     Bools,
     Ints,
-    bounding_box,
     element_numbers,
     open_mesh,
 )
@@ -23,6 +22,7 @@ from stages.fabric.library import INLET
 from stages.fabric.repeated import copies_of, repeated
 from stages.poly.arrays import evaluate_set
 from stages.poly.bind import PE_NAMES, bind_set
+from stages.poly.extents import bounding_box
 
 Array = NDArray[Any]
 INDEX_LIMIT = 65536

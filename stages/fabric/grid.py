@@ -9,11 +9,12 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import Bools, Ints, bounding_box
+from stages.fabric.elements import Bools, Ints
 from stages.fabric.layout_yaml import Colour, Role
 from stages.fabric.library import MAX_POSITIONS
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set
+from stages.poly.extents import bounding_box
 from stages.poly.function import function_of
 
 SIDES = ("N", "E", "S", "W", "ramp")

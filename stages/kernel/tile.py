@@ -25,6 +25,7 @@ from stages.kernel.parts.summing import summed_ranks
 from stages.lair.names import did_you_mean
 from stages.mapping.kernel_yaml import kernel_of
 from stages.mapping.yaml_text import write_document
+from stages.poly.extents import shape_of
 from stages.poly.text import write_objects
 from stages.volumes.domains import domains_by_name
 from stages.volumes.operation import Program, read_program
@@ -74,7 +75,7 @@ def _sizes(
         if name != volume:
             hint = did_you_mean(name, [volume], "results")
             raise UserError(f"{name} is no result", kernel.key_span("tiles", name), hint)
-    whole = [box.dim_max_val(k).to_python() + 1 for k in range(rank)]
+    whole = [*shape_of(box)]
     sizes = kernel.tiles.get(volume, whole)
     more = len(sizes) - rank
     ranks = summed_ranks(program)

@@ -14,6 +14,7 @@ from stages.diagnose import Span, UserError
 from stages.mapping.layer_yaml import Mapping
 from stages.mapping.relations import several_values
 from stages.mapping.texts import parse_map
+from stages.poly.extents import bounding_box
 from stages.poly.pieces import example_of, maps_of
 from stages.poly.side import SIDES, Rectangle, ports
 
@@ -145,17 +146,8 @@ def _check_distinct(relation: isl.Map, direction: str, span: Span) -> None:
     )
 
 
-def _extents(relation: isl.Map) -> list[tuple[int, int]]:
-    """Return the least and the greatest index, per dimension."""
-    index = relation.range_factor_range().range()
-    return [
-        (index.dim_min_val(k).to_python(), index.dim_max_val(k).to_python())
-        for k in range(index.dim(isl.dim_type.set))
-    ]
-
-
 def _check_numbers(relation: isl.Map, what: str, span: Span) -> None:
-    for low, high in _extents(relation):
+    for low, high in bounding_box(relation.range_factor_range().range()):
         if low < -LARGEST_NUMBER or high > LARGEST_NUMBER:
             hint = f"indices lie from -{LARGEST_NUMBER} to {LARGEST_NUMBER}"
             raise UserError(f"{what} with indices {low} to {high}", span, hint)
@@ -163,7 +155,7 @@ def _check_numbers(relation: isl.Map, what: str, span: Span) -> None:
 
 def _check_sequences(relation: isl.Map, tensor: str, span: Span) -> None:
     """Raise UserError unless indices fit in a sparse wavelet, and sequences are not too many."""
-    *outer, (low, high) = _extents(relation)
+    *outer, (low, high) = bounding_box(relation.range_factor_range().range())
     if low < 0 or high > LARGEST_INDEX:
         raise UserError(
             f"{tensor} is sparse and has indices {low} to {high}",

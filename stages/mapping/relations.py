@@ -13,6 +13,7 @@ import islpy as isl
 from stages.diagnose import Span, UserError, UserErrors
 from stages.lair.names import did_you_mean, plural
 from stages.mapping.isl_text import IslText
+from stages.poly.extents import bounding_box
 from stages.poly.pieces import example_of, maps_of, sets_of
 
 LARGEST_TIME = 2**30
@@ -139,8 +140,7 @@ def _check_single(placement: isl.UnionMap, span: Span) -> Iterator[UserError]:
 
 def _check_range(schedule: isl.UnionMap, span: Span) -> Iterator[UserError]:
     for times in sets_of(schedule.range()):
-        for k in range(times.dim(isl.dim_type.set)):
-            low, high = (f(k).to_python() for f in (times.dim_min_val, times.dim_max_val))
+        for low, high in bounding_box(times):
             if low < -LARGEST_TIME or high > LARGEST_TIME:
                 message = f"schedule gives times from {low} to {high}"
                 yield UserError(message, span, f"times lie from -{LARGEST_TIME} to {LARGEST_TIME}")

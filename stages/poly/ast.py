@@ -12,6 +12,7 @@ import islpy as isl
 from stages.poly.bind import PARAM, bind_domain, bind_set
 from stages.poly.expressed import condition_of, expression_of, plain
 from stages.poly.expression import Name, Number, Operation, Value
+from stages.poly.extents import bounding_box
 from stages.poly.function import function_of
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
@@ -98,13 +99,12 @@ def _guarded(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> N
     A dimension of time that has one value for each value of those before it takes no loop.
     """
     times = schedule.range()
-    around, box = [], context
+    around, box, every = [], context, bounding_box(times)
     for k, name in enumerate(iterators):
         first = times.project_out(SET, k + 1, times.dim(SET) - k - 1)
         value = _only_value(bind_set(first, iterators[: k + 1]), name)
-        ends = (times.dim_min_val(k).to_python(), times.dim_max_val(k).to_python())
-        within = _between(name, *ends) if value is None else _equal(name, value)
-        around.append((name, *ends, None if value is None else expression_of(value, box)))
+        within = _between(name, *every[k]) if value is None else _equal(name, value)
+        around.append((name, *every[k], None if value is None else expression_of(value, box)))
         box = box.intersect(within)
     inside = bind_set(times, iterators)
     instance = function_of(bind_domain(schedule.reverse(), iterators))

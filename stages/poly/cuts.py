@@ -12,6 +12,7 @@ from math import prod
 import islpy as isl
 
 from stages.poly.bind import PE_NAMES, bind_range, index_names
+from stages.poly.extents import extents_of
 from stages.poly.least import greatest
 from stages.poly.naming import letters
 from stages.poly.number import most_points
@@ -49,16 +50,16 @@ def index_box(order: isl.Map) -> IndexBox | None:
     """
     indices = order.range().unwrap()
     whole = indices.range()
-    ends = [(whole.dim_min_val(k), whole.dim_max_val(k)) for k in range(whole.dim(SET))]
-    if not ends or not all(low.is_int() and high.is_int() for low, high in ends):
+    ends = extents_of(whole)
+    if not ends:
         return None
     filled = isl.Set.universe(whole.space)
     for k, (low, high) in enumerate(ends):
         filled = filled.lower_bound_val(SET, k, low).upper_bound_val(SET, k, high)
     if not isl.Map.from_domain_and_range(indices.domain(), filled).is_subset(indices):
         return None
-    least = tuple(low.to_python() for low, _ in ends)
-    sizes = tuple(high.sub(low).to_python() + 1 for low, high in ends)
+    least = tuple(low for low, _ in ends)
+    sizes = tuple(high - low + 1 for low, high in ends)
     return IndexBox(least=least, sizes=sizes)
 
 

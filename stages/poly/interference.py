@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import project_names
+from stages.poly.extents import extents_of
 
 SET = isl.dim_type.set
 
@@ -52,17 +53,10 @@ def extend_allocation(size: Sequence[int], accessed_by_extra: isl.Set) -> Extens
         raise ValueError(f"{accessed_by_extra} has not {len(size)} dimensions")
     if accessed_by_extra.is_empty():
         return Extension(size=tuple(size), shift=(0,) * len(size))
-    extents = [_extent(accessed_by_extra, position) for position in range(len(size))]
-    found = [extent for extent in extents if extent is not None]
-    if len(found) < len(extents):
+    found = extents_of(accessed_by_extra)
+    if found is None:
         return None
     least = tuple(min(0, low) for low, _ in found)
     sizes = (max(n - 1, high) for n, (_, high) in zip(size, found, strict=True))
     grown = tuple(last - first + 1 for last, first in zip(sizes, least, strict=True))
     return Extension(size=grown, shift=least)
-
-
-def _extent(elements: isl.Set, position: int) -> tuple[int, int] | None:
-    """Return the least and the greatest value of a dimension; None if unbounded."""
-    low, high = elements.dim_min_val(position), elements.dim_max_val(position)
-    return (low.to_python(), high.to_python()) if low.is_int() and high.is_int() else None

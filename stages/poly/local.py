@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.pieces import maps_of
+from stages.poly.pieces import maps_of, union_of
 
 Shape = tuple[int, ...]
 
@@ -23,11 +23,8 @@ def at_this_pe(to_local: isl.UnionMap) -> dict[str, isl.Map]:
 
 def shifted(to_local: isl.UnionMap, shifts: Mapping[str, Sequence[int]]) -> isl.UnionMap:
     """Return { [PE -> T[e]] -> T_local[l - shift] }, the shift of each local tensor by its name."""
-    result = isl.UnionMap("{ }")
-    for m in maps_of(to_local):
-        name = m.get_tuple_name(isl.dim_type.out)
-        result = result.union(isl.UnionMap.from_map(m.apply_range(shift_map(name, shifts[name]))))
-    return result
+    named = [(m, m.get_tuple_name(isl.dim_type.out)) for m in maps_of(to_local)]
+    return union_of(m.apply_range(shift_map(name, shifts[name])) for m, name in named)
 
 
 def shift_map(name: str, shift: Sequence[int]) -> isl.Map:
@@ -35,9 +32,3 @@ def shift_map(name: str, shift: Sequence[int]) -> isl.Map:
     names = [f"l{k}" for k in range(len(shift))]
     moved = [f"{n} - ({s})" for n, s in zip(names, shift, strict=True)]
     return isl.Map(f"{{ {name}[{', '.join(names)}] -> {name}[{', '.join(moved)}] }}")
-
-
-def shape_of(local: isl.Set) -> Shape:
-    """Return the sizes of { T_local[l] : 0 <= l < size }."""
-    positions = range(local.dim(isl.dim_type.set))
-    return tuple(local.dim_max_val(k).to_python() + 1 for k in positions)

@@ -7,6 +7,7 @@ from math import prod
 import islpy as isl
 
 from stages.poly.cardinality import cardinality, with_constants
+from stages.poly.extents import bounding_box
 from stages.poly.quota import TooManyOperations, limited
 
 MOST_OPERATIONS = 2_000_000
@@ -22,15 +23,7 @@ def count(elements: isl.Set) -> int:
         with limited(MOST_OPERATIONS):
             return cardinality(elements)
     except (TooManyOperations, ValueError):
-        whole = with_constants(elements)
-        return prod(_extent(whole, k) for k in range(whole.dim(isl.dim_type.set)))
-
-
-def _extent(elements: isl.Set, position: int) -> int:
-    low, high = elements.dim_min_val(position), elements.dim_max_val(position)
-    if not (low.is_int() and high.is_int()):
-        raise ValueError(f"{elements} is unbounded")
-    return int(high.sub(low).to_python()) + 1
+        return prod(high - low + 1 for low, high in bounding_box(with_constants(elements)))
 
 
 def most_points(elements: isl.Set) -> int:

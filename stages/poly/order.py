@@ -11,6 +11,7 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.poly.bind import PE_NAMES, bind_domain, index_names
+from stages.poly.extents import bounding_box
 from stages.poly.least import greatest, least
 from stages.poly.naming import letters
 from stages.poly.side import Rectangle, ports, turn
@@ -102,8 +103,7 @@ def filtered(order: isl.Map, interval: isl.Map) -> isl.Map:
 def outer_box(order: isl.Map) -> list[list[int]]:
     """Return [least, greatest] of every outer index, over all ports."""
     index = order.range_factor_range().range()
-    outer = range(index.dim(isl.dim_type.set) - 1)
-    return [[index.dim_min_val(k).to_python(), index.dim_max_val(k).to_python()] for k in outer]
+    return [[low, high] for low, high in bounding_box(index)[:-1]]
 
 
 def _between(interval: isl.Map, like: isl.Map) -> isl.Map:

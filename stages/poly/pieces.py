@@ -58,6 +58,14 @@ def union_of(maps: Iterable[isl.Map]) -> isl.UnionMap:
     return result
 
 
+def union_of_sets(sets: Iterable[isl.Set]) -> isl.UnionSet:
+    """Return the union of sets."""
+    result = isl.UnionSet("{ }")
+    for each in sets:
+        result = result.union(isl.UnionSet.from_set(each))
+    return result
+
+
 def _values_only(text: str) -> str:
     """Turn isl's `x[i = 3]` into `x[3]`."""
     head, _, rest = text.partition("[")

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.extents import bounding_box
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rectangle:
@@ -67,9 +69,8 @@ def ports(side: str, rectangle: Rectangle) -> isl.Set:
 
 def bounding_rectangle(pes: isl.Set) -> Rectangle:
     """Return the smallest rectangle that holds a non-empty bounded set { PE[x, y] }."""
-    low = [pes.dim_min_val(k).to_python() for k in range(2)]
-    high = [pes.dim_max_val(k).to_python() for k in range(2)]
-    return Rectangle(left=low[0], top=low[1], right=high[0], bottom=high[1])
+    (left, right), (top, bottom) = bounding_box(pes)
+    return Rectangle(left=left, top=top, right=right, bottom=bottom)
 
 
 def _int(value: int) -> str:

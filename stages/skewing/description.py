@@ -10,6 +10,7 @@ from typing import Any
 import islpy as isl
 
 from stages.poly.cardinality import cardinality
+from stages.poly.extents import bounding_box
 from stages.poly.least import least
 from stages.skewing.matrices import is_lower_triangular, is_unimodular
 from stages.skewing.paying import depth
@@ -102,6 +103,4 @@ def _moved(statement: Timed, lag: Factors) -> isl.Map:
 
 def _extents(points: isl.Map, lag: Factors) -> list[int]:
     """Return, by dimension of time, the number of steps from the first to the last."""
-    steps = points.range()
-    ends = [(steps.dim_min_val(k), steps.dim_max_val(k)) for k in range(len(lag))]
-    return [high.sub(low).to_python() + 1 for low, high in ends]
+    return [high - low + 1 for low, high in bounding_box(points.range())[: len(lag)]]

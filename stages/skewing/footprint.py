@@ -10,6 +10,8 @@ from math import prod
 
 import islpy as isl
 
+from stages.poly.extents import shape_of
+
 SET, OUT = isl.dim_type.set, isl.dim_type.out
 
 
@@ -30,5 +32,4 @@ def footprint(
 
 def _elements(used: isl.Map) -> int:
     """Return the number of elements of the largest box around those of one step."""
-    apart = used.reverse().apply_range(used).deltas()
-    return prod(apart.dim_max_val(k).to_python() + 1 for k in range(apart.dim(SET)))
+    return prod(shape_of(used.reverse().apply_range(used).deltas()))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.extents import shape_of
 from stages.poly.naming import letters
 from stages.volumes.domains import domains_by_name
 from stages.volumes.liveness import View
@@ -115,7 +116,7 @@ def _count(domain: isl.Set, context: isl.Set) -> int:
     """Return the number of elements of a box; 0 where symbolic constants leave it open."""
     if context.dim(isl.dim_type.param):
         return 0
-    return math.prod(domain.dim_max_val(k).to_python() + 1 for k in range(domain.dim(SET)))
+    return math.prod(shape_of(domain))
 
 
 def layout_map(name: str, array: str, domain: isl.Set, rank: int) -> isl.Map:

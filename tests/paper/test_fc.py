@@ -12,7 +12,8 @@ import pytest
 
 from stages.poly.bind import PE_NAMES, project_names
 from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, fixed_size
-from stages.poly.local import at_this_pe, shape_of
+from stages.poly.extents import shape_of
+from stages.poly.local import at_this_pe
 from stages.poly.order import at_index
 from stages.poly.pieces import from_domain
 from tests.paper.written import Written

@@ -1,7 +1,8 @@
 import islpy as isl
 import pytest
 
-from stages.poly.local import at_this_pe, shape_of, shift_map, shifted
+from stages.poly.extents import shape_of
+from stages.poly.local import at_this_pe, shift_map, shifted
 
 TO_LOCAL = isl.UnionMap(
     "{ [PE[x, y] -> A[i, j]] -> A_local[i - 4x, j]; [PE[x, y] -> B[i]] -> B_local[i - y] }"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.kernel.parts.boxes import reduced
+from stages.poly.extents import bounding_box
 from stages.poly.naming import letters
 from stages.volumes.operation import Operation
 
@@ -36,7 +37,7 @@ def regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
 
     `sizes` has those of tiles per dimension of the part.
     """
-    bounds = [_bounds(part, k) for k in range(part.dim(SET))]
+    bounds = bounding_box(part)
     pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
     for chosen in itertools.product(*pieces):
         tiles = _cut(chosen, {k: k for k in range(len(chosen))}, part)
@@ -54,7 +55,8 @@ def partials(
     """
     assert operation.loops is not None
     sums = reduced(operation.results[0])
-    bounds = [_bounds(operation.loops, k) for k in sums]
+    ends = bounding_box(operation.loops)
+    bounds = [ends[k] for k in sums]
     pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
     for chosen in itertools.product(*pieces):
         more = tuple(count for _, _, count in chosen)
@@ -65,10 +67,6 @@ def partials(
             counts=(*counts, *more), tiles=elements.flat_domain_product(any_element),
             sums=any_instance.flat_domain_product(cut),
         )
-
-
-def _bounds(box: isl.Set, dim: int) -> tuple[int, int]:
-    return box.dim_min_val(dim).to_python(), box.dim_max_val(dim).to_python()
 
 
 def _pieces(first: int, last: int, size: int) -> Iterator[tuple[int, int, int]]:

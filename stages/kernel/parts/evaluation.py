@@ -18,6 +18,7 @@ from stages.machine.types import integers_of, is_integer
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PARAM
 from stages.poly.dependence import depends_on
+from stages.poly.extents import shape_of
 from stages.poly.function import function_of
 from stages.reference.accumulate import value
 from stages.reference.strided import REDUCTIONS, Array, blocks, neutral
@@ -188,8 +189,7 @@ def extents(box: isl.Set, sizes: Values) -> tuple[int, ...]:
     """Return the sizes of a box from zero."""
     for name in box.get_var_names_not_none(PARAM):
         box = box.fix_val(PARAM, box.find_dim_by_name(PARAM, name), isl.Val(sizes[name]))
-    count = box.dim(isl.dim_type.set)
-    return tuple(box.dim_max_val(k).to_python() + 1 for k in range(count))
+    return shape_of(box)
 
 
 def _unused(writes: isl.Map) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from stages.kernel.parts.boxes import SIGNS, reduced
 from stages.kernel.parts.cutting import Region
 from stages.kernel.parts.matching import Slice, match_slice
 from stages.kernel.parts.tiling import Rows, Statement, Tile, tile
+from stages.poly.extents import bounding_box
 from stages.volumes.operation import Operation, Program
 
 
@@ -44,10 +45,8 @@ def _rank(operation: Operation) -> int:
 def is_cut(operation: Operation, sizes: Sequence[int]) -> bool:
     """Return whether a sum has several partial results, by the sizes of tiles that are given."""
     assert operation.loops is not None
-    lengths = [
-        operation.loops.dim_max_val(k).to_python() - operation.loops.dim_min_val(k).to_python() + 1
-        for k in reduced(operation.results[0])
-    ]
+    ends = bounding_box(operation.loops)
+    lengths = [ends[k][1] - ends[k][0] + 1 for k in reduced(operation.results[0])]
     return any(length > size for length, size in zip(lengths, sizes, strict=True))
 
 

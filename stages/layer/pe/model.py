@@ -20,7 +20,8 @@ from stages.layer.texts.kinds import Running, Task
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.expressed import condition_of, expression_of
 from stages.poly.expression import Number, Value
-from stages.poly.local import Shape, at_this_pe, shape_of
+from stages.poly.extents import shape_of
+from stages.poly.local import Shape, at_this_pe
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.quota import TooManyOperations, limited
 from stages.poly.side import Rectangle, bounding_rectangle

@@ -11,7 +11,7 @@ from stages.layer.vector.candidate import Candidate, NotPossibleError, component
 from stages.layer.vector.situation import Situation
 from stages.poly.bind import index_constants
 from stages.poly.bounds import fixed_size
-from stages.poly.local import shape_of
+from stages.poly.extents import shape_of
 
 
 def candidate(situation: Situation) -> Candidate:

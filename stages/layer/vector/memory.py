@@ -13,8 +13,9 @@ import islpy as isl
 
 from stages.machine.types import BYTES
 from stages.poly.box_hull import box
+from stages.poly.extents import shape_of
 from stages.poly.interference import extend_allocation
-from stages.poly.local import Shape, shape_of, shifted
+from stages.poly.local import Shape, shifted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

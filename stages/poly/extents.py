@@ -1,0 +1,31 @@
+"""The lowest and the highest value of each dimension of a set."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+
+def extents_of(elements: isl.Set) -> list[tuple[int, int]] | None:
+    """Return the lowest and highest value of each dimension of a set that is not empty.
+
+    None if a dimension has none of them. Symbolic constants may have any value.
+    """
+    positions = range(elements.dim(isl.dim_type.set))
+    ends = [(elements.dim_min_val(k), elements.dim_max_val(k)) for k in positions]
+    if not all(low.is_int() and high.is_int() for low, high in ends):
+        return None
+    return [(low.to_python(), high.to_python()) for low, high in ends]
+
+
+def bounding_box(elements: isl.Set) -> list[tuple[int, int]]:
+    """Return the same of a bounded set. Raises ValueError if it is none."""
+    found = extents_of(elements)
+    if found is None:
+        raise ValueError(f"{elements} is unbounded")
+    return found
+
+
+def shape_of(box: isl.Set) -> tuple[int, ...]:
+    """Return the sizes of { T[i] : 0 <= i < size }, for any values of symbolic constants."""
+    positions = range(box.dim(isl.dim_type.set))
+    return tuple(box.dim_max_val(k).to_python() + 1 for k in positions)
