@@ -1,4 +1,4 @@
-"""Integer matrices of transformations that eliminate broadcasts.
+"""Integer matrices of spaces, and of transformations that eliminate broadcasts.
 
 Paper    M Sec. III.A, III.D
 """
@@ -6,20 +6,9 @@ Paper    M Sec. III.A, III.D
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import gcd
 
-from stages.poly.integers import Matrix, hermite, pivot_rows
-
-Vector = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Substitution:
-    """The normal `old` of a reuse space becomes `old + step`."""
-
-    old: Vector
-    step: Vector
+from stages.poly.integers import Matrix, hermite
 
 
 def rank(rows: Iterable[Sequence[int]]) -> int:
@@ -40,36 +29,6 @@ def _without(row: list[int], pivot: list[int], column: int) -> list[int]:
     combined = [a * pivot[column] - b * row[column] for a, b in zip(row, pivot, strict=True)]
     shared = gcd(*combined)
     return [entry // shared for entry in combined] if shared else combined
-
-
-def kernel(rows: Sequence[Sequence[int]], width: int) -> Matrix:
-    """Return a basis of the integer x with `rows x = 0`, one vector a row."""
-    if not rows:
-        return identity(width)
-    echelon, unimodular = hermite(rows, width)
-    free = range(len(pivot_rows(echelon)), width)
-    return [[row[column] for row in unimodular] for column in free]
-
-
-def substitutions(
-    reuse: Sequence[Sequence[int]], placement: Sequence[Sequence[int]], width: int, sign: int = -1
-) -> list[Substitution]:
-    """Return which normals of a reuse space change, and how, by the general method of Sec. III.A.
-
-    A normal that depends on those of the placement space and on those before it gets a vector of
-    the kernel of all of them, with the given sign. Each reduces the broadcast space by one.
-    """
-    free = kernel([*reuse, *placement], width)
-    visited = [list(row) for row in placement]
-    found: list[Substitution] = []
-    for row in reuse:
-        changed = list(row)
-        if rank([*visited, changed]) == rank(visited) and free:
-            step = tuple(sign * entry for entry in free.pop(0))
-            found.append(Substitution(old=tuple(row), step=step))
-            changed = [a + b for a, b in zip(row, step, strict=True)]
-        visited.append(changed)
-    return found
 
 
 def identity(width: int) -> Matrix:

@@ -20,7 +20,7 @@ import islpy as isl
 from stages.poly.integers import Matrix
 from stages.skewing.grid import listed, names
 from stages.skewing.links import Link
-from stages.skewing.matrices import identity, rank, substitutions
+from stages.skewing.matrices import identity, rank
 
 Factors = tuple[tuple[int, ...], ...]
 """F: by how much time changes from PE to PE, in each of its dimensions."""
@@ -149,14 +149,23 @@ def reason(statement: Timed, reference: Reference, factors: Factors) -> str | No
     steps = [*identity(statement.grid), *(link.step for link in statement.links)]
     if not any(_held(statement, space, step) for step in steps):
         return None
-    width = statement.times + statement.grid
     if not any(reference.meeting):
         return "the PEs that use an element are no neighbours"
-    if not substitutions(reference.reuse, _times(statement, together(statement)), width):
+    if not _can_change(statement, reference):
         return "no dimension of time tells its elements apart"
     if not statement.targets:
         return "the data of one step do not fit into the memory of a PE"
     return "no lag helps that keeps the order, and as much parallel, of all that shares its loops"
+
+
+def _can_change(statement: Timed, reference: Reference) -> bool:
+    """Say whether the general method of Sec. III.A changes a normal of the reuse space.
+
+    It changes those that depend on the normals to the placement space, and on those before, as long
+    as there is a vector that all of them take to zero.
+    """
+    rows = broadcast(statement, reference, together(statement))
+    return rank(rows) < min(len(rows), statement.times + statement.grid)
 
 
 def _times(statement: Timed, factors: Factors) -> Matrix:
