@@ -22,8 +22,9 @@ from stages.lair.names import did_you_mean
 from stages.machine.types import TYPES
 from stages.mapping.kernel_yaml import kernel_of
 from stages.mapping.yaml_text import write_document
+from stages.poly.pieces import union_of_sets
 from stages.poly.text import write_objects
-from stages.volumes.domains import domains_by_name, union_of
+from stages.volumes.domains import domains_by_name
 from stages.volumes.operation import Program, program_data, read_program
 
 if typing.TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _texts(inputs: Inputs, kernel: Kernel) -> dict[str, str]:
     check_result(program, volumes)
     facts = _facts(program, inputs.objects("program.isl")["program"], kernel)
     done = partition(program, volumes, list(facts.values()))
-    parts = union_of({name: box for every in done.parts.values() for name, box in every.items()})
+    parts = union_of_sets(box for every in done.parts.values() for box in every.values())
     named = {f"needs_{name}": found for name, found in facts.items()}
     return {
         "partitions.isl": write_objects(HEADER, {**named, "parts": parts}),

@@ -17,10 +17,10 @@ import islpy as isl
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.names import did_you_mean
 from stages.mapping.kernel_yaml import Kernel, kernel_of
-from stages.poly.pieces import example_of
+from stages.poly.pieces import example_of, union_of_sets
 from stages.poly.text import write_objects
 from stages.volumes.choice import choose
-from stages.volumes.domains import HEADER, domain_of, union_of
+from stages.volumes.domains import HEADER, domain_of
 from stages.volumes.elements import reads_of
 from stages.volumes.operation import Program, read_program, write_program
 from stages.volumes.sizes import Claim, solve
@@ -51,7 +51,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         raise UserError(f"{program.name} returns nothing", text.span(text.function), hint)
     used = {name: draft.shape(name, sizes) for name in program.types}
     symbols = [name for name in draft.symbols if name not in sizes.values]
-    volumes = union_of({name: domain_of(name, shape, symbols) for name, shape in used.items()})
+    volumes = union_of_sets(domain_of(name, shape, symbols) for name, shape in used.items())
     errors = list(_outside(program, volumes, sizes.context, draft.spans))
     if errors:
         raise UserErrors(errors)

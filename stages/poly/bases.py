@@ -16,8 +16,7 @@ from math import comb, gcd, prod
 import islpy as isl
 
 from stages.poly.box_hull import box_hull
-from stages.poly.integers import hermite
-from stages.poly.naming import letters
+from stages.poly.integers import hermite, linear_map
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 MOST_TRIED = 1000
@@ -39,7 +38,7 @@ def bases(elements: isl.Set, context: isl.Set) -> Iterator[isl.Map]:
         chosen.pop()
     found = [rows for rows in itertools.combinations(chosen, width) if _is_basis(rows)]
     for rows in sorted(found, key=lambda rows: prod(sizes[d] for d in rows)):
-        yield _along(rows)
+        yield linear_map(rows, width)
 
 
 def _directions(elements: isl.Set) -> list[Direction]:
@@ -62,7 +61,7 @@ def _primitive(row: list[int]) -> Direction:
 
 def _size(elements: isl.Set, direction: Direction, context: isl.Set) -> int | None:
     """Return the fixed size of a set along a direction; None if it has none."""
-    hull = box_hull(elements.apply(_along((direction,))), context)
+    hull = box_hull(elements.apply(linear_map([direction], len(direction))), context)
     return None if hull is None else hull.size[0]
 
 
@@ -71,10 +70,3 @@ def _is_basis(rows: tuple[Direction, ...]) -> bool:
     echelon, _ = hermite(rows, len(rows))
     unimodular = all(echelon[k][k] == 1 for k in range(len(rows)))
     return unimodular and any(sum(map(abs, row)) > 1 for row in rows)
-
-
-def _along(rows: tuple[Direction, ...]) -> isl.Map:
-    """Return { [i] -> [U i] }."""
-    names = letters(len(rows[0]))
-    sums = [" + ".join(f"{a} {n}" for a, n in zip(row, names, strict=True)) for row in rows]
-    return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(sums)}] }}")

@@ -8,18 +8,21 @@ IN = isl.dim_type.in_
 OUT = isl.dim_type.out
 
 
-def depends_on(function: isl.Map) -> list[set[int]]:
-    """Return, for each dimension of the result, the dimensions of the argument in its expressions.
+def functions(relation: isl.Map) -> list[isl.PwAff]:
+    """Return the functions { S[i] -> [...] } of a map that is one, a dimension each."""
+    whole = relation.as_pw_multi_aff()
+    return [whole.get_at(k) for k in range(relation.dim(OUT))]
 
-    The domain does not count. Raises isl.Error if the map is no function.
+
+def arguments(function: isl.PwAff) -> set[int]:
+    """Return the dimensions of the argument in the expressions of a function.
+
+    The domain does not count.
     """
-    by = function.as_pw_multi_aff()
-    return [
-        {
-            n
-            for _, expression in by.get_at(k).get_pieces()
-            for n in range(function.dim(IN))
-            if expression.involves_dims(IN, n, 1)
-        }
-        for k in range(function.dim(OUT))
-    ]
+    terms = [term for _, term in function.get_pieces()]
+    return {k for term in terms for k in range(term.dim(IN)) if term.involves_dims(IN, k, 1)}
+
+
+def depends_on(relation: isl.Map) -> list[set[int]]:
+    """Return the arguments of each dimension of the result. Raises isl.Error for no function."""
+    return list(map(arguments, functions(relation)))

@@ -6,13 +6,12 @@ A row `(a, c)` says `a z + c >= 0` of the integer variables z. A change of varia
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeAlias
 
 import islpy as isl
 
 from stages.poly.bind import PARAM
-from stages.poly.integers import SET, hermite, pivot_rows, read_matrix
+from stages.poly.integers import SET, matrix_of, read_matrix, solutions
 
 Row: TypeAlias = tuple[int, ...]
 """The coefficients of the variables, and the constant term."""
@@ -58,7 +57,7 @@ def simplified(equalities: Rows, inequalities: Rows, width: int) -> tuple[Rows, 
     """Return equalities and inequalities without redundant ones; None if there is no solution."""
     space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, width)
     whole = isl.BasicSet.from_constraint_matrices(
-        space, _matrix(equalities, width + 1), _matrix(inequalities, width + 1), *KINDS
+        space, matrix_of(equalities, width + 1), matrix_of(inequalities, width + 1), *KINDS
     )
     whole = whole.detect_equalities().remove_redundancies()
     if whole.is_empty():
@@ -69,17 +68,11 @@ def simplified(equalities: Rows, inequalities: Rows, width: int) -> tuple[Rows, 
 
 def along(equalities: Rows, width: int) -> Rows | None:
     """Return the change to variables free of equalities; None if no integers solve them."""
-    echelon, unimodular = hermite([row[:-1] for row in equalities], width)
-    fixed: list[int] = []
-    pivots = set(pivot_rows(echelon))
-    for number, (entries, row) in enumerate(zip(echelon, equalities, strict=True)):
-        rest = -row[-1] - sum(a * y for a, y in zip(entries, fixed, strict=False))
-        if number in pivots and rest % entries[len(fixed)] == 0:
-            fixed.append(rest // entries[len(fixed)])
-        elif rest != 0 or number in pivots:
-            return None
-    start = [sum(a * y for a, y in zip(row, fixed, strict=False)) for row in unimodular]
-    return tuple((*row[len(fixed) :], at) for row, at in zip(unimodular, start, strict=True))
+    right = [-row[-1] for row in equalities]
+    solution = solutions([row[:-1] for row in equalities], right, width)
+    if solution is None:
+        return None
+    return tuple((*row, at) for at, row in zip(*solution, strict=True))
 
 
 def changed(rows: Rows, forms: Rows, width: int) -> Rows:
@@ -145,11 +138,3 @@ def parts(rows: Rows, width: int) -> list[Rows]:
 
 def _size(rows: Rows) -> int:
     return sum(abs(a) for row in rows for a in row[:-1])
-
-
-def _matrix(rows: Sequence[Row], width: int) -> isl.Mat:
-    matrix = isl.Mat.alloc(isl.DEFAULT_CONTEXT, len(rows), width)
-    for row, entries in enumerate(rows):
-        for column, entry in enumerate(entries):
-            matrix = matrix.set_element_val(row, column, entry)
-    return matrix

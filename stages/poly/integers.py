@@ -8,6 +8,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from stages.poly.bind import PARAM
+from stages.poly.naming import letters
 
 SET = isl.dim_type.set
 
@@ -21,6 +22,15 @@ def read_matrix(matrix: isl.Mat) -> Matrix:
         [matrix.get_element_val(row, column).to_python() for column in range(matrix.cols())]
         for row in range(matrix.rows())
     ]
+
+
+def matrix_of(rows: Sequence[Sequence[int]], width: int) -> isl.Mat:
+    """Return a matrix of isl with the given rows, each `width` long."""
+    matrix = isl.Mat.alloc(isl.DEFAULT_CONTEXT, len(rows), width)
+    for row, entries in enumerate(rows):
+        for column, entry in enumerate(entries):
+            matrix = matrix.set_element_val(row, column, entry)
+    return matrix
 
 
 def hull_equalities(elements: isl.Set) -> tuple[Matrix, int]:
@@ -40,11 +50,7 @@ def hermite(rows: Sequence[Sequence[int]], width: int) -> tuple[Matrix, Matrix]:
     U is unimodular and H in column echelon form: each row has at most one pivot, which is
     positive, the pivots' columns are 0, 1, ..., and the entries right of a pivot are 0.
     """
-    matrix = isl.Mat.alloc(isl.DEFAULT_CONTEXT, len(rows), width)
-    for row, entries in enumerate(rows):
-        for column, entry in enumerate(entries):
-            matrix = matrix.set_element_val(row, column, entry)
-    echelon, unimodular, _ = matrix.left_hermite(0)
+    echelon, unimodular, _ = matrix_of(rows, width).left_hermite(0)
     return read_matrix(echelon), read_matrix(unimodular)
 
 
@@ -69,6 +75,17 @@ def independent_columns(rows: Matrix, width: int) -> Matrix:
 
 def solve(rows: Matrix, right: Sequence[int], width: int) -> list[int] | None:
     """Return an integer solution x of `rows x = right`; None if there is none."""
+    solution = solutions(rows, right, width)
+    return None if solution is None else solution[0]
+
+
+def solutions(
+    rows: Sequence[Sequence[int]], right: Sequence[int], width: int
+) -> tuple[list[int], Matrix] | None:
+    """Return one integer solution x of `rows x = right`, and K: all of them are x + K y.
+
+    None if there is none. K has a row for each of the `width` variables.
+    """
     echelon, unimodular = hermite(rows, width)
     found: list[int] = []
     pivots = set(pivot_rows(echelon))
@@ -78,4 +95,12 @@ def solve(rows: Matrix, right: Sequence[int], width: int) -> list[int] | None:
             found.append(rest // entries[len(found)])
         elif rest != 0:
             return None
-    return [sum(a * y for a, y in zip(row, found, strict=False)) for row in unimodular]
+    solution = [sum(a * y for a, y in zip(row, found, strict=False)) for row in unimodular]
+    return solution, [row[len(found) :] for row in unimodular]
+
+
+def linear_map(rows: Sequence[Sequence[int]], width: int) -> isl.Map:
+    """Return { [i] -> [A i] } for the `rows` of A, each `width` long."""
+    names = letters(width)
+    sums = [" + ".join(f"{a} {n}" for a, n in zip(row, names, strict=True)) for row in rows]
+    return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(each or '0' for each in sums)}] }}")

@@ -15,8 +15,7 @@ import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
 from stages.poly.bounds import bound_set
-from stages.poly.integers import Matrix, hermite, hull_equalities, pivot_rows
-from stages.poly.naming import letters
+from stages.poly.integers import Matrix, hermite, hull_equalities, linear_map, pivot_rows
 from stages.poly.simple import simplified
 
 SET = isl.dim_type.set
@@ -59,11 +58,8 @@ def along_lattice(elements: isl.Set) -> isl.Map | None:
 
 def _linear(space: isl.Space, basis: Matrix, width: int) -> isl.Map:
     """Return { [k] -> [B k] }, into the tuple of the space."""
-    names = letters(width)
-    sums = [" + ".join(f"{b} {n}" for b, n in zip(row, names, strict=True)) for row in basis]
-    text = isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(s or '0' for s in sums)}] }}")
-    name = space.get_tuple_name(SET)
-    return text if name is None else text.set_tuple_name(isl.dim_type.out, name)
+    found, name = linear_map(basis, width), space.get_tuple_name(SET)
+    return found if name is None else found.set_tuple_name(isl.dim_type.out, name)
 
 
 def _residue(elements: isl.Set, lattice: isl.Set, heights: dict[int, int]) -> isl.Set:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import islpy as isl
 
+from stages.poly.dependence import depends_on
 from stages.poly.pieces import from_domain
-from stages.skewing.clock import functions, iterators
 from stages.skewing.statements import Space
 from stages.skewing.torus import always_steps, crosses_edge, next_task, unfold
 
@@ -23,8 +23,8 @@ def edges(space: Space, turns: isl.UnionMap, name: str) -> dict[str, dict[str, b
     """
     clock, sizes = space.clocks[name], space.topology.sizes
     count = clock.tiles or len(clock.loops)
-    rows = functions(isl.Map.from_union_map(from_domain(space.schedule, name)))
-    loops = iterators(rows[clock.loops[count - 1]]) if count else set()
+    rows = depends_on(isl.Map.from_union_map(from_domain(space.schedule, name)))
+    loops = rows[clock.loops[count - 1]] if count else set()
     if len(loops) != 1:
         return {}
     own = isl.Map.from_union_map(from_domain(turns, name))

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from stages.poly.dependence import depends_on, functions
 from stages.poly.least import least
 from stages.poly.pieces import maps_of
 
@@ -79,21 +80,9 @@ def _tiles(times: isl.Map, place: isl.Map, given: bool, kept: list[int]) -> int:
     """Return down to which of the dimensions kept of a schedule tiles are told apart."""
     if given:
         return sum(k < _counted(times) for k in kept)
-    placed = set().union(*map(iterators, functions(place)))
-    rows = functions(times)
-    return max((n + 1 for n, k in enumerate(kept) if not placed & iterators(rows[k])), default=0)
-
-
-def functions(relation: isl.Map) -> list[isl.PwAff]:
-    """Return the functions { S[i] -> [...] } of a map that is one, a dimension each."""
-    whole = relation.as_pw_multi_aff()
-    return [whole.get_at(k) for k in range(relation.dim(OUT))]
-
-
-def iterators(row: isl.PwAff) -> set[int]:
-    """Return the positions of the iterators on which a function depends."""
-    terms = [term for _, term in row.get_pieces()]
-    return {k for term in terms for k in range(term.dim(IN)) if term.involves_dims(IN, k, 1)}
+    placed = set().union(*depends_on(place))
+    rows = depends_on(times)
+    return max((n + 1 for n, k in enumerate(kept) if not placed & rows[k]), default=0)
 
 
 def _rows(times: isl.Map, place: isl.Map, given: bool) -> Rows:

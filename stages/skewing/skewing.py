@@ -16,6 +16,7 @@ import islpy as isl
 
 from stages.poly.pieces import maps_of, union_of
 from stages.poly.quota import TooManyOperations, limited
+from stages.skewing.grid import listed, names
 from stages.skewing.matrices import identity
 from stages.skewing.timed import Factors, Loss, Timed, loss, parallel, passes, together
 
@@ -65,9 +66,9 @@ def sharing(statements: Sequence[Timed], target: int) -> list[list[Timed]]:
 def stays_on_pe(dependences: isl.UnionMap, statements: Sequence[Timed]) -> bool:
     """Say whether both ends of all dependences are on one PE, M (6): then any F is legal."""
     places = union_of(
-        isl.Map(f"{{ {s.name}[{_list('t', s.times)}, {p}] -> [{p}] }}")
+        isl.Map(f"{{ {s.name}[{listed([*names('t', s.times), *p])}] -> [{listed(p)}] }}")
         for s in statements
-        for p in [_list("p", s.grid)]
+        for p in [names("p", s.grid)]
     )
     pairs = dependences.apply_domain(places).apply_range(places)
     return all(pair.is_subset(isl.Map.identity(pair.space)) for pair in maps_of(pairs))
@@ -81,12 +82,12 @@ def keeps(dependences: isl.UnionMap, times: isl.UnionMap) -> bool:
 
 def later(statement: Timed, factors: Factors) -> isl.Map:
     """Return { S[t, p] -> [t + F p] }."""
-    t, p = _list("t", statement.times), _list("p", statement.grid)
+    old = [*names("t", statement.times), *names("p", statement.grid)]
     sums = (
         " + ".join([f"t{k}", *(f"{factor} p{j}" for j, factor in enumerate(row))])
         for k, row in enumerate(factors)
     )
-    return isl.Map(f"{{ {statement.name}[{t}, {p}] -> [{', '.join(sums)}] }}")
+    return isl.Map(f"{{ {statement.name}[{listed(old)}] -> [{listed(sums)}] }}")
 
 
 def _best(
@@ -166,7 +167,3 @@ def _with(
     """Return F with another row `target` for the statements of a node."""
     old = {each.name: found[each.name] for each in node}
     return {**found, **{n: (*f[:target], row, *f[target + 1 :]) for n, f in old.items()}}
-
-
-def _list(letter: str, number: int) -> str:
-    return ", ".join(f"{letter}{k}" for k in range(number))

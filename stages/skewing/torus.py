@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.skewing.grid import listed
+from stages.skewing.grid import listed, names
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -23,19 +23,19 @@ def fold(
     placement: isl.UnionMap, sizes: Sequence[int]
 ) -> tuple[isl.UnionMap, isl.UnionMap]:
     """Return { I -> PE[Pl mod S] } and { I -> [floor(Pl / S)] }, M (8) to (10)."""
-    names = [f"p{k}" for k in range(len(sizes))]
-    pairs = list(zip(names, sizes, strict=True))
+    pes = names("p", len(sizes))
+    pairs = list(zip(pes, sizes, strict=True))
     within = listed(f"{name} mod {size}" for name, size in pairs)
     turns = listed(f"floor({name}/{size})" for name, size in pairs)
-    fold_ = isl.UnionMap(f"{{ PE[{listed(names)}] -> PE[{within}] }}")
-    turn = isl.UnionMap(f"{{ PE[{listed(names)}] -> [{turns}] }}")
+    fold_ = isl.UnionMap(f"{{ PE[{listed(pes)}] -> PE[{within}] }}")
+    turn = isl.UnionMap(f"{{ PE[{listed(pes)}] -> [{turns}] }}")
     pe, rest = (placement.apply_range(each).coalesce() for each in (fold_, turn))
     return pe, rest
 
 
 def unfold(pe: isl.Map, turns: isl.Map, sizes: Sequence[int]) -> isl.Map:
     """Return { I -> PE[S turn + pe] }, the placement that was folded, M (9)."""
-    p, n = ([f"{letter}{k}" for k in range(len(sizes))] for letter in "pn")
+    p, n = (names(letter, len(sizes)) for letter in "pn")
     whole = listed(f"{s} {m} + {q}" for s, m, q in zip(sizes, n, p, strict=True))
     return pe.range_product(turns).apply_range(
         isl.Map(f"{{ [PE[{listed(p)}] -> [{listed(n)}]] -> PE[{whole}] }}")

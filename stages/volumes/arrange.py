@@ -16,6 +16,7 @@ import typing
 import islpy as isl
 
 from stages.poly.dependence import depends_on
+from stages.poly.pieces import union_of, union_of_sets
 from stages.poly.text import IslObject, write_objects
 from stages.volumes.layout import domains_in_order, lay_out, layout_map
 from stages.volumes.liveness import Live, View, live_ranges, sharing, views_of
@@ -65,12 +66,12 @@ def arranged(
     named = [a.domain.set_tuple_name(n) for n, a in zip(names, arrays, strict=True)]
     live = live_ranges(program, views)
     return {
-        "arrays": _sets(named),
-        "layouts": _maps(layouts.values()),
-        "views": _maps(view.map for view in views.values()),
-        "slices": _maps(view.map for view in views.values() if _is_slice(view)),
-        "live": _sets(_times(volume, live[volume]) for volume in live),
-        "sharing": _maps(isl.Map(f"{{ {a}[] -> {b}[] }}") for a, b in map(sorted, pairs)),
+        "arrays": union_of_sets(named),
+        "layouts": union_of(layouts.values()),
+        "views": union_of(view.map for view in views.values()),
+        "slices": union_of(view.map for view in views.values() if _is_slice(view)),
+        "live": union_of_sets(_times(volume, live[volume]) for volume in live),
+        "sharing": union_of(isl.Map(f"{{ {a}[] -> {b}[] }}") for a, b in map(sorted, pairs)),
     }
 
 
@@ -91,17 +92,3 @@ def _is_slice(view: View) -> bool:
 
 def _times(volume: str, live: Live) -> isl.Set:
     return isl.Set(f"{{ {volume}[n] : {live.first} <= n <= {live.last} }}")
-
-
-def _sets(found: typing.Iterable[isl.Set]) -> isl.UnionSet:
-    result = isl.UnionSet("{ }")
-    for each in found:
-        result = result.union(isl.UnionSet.from_set(each))
-    return result
-
-
-def _maps(found: typing.Iterable[isl.Map]) -> isl.UnionMap:
-    result = isl.UnionMap("{ }")
-    for each in found:
-        result = result.union(isl.UnionMap.from_map(each))
-    return result

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.volumes.domains import domains_by_name, union_of
+from stages.poly.pieces import union_of_sets
+from stages.volumes.domains import domains_by_name
 from stages.volumes.operation import Operation
 
 
@@ -32,8 +33,8 @@ def program_map(
     they use. Elements of inputs that other inputs depend on stay, so that it is the transitive
     closure of the union of all element maps, between outputs and inputs.
     """
-    wanted = union_of(inputs)
-    start = union_of(outputs).identity()
+    wanted = union_of_sets(inputs.values())
+    start = union_of_sets(outputs.values()).identity()
     found = start
     for operation in reversed(operations):
         by = elements.get(operation.name)

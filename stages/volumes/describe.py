@@ -18,9 +18,10 @@ import islpy as isl
 from stages.lair.expressions import expression_text
 from stages.lair.layer import Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine
+from stages.poly.pieces import union_of_sets
 from stages.poly.text import IslObject, write_objects
 from stages.volumes.choice import choose
-from stages.volumes.domains import HEADER, domain_of, union_of
+from stages.volumes.domains import HEADER, domain_of
 from stages.volumes.operation import Operation, Program, Result, write_program
 
 if typing.TYPE_CHECKING:
@@ -35,8 +36,10 @@ def run(inputs: Inputs) -> dict[str, str]:
     layer, mapping = inputs.lair(), inputs.mapping()
     asked, place = mapping.analysis, functools.partial(mapping.span, "analysis")
     program = choose(_program(layer), asked.outputs, asked.inputs, place)
-    domains = {n: domain_of(n, list(map(str, t.shape)), ()) for n, t in layer.tensors.items()}
-    objects: dict[str, IslObject] = {"context": isl.Set("{ : }"), "volumes": union_of(domains)}
+    volumes = union_of_sets(
+        domain_of(n, list(map(str, t.shape)), ()) for n, t in layer.tensors.items()
+    )
+    objects: dict[str, IslObject] = {"context": isl.Set("{ : }"), "volumes": volumes}
     return {
         "volumes.isl": write_objects(HEADER, objects),
         "operations.yaml": write_program(program),

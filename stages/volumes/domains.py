@@ -5,11 +5,12 @@ Source   F Def. 4.1 (volume) and 4.2 (element)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import islpy as isl
 
 from stages.poly.naming import letters
+from stages.poly.pieces import sets_of
 
 HEADER = """Index domains (Friebel et al., IMPACT 2023, definitions 4.1 and 4.2).
 context: which values the symbolic constants may have; they are sizes, volume_dimension.
@@ -26,14 +27,4 @@ def domain_of(name: str, sizes: Sequence[str], symbols: Sequence[str]) -> isl.Se
 
 def domains_by_name(volumes: isl.UnionSet) -> dict[str, isl.Set]:
     """Return the index domain of every volume by its name."""
-    found: list[isl.Set] = []
-    volumes.foreach_set(found.append)
-    return {each.get_tuple_name() or "": each for each in found}
-
-
-def union_of(sets: Mapping[str, isl.Set]) -> isl.UnionSet:
-    """Return the index domains as one set of elements."""
-    found = isl.UnionSet("{ }")
-    for each in sets.values():
-        found = found.union(isl.UnionSet.from_set(each))
-    return found
+    return {each.get_tuple_name() or "": each for each in sets_of(volumes)}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import islpy as isl
 
+from stages.poly.pieces import union_of
 from stages.volumes.domains import domains_by_name
 from stages.volumes.operation import Operation
 
@@ -19,10 +20,8 @@ def element_map(operation: Operation, volumes: isl.UnionSet) -> isl.UnionMap:
     For a computation, M_X = union over j, k of (I_Rj^-1 restricted to dom X) then I_Ok, where I is
     what `reads` and `writes` say. Ensures M_X is a subset of union dom R_j x union dom O_k.
     """
-    found = isl.UnionMap("{ }")
-    for each in [*operation.copies, *_computed(operation), *_inits(operation, volumes)]:
-        found = found.union(isl.UnionMap.from_map(each))
-    return found.intersect_domain(volumes).intersect_range(volumes).coalesce()
+    found = [*operation.copies, *_computed(operation), *_inits(operation, volumes)]
+    return union_of(found).intersect_domain(volumes).intersect_range(volumes).coalesce()
 
 
 def reads_of(operation: Operation) -> list[isl.Map]:
