@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from stages.fabric import library as engine
 from stages.fabric.check import faults
 from stages.fabric.counts import Count, totals
-from stages.fabric.departures import Ports, leaving_ports
 from stages.fabric.elements import DTYPES
+from stages.fabric.expected import Ports, leaving_ports
 from stages.fabric.external import Values
 from stages.fabric.gathered import FabricFailure, outputs_of
 from stages.fabric.layout_yaml import Layout

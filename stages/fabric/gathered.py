@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.departures import Departure, take_departed
 from stages.fabric.elements import DTYPES, Bools
+from stages.fabric.expected import Departure, take_departed
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.loaded import Loaded, shape_of
 from stages.fabric.received import Received, read_received, sequence_fault

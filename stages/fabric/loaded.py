@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric import library as engine
-from stages.fabric.departures import Departure, departing_shape, read_departure
+from stages.fabric.expected import Departure, departing_shape, read_departure
 from stages.fabric.external import Inlets, Values, read_arrivals
 from stages.fabric.grid import Colours, Grid, read_colours, read_grid, read_roles
 from stages.fabric.layout_yaml import Layout
