@@ -143,11 +143,6 @@ def _is_default(field: Field, value: Any) -> bool:
     return field.is_optional and type(value) is type(field.default) and value == field.default
 
 
-def from_data(type_: type[T], data: Any) -> T:
-    """Return what `as_data` made of a dataclass. Raises WrongDataError."""
-    return typing.cast(T, reader_of(typing.cast(Any, type_))(data, ()))
-
-
 def read_record(inputs: Inputs, name: str, type_: type[T], data: Any = None) -> T:
     """Return a YAML text of a stage as a dataclass; `data` is what it says, if that is read.
 

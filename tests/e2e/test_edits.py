@@ -50,7 +50,8 @@ def test_an_edit_that_is_kept_changes_the_programs_and_is_repaired_by_the_next_b
     assert LOOP not in fc.read(CODE)
     edit(fc, "cache/fc/simd.yaml", *EDIT)
     edited = fc.read("cache/fc/simd.yaml")
-    assert "  simd  from the store  what it wrote is not there, or edited" in fc.run("dry").out
+    said = fc.run("dry", "fc").out
+    assert "  simd  from the store  what it wrote is not there, or edited" in said
     assert "  render    would run  " in fc.run("dry", "--keep-edits").out
 
     run = fc.run("--keep-edits", "fc")

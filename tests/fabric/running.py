@@ -2,7 +2,12 @@
 
 from stages.fabric import driver
 from stages.fabric.layout_yaml import Layout
-from stages.mapping.records import from_data
+from stages.mapping.records import reader_of
+
+
+def from_data(type_, data):
+    """Return a dataclass of what YAML says."""
+    return reader_of(type_)(data, ())
 
 
 def run_fabric(library, layout, *arguments, **options):

@@ -14,8 +14,9 @@ from stages.diagnose import Source, UserErrors
 from stages.fabric.layout_yaml import Layout, layout_text
 from stages.layer.texts.decisions import Decision, decisions_text
 from stages.layer.texts.graph import Graph, graph_text
-from stages.mapping.records import SCALARS, Absent, as_data, fields_of, from_data, read_record
+from stages.mapping.records import SCALARS, Absent, as_data, fields_of, read_record
 from stages.mapping.yaml_text import write_document
+from tests.fabric.running import from_data
 
 CACHE = Path(__file__).resolve().parents[2] / "cache"
 COMMITTED = sorted(path.parent.name for path in CACHE.glob("*/tasks.yaml"))

@@ -6,6 +6,7 @@ import pytest
 from stages.layer.pe.block import Block
 from stages.layer.pe.operands import base_address
 from stages.layer.pe.speller import spelled
+from stages.layer.texts.decisions import Local
 from tests.layer.built import MV, build, function
 
 CONV = """lair C(): float16 x[9], float16 W[3] -> float16 y[7]
@@ -227,8 +228,9 @@ def test_reductions_start_at_the_neutral_element_of_their_type(op, type_, initia
 def test_an_affine_index_is_part_of_the_address_and_others_are_charged(index, text, scalar):
     known = isl.Set("[PE_X, index] -> { : 0 <= PE_X <= 3 and 0 <= index <= 9 }")
     base = index if isinstance(index, int) else f"[PE_X, index] -> {{ [({index})] }}"
+    operand = Local(local="y_local", type="float16", base=(base,), strides=(1,))
     block = Block()
-    address = base_address({"local": "y_local", "base": [base]}, block, known)
+    address = base_address(operand, block, known)
     assert spelled(address) == f"&my->y_local[{text}]"
     assert (block.scalar, block.address) == (scalar, 1)
 

@@ -8,9 +8,6 @@ from stages.lair.expressions import expression_text
 from stages.lair.layer import Statement
 from stages.layer.texts.kinds import Compute, React
 
-FILLS = ("initialise", "clear")
-"""Tasks that give all of a local tensor one value."""
-
 AT_RUN_TIME = ("enumerate", "configure")
 """Ways to a vector instruction whose size is found before each call."""
 
