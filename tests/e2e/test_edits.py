@@ -52,7 +52,7 @@ def test_an_edit_that_is_kept_changes_the_programs_and_is_repaired_by_the_next_b
     edited = fc.read("cache/fc/simd.yaml")
     said = fc.run("dry", "fc").out
     assert "  simd  from the store  what it wrote is not there, or edited" in said
-    assert "  render    would run  " in fc.run("dry", "--keep-edits").out
+    assert "  render    would run  " in fc.run("dry", "--keep-edits", "fc").out
 
     run = fc.run("--keep-edits", "fc")
     assert (run.code, run.ran, run.hits) == (0, ["fc:render", "fc:simulate"], [])
