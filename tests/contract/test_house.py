@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = """
 stages.nesting
 stages.diagnose stages.shipped stages.yaml_limits
+stages.jinja
 stages.poly
 stages.machine
 stages.lair

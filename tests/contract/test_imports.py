@@ -51,6 +51,7 @@ LOADED = {
     "make/__init__.py": "the Make, for dodo files, not for stages",
     "make/core/stage.py": "the stage, from which its code is found",
     "fabric/compiler.py": "looks whether there is a compiler",
+    "shipped.py": "only asks where byte code lies",
 }
 """What loads modules by names that it computes, and which."""
 
@@ -116,12 +117,12 @@ def modules(tmp_path, monkeypatch):
     """An empty package of stages."""
     monkeypatch.setattr(imports, "STAGES", tmp_path / "stages")
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    for cached in (imports._code, imports._files_of, imports._kept):
+    for cached in (imports._code, imports._files_of, imports._kept, imports._names_in):
         cached.cache_clear()
     for name in ("__init__.py", "pe/__init__.py", "pe/a.py", "pe/b.py", "c.py", "pe/x.c", "y.h"):
         write(tmp_path / "stages" / name, "")
     yield tmp_path / "stages"
-    for cached in (imports._code, imports._files_of, imports._kept):
+    for cached in (imports._code, imports._files_of, imports._kept, imports._names_in):
         cached.cache_clear()
 
 

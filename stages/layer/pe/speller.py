@@ -11,10 +11,10 @@ import math
 import re
 from collections.abc import Callable
 
+from stages.jinja import macros
 from stages.layer.pe.statement_nodes import Else, Scope
 from stages.layer.pe.value_nodes import Computed, Literal
 from stages.poly.expression import INFIX, Node, Number, Operation, Value
-from stages.shipped import macros
 
 C, WORDS = "program.c.j2", "program.txt.j2"
 DATA = ("../../../templates/program.c.j2", "../../templates/program.c.j2")

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from stages.make.core.declare import path_of
 from stages.make.store.files import read_file, write_whole
-from stages.shipped import STAGES
+from stages.shipped import STAGES, compiled
 
 RUNNER = "make/core/stage.py"
 """What runs every stage, and reads for it."""
@@ -66,8 +66,7 @@ def reached(*names: str) -> dict[str, Code]:
 
 def name_of(path: str) -> str:
     """Return what a file of code is called."""
-    top = STAGES if Path(path).is_relative_to(STAGES) else STAGES.parent
-    return Path(path).relative_to(top).as_posix()
+    return path.removeprefix(f"{STAGES}/").removeprefix(f"{STAGES.parent}/")
 
 
 def _needed(path: str, code: Code) -> Iterator[str]:
@@ -83,10 +82,19 @@ def _needed(path: str, code: Code) -> Iterator[str]:
 @functools.cache
 def _files_of(module: str) -> tuple[str, ...]:
     """Return the files that importing a module runs: none for a name that is no module."""
-    parts = module.split(".")
-    above = [STAGES.parent.joinpath(*parts[:n]) for n in range(1, len(parts) + 1)]
-    files = [file for each in above for file in (each / "__init__.py", each.with_suffix(".py"))]
-    return tuple(str(file) for file in files if file.is_file())
+    above, _, name = module.rpartition(".")
+    folder = os.path.join(STAGES.parent, *above.split("."))
+    files = [os.path.join(folder, name, "__init__.py"), os.path.join(folder, f"{name}.py")]
+    here = [file for file in files if os.path.basename(file) in _names_in(os.path.dirname(file))]
+    return (*(_files_of(above) if above else ()), *here)
+
+
+@functools.cache
+def _names_in(folder: str) -> frozenset[str]:
+    """Return what lies in a folder; nothing where there is none."""
+    with contextlib.suppress(OSError):
+        return frozenset(os.listdir(folder))
+    return frozenset()
 
 
 @functools.cache
@@ -175,8 +183,7 @@ def _drop_byte_code(path: str) -> None:
 
 
 def _file(folder: str) -> Path:
-    beside = importlib.util.cache_from_source(os.path.join(folder, "__init__.py"))
-    return Path(beside).with_name(".imports")
+    return compiled(folder) / ".imports"
 
 
 def _seal(text: bytes) -> bytes:
