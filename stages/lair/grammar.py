@@ -5,6 +5,7 @@ Source   V Sec. 4.1.1; the grammar is lair.lark
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair import tree
 from stages.lair.builder import Builder
 from stages.lair.names import elsewhere
+from stages.shipped import compiled
 
 DATA = ("lair.lark",)
 _WORDS = {
@@ -62,8 +64,13 @@ def _as_access(leaf: tree.Expr) -> tree.Expr:
 
 @cache
 def _parser() -> Lark:
-    grammar = Path(__file__).with_name("lair.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", start=["file", "expr"], propagate_positions=True)
+    """Return the parser; its tables are kept beside the byte code of this module."""
+    file = Path(__file__).with_name("lair.lark")
+    tables = not sys.dont_write_bytecode and str(compiled(file.parent) / f"{file.name}.tables")
+    return Lark(
+        file.read_text(encoding="utf-8"), parser="lalr", start=["file", "expr"],
+        propagate_positions=True, cache=tables,
+    )
 
 
 def _parse(source: Source, start: str) -> Any:
