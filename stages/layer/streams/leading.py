@@ -21,9 +21,8 @@ from stages.layer.texts.graph import Arrival, Departure, Graph, Portions
 from stages.layer.texts.kinds import Compute, React
 from stages.poly.bind import PE_NAMES, bind_range, index_names, unbind_set
 from stages.poly.completed import Lead, lead_of
-from stages.poly.cuts import last_in
 from stages.poly.number import count, most_points
-from stages.poly.pieces import from_domain, maps_of
+from stages.poly.pieces import maps_of
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
@@ -147,9 +146,7 @@ class Leading:
     @property
     def last(self) -> isl.Map:
         """Return { t[e] -> [PE -> portion[p]] }, the last step that adds to an element on a PE."""
-        steps = self.flows.steps(self.steps.statement, self.steps.cuts)
-        writes = from_domain(self.flows.lair["writes"], self.steps.statement)
-        return last_in(steps, isl.Map.from_union_map(writes))
+        return self.flows.last_steps(self.steps.statement, self.steps.cuts)
 
     @property
     def order(self) -> isl.Map:

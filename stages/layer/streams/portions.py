@@ -9,7 +9,7 @@ Paper    V Sec. 5.1, (11)-(16), the portion as the index
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -30,7 +30,9 @@ Objects = Mapping[str, typing.Any]
 class Flows:
     """The arrivals of tasks.yaml, and the files that say what flows with them.
 
-    `follows` are, by statement, those whose results it takes step by step.
+    `follows` are, by statement, those whose results it takes step by step. `known` are the steps
+    that were asked for before,
+    and the last ones that add to elements.
     """
 
     arrivals: Mapping[str, Arrival]
@@ -38,6 +40,7 @@ class Flows:
     adapted: Objects
     routes: Objects
     follows: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    known: dict[str, isl.Map] = field(default_factory=dict, repr=False, compare=False)
 
     def flow(self, name: str) -> Arriving:
         """Return the orders of an arrival."""
@@ -58,16 +61,37 @@ class Flows:
         `cuts` are { index[i] -> portion[p] } by arrival, all with the same portions. What needs
         none of these runs in the first step. Ensures that every instance has one step.
         """
+        return self._found("steps", self._steps, statement, cuts)
+
+    def last_steps(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
+        """Return { t[e] -> [PE -> portion[p]] }, the last step on a PE that adds to an element."""
+        return self._found("last", self._last, statement, cuts)
+
+    def _found(
+        self, what: str, find: Callable[[str, Mapping[str, isl.Map]], isl.Map],
+        statement: str, cuts: Mapping[str, isl.Map],
+    ) -> isl.Map:
+        asked = " ".join([what, statement, *(f"{name} {cut}" for name, cut in cuts.items())])
+        if asked not in self.known:
+            self.known[asked] = find(statement, cuts)
+        return self.known[asked]
+
+    def _last(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
+        return last_in(self.steps(statement, cuts), self._writes(statement))
+
+    def _writes(self, statement: str) -> isl.Map:
+        return _map(from_domain(self.lair["writes"], statement))
+
+    def _steps(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
         early = self._early(statement, cuts)
-        writes = _map(from_domain(self.lair["writes"], statement))
+        writes = self._writes(statement)
         late = writes.apply_range(last_in(early, writes))
         late = taken_by(late, self._placement(statement))
         return (late if most_in_step(late) <= most_in_step(early) else early).coalesce()
 
     def is_gradual(self, statement: str, cuts: Mapping[str, isl.Map]) -> bool:
         """Say whether a step before the last one completes an element on its PE."""
-        writes = _map(from_domain(self.lair["writes"], statement))
-        last = last_in(self.steps(statement, cuts), writes).range().unwrap().range()
+        last = self.last_steps(statement, cuts).range().unwrap().range()
         return not last.is_singleton()
 
     def _early(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
@@ -81,9 +105,8 @@ class Flows:
                 continue
             found = found.union(in_portions(self.indices(statement, name), cut))
         for other in self.follows.get(statement, ()):
-            writes = _map(from_domain(self.lair["writes"], other))
-            defined = last_in(self.steps(other, cuts), writes)
-            needs = _map(to_range(reads, writes.get_tuple_name(isl.dim_type.out)))
+            defined = self.last_steps(other, cuts)
+            needs = _map(to_range(reads, defined.get_tuple_name(isl.dim_type.in_)))
             found = found.union(taken_by(needs.apply_range(defined), placed))
         return greatest(found)
 
