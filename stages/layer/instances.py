@@ -30,7 +30,7 @@ from stages.layer.streams.invoked import (
 from stages.layer.streams.leading import cuts_by
 from stages.layer.texts.kinds import Carry, Compute, ForKind, Initialise, React, Store
 from stages.poly.bind import PE_NAMES, bind_range
-from stages.poly.cuts import portions
+from stages.poly.cuts import chunks
 from stages.poly.order import at_index
 from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import write_objects
@@ -47,7 +47,7 @@ T: [PE_X, PE_Y, index...] -> { instance }, eq. (12).
 T_known: the symbolic constants with which T is invoked, eq. (15).
 T_access: { instance -> element }, where an instance of a stream is the index of its element."""
 STEPS_HEADER = """
-T_steps: { instance -> [PE[x, y] -> portion[p]] }, the portion after which it runs."""
+T_steps: { instance -> [PE[x, y] -> chunk[p]] }, the chunk after which it runs."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -101,13 +101,13 @@ def _store(sources: Sources, task: Store) -> Invoked:
 def _compute(sources: Sources, task: Compute) -> Invoked:
     """{ S[i] : placed on PE }, V (11); of a step, if it runs in steps, V (12)."""
     accesses, pes = accesses_of(task.statement, sources), pes_of(sources)
-    if not task.portions:
+    if not task.chunks:
         placed = placed_on(task.statement, sources)
         return Invoked(instances=placed, known=pes, access=accesses)
     cuts = cuts_by(task, sources.graph)
     by_arrival = {name: isl.Map(cut.of) for name, cut in cuts.items()}
     steps = sources.flows.steps(task.statement, by_arrival)
-    known = portions(next(iter(cuts.values())).counts).intersect(pes)
+    known = chunks(next(iter(cuts.values())).counts).intersect(pes)
     return Invoked(instances=at_index(steps), known=known, access=accesses, steps=steps)
 
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from stages.layer.routes.colours import shared_colours
 from stages.layer.routes.routing import as_copied, route_streams
 from stages.layer.streams.leads import leads_of
-from stages.layer.streams.listed import arrivals_with_portions, tasks_of, tensors_of
+from stages.layer.streams.listed import arrivals_with_chunks, tasks_of, tensors_of
 from stages.layer.streams.plan import Plan, plan_of
 from stages.layer.texts.graph import Departure, Graph, graph_text
 from stages.layer.texts.kinds import Lead
@@ -80,7 +80,7 @@ def task_graph(plan: Plan) -> Graph:
     copied = shared_colours(as_copied(streams), *given) if streams.routed.copied else ()
     return Graph(
         tensors=tensors_of(plan),
-        arrivals=arrivals_with_portions(plan),
+        arrivals=arrivals_with_chunks(plan),
         departures=streams.departures,
         collections=streams.collections,
         passing=streams.routed.passing,

@@ -1,6 +1,6 @@
-"""Cut an order into portions: consecutive elements, as many in each, but for the last one.
+"""Cut an order into chunks: consecutive elements, as many in each, but for the last one.
 
-A portion has a chunk of one index, one value of each outer index, and all inner ones.
+A chunk has some values of one index, one value of each outer index, and all inner ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stages.poly.number import most_points
 
 SET = isl.dim_type.set
 MOST = 256
-"""How many portions a stream may have: with more, little is gained."""
+"""How many chunks a stream may have: with more, little is gained."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +32,9 @@ class IndexBox:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """A cut of an index box: `of` is { index[i] -> portion[p] }, `counts` how many p there are.
+    """A cut of an index box: `of` is { index[i] -> chunk[p] }, `counts` how many p there are.
 
-    `size` is the number of elements in each portion, `rest` that in the last one.
+    `size` is the number of elements in each chunk, `rest` that in the last one.
     """
 
     of: isl.Map
@@ -64,31 +64,31 @@ def index_box(order: isl.Map) -> IndexBox | None:
 
 
 def cuts_of(box: IndexBox) -> Iterator[Cut]:
-    """Yield cuts into two portions or more, MOST at most, those of the largest portions first.
+    """Yield cuts into two chunks or more, MOST at most, those of the largest chunks first.
 
-    The last portion is smaller only where the portions are those of one index.
+    The last chunk is smaller only where the chunks are those of one index.
     """
     for depth, size in enumerate(box.sizes):
         outer = prod(box.sizes[:depth])
         for number in range(2, min(size, MOST // outer) + 1):
-            chunk = -(-size // number)
-            even = size % chunk == 0
-            if -(-size // chunk) == number and (even or outer == 1):
-                yield _cut(box, depth, chunk)
+            width = -(-size // number)
+            even = size % width == 0
+            if -(-size // width) == number and (even or outer == 1):
+                yield _cut(box, depth, width)
 
 
-def _cut(box: IndexBox, depth: int, chunk: int) -> Cut:
-    """Return { index[i] -> portion[i0, ..., floor(i_depth / chunk)] }, all counted from 0."""
+def _cut(box: IndexBox, depth: int, width: int) -> Cut:
+    """Return { index[i] -> chunk[i0, ..., floor(i_depth / width)] }, all counted from 0."""
     names = letters(len(box.sizes))
     at = [_counted(name, low) for name, low in zip(names, box.least, strict=True)]
     outer = [k for k in range(depth) if box.sizes[k] > 1]
-    portion = [*(at[k] for k in outer), f"floor(({at[depth]})/{chunk})"]
+    chunk = [*(at[k] for k in outer), f"floor(({at[depth]})/{width})"]
     inner, size = prod(box.sizes[depth + 1 :]), box.sizes[depth]
     return Cut(
-        of=isl.Map(f"{{ index[{', '.join(names)}] -> portion[{', '.join(portion)}] }}"),
-        counts=(*(box.sizes[k] for k in outer), -(-size // chunk)),
-        size=chunk * inner,
-        rest=((size - 1) % chunk + 1) * inner,
+        of=isl.Map(f"{{ index[{', '.join(names)}] -> chunk[{', '.join(chunk)}] }}"),
+        counts=(*(box.sizes[k] for k in outer), -(-size // width)),
+        size=width * inner,
+        rest=((size - 1) % width + 1) * inner,
     )
 
 
@@ -96,36 +96,36 @@ def _counted(name: str, low: int) -> str:
     return name if low == 0 else f"{name} - {low}" if low > 0 else f"{name} + {-low}"
 
 
-def in_portions(order: isl.Map, cut: isl.Map) -> isl.Map:
-    """Return { t[e] -> [PE -> portion[p]] } of { t[e] -> [PE -> index[i]] }."""
+def in_chunks(order: isl.Map, cut: isl.Map) -> isl.Map:
+    """Return { t[e] -> [PE -> chunk[p]] } of { t[e] -> [PE -> index[i]] }."""
     pes = isl.Map.identity(order.range().unwrap().domain().get_space().map_from_set())
     return order.apply_range(pes.product(cut))
 
 
 def first_of(cut: isl.Map) -> isl.Set:
-    """Return { portion[0, ...] }, the first portion of a cut."""
+    """Return { chunk[0, ...] }, the first chunk of a cut."""
     first = isl.Set.universe(cut.range().get_space())
     for k in range(first.dim(SET)):
         first = first.fix_val(SET, k, 0)
     return first
 
 
-def of_portion(cut: isl.Map) -> isl.Set:
-    """Return [index...] -> { index[i] } of the elements of a portion."""
+def of_chunk(cut: isl.Map) -> isl.Set:
+    """Return [index...] -> { index[i] } of the elements of a chunk."""
     return bind_range(cut, index_names(cut.dim(isl.dim_type.out)))
 
 
-def portions(counts: tuple[int, ...] | list[int]) -> isl.Set:
-    """Return [index...] -> { : 0 <= index < count }, which portions there are."""
+def chunks(counts: tuple[int, ...] | list[int]) -> isl.Set:
+    """Return [index...] -> { : 0 <= index < count }, which chunks there are."""
     names = index_names(len(counts))
     bounds = " and ".join(f"0 <= {n} < {c}" for n, c in zip(names, counts, strict=True))
     return isl.Set(f"[{', '.join(names)}] -> {{ : {bounds} }}")
 
 
 def last_in(steps: isl.Map, writes: isl.Map) -> isl.Map:
-    """Return { t[e] -> [PE -> portion[p]] }, the last step on a PE in which it adds to an element.
+    """Return { t[e] -> [PE -> chunk[p]] }, the last step on a PE in which it adds to an element.
 
-    `steps` is { S[i] -> [PE -> portion[p]] }, `writes` { S[i] -> t[e] }.
+    `steps` is { S[i] -> [PE -> chunk[p]] }, `writes` { S[i] -> t[e] }.
     """
     return greatest(writes.reverse().apply_range(steps).uncurry()).curry()
 
@@ -136,6 +136,6 @@ def most_in_step(steps: isl.Map) -> int:
     listed = ", ".join(names)
     inside = ", ".join(names[len(PE_NAMES) :])
     here = steps.reverse().intersect_domain(
-        isl.Set(f"[{listed}] -> {{ [PE[PE_X, PE_Y] -> portion[{inside}]] }}")
+        isl.Set(f"[{listed}] -> {{ [PE[PE_X, PE_Y] -> chunk[{inside}]] }}")
     )
     return most_points(here.range())

@@ -103,8 +103,8 @@ LAYERS = {
         y="y[i,j] -> [PE[-1, i//6] -> index[i mod 6, -j]]", more="invocations: 2\n"
     ),
     "two_rows_of_a_gather_at_a_time": gathered("false", more="invocations: 2\n"),
-    "portions_of_a_window": dense(DENSE, "f[i,r]"),
-    "portions": dense(RELU, "f[i]"),
+    "chunks_of_a_window": dense(DENSE, "f[i,r]"),
+    "chunks": dense(RELU, "f[i]"),
 }
 
 

@@ -7,7 +7,7 @@ from stages.poly.completed import is_in_order, lead_of, stops_of
 
 PES = isl.Set("{ PE[0, 0] }")
 ORDER = isl.Map("{ y[i] -> [PE[0, 0] -> index[i]] : 0 <= i < 8 }")
-LAST = isl.Map("{ y[i] -> [PE[0, 0] -> portion[i + 2]] : 0 <= i < 8 }")
+LAST = isl.Map("{ y[i] -> [PE[0, 0] -> chunk[i + 2]] : 0 <= i < 8 }")
 BOX = [[0, 9]]
 
 
@@ -20,7 +20,7 @@ def lead(text, order=ORDER, last=LAST, pes=PES):
 
 
 def test_an_element_leaves_after_the_last_step_that_adds_to_it():
-    found = lead("portion[k] : 0 <= k <= 9")
+    found = lead("chunk[k] : 0 <= k <= 9")
     expected = isl.Set(
         "[PE_X, PE_Y, index] -> { index[i] : PE_X = PE_Y = 0 and i = index - 2 and 0 <= i < 8 }"
     )
@@ -29,7 +29,7 @@ def test_an_element_leaves_after_the_last_step_that_adds_to_it():
 
 
 def test_it_waits_for_the_next_stop():
-    found = lead("portion[k] : k = 4 or k = 7")
+    found = lead("chunk[k] : k = 4 or k = 7")
     expected = isl.Set(
         "[PE_X, PE_Y, index] -> { index[i] : PE_X = PE_Y = 0 and "
         "((index = 4 and 0 <= i <= 2) or (index = 7 and 3 <= i <= 5)) }"
@@ -40,8 +40,8 @@ def test_it_waits_for_the_next_stop():
 
 
 def test_what_a_pe_adds_nothing_to_leaves_at_the_first_stop():
-    last = isl.Map("{ y[i] -> [PE[0, 0] -> portion[i]] : 4 <= i < 8 }")
-    found = lead("portion[k] : 3 <= k < 7", last=last)
+    last = isl.Map("{ y[i] -> [PE[0, 0] -> chunk[i]] : 4 <= i < 8 }")
+    found = lead("chunk[k] : 3 <= k < 7", last=last)
     first = isl.Set("[PE_X, PE_Y, index] -> { index[i] : PE_X = PE_Y = 0 and 0 <= i < 4 and "
                     "index = 3 }")
     assert first.is_subset(found.leading(["index"]))
@@ -49,7 +49,7 @@ def test_what_a_pe_adds_nothing_to_leaves_at_the_first_stop():
 
 def test_pes_that_run_no_steps_send_all_at_the_end():
     order = isl.Map("{ y[i] -> [PE[x, 0] -> index[i]] : 0 <= i < 8 and 0 <= x < 2 }")
-    found = lead("portion[k] : 0 <= k <= 9", order=order)
+    found = lead("chunk[k] : 0 <= k <= 9", order=order)
     rest = isl.Set("[PE_X, PE_Y] -> { index[i] : PE_X = 1 and PE_Y = 0 and 0 <= i < 8 }")
     assert found.rest.is_equal(rest)
 
@@ -60,30 +60,30 @@ def test_pes_that_run_no_steps_send_all_at_the_end():
 )
 def test_positions_leave_in_order_or_not_at_all(to, in_order):
     order = isl.Map(f"{{ y[i] -> [PE[0, 0] -> index[{to}]] : 0 <= i < 8 }}")
-    assert is_in_order(lead("portion[k] : 0 <= k < 9", order=order)) is in_order
+    assert is_in_order(lead("chunk[k] : 0 <= k < 9", order=order)) is in_order
 
 
 def test_a_position_behind_one_that_leaves_at_the_end_is_out_of_order():
     order = isl.Map("{ y[i] -> [PE[0, 0] -> index[7 - i]] : 0 <= i < 8 }")
-    assert not is_in_order(lead("portion[k] : k = 5", order=order))
+    assert not is_in_order(lead("chunk[k] : k = 5", order=order))
 
 
 def test_stops_count_from_the_first_step_that_completes_an_element():
     expected = [
-        "portion[k] : k = 5", "portion[k] : k = 5 or k = 9",
-        "portion[k] : k = 3 or k = 5 or k = 7", "portion[k] : k = 3 or k = 5 or k = 7 or k = 9",
-        "portion[k] : 2 <= k < 9", "portion[k] : 2 <= k < 10",
+        "chunk[k] : k = 5", "chunk[k] : k = 5 or k = 9",
+        "chunk[k] : k = 3 or k = 5 or k = 7", "chunk[k] : k = 3 or k = 5 or k = 7 or k = 9",
+        "chunk[k] : 2 <= k < 9", "chunk[k] : 2 <= k < 10",
     ]
     found = list(stops_of(LAST, BOX))
     assert all(f.is_equal(stops(e)) for f, e in zip(found, expected, strict=True)), found
 
 
 def test_stops_of_two_dimensions_are_ends_of_the_inner_one_first():
-    last = isl.Map("{ y[i, j] -> [PE[0, 0] -> portion[i, j]] : 0 <= i, j < 2 }")
+    last = isl.Map("{ y[i, j] -> [PE[0, 0] -> chunk[i, j]] : 0 <= i, j < 2 }")
     expected = [
-        "portion[i, 1] : i = 0", "portion[i, 1] : 0 <= i < 2",
-        "portion[i, j] : 0 <= i < 2 and 0 <= j < 2 and i + j < 2",
-        "portion[i, j] : 0 <= i < 2 and 0 <= j < 2",
+        "chunk[i, 1] : i = 0", "chunk[i, 1] : 0 <= i < 2",
+        "chunk[i, j] : 0 <= i < 2 and 0 <= j < 2 and i + j < 2",
+        "chunk[i, j] : 0 <= i < 2 and 0 <= j < 2",
     ]
     found = list(stops_of(last, [[0, 1], [0, 1]]))
     assert all(f.is_equal(stops(e)) for f, e in zip(found, expected, strict=True)), found

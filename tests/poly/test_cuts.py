@@ -3,24 +3,24 @@ import pytest
 
 from stages.poly.cuts import (
     IndexBox,
+    chunks,
     cuts_of,
     first_of,
-    in_portions,
+    in_chunks,
     index_box,
     last_in,
     most_in_step,
-    of_portion,
-    portions,
+    of_chunk,
 )
 
 ORDER = isl.Map("{ x[n, k] -> [PE[x, 0] -> index[n, k - 4x]] : 0 <= n < 6 and 0 <= k - 4x < 4 }")
 COLUMNS = ORDER.intersect_range(isl.Set("{ [PE[x, y] -> index[i, j]] : 0 <= x <= 1 }"))
 CUTS = [
-    ((2,), 12, 12, "{ index[i, j] -> portion[i // 3] }"),
-    ((3,), 8, 8, "{ index[i, j] -> portion[i // 2] }"),
-    ((6,), 4, 4, "{ index[i, j] -> portion[i] }"),
-    ((6, 2), 2, 2, "{ index[i, j] -> portion[i, j // 2] }"),
-    ((6, 4), 1, 1, "{ index[i, j] -> portion[i, j] }"),
+    ((2,), 12, 12, "{ index[i, j] -> chunk[i // 3] }"),
+    ((3,), 8, 8, "{ index[i, j] -> chunk[i // 2] }"),
+    ((6,), 4, 4, "{ index[i, j] -> chunk[i] }"),
+    ((6, 2), 2, 2, "{ index[i, j] -> chunk[i, j // 2] }"),
+    ((6, 4), 1, 1, "{ index[i, j] -> chunk[i, j] }"),
 ]
 UNEVEN = [((2,), 4, 3), ((3,), 3, 1), ((4,), 2, 1), ((7,), 1, 1)]
 
@@ -42,50 +42,50 @@ def test_there_is_no_index_box_with(order: str) -> None:
     assert index_box(isl.Map(order)) is None
 
 
-def test_cuts_are_into_equal_portions_the_largest_first() -> None:
+def test_cuts_are_into_equal_chunks_the_largest_first() -> None:
     cuts = list(cuts_of(IndexBox(least=(0, 0), sizes=(6, 4))))
     assert [(cut.counts, cut.size, cut.rest) for cut in cuts] == [cut[:3] for cut in CUTS]
     assert all(cut.of.is_equal(isl.Map(of)) for cut, (*_, of) in zip(cuts, CUTS, strict=True))
 
 
-def test_the_last_of_uneven_portions_is_the_rest() -> None:
+def test_the_last_of_uneven_chunks_is_the_rest() -> None:
     cuts = cuts_of(IndexBox(least=(2,), sizes=(7,)))
     assert [(cut.counts, cut.size, cut.rest) for cut in cuts] == UNEVEN
 
 
-def test_portions_count_from_zero_and_leave_out_outer_indices_of_one_value() -> None:
+def test_chunks_count_from_zero_and_leave_out_outer_indices_of_one_value() -> None:
     (cut,) = cuts_of(IndexBox(least=(3, 5), sizes=(1, 2)))
-    assert cut.of.is_equal(isl.Map("{ index[i, j] -> portion[j - 5] }"))
+    assert cut.of.is_equal(isl.Map("{ index[i, j] -> chunk[j - 5] }"))
     assert cut.counts == (2,)
 
 
-def test_an_order_by_portions() -> None:
+def test_an_order_by_chunks() -> None:
     expected = isl.Map(
-        "{ x[n, k] -> [PE[x, 0] -> portion[n // 3]] : 0 <= n < 6 and 0 <= k - 4x < 4 and"
+        "{ x[n, k] -> [PE[x, 0] -> chunk[n // 3]] : 0 <= n < 6 and 0 <= k - 4x < 4 and"
         "  0 <= x <= 1 }"
     )
-    assert in_portions(COLUMNS, isl.Map(CUTS[0][-1])).is_equal(expected)
+    assert in_chunks(COLUMNS, isl.Map(CUTS[0][-1])).is_equal(expected)
 
 
-def test_the_elements_of_a_portion() -> None:
+def test_the_elements_of_a_chunk() -> None:
     cut = isl.Map(CUTS[3][-1])
     expected = isl.Set("[index0, index] -> { index[i, j] : i = index0 and j // 2 = index }")
-    assert of_portion(cut).is_equal(expected)
-    assert first_of(cut).is_equal(isl.Set("{ portion[0, 0] }"))
+    assert of_chunk(cut).is_equal(expected)
+    assert first_of(cut).is_equal(isl.Set("{ chunk[0, 0] }"))
     known = isl.Set("[index0, index] -> { : 0 <= index0 < 6 and 0 <= index < 2 }")
-    assert portions([6, 2]).is_equal(known)
+    assert chunks([6, 2]).is_equal(known)
 
 
 def test_the_last_step_of_an_element_is_one_of_its_pe() -> None:
-    steps = isl.Map("{ S[i, r] -> [PE[r // 2, 0] -> portion[i + r]] : 0 <= i < 3 and 0 <= r < 4 }")
+    steps = isl.Map("{ S[i, r] -> [PE[r // 2, 0] -> chunk[i + r]] : 0 <= i < 3 and 0 <= r < 4 }")
     writes = isl.Map("{ S[i, r] -> y[i] }")
     expected = isl.Map(
-        "{ y[i] -> [PE[x, 0] -> portion[i + 2x + 1]] : 0 <= i < 3 and 0 <= x <= 1 }"
+        "{ y[i] -> [PE[x, 0] -> chunk[i + 2x + 1]] : 0 <= i < 3 and 0 <= x <= 1 }"
     )
     assert last_in(steps, writes).is_equal(expected)
 
 
 def test_the_most_instances_of_a_step() -> None:
-    step = "S[i, r] -> [PE[0, 0] -> portion[(i + r) // 2]]"
+    step = "S[i, r] -> [PE[0, 0] -> chunk[(i + r) // 2]]"
     steps = isl.Map(f"{{ {step} : 0 <= i < 8 and 0 <= r < 3 }}")
     assert most_in_step(steps) == 4 * 3

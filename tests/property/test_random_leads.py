@@ -93,7 +93,7 @@ def force(rng, monkeypatch):
 
     def cut(self, group):
         cuts = list(cutting.cuts_of(group.box))
-        return cutting.Portions(cut=rng.choice(cuts), cycles=1, whole=2) if cuts else None
+        return cutting.Chunks(cut=rng.choice(cuts), cycles=1, whole=2) if cuts else None
 
     def choose(given):
         return rng.choice(given) if given else None

@@ -23,7 +23,7 @@ from stages.layer.pe.at_once import formula, run_task
 from stages.layer.pe.block import Block, total
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.departures import Departures
-from stages.layer.pe.in_portions import begin_portions, portions_of, write_portions
+from stages.layer.pe.in_chunks import begin_chunks, chunks_of, write_chunks
 from stages.layer.pe.listening import passing_pes
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
@@ -61,7 +61,7 @@ def computing_pes(model: Model) -> isl.Set:
 def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
     """Return the program of the role `compute`.
 
-    Memory has tensors first, then the instructions of what leaves early, of portions, and others.
+    Memory has tensors first, then the instructions of what leaves early, of chunks, and others.
     """
     pes = computing_pes(model)
     program = Program(role="compute", model=model, profile=profile, vectors=vectors, pes=pes)
@@ -69,7 +69,7 @@ def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
         if local not in model.of_adapters:
             program.keep(local, model.type_of(local), shape)
     departures = Departures(program)
-    _write(Computing(program=program, departures=departures, portions=portions_of(program)))
+    _write(Computing(program=program, departures=departures, chunks=chunks_of(program)))
     return program
 
 
@@ -79,12 +79,12 @@ def _write(computing: Computing) -> None:
     for name, fills in model.of_kind(kinds.Initialise).items():
         _write_task(program, name, f"Initialise {fills.tensor}.")
     for name, task in model.tasks.items():
-        if isinstance(task, kinds.Carry) or (isinstance(task, kinds.Compute) and not task.portions):
+        if isinstance(task, kinds.Carry) or (isinstance(task, kinds.Compute) and not task.chunks):
             _write_task(program, name, formula(task))
     carried = tuple(Call(program.task(name)) for name in model.of_kind(kinds.Carry))
     program.add(complete_task("One part of this invocation is complete.", carried))
     computing.departures.write()
-    write_portions(computing.portions, computing.departures.leads)
+    write_chunks(computing.chunks, computing.departures.leads)
     for statement in _statements(model):
         _write_finish(computing, statement)
     for name, arrival in model.graph.arrivals.items():
@@ -115,13 +115,13 @@ def _write_finish(computing: Computing, statement: str) -> None:
     finish, comment = program.naming.of(f"finish_{statement}"), f"{statement} has all it needs."
     body = Body(name=finish, comment=comment)
     for name, task in model.of_kind(kinds.Compute, statement=statement).items():
-        if not task.portions:
+        if not task.chunks:
             body.block.add(Call(program.task(name)))
     target = next(s.target.tensor for s in model.layer.statements if s.name == statement)
     computing.departures.finish(body.block, target)
     for other, before in model.waits.items():
         if statement in before:
-            stepping = computing.portions.steps.get(other)
+            stepping = computing.chunks.steps.get(other)
             follows = stepping is not None and statement in stepping.follows
             count_down(computing, body.block, other, steps=not follows)
     body.block.add(Call(Task("complete")))
@@ -143,8 +143,8 @@ def _write_restart(computing: Computing) -> None:
     computing.departures.turns.restart(block)
     _set(program, block, Field("unfinished"), parts)
     for name, arrival in arrivals.items():
-        if arrival.portions is not None:
-            begin_portions(program, block, computing.portions.cuts[name])
+        if arrival.chunks is not None:
+            begin_chunks(program, block, computing.chunks.cuts[name])
         if arrival.returns is None:
             here = program.when(block, model.pes(f"{name}_taken"))
             listen_again(computing, here, name, arrival)
@@ -160,7 +160,7 @@ def _wait(computing: Computing, block: Block, statement: str) -> None:
     before = len(program.model.waits.get(statement, ()))
     streams = _streams_of(program, statement)
     _set(program, block, waiting(program, statement), [*streams, *[Number(1)] * before])
-    stepping = computing.portions.steps.get(statement)
+    stepping = computing.chunks.steps.get(statement)
     if stepping is not None and stepping.waits:
         streams = _streams_of(program, statement, stepping.leaders)
         _set(program, block, stepping.needs, [*streams, *[Number(1)] * stepping.others])

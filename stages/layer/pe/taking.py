@@ -11,7 +11,7 @@ from stages.layer.pe.at_once import run_task
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.departures import Departures
-from stages.layer.pe.in_portions import Portions, receive_first, satisfy
+from stages.layer.pe.in_chunks import Chunks, receive_first, satisfy
 from stages.layer.pe.listening import pass_along
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
@@ -43,11 +43,11 @@ from stages.poly.expression import Name, Value, compared
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computing:
-    """The program of the computing PEs, what leaves, and what arrives in portions."""
+    """The program of the computing PEs, what leaves, and what arrives in chunks."""
 
     program: Program
     departures: Departures
-    portions: Portions
+    chunks: Chunks
 
 
 def waiting(program: Program, statement: str) -> Field:
@@ -64,10 +64,10 @@ def run_if_ready(program: Program, block: Block, statement: str, left: Value) ->
 def count_down(computing: Computing, block: Block, statement: str, *, steps: bool) -> None:
     """Append that a statement waits for one thing less, and runs if that was the last.
 
-    So do its `steps`, unless they wait for portions of it only.
+    So do its `steps`, unless they wait for chunks of it only.
     """
     if steps:
-        satisfy(computing.portions, block, statement)
+        satisfy(computing.chunks, block, statement)
     left = Less(waiting(computing.program, statement))
     run_if_ready(computing.program, block, statement, left)
 
@@ -94,11 +94,11 @@ def write_arrival(computing: Computing, name: str, arrival: Arrival) -> None:
 def _write_arrived(computing: Computing, name: str, arrival: Arrival) -> None:
     program, model = computing.program, computing.program.model
     body = Body(name=program.naming.of(f"arrived_{name}"), comment=f"All of {name} is here.")
-    if arrival.portions is None:
+    if arrival.chunks is None:
         for task in model.of_kind(kinds.Receive, arrival=name):
             unpack(program, body.block, task)
     for statement in readers(model, arrival):
-        stepping = computing.portions.steps.get(statement)
+        stepping = computing.chunks.steps.get(statement)
         leads = stepping is not None and name in stepping.leaders
         count_down(computing, body.block, statement, steps=not leads)
     computing.departures.arrived(body.block, name)
@@ -148,8 +148,8 @@ def listen_again(computing: Computing, block: Block, name: str, arrival: Arrival
         begin_sequences(program, block, name, arrival.outer)
         block.add(UnblockColour(program.listen(arrival.colour)))
         return
-    if arrival.portions is not None:
-        receive_first(computing.portions, block, computing.portions.cuts[name])
+    if arrival.chunks is not None:
+        receive_first(computing.chunks, block, computing.chunks.cuts[name])
         return
     for task in program.model.of_kind(kinds.Receive, arrival=name):
         receive(program, block, task, arrival.colour, program.naming.of(f"arrived_{name}"))

@@ -4,7 +4,7 @@
 
 Every stream of arrivals, and of what returns, has a line of PEs (stages/poly/passing.py). That no
 PE waits for ever: of the PEs in the earliest invocation, the last one of a line takes what comes,
-since nothing blocks a stream, nor a portion, before its end, and so does each before it, since it
+since nothing blocks a stream, nor a chunk, before its end, and so does each before it, since it
 may pass on; what a PE may not take yet keeps none of its other streams, nor its tasks, from going
 on. What returns is taken once the PE has done its part of it, for which it needs only what came
 before.

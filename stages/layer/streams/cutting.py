@@ -1,9 +1,9 @@
-"""Cut dense arrivals into portions, so that statements run while others still arrive.
+"""Cut dense arrivals into chunks, so that statements run while others still arrive.
 
 Statements that go by one stream share its cut: of all cuts, and none, the one of the fewest cycles,
 
     whole:        elements + work + results
-    in portions:  max(elements + step, first portion + steps, results) + results of a portion
+    in chunks:  max(elements + step, first chunk + steps, results) + results of a chunk
 
 where a step is its share of the work, and what it takes to start a task and its instructions.
 
@@ -20,8 +20,8 @@ import islpy as isl
 
 from stages.lair.layer import Layer, Statement
 from stages.lair.operations import LOOPED, operations_of
+from stages.layer.streams.chunks import Flows
 from stages.layer.streams.leaders import Leaders, elements
-from stages.layer.streams.portions import Flows
 from stages.layer.texts.graph import Departure
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.colouring import share
@@ -33,13 +33,13 @@ if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
 
 AHEAD = 2
-"""Portions for which receives are under way at a time."""
+"""Chunks for which receives are under way at a time."""
 
 SCALARS = 2
-"""Scalar operations of the task that takes a portion."""
+"""Scalar operations of the task that takes a chunk."""
 
 DIGITS = 2
-"""Those that find one more symbolic constant of a portion from its number."""
+"""Those that find one more symbolic constant of a chunk from its number."""
 
 GUARDS = 3
 """Those of a guard, for one more symbolic constant."""
@@ -73,7 +73,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Portions:
+class Chunks:
     """The cut of an arrival, and what is expected: its cycles, and those of the whole."""
 
     cut: Cut
@@ -112,9 +112,9 @@ class Cutter:
         self.free = profile.instruction_queue - 1 - self._together(leaders.boxes) - waiting
         self.whole = {name: WHOLE if box else NO_BOX for name, box in leaders.boxes.items()}
 
-    def cut(self) -> dict[str, Portions]:
-        """Return the portions of the arrivals that are worth a cut, by their names."""
-        found: dict[str, Portions] = {}
+    def cut(self) -> dict[str, Chunks]:
+        """Return the chunks of the arrivals that are worth a cut, by their names."""
+        found: dict[str, Chunks] = {}
         for group in self._groups():
             chosen = self._best(group)
             reason = self._refusal(group, chosen)
@@ -125,12 +125,12 @@ class Cutter:
                 found |= dict.fromkeys(group.arrivals, chosen)
         return found
 
-    def _refusal(self, group: Group, best: Portions | None) -> str:
+    def _refusal(self, group: Group, best: Chunks | None) -> str:
         """Return why arrivals stay whole; nothing if they are worth a cut."""
         if best is None:
             return "there is one element"
         if best.whole - best.cycles < best.whole / WORTH:
-            return f"some {best.whole} cycles, {best.cycles} in portions"
+            return f"some {best.whole} cycles, {best.cycles} in chunks"
         if (AHEAD - 1) * group.together > self.free:
             return f"a PE has {self.profile.instruction_queue} instructions under way at most"
         return ""
@@ -169,21 +169,21 @@ class Cutter:
         """Return how many arrivals a PE takes, at most."""
         return most_together({name: self.flows.taken(name).range() for name in arrivals})
 
-    def _best(self, group: Group) -> Portions | None:
-        """Return the cut of the fewest cycles, the largest portions first; None if none is."""
+    def _best(self, group: Group) -> Chunks | None:
+        """Return the cut of the fewest cycles, the largest chunks first; None if none is."""
         work = [self._work(group, statement) for statement in group.statements]
         whole = self._whole(group, work)
-        cuts = ((self._in_portions(group, work, cut), cut) for cut in cuts_of(group.box))
+        cuts = ((self._in_chunks(group, work, cut), cut) for cut in cuts_of(group.box))
         cycles, best = min(cuts, key=lambda found: found[0], default=(0, None))
-        return None if best is None else Portions(cut=best, cycles=cycles, whole=whole)
+        return None if best is None else Chunks(cut=best, cycles=cycles, whole=whole)
 
     def _whole(self, group: Group, work: Sequence[Work]) -> int:
         once = self.profile.dispatch * group.together + sum(w.call + w.whole for w in work)
         arriving = group.others + group.together * elements(group.box)
         return arriving + once + sum(w.results for w in work)
 
-    def _in_portions(self, group: Group, work: Sequence[Work], cut: Cut) -> int:
-        """Return the cycles of a cut, up to the end of its last portion's results."""
+    def _in_chunks(self, group: Group, work: Sequence[Work], cut: Cut) -> int:
+        """Return the cycles of a cut, up to the end of its last chunk's results."""
         number = -(-elements(group.box) // cut.size)
         arriving = group.others + group.together * elements(group.box)
         more = len(cut.counts) - 1

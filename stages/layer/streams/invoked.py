@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.layer.routes.returning import after_returns
-from stages.layer.streams.portions import Flows, followed
+from stages.layer.streams.chunks import Flows, followed
 from stages.layer.texts.graph import Graph, read_graph
 from stages.poly.bind import PE_NAMES, bind_range, bind_set
 from stages.poly.local import at_this_pe
@@ -49,7 +49,7 @@ class Sources:
 class Invoked:
     """What one invocation of a task runs: its instances, and the symbolic constants for it.
 
-    `access` is { instance -> element }, `steps` { instance -> [PE -> portion] }, if it has any.
+    `access` is { instance -> element }, `steps` { instance -> [PE -> chunk] }, if it has any.
     """
 
     instances: isl.Set

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import prod
 
 from stages.lair.layer import Layer, Statement
-from stages.layer.streams.portions import Flows
+from stages.layer.streams.chunks import Flows
 from stages.poly.cuts import IndexBox, index_box
 
 

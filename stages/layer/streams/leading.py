@@ -1,6 +1,6 @@
 """The steps in which a statement runs, and which positions of what leaves are complete after them.
 
-A statement runs in steps: the sequences of a sparse tensor, or the portions of dense ones.
+A statement runs in steps: the sequences of a sparse tensor, or the chunks of dense ones.
 
 Paper    V Sec. 4.2
 """
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.layer.routes.leaving import leaving
-from stages.layer.streams.portions import Flows
-from stages.layer.texts.graph import Arrival, Departure, Graph, Portions
+from stages.layer.streams.chunks import Flows
+from stages.layer.texts.graph import Arrival, Chunks, Departure, Graph
 from stages.layer.texts.kinds import Compute, React
 from stages.poly.bind import PE_NAMES, bind_range, index_names, unbind_set
 from stages.poly.completed import Lead, lead_of
@@ -28,7 +28,7 @@ if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
 
 STEP = 5
-"""Scalar operations of taking a portion and running a step, roughly."""
+"""Scalar operations of taking a chunk and running a step, roughly."""
 
 LANES = {
     "N": "{ PE[x, y] -> PE[x, v] }",
@@ -40,9 +40,9 @@ LANES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """The steps of a statement: its cuts by arrival, and from where to where portions go.
+    """The steps of a statement: its cuts by arrival, and from where to where chunks go.
 
-    `names` are the symbolic constants of a portion, `in_sequences` says whether they are the
+    `names` are the symbolic constants of a chunk, `in_sequences` says whether they are the
     sequences of sparse tensors.
     """
 
@@ -54,7 +54,7 @@ class Steps:
 
     @property
     def known(self) -> isl.Set:
-        """Return [names] -> { : there is such a portion }."""
+        """Return [names] -> { : there is such a chunk }."""
         found = isl.Set(f"[{', '.join(self.names)}] -> {{ : }}")
         for name, (low, high) in zip(self.names, self.box, strict=True):
             found = found.intersect(isl.Set(f"[{name}] -> {{ : {low} <= {name} <= {high} }}"))
@@ -64,7 +64,7 @@ class Steps:
     def ends(self) -> list[isl.Set]:
         """Return the [names] of which code that ends a step knows that it is one of them.
 
-        All portions; of sequences those before whose last dimension goes on, then those before
+        All chunks; of sequences those before whose last dimension goes on, then those before
         whose last but one does, ..., and the last one.
         """
         if not self.in_sequences:
@@ -94,19 +94,19 @@ def steps_of(statement: str, graph: Graph) -> Steps | None:
     """Return the steps of a statement, given what tasks.yaml says; None if it is one step."""
     tasks = graph.tasks.values()
     for task in tasks:
-        if isinstance(task, Compute) and task.statement == statement and task.portions:
-            return _portion_steps(statement, cuts_by(task, graph))
+        if isinstance(task, Compute) and task.statement == statement and task.chunks:
+            return _chunk_steps(statement, cuts_by(task, graph))
     reacting = [t.arrival for t in tasks if isinstance(t, React) and t.statement == statement]
     return _sequence_steps(statement, {name: graph.arrivals[name] for name in reacting})
 
 
-def cuts_by(task: Compute, graph: Graph) -> dict[str, Portions]:
-    """Return, by arrival, the portions in whose steps a task runs."""
-    cuts = ((name, graph.arrivals[name].portions) for name in task.portions)
+def cuts_by(task: Compute, graph: Graph) -> dict[str, Chunks]:
+    """Return, by arrival, the chunks in whose steps a task runs."""
+    cuts = ((name, graph.arrivals[name].chunks) for name in task.chunks)
     return {name: cut for name, cut in cuts if cut is not None}
 
 
-def _portion_steps(statement: str, cuts: Mapping[str, Portions]) -> Steps:
+def _chunk_steps(statement: str, cuts: Mapping[str, Chunks]) -> Steps:
     counts = next(iter(cuts.values())).counts
     return Steps(
         statement=statement,
@@ -123,7 +123,7 @@ def _sequence_steps(statement: str, arrivals: Mapping[str, Arrival]) -> Steps | 
     if boxes or all(low == high for low, high in box):
         return None
     listed = [f"i{k}" for k in range(len(box) + 1)]
-    cut = isl.Map(f"{{ index[{', '.join(listed)}] -> portion[{', '.join(listed[:-1])}] }}")
+    cut = isl.Map(f"{{ index[{', '.join(listed)}] -> chunk[{', '.join(listed[:-1])}] }}")
     return Steps(
         statement=statement,
         cuts=dict.fromkeys(arrivals, cut),
@@ -145,7 +145,7 @@ class Leading:
 
     @property
     def last(self) -> isl.Map:
-        """Return { t[e] -> [PE -> portion[p]] }, the last step that adds to an element on a PE."""
+        """Return { t[e] -> [PE -> chunk[p]] }, the last step that adds to an element on a PE."""
         return self.flows.last_steps(self.steps.statement, self.steps.cuts)
 
     @property
@@ -173,7 +173,7 @@ class Leading:
         return lead_of(self.order, self.last, isl.Set(self.departure.lead.after), self.pes)
 
     def slack(self, profile: Profile) -> int:
-        """Return the cycles in which a PE waits for portions, roughly; none for sequences."""
+        """Return the cycles in which a PE waits for chunks, roughly; none for sequences."""
         if self.steps.in_sequences:
             return 0
         placed = maps_of(self.flows.adapted["placement"])

@@ -1,6 +1,6 @@
 """Which part of a departure leaves while its statement still runs, and after which steps.
 
-A statement runs in steps: the sequences of a sparse tensor, or the portions of dense ones. What
+A statement runs in steps: the sequences of a sparse tensor, or the chunks of dense ones. What
 leaves early costs a guard in each step, and an instruction for each send; all that is sent before
 the last step is saved at the end.
 
@@ -11,10 +11,10 @@ may be full without harm
 - where each PE is alone on its lane, for then its sends wait for the port only;
 - where all that arrives by tasks is what the steps go by, and all PEs of a lane send the same after
   a step. Of the PEs that have run the fewest steps, m, one could not go on only if its queue were
-  full, or if the next portion did not reach it, but waits at another PE with m steps and a full
+  full, or if the next chunk did not reach it, but waits at another PE with m steps and a full
   queue. What that queue sends first belongs to a step up to m, and all PEs of the lane have run
   these: it is on its way from the deepest one to the port, and there nothing waits for a task.
-  So it is where PEs pass portions on, but not where copies come for one PE after another.
+  So it is where PEs pass chunks on, but not where copies come for one PE after another.
 
 Else all sends of a PE together leave room in its queue, and where adapters let lanes pass in turn.
 What returns does not leave early, nor what waits for other departures; and where something returns,
@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.layer.routes.collection import passed_on
+from stages.layer.streams.chunks import Flows
 from stages.layer.streams.leading import Leading, Room, Steps, steps_of
-from stages.layer.streams.portions import Flows
 from stages.layer.streams.rows import choose_rows
 from stages.layer.texts.graph import Early, Graph
 from stages.poly.bind import PE_NAMES, bind_set, project_names
@@ -54,7 +54,7 @@ RUN_TIME = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """What leaves after which portions: `all` of it or some, and the number of `sends`.
+    """What leaves after which chunks: `all` of it or some, and the number of `sends`.
 
     `spent` are cycles of a PE, `saved` those of the whole.
     """
@@ -108,14 +108,14 @@ def free_instructions(graph: Graph, profile: Profile) -> int:
     Besides one for each departure, and what takes what arrives.
     """
     dense = [arrival for arrival in graph.arrivals.values() if not arrival.sparse]
-    receives = sum(1 if arrival.portions is None else 2 for arrival in dense)
+    receives = sum(1 if arrival.chunks is None else 2 for arrival in dense)
     return max(0, profile.instruction_queue - 1 - receives - len(graph.departures))
 
 
 def _taking_tasks(graph: Graph) -> list[str]:
     """Return the arrivals that a PE takes only as long as its tasks run."""
     arrivals = graph.arrivals.items()
-    return [name for name, each in arrivals if each.sparse or each.portions is not None]
+    return [name for name, each in arrivals if each.sparse or each.chunks is not None]
 
 
 def _choose(leading: Leading, room: Room, profile: Profile) -> Early | None:

@@ -18,7 +18,7 @@ from stages.layer.streams import cutting
 from stages.layer.streams.plan import Plan, is_reacting, reacts, written
 from stages.layer.streams.tasks import computing, reacting
 from stages.layer.texts import kinds
-from stages.layer.texts.graph import Arrival, Kept, KeptTensor, Outgoing, Portions
+from stages.layer.texts.graph import Arrival, Chunks, Kept, KeptTensor, Outgoing
 from stages.layer.texts.kinds import (
     Hear,
     Initialise,
@@ -83,10 +83,10 @@ def _readers(tensor: str, plan: Plan) -> list[Statement]:
     return [s for s in statements if any(access.tensor == tensor for access in s.reads)]
 
 
-def arrivals_with_portions(plan: Plan) -> dict[str, Arrival]:
-    """Return the arrivals, each with its portions, or with why it is not cut."""
+def arrivals_with_chunks(plan: Plan) -> dict[str, Arrival]:
+    """Return the arrivals, each with its chunks, or with why it is not cut."""
     return {
-        name: replace(arrival, portions=_portions(plan.cuts.get(name)), whole=_whole(name, plan))
+        name: replace(arrival, chunks=_chunks(plan.cuts.get(name)), whole=_whole(name, plan))
         for name, arrival in plan.streams.arrivals.items()
     }
 
@@ -95,11 +95,11 @@ def _whole(name: str, plan: Plan) -> str | None:
     return None if name in plan.cuts else plan.whole.get(name)
 
 
-def _portions(found: cutting.Portions | None) -> Portions | None:
+def _chunks(found: cutting.Chunks | None) -> Chunks | None:
     if found is None:
         return None
     cut = found.cut
-    return Portions(
+    return Chunks(
         of=spell_object(cut.of),
         counts=tuple(cut.counts),
         size=cut.size,

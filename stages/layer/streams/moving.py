@@ -10,26 +10,26 @@ from dataclasses import replace
 import islpy as isl
 
 from stages.layer.routes.leaving import leaving, leaving_name
+from stages.layer.streams.chunks import taken_chunks
 from stages.layer.streams.invoked import Invoked, Sources, filled, handed_on, moved, renamed
 from stages.layer.streams.leading import Leading, steps_of
-from stages.layer.streams.portions import taken_portions
 from stages.layer.texts.graph import Departure, InTurn
 from stages.layer.texts.kinds import Clear, Collect, Hear, Lead, Pack, Receive, Relay, Send, Spread
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
-from stages.poly.cuts import of_portion
+from stages.poly.cuts import of_chunk
 from stages.poly.order import at_index, at_pe, at_places, fixed_outer, on_side, relocated, taken_by
 from stages.poly.pieces import from_domain
 
 
 def receive(sources: Sources, task: Receive) -> Invoked:
-    """{ index[i] : T[e] reaches the port of PE with i }, and which T[e]; or of a portion."""
+    """{ index[i] : T[e] reaches the port of PE with i }, and which T[e]; or of a chunk."""
     order = sources.flows.passing(task.arrival)
-    cut = sources.graph.arrivals[task.arrival].portions
+    cut = sources.graph.arrivals[task.arrival].chunks
     if cut is None:
         return moved(order)
-    at = at_pe(order).intersect_domain(of_portion(isl.Map(cut.of)))
+    at = at_pe(order).intersect_domain(of_chunk(isl.Map(cut.of)))
     pes = bind_set(order.range_factor_domain().range(), PE_NAMES)
-    known = pes.intersect(taken_portions(cut, rest=task.rest))
+    known = pes.intersect(taken_chunks(cut, rest=task.rest))
     return Invoked(instances=at.domain(), known=known, access=at)
 
 

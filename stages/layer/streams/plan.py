@@ -1,4 +1,4 @@
-"""What is decided of a layer's streams before its tasks are listed: memory, turns, and portions.
+"""What is decided of a layer's streams before its tasks are listed: memory, turns, and chunks.
 
 Paper    V Sec. 4.2
 """
@@ -16,9 +16,9 @@ from stages.lair.layer import Statement, writer_of
 from stages.layer.routes.placed import Streams, is_sparse
 from stages.layer.routes.sharing import Held, held_tensors, waits_of
 from stages.layer.routes.waiting import waiting_of
-from stages.layer.streams.cutting import Cutter, Portions, most_together
+from stages.layer.streams.chunks import Flows
+from stages.layer.streams.cutting import Chunks, Cutter, most_together
 from stages.layer.streams.leaders import Leaders, leaders_of
-from stages.layer.streams.portions import Flows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Plan:
     """The streams of a layer, and how its PEs work on them.
 
     `held` are the tensors that lie in the memory of others, `waits` the statements for which one
-    waits on its PE. `cuts` are the portions of arrivals, `whole` says why others are not cut.
+    waits on its PE. `cuts` are the chunks of arrivals, `whole` says why others are not cut.
     """
 
     streams: Streams
@@ -34,7 +34,7 @@ class Plan:
     waits: Mapping[str, Sequence[str]]
     flows: Flows
     leaders: Leaders
-    cuts: Mapping[str, Portions]
+    cuts: Mapping[str, Chunks]
     whole: Mapping[str, str]
 
 
@@ -56,7 +56,7 @@ def plan_of(streams: Streams) -> Plan:
 def _cut(
     streams: Streams, held: Held, waits: Mapping[str, Sequence[str]], waiting: int
 ) -> Plan:
-    """Return the plan with what arrives in portions; `waiting` streams may wait for other PEs."""
+    """Return the plan with what arrives in chunks; `waiting` streams may wait for other PEs."""
     placed, objects = streams.placed, streams.routed.objects
     flows = Flows(
         arrivals=streams.arrivals, lair=placed.lair, adapted=placed.adapted, routes=objects

@@ -24,14 +24,14 @@ def reacting(statement: Statement, arrival: str) -> React:
     )
 
 
-def computing(statement: Statement, portions: Sequence[str], follows: Sequence[str]) -> Compute:
-    """Return the task that runs a statement on memory, in steps if it has portions."""
+def computing(statement: Statement, chunks: Sequence[str], follows: Sequence[str]) -> Compute:
+    """Return the task that runs a statement on memory, in steps if it has chunks."""
     return Compute(
         statement=statement.name,
         iterators=tuple(statement.iterators),
         target=statement.target.tensor,
         op=statement.op,
         expression=expression_text(statement.expr),
-        portions=tuple(portions),
+        chunks=tuple(chunks),
         follows=tuple(follows),
     )

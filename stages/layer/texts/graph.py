@@ -45,7 +45,7 @@ class KeptTensor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Portions:
+class Chunks:
     """The parts in which a dense arrival is taken."""
 
     of: Annotated[str, "the part of each index"]
@@ -71,11 +71,11 @@ class Arrival:
     ] = ()
     returns: Annotated[str | None, "the tensor that comes back"] = None
     part: Annotated[str | None, "which of several streams on this side, in adapted.isl"] = None
-    portions: Annotated[
-        Portions | None,
+    chunks: Annotated[
+        Chunks | None,
         "the parts in which an arrival is taken while others still come",
     ] = None
-    whole: Annotated[str | None, "why it is not cut into portions"] = None
+    whole: Annotated[str | None, "why it is not cut into chunks"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class Early:
 
     statement: Annotated[str, "the one that writes it"]
     after: Annotated[
-        str, "the portions after which some leaves, outer indices where the arrival is sparse"
+        str, "the chunks after which some leaves, outer indices where the arrival is sparse"
     ]
     all: Annotated[bool, "whether nothing is left for the end"]
     sends: Annotated[int | None, "how often it leaves"] = None

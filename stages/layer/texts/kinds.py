@@ -60,7 +60,7 @@ class Receive:
 
     kind: ClassVar[Literal["receive"]] = "receive"
     arrival: ArrivalName
-    rest: Annotated[bool, "it takes the last portion, which is smaller"] = False
+    rest: Annotated[bool, "it takes the last chunk, which is smaller"] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class Compute:
     target: Target
     op: Operator
     expression: Expression
-    portions: Annotated[tuple[str, ...], "the arrivals by whose portions it runs in steps"] = ()
+    chunks: Annotated[tuple[str, ...], "the arrivals by whose chunks it runs in steps"] = ()
     follows: Annotated[tuple[str, ...], "the statements after whose steps its own run"] = ()
 
 

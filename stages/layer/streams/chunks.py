@@ -1,9 +1,9 @@
-"""The steps of a statement: which of its instances run once a portion of what they read is here.
+"""The steps of a statement: which of its instances run once a chunk of what they read is here.
 
-An instance runs in the step of the last portion that it needs; or, where no step becomes larger by
+An instance runs in the step of the last chunk that it needs; or, where no step becomes larger by
 that, in the last step of all instances of its element, so that steps of windows are boxes.
 
-Paper    V Sec. 5.1, (11)-(16), the portion as the index
+Paper    V Sec. 5.1, (11)-(16), the chunk as the index
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from stages.layer.routes.arriving import Arriving, arriving
-from stages.layer.texts.graph import Arrival, Portions
+from stages.layer.texts.graph import Arrival, Chunks
 from stages.layer.texts.kinds import Compute, Task
-from stages.poly.cuts import first_of, in_portions, last_in, most_in_step, portions
+from stages.poly.cuts import chunks, first_of, in_chunks, last_in, most_in_step
 from stages.poly.least import greatest
 from stages.poly.order import at_places, taken_by
 from stages.poly.pieces import from_domain, maps_of, to_range
@@ -56,15 +56,15 @@ class Flows:
         return at_places(self.flow(name).everywhere, self.taken(name).range())
 
     def steps(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
-        """Return { S[i] -> [PE -> portion[p]] }, the step in which each instance runs on its PE.
+        """Return { S[i] -> [PE -> chunk[p]] }, the step in which each instance runs on its PE.
 
-        `cuts` are { index[i] -> portion[p] } by arrival, all with the same portions. What needs
+        `cuts` are { index[i] -> chunk[p] } by arrival, all with the same chunks. What needs
         none of these runs in the first step. Ensures that every instance has one step.
         """
         return self._found("steps", self._steps, statement, cuts)
 
     def last_steps(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
-        """Return { t[e] -> [PE -> portion[p]] }, the last step on a PE that adds to an element."""
+        """Return { t[e] -> [PE -> chunk[p]] }, the last step on a PE that adds to an element."""
         return self._found("last", self._last, statement, cuts)
 
     def _found(
@@ -95,7 +95,7 @@ class Flows:
         return not last.is_singleton()
 
     def _early(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
-        """Return the steps of the last portions that instances need, at first or second hand."""
+        """Return the steps of the last chunks that instances need, at first or second hand."""
         placed, reads = self._placement(statement), from_domain(self.lair["reads"], statement)
         first = first_of(next(iter(cuts.values())))
         found = placed.range_product(isl.Map.from_domain_and_range(placed.domain(), first))
@@ -103,7 +103,7 @@ class Flows:
         for name, cut in cuts.items():
             if self.arrivals[name].tensor not in read:
                 continue
-            found = found.union(in_portions(self.indices(statement, name), cut))
+            found = found.union(in_chunks(self.indices(statement, name), cut))
         for other in self.follows.get(statement, ()):
             defined = self.last_steps(other, cuts)
             needs = _map(to_range(reads, defined.get_tuple_name(isl.dim_type.in_)))
@@ -127,9 +127,9 @@ def followed(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
     return {task.statement: task.follows for task in computing if task.follows}
 
 
-def taken_portions(cut: Portions, *, rest: bool) -> isl.Set:
-    """Return [index...] -> { : a portion of full size }, or the one that is the `rest`."""
-    every = portions(cut.counts)
+def taken_chunks(cut: Chunks, *, rest: bool) -> isl.Set:
+    """Return [index...] -> { : a chunk of full size }, or the one that is the `rest`."""
+    every = chunks(cut.counts)
     if cut.rest is None:
         return every
     last = isl.Set(f"[index] -> {{ : index = {cut.counts[0] - 1} }}")

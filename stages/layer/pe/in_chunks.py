@@ -1,8 +1,8 @@
-"""Arrivals in portions: statements run in steps while elements still arrive.
+"""Arrivals in chunks: statements run in steps while elements still arrive.
 
-    restart -> receive two portions -> portion_N -> step_S, receive the next but one -> arrived_N
+    restart -> receive two chunks -> chunk_N -> step_S, receive the next but one -> arrived_N
 
-Receives stay ahead of the steps, and wait for nothing that leaves: what a portion starts runs at
+Receives stay ahead of the steps, and wait for nothing that leaves: what a chunk starts runs at
 once, and sends are queued apart from it, never so many that no task starts. So all elements of an
 invocation arrive on every PE, in any order, whatever its neighbours do, and no streams that wait
 for each other can come to a stop that would not stop if each arrived as a whole.
@@ -28,14 +28,14 @@ from stages.layer.pe.value_nodes import Choice, Field, Group, Later, Less, Task
 from stages.layer.pe.work import transfer_loops
 from stages.layer.streams.cutting import AHEAD
 from stages.layer.texts import kinds
-from stages.layer.texts.graph import Portions as InPortions
+from stages.layer.texts.graph import Chunks as InChunks
 from stages.poly.bind import index_names
 from stages.poly.expression import Name, Number, Operation, Value, all_of, compared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """An arrival in portions: how many there are in each dimension, and how many are full.
+    """An arrival in chunks: how many there are in each dimension, and how many are full.
 
     `here` counts those that a PE has taken; `transfers` are what receives them, by task.
     """
@@ -48,13 +48,13 @@ class Cut:
 
     @property
     def count(self) -> int:
-        """How many portions there are."""
+        """How many chunks there are."""
         return prod(self.counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stepping:
-    """A statement that runs in steps: by portions of its `leaders`.
+    """A statement that runs in steps: by chunks of its `leaders`.
 
     It takes the results of those that it `follows` step by step. What else it waits for are so many
     `others`, and all of some arrivals if it `waits`, counted by `needs`. `at` is the present step.
@@ -72,8 +72,8 @@ class Stepping:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Portions:
-    """What arrives in portions, and the statements that run in steps, by name."""
+class Chunks:
+    """What arrives in chunks, and the statements that run in steps, by name."""
 
     program: Program
     cuts: Mapping[str, Cut]
@@ -81,26 +81,26 @@ class Portions:
     number: Name
 
 
-def portions_of(program: Program) -> Portions:
-    """Return the portions of a program, the instructions that receive them configured."""
+def chunks_of(program: Program) -> Chunks:
+    """Return the chunks of a program, the instructions that receive them configured."""
     arrivals, model = program.model.graph.arrivals, program.model
-    number = Name(program.naming.of("portion"))
+    number = Name(program.naming.of("chunk"))
     computing = model.of_kind(kinds.Compute).items()
-    return Portions(
+    return Chunks(
         program=program,
-        cuts={n: _cut(program, n, a.portions, number) for n, a in arrivals.items() if a.portions},
-        steps={t.statement: _stepping(program, n, t) for n, t in computing if t.portions},
+        cuts={n: _cut(program, n, a.chunks, number) for n, a in arrivals.items() if a.chunks},
+        steps={t.statement: _stepping(program, n, t) for n, t in computing if t.chunks},
         number=number,
     )
 
 
-def _cut(program: Program, name: str, cut: InPortions, number: Name) -> Cut:
+def _cut(program: Program, name: str, cut: InChunks, number: Name) -> Cut:
     tasks = program.model.of_kind(kinds.Receive, arrival=name)
     return Cut(
         name=name,
         counts=cut.counts,
         whole=prod(cut.counts) - int(cut.rest is not None),
-        here=Field(program.naming.of(f"{name}_portions")),
+        here=Field(program.naming.of(f"{name}_chunks")),
         transfers={
             task: _transfer(program, task, cut.rest if last.rest else cut.size, number)
             for task, last in tasks.items()
@@ -109,7 +109,7 @@ def _cut(program: Program, name: str, cut: InPortions, number: Name) -> Cut:
 
 
 def _transfer(program: Program, task: str, size: int | None, number: Name) -> Transfer:
-    """Configure the instruction that receives a portion, or the last one if that is smaller."""
+    """Configure the instruction that receives a chunk, or the last one if that is smaller."""
     transfer = Transfer(program, task, count=f"{{ [({size})] }}", slots=AHEAD, slot=number)
     transfer.configure("COPY", TAKEN, program.pes_of(program.model.known(task)))
     return transfer
@@ -121,10 +121,10 @@ def _stepping(program: Program, task: str, described: kinds.Compute) -> Stepping
     return Stepping(
         statement=statement,
         task=task,
-        leaders=described.portions,
+        leaders=described.chunks,
         follows=described.follows,
         others=others,
-        waits=others > 0 or _reads_whole(program.model, statement, described.portions),
+        waits=others > 0 or _reads_whole(program.model, statement, described.chunks),
         step=program.task(f"step_{statement}"),
         at=Field(naming.of(f"{statement}_step")),
         needs=Field(naming.of(f"{statement}_needs")),
@@ -139,24 +139,24 @@ def _reads_whole(model: Model, statement: str, leaders: Sequence[str]) -> bool:
     return any(a.tensor in tensors and name not in leaders for name, a in arrivals)
 
 
-def write_portions(portions: Portions, leads: Leads) -> None:
-    """Write the step of each statement, and the task that takes a portion of each arrival."""
-    for stepping in portions.steps.values():
-        _write_step(portions, stepping, leads)
-    for cut in portions.cuts.values():
-        _write_portion(portions, cut)
+def write_chunks(chunks: Chunks, leads: Leads) -> None:
+    """Write the step of each statement, and the task that takes a chunk of each arrival."""
+    for stepping in chunks.steps.values():
+        _write_step(chunks, stepping, leads)
+    for cut in chunks.cuts.values():
+        _write_chunk(chunks, cut)
 
 
-def satisfy(portions: Portions, block: Block, statement: str) -> None:
+def satisfy(chunks: Chunks, block: Block, statement: str) -> None:
     """Append that the steps of a statement, if it has some, wait for one thing less.
 
-    After the last one, those run whose portions are here.
+    After the last one, those run whose chunks are here.
     """
-    stepping = portions.steps.get(statement)
+    stepping = chunks.steps.get(statement)
     if stepping is None:
         return
     block.charge(scalar=1)
-    tests = [compared(stepping.at, "<", portions.cuts[name].here) for name in stepping.leaders]
+    tests = [compared(stepping.at, "<", chunks.cuts[name].here) for name in stepping.leaders]
     ready = block.nest(If(compared(Less(stepping.needs), "==", 0)))
     ready.charge(scalar=len(tests))
     loop = ready.nest(For(stepping.at, Number(0), all_of(tests)), loop=1)
@@ -164,8 +164,8 @@ def satisfy(portions: Portions, block: Block, statement: str) -> None:
     loop.add(Call(stepping.step))
 
 
-def begin_portions(program: Program, block: Block, cut: Cut) -> None:
-    """Append that no portion of an arrival is here; on PEs that take none, all are."""
+def begin_chunks(program: Program, block: Block, cut: Cut) -> None:
+    """Append that no chunk of an arrival is here; on PEs that take none, all are."""
     taken = program.model.pes(f"{cut.name}_taken").intersect(program.pes)
     here, none = holds(taken, program.pes), Number(0)
     program.hold(cut.here.name)
@@ -173,59 +173,59 @@ def begin_portions(program: Program, block: Block, cut: Cut) -> None:
     block.add(Assign(cut.here, value))
 
 
-def receive_first(portions: Portions, block: Block, cut: Cut) -> None:
-    """Append the receives of the first portions."""
-    number, first = portions.number, Number(min(AHEAD, cut.whole))
+def receive_first(chunks: Chunks, block: Block, cut: Cut) -> None:
+    """Append the receives of the first chunks."""
+    number, first = chunks.number, Number(min(AHEAD, cut.whole))
     loop = block.nest(For(number, Number(0), compared(number, "<", first)))
-    _receive(portions, loop, cut, f"receive_{cut.name}", number)
+    _receive(chunks, loop, cut, f"receive_{cut.name}", number)
     if cut.whole < AHEAD:
         rest = block.nest(For(number, Number(cut.whole), compared(number, "<=", cut.whole)))
-        _receive(portions, rest, cut, f"rest_{cut.name}", number)
+        _receive(chunks, rest, cut, f"rest_{cut.name}", number)
 
 
-def _write_portion(portions: Portions, cut: Cut) -> None:
-    """Write the task that takes a portion."""
-    program, number = portions.program, portions.number
+def _write_chunk(chunks: Chunks, cut: Cut) -> None:
+    """Write the task that takes a chunk."""
+    program, number = chunks.program, chunks.number
     tensor = program.model.graph.arrivals[cut.name].tensor
     body = Body(
-        name=program.naming.of(f"portion_{cut.name}"), comment=f"A portion of {tensor} is here."
+        name=program.naming.of(f"chunk_{cut.name}"), comment=f"A chunk of {tensor} is here."
     )
     block = body.block
     block.add(Declare(number.name, "int", cut.here), Gap())
-    _unpack(portions, block, cut)
+    _unpack(chunks, block, cut)
     block.charge(scalar=2)
     block.add(Assign(cut.here, Operation("+", (number, Number(1)))))
-    for stepping in portions.steps.values():
+    for stepping in chunks.steps.values():
         if cut.name in stepping.leaders:
-            _run(portions, block, cut, stepping)
-    last = _go_on(portions, block, cut)
+            _run(chunks, block, cut, stepping)
+    last = _go_on(chunks, block, cut)
     arrived = program.task(f"arrived_{cut.name}")
     last.nest(If(compared(number, "==", cut.count - 1))).add(Call(arrived))
     program.add(body)
 
 
-def _go_on(portions: Portions, block: Block, cut: Cut) -> Block:
-    """Append the receive of the next portion but one; return the block where there is none."""
-    number, following = portions.number, Later(portions.number, AHEAD)
+def _go_on(chunks: Chunks, block: Block, cut: Cut) -> Block:
+    """Append the receive of the next chunk but one; return the block where there is none."""
+    number, following = chunks.number, Later(chunks.number, AHEAD)
     if cut.whole > AHEAD:
         more = block.nest(If(compared(number, "<", cut.whole - AHEAD)))
-        _receive(portions, more, cut, f"receive_{cut.name}", following)
+        _receive(chunks, more, cut, f"receive_{cut.name}", following)
         block = block.nest(Else())
     if AHEAD <= cut.whole < cut.count:
         rest = block.nest(If(compared(number, "==", cut.whole - AHEAD)))
-        _receive(portions, rest, cut, f"rest_{cut.name}", following)
+        _receive(chunks, rest, cut, f"rest_{cut.name}", following)
     return block
 
 
-def _run(portions: Portions, block: Block, cut: Cut, stepping: Stepping) -> None:
-    """Append the step of a portion, if those of other arrivals with its number are here.
+def _run(chunks: Chunks, block: Block, cut: Cut, stepping: Stepping) -> None:
+    """Append the step of a chunk, if those of other arrivals with its number are here.
 
     What comes last finds all of them, and all steps before this one have run.
     """
-    model = portions.program.model
+    model = chunks.program.model
     taken = model.pes(f"{cut.name}_taken")
     tests = [
-        compared(portions.cuts[other].here, ">", portions.number)
+        compared(chunks.cuts[other].here, ">", chunks.number)
         for other in stepping.leaders
         if other != cut.name and not taken.is_disjoint(model.pes(f"{other}_taken"))
     ]
@@ -233,21 +233,21 @@ def _run(portions: Portions, block: Block, cut: Cut, stepping: Stepping) -> None
         tests.append(compared(stepping.needs, "==", 0))
     block.charge(scalar=len(tests))
     inner = block.nest(If(all_of(tests))) if tests else block
-    inner.add(Assign(stepping.at, portions.number), Call(stepping.step))
+    inner.add(Assign(stepping.at, chunks.number), Call(stepping.step))
 
 
-def _receive(portions: Portions, block: Block, cut: Cut, task: str, number: Value) -> None:
-    """Append the instruction of a task that receives a portion, given its number."""
-    program, transfer, inner = portions.program, cut.transfers[task], Block()
+def _receive(chunks: Chunks, block: Block, cut: Cut, task: str, number: Value) -> None:
+    """Append the instruction of a task that receives a chunk, given its number."""
+    program, transfer, inner = chunks.program, cut.transfers[task], Block()
     where = transfer.where(inner)
     colour = program.listen(program.model.graph.arrivals[cut.name].colour)
-    inner.add(Receive(transfer.vector, colour, where, program.task(f"portion_{cut.name}")))
+    inner.add(Receive(transfer.vector, colour, where, program.task(f"chunk_{cut.name}")))
     _given(block, cut, number, inner)
 
 
-def _unpack(portions: Portions, block: Block, cut: Cut) -> None:
-    """Append loops that bring a portion to where it belongs, if need be."""
-    program, number = portions.program, portions.number
+def _unpack(chunks: Chunks, block: Block, cut: Cut) -> None:
+    """Append loops that bring a chunk to where it belongs, if need be."""
+    program, number = chunks.program, chunks.number
     for task, transfer in cut.transfers.items():
         if transfer.packed:
             sign = "==" if task == f"rest_{cut.name}" else "<"
@@ -258,20 +258,20 @@ def _unpack(portions: Portions, block: Block, cut: Cut) -> None:
             _given(inner, cut, number, loops)
 
 
-def _write_step(portions: Portions, stepping: Stepping, leads: Leads) -> None:
+def _write_step(chunks: Chunks, stepping: Stepping, leads: Leads) -> None:
     """Write what runs the instances of a step."""
-    program, inner = portions.program, Block()
+    program, inner = chunks.program, Block()
     body = Body(name=stepping.step.name, comment=f"{stepping.statement} runs on what is here.")
     program.count(stepping.task)
     program.hold(stepping.at.name)
     run_task(program, inner, stepping.task, {})
     leads.progress(inner, stepping.statement, program.model.known(stepping.task))
-    _given(body.block, portions.cuts[stepping.leaders[0]], stepping.at, inner)
+    _given(body.block, chunks.cuts[stepping.leaders[0]], stepping.at, inner)
     program.add(body)
 
 
 def _given(block: Block, cut: Cut, number: Value, inner: Block) -> None:
-    """Append a block, with the symbolic constants of a portion: the digits of its number."""
+    """Append a block, with the symbolic constants of a chunk: the digits of its number."""
     constants: dict[str, Value] = {}
     for k, constant in enumerate(index_names(len(cut.counts))):
         below, digit = prod(cut.counts[k + 1 :]), number

@@ -1,4 +1,4 @@
-"""Dense arrivals that are taken in portions, while statements run on what is here."""
+"""Dense arrivals that are taken in chunks, while statements run on what is here."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ LAYERS = {
     "another_way_out": (RELU, on_one(to="63 - i")),
     "several_invocations": (RELU, on_one(more="machine: ideal\ninvocations: 3")),
     "two_streams": (JOIN, mapping("1, 1", "f[i] -> PE[0, 0]", [X, U, Y])),
-    "all_of_a_stream_and_portions_of_another": (
+    "all_of_a_stream_and_chunks_of_another": (
         ROWS,
         mapping(
             "2, 1",
@@ -157,9 +157,9 @@ LAYERS = {
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_what_runs_in_portions_is_right(layer):
+def test_what_runs_in_chunks_is_right(layer):
     built = build(*LAYERS[layer], "simulate")
-    assert any("portions" in arrival for arrival in built.yaml("tasks.yaml")["arrivals"].values())
+    assert any("chunks" in arrival for arrival in built.yaml("tasks.yaml")["arrivals"].values())
     assert all(check["exact"] for check in built.results()["check"].values())
 
 
@@ -170,7 +170,7 @@ def test_sums_that_wait_for_each_other_hold_up_no_arrival():
         ("y", "leaves", "y[r,i] -> [PE[2, r] -> index[r = 0 ? i : 23 - i]]"),
     ]
     built = build(CROSSED, mapping("2, 2", "f[r,i,c] -> PE[c, r]", tensors), "simulate")
-    assert built.yaml("tasks.yaml")["arrivals"]["x"]["portions"]["counts"][0] > 2
+    assert built.yaml("tasks.yaml")["arrivals"]["x"]["chunks"]["counts"][0] > 2
     assert built.results()["check"]["y"]["exact"]
 
 
@@ -186,42 +186,42 @@ def test_sums_that_wait_for_each_other_hold_up_no_arrival():
 )
 def test_a_statement_goes_by_arrivals_and_along_with_others(layer, task, leaders, follows):
     described = build(*LAYERS[layer], "route").yaml("tasks.yaml")["tasks"][task]
-    assert (described.get("portions"), described.get("follows")) == (leaders, follows)
+    assert (described.get("chunks"), described.get("follows")) == (leaders, follows)
 
 
 def test_streams_of_which_instances_need_other_indices_do_not_lead_together():
     layer = OUTER, mapping("1, 1", "f[i,j] -> PE[0, 0]", [X, U], "machine: wse2")
     described = build(*layer, "route").yaml("tasks.yaml")["tasks"]["compute_f"]
-    assert described.get("portions", ["x"]) == ["x"]
+    assert described.get("chunks", ["x"]) == ["x"]
 
 
-def test_a_step_runs_once_a_portion_is_here():
+def test_a_step_runs_once_a_chunk_is_here():
     program = build(*LAYERS["one_stream"], "render").program("simd/pe_compute.c")
-    assert function(program, "portion_x") == [
+    assert function(program, "chunk_x") == [
         "struct memory *my = pe->memory;",
         "",
         "CHARGE(pe, 0, 2, 0);",
-        "const int portion = my->x_portions;",
+        "const int chunk = my->x_chunks;",
         "",
-        "my->x_portions = portion + 1;",
-        "my->f_step = portion;",
+        "my->x_chunks = chunk + 1;",
+        "my->f_step = chunk;",
         "step_f(pe);",
-        "if (portion < 14) {",
+        "if (chunk < 14) {",
         "    CHARGE(pe, 0, 0, 1);",
-        "    const int index = portion + 2;",
-        "    stream_receive(pe, &my->receive_x, X, &my->x_local[4 * index], portion_x);",
+        "    const int index = chunk + 2;",
+        "    stream_receive(pe, &my->receive_x, X, &my->x_local[4 * index], chunk_x);",
         "} else {",
-        "    if (portion == 15) {",
+        "    if (chunk == 15) {",
         "        arrived_x(pe);",
         "    }",
         "}",
     ]
 
 
-def test_the_task_graph_says_what_portions_are_for():
+def test_the_task_graph_says_what_chunks_are_for():
     arrivals = build(*LAYERS["one_stream"], "route").yaml("tasks.yaml")["arrivals"]
-    assert arrivals["x"]["portions"] == {
-        "of": "{ index[i] -> portion[i//4] }",
+    assert arrivals["x"]["chunks"] == {
+        "of": "{ index[i] -> chunk[i//4] }",
         "counts": [16],
         "size": 4,
         "why": "some 72 cycles, 145 as a whole",
@@ -247,7 +247,7 @@ BY_ANOTHER = mapping(
 @pytest.mark.parametrize(
     ("layer", "arrival", "why"),
     [
-        ((RELU.replace("64", "8"), SMALL), "x", "some 37 cycles, 52 in portions"),
+        ((RELU.replace("64", "8"), SMALL), "x", "some 37 cycles, 52 in chunks"),
         ((RELU, RAGGED), "x", "its indices are not one box on all PEs"),
         ((HELD_UP, BY_ANOTHER), "b", "no statement can begin with a part of it"),
     ],
@@ -255,5 +255,5 @@ BY_ANOTHER = mapping(
 )
 def test_the_task_graph_says_why_an_arrival_stays_whole(layer, arrival, why):
     described = build(*layer, "route").yaml("tasks.yaml")["arrivals"][arrival]
-    assert "portions" not in described
+    assert "chunks" not in described
     assert described["whole"] == why

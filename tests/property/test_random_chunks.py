@@ -1,4 +1,4 @@
-"""Random layers whose dense tensors arrive in portions, cut in any way that is possible."""
+"""Random layers whose dense tensors arrive in chunks, cut in any way that is possible."""
 
 import random
 
@@ -104,13 +104,13 @@ class Line:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_runs_in_portions_is_right(seed, workspace, monkeypatch):
-    rng, folder = random.Random(seed), workspace / f"portions{seed}"
+def test_what_runs_in_chunks_is_right(seed, workspace, monkeypatch):
+    rng, folder = random.Random(seed), workspace / f"chunks{seed}"
     Line(rng).layer().write(folder)
 
     def cut(self, group):
         cuts = list(cutting.cuts_of(group.box))
-        return cutting.Portions(cut=rng.choice(cuts), cycles=1, whole=2) if cuts else None
+        return cutting.Chunks(cut=rng.choice(cuts), cycles=1, whole=2) if cuts else None
 
     monkeypatch.setattr(cutting.Cutter, "_best", cut)
     assert examine(folder).refusal == ""
