@@ -95,7 +95,7 @@ void give_room(struct pe *pe, int colour, int32_t (*room)[2], int32_t capacity)
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
-void pass_on(struct pe *pe, int in, int out)
+void forward(struct pe *pe, int in, int out)
 {
     struct node *node = node_of(pe);
 
@@ -163,7 +163,7 @@ int invocation_done(struct pe *pe)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-/* Whether the head of an intake can be taken now: what is passed on needs the ramp, and space. */
+/* Whether the head of an intake can be taken now: what is forwarded needs the ramp, and space. */
 bool can_take(const struct node *node, int colour)
 {
     const struct engine *engine = node->engine;
@@ -179,7 +179,7 @@ bool can_take(const struct node *node, int colour)
 }
 
 /* Take the head of an intake; its router has space for it from the next cycle on. What is to be
- * passed on leaves at once, or, where a task takes it, when that was dispatched. */
+ * forwarded leaves at once, or, where a task takes it, when that was dispatched. */
 struct parcel take(struct node *node, int colour, int64_t dispatch)
 {
     struct queue *queue = &node->intake[colour].queue;

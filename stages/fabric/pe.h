@@ -352,7 +352,7 @@ static inline void send_sparse_int16(struct pe *pe, int colour, int16_t value, i
 /* From now on what a task or a stream takes from `in` also leaves on `out`, control wavelets, too:
  * with the element of a stream, or when the task was dispatched, which is charged a scalar
  * operation. Nothing is taken before there is space for it on `out`. */
-void pass_on(struct pe *pe, int in, int out);
+void forward(struct pe *pe, int in, int out);
 
 /* From now on all that comes on `in` leaves on `out`, and nothing takes it. */
 void pass_by(struct pe *pe, int in, int out);

@@ -73,7 +73,7 @@ def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:
     """Return the programs and the layout for a machine that differs in multicast alone."""
     copied = if_copied(model)
     programs = _programs(copied, profile, vectors=True)
-    described = "where routers copy what PEs pass on"
+    described = "where routers copy what PEs forward"
     return {
         **{f"build/multicast/pe_{p.role}.c": spelled(p.listing(described)) for p in programs},
         "build/multicast/layout.yaml": layout_text(layout_of(copied, programs)),

@@ -67,7 +67,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def choices(files: Files, mapping: Mapping) -> dict[str, Choice]:
-    """Return the choice of every task but relays, which pass on single elements.
+    """Return the choice of every task but relays, which forward single elements.
 
     Computing PEs and the adapters of a side are different PEs, each with all configurations.
     """

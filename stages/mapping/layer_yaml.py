@@ -106,7 +106,7 @@ class Wiring(Strict):
     """Which PEs are neighbours: a kind of network, or a mesh of PEs with `inner` ones in each.
 
     Along the dimensions `fine` inner PEs are linked across the edges of outer ones, along the
-    others outer PEs pass on what all of their inner PEs need.
+    others outer PEs forward what all of their inner PEs need.
     """
 
     kind: Kind = "mesh"

@@ -12,7 +12,7 @@ from dataclasses import replace
 import islpy as isl
 
 from stages.poly.flow import Routes, routes_of, spread_routes
-from stages.poly.passing import Line, border_line
+from stages.poly.forwarding import Line, border_line
 from stages.poly.side import SIDES, Rectangle, turn
 
 
@@ -31,7 +31,7 @@ def around_routes(
 def around_line(
     sender: isl.Set, takers: isl.Set, leaves: str, comes: str, grid: Rectangle
 ) -> Line:
-    """Return the line of the takers, which pass on what the one adapter sends on the same way."""
+    """Return the line of the takers, which forward what the one adapter sends on the same way."""
     feeds, source, before = _way(sender, takers, leaves, comes, grid)
     line = border_line(feeds, comes, turn(comes, grid), source)
     return replace(line, entry=line.entry.union(before))

@@ -53,7 +53,7 @@ def column_routes(takers: isl.Set, side: str, turned: isl.Map, *, spread: bool) 
 def spread_routes(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") -> Routes:
     """Return the routes along the border for { [lane of a port] -> [lane of an adapter] }.
 
-    A router at lane m hears port p from the left if p < m <= l for an adapter l, and passes it on
+    A router at lane m hears port p from the left if p < m <= l for an adapter l, and forwards it
     to the right if p <= m < l; likewise to the left. At the lane of the port it comes from the side
     or from another `source`.
     """
@@ -89,7 +89,7 @@ def chain_routes(
     """Return the routes of sums that flow outwards along their lane, from the deepest PE on.
 
     Every PE from depth `first` to the deepest one that sums takes part. A PE at an even depth sends
-    on the even colour and listens to the odd one. Borders above `first` only pass sums on, or
+    on the even colour and listens to the odd one. Borders above `first` only forward sums, or
     their adapters collect them. If the stream `turns`, PEs at depth `first` send on another colour.
     """
     outwards = isl.Map(f"{{ [lane, depth] -> [lane, d] : {first} <= d <= depth }}")

@@ -41,7 +41,7 @@ def routed(projects, name):
                for n in ("lair", "placement", "routes", "skewed")}
     skew, graph = (yaml.safe_load((cache / f"{n}.yaml").read_text(encoding="utf-8"))
                    for n in ("skew", "tasks"))
-    return objects, skew, graph["passing"]
+    return objects, skew, graph["forwarding"]
 
 
 def ways(routes, tensor):

@@ -42,7 +42,7 @@ def is_right(results):
 @pytest.mark.parametrize("name", [
     *PAPER, *OTHERS[::8], *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS[4::8]),
 ])
-def test_a_shipped_layer_is_right_where_pes_pass_on(projects, name):
+def test_a_shipped_layer_is_right_where_pes_forward(projects, name):
     assert is_right(built(projects / name, name))
 
 

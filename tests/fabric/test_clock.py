@@ -15,7 +15,7 @@ tensors:
 
 
 @pytest.mark.long
-def test_what_is_passed_on_after_a_long_dispatch_takes_no_longer_than_that():
+def test_what_is_forwarded_after_a_long_dispatch_takes_no_longer_than_that():
     """Each of the tasks on the way takes as many cycles more."""
     cycles = [
         build(MV, FAR.format(dispatch=n), "simulate").results()["cycles"]["simd"]

@@ -1,4 +1,4 @@
-"""Layers on a machine whose routers do not copy: what is passed on, where, and that it ends."""
+"""Layers on a machine whose routers do not copy: what is forwarded, where, and that it ends."""
 
 import islpy as isl
 import pytest
@@ -26,7 +26,7 @@ SYSTOLIC = "machine: systolic\ninvocations: 2\n"
 
 
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
-def test_streams_that_are_passed_on_in_opposite_directions_never_wait_in_a_circle(sparse):
+def test_streams_that_are_forwarded_in_opposite_directions_never_wait_in_a_circle(sparse):
     results = build(TWO, OPPOSITE.format(sparse=sparse), "simulate").results()
     assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
 
@@ -40,14 +40,14 @@ def test_a_line_against_the_lags_of_its_pes_says_so():
         f'tensors:\n  r: {{arrives: "{{ r[i] {ports.format(-1)}"}}\n'
         f'  d: {{arrives: "{{ d[i] {ports.format(4)}"}}\n'
     )
-    passing = build(lair, mapping, "route").yaml("tasks.yaml")["passing"]
+    passing = build(lair, mapping, "route").yaml("tasks.yaml")["forwarding"]
     assert passing["d"]["order"] == {"both": "[t0 - x, t1]"}
     assert passing["r"]["otherwise"] == {"both": "PEs lag the other way"}
 
 
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 @pytest.mark.parametrize("case", ARRIVALS)
-def test_adapters_pass_on_what_comes_from_several_ports(case, sparse):
+def test_adapters_forward_what_comes_from_several_ports(case, sparse):
     mapping = f'{TARGET}  x: {{arrives: "{ARRIVALS[case]}"{sparse}}}\n{LEAVES}{SYSTOLIC}'
     results = build(MV, mapping, "simulate").results()
     assert results["check"]["y"]["right"]
@@ -74,7 +74,7 @@ def test_pes_that_need_nothing_pass_it_all_on(sparse, straight):
 def test_a_stream_has_a_line_of_pes_and_no_route_that_copies():
     mapping = f'{TARGET}  x: {{arrives: "{ARRIVALS["two that cross"]}"}}\n{LEAVES}{SYSTOLIC}'
     built = build(MV, mapping, "route")
-    passing, routes = built.yaml("tasks.yaml")["passing"], built.objects("routes.isl")
+    passing, routes = built.yaml("tasks.yaml")["forwarding"], built.objects("routes.isl")
     assert set(passing) == {f"x_stream{n}{s}" for n in (0, 1) for s in ("", "_source")}
     for line in passing.values():
         assert line["enters"] in (*line["colours"], line["colours"][0].replace("even", "in"))
@@ -94,14 +94,14 @@ RETURNS = {
 
 @pytest.mark.parametrize("sides", RETURNS)
 @pytest.mark.parametrize("skew", ["true", "false"])
-def test_what_returns_is_passed_on(sides, skew):
+def test_what_returns_is_forwarded(sides, skew):
     *places, port = RETURNS[sides]
     leaves = f'tensors: {{z: {{leaves: "{{ z[i] -> {port} }}"}}}}\n' if port else ""
     mapping = layer(*places, f"{leaves}machine: systolic\nskew: {skew}\n")
     built = build(RETURNING, mapping, "simulate")
     right(built)
     assert way(built) == sides
-    assert "y_back" in built.yaml("tasks.yaml")["passing"]
+    assert "y_back" in built.yaml("tasks.yaml")["forwarding"]
     copied = build(RETURNING, layer(*places, leaves), "simulate").results()
     assert built.results()["multicast"]["cycles"] == copied["cycles"]["simd"]
 
@@ -129,9 +129,9 @@ def test_without_skew_each_pe_gets_a_copy_of_its_own_from_the_port(sparse, skew)
     assert results["check"]["y"]["right"]
     assert results["bound"]["cycles"] <= results["cycles"]["simd"]
     assert results["multicast"]["cycles"] < results["cycles"]["simd"]
-    assert "passing" not in built.yaml("tasks.yaml")
+    assert "forwarding" not in built.yaml("tasks.yaml")
     passed = build(MV, f"{mapping}skew: y\n", "route")
-    assert list(passed.yaml("tasks.yaml")["passing"]) == ["x"]
+    assert list(passed.yaml("tasks.yaml")["forwarding"]) == ["x"]
 
 
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
@@ -153,7 +153,7 @@ def test_adapters_get_and_send_a_copy_for_each_pe(arrives, skew, sparse):
     graph = built.yaml("tasks.yaml")
     passed = {"false": [], "x": [] if sparse else ["_source"], "y": [""]}[skew]
     streams = graph["arrivals"]
-    assert set(graph.get("passing", {})) == {n + part for n in streams for part in passed}
+    assert set(graph.get("forwarding", {})) == {n + part for n in streams for part in passed}
     for name, arrival in streams.items():
         both = {f"{name}_source", name}
         assert set(arrival["copies"]) == both - {name + part for part in passed}
@@ -161,7 +161,7 @@ def test_adapters_get_and_send_a_copy_for_each_pe(arrives, skew, sparse):
 
 @pytest.mark.long
 @pytest.mark.skipif(sanitizer() is None, reason="the C compiler has no sanitizers")
-def test_passing_on_is_clean_under_the_sanitizers():
+def test_forwarding_is_clean_under_the_sanitizers():
     mapping = OPPOSITE.format(sparse=", sparse: true")
     built = [build(TWO, text, "simulate") for text in (mapping, mapping + "skew: false\n")]
     done = run_sanitized("tests.e2e.sanitized", *(str(each.folder) for each in built))

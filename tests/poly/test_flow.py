@@ -37,7 +37,7 @@ def _turned_from_north(routes: Routes, side: str) -> Routes:
     return routes.apply_domain(pairs).apply_range(names)
 
 
-def test_a_column_passes_on_what_deeper_pes_take_and_no_more() -> None:
+def test_a_column_forwards_what_deeper_pes_take_and_no_more() -> None:
     assert _column("N", False).is_equal(isl.UnionMap(
         "{ [PE[0, y] -> N[]] -> S[] : 0 <= y <= 1; [PE[0, 2] -> N[]] -> ramp[];"
         "  [PE[1, y] -> N[]] -> S[] : 0 <= y <= 2; [PE[1, 0] -> N[]] -> ramp[];"
@@ -61,7 +61,7 @@ def test_a_port_in_the_middle_is_spread_to_both_directions() -> None:
     ))
 
 
-def test_a_lane_that_takes_nothing_only_passes_on() -> None:
+def test_a_lane_that_takes_nothing_only_forwards() -> None:
     feeds = isl.Map("{ [0] -> [3] }")
     assert spread_routes(feeds, "N", NORTH).is_equal(isl.UnionMap(
         "{ [PE[0, 0] -> N[]] -> E[]; [PE[x, 0] -> W[]] -> E[] : 1 <= x <= 2;"

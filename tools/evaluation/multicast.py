@@ -14,13 +14,13 @@ from tools.evaluation.measure import Case
 from tools.evaluation.templates import template
 
 MACHINE = "systolic"
-HEAD = ("layer", "with multicast", "passed on", "worth", "copies", "worth")
+HEAD = ("layer", "with multicast", "forwarded", "worth", "copies", "worth")
 Pair = Sequence[Mapping[str, Any]]
-"""The results of a layer whose PEs pass on, and of the same one whose PEs get copies."""
+"""The results of a layer whose PEs forward, and of the same one whose PEs get copies."""
 
 
 def without_multicast(case: Case) -> tuple[Case, Case]:
-    """Return a case whose PEs pass on, and one whose PEs get copies, else as it is."""
+    """Return a case whose PEs forward, and one whose PEs get copies, else as it is."""
     mapping = {**case.mapping, "machine": MACHINE}
     passing = dataclasses.replace(case, mapping={**mapping, "skew": True})
     return passing, dataclasses.replace(case, mapping={**mapping, "skew": False})

@@ -2,7 +2,7 @@
 
 Or, towards a port, sums; see collector.py.
 
-Elements of a sparse stream are passed on one by one, with a new index, and so are the ends of its
+Elements of a sparse stream are forwarded one by one, with a new index, and so are the ends of its
 sequences. A dense stream is received, then the elements that the lane needs are sent.
 
 Paper    V Sec. 4.2, (5)
@@ -18,9 +18,9 @@ import islpy as isl
 from stages.layer.pe.block import total
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.collector import Collector, lane_colour
-from stages.layer.pe.listening import pass_along, passing_pes
+from stages.layer.pe.forward import Forwarder
+from stages.layer.pe.listening import forward_along, forwarding_pes
 from stages.layer.pe.model import Model
-from stages.layer.pe.onward import Onward
 from stages.layer.pe.program import Program
 from stages.layer.pe.spreading import Border, away, write_sparse, write_spread
 from stages.layer.pe.statement_nodes import Activate, Assign, Call
@@ -76,7 +76,7 @@ def _adapters(
     pes = isl.Set("[PE_X, PE_Y] -> { : false }")
     for part in parts:
         pes = pes.union(model.pes(part))
-    return pes.union(passing_pes(model, (f"{name}_source" for name in spread))).coalesce()
+    return pes.union(forwarding_pes(model, (f"{name}_source" for name in spread))).coalesce()
 
 
 def _keep_sources(program: Program, spread: dict[str, Arrival]) -> None:
@@ -150,15 +150,15 @@ def _take(border: Border) -> None:
     """Append to the main program what lets streams of ports come in."""
     program = border.program
     for name, arrival in border.spread.items():
-        pass_along(program, arrival.source)
+        forward_along(program, arrival.source)
         if arrival.sparse:
             known = program.model.known(f"relay_{name}")
             give_room(program, name, arrival, arrival.source, known)
 
 
-def _collector(border: Border, name: str, collections: Sequence[str]) -> Collector | Onward:
-    """Return what writes how adapters collect a departure: they sum it, or pass it on."""
+def _collector(border: Border, name: str, collections: Sequence[str]) -> Collector | Forwarder:
+    """Return what writes how adapters collect a departure: they sum it, or forward it."""
     program, then, first = border.program, border.turns.then(name), collections[0]
     if program.model.graph.collections[first].by == "gather":
-        return Onward(program, first, lane_colour(program.model, name), then)
+        return Forwarder(program, first, lane_colour(program.model, name), then)
     return Collector(program, name, collections, then)

@@ -24,7 +24,7 @@ from stages.layer.pe.block import Block, total
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.departures import Departures
 from stages.layer.pe.in_chunks import begin_chunks, chunks_of, write_chunks
-from stages.layer.pe.listening import passing_pes
+from stages.layer.pe.listening import forwarding_pes
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Call
@@ -50,12 +50,12 @@ if typing.TYPE_CHECKING:
 
 
 def computing_pes(model: Model) -> isl.Set:
-    """Return [PE_X, PE_Y] -> { : PE runs instances or passes on sums }."""
+    """Return [PE_X, PE_Y] -> { : PE runs instances or forwards sums }."""
     placed = isl.Set.from_union_set(model.adapted["placement"].range())
     pes = bind_set(placed, PE_NAMES)
     for name in model.graph.departures:
         pes = pes.union(model.pes(f"{name}_chain"))
-    return pes.union(passing_pes(model, model.graph.arrivals)).coalesce()
+    return pes.union(forwarding_pes(model, model.graph.arrivals)).coalesce()
 
 
 def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:

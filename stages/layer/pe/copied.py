@@ -1,6 +1,6 @@
 """The same layer on the same machine, but for routers that copy: what multicast is worth.
 
-Nothing is passed on, and routers drop what their PEs do not want.
+Nothing is forwarded, and routers drop what their PEs do not want.
 
 Source   design, The machine
 """
@@ -14,13 +14,13 @@ from dataclasses import replace
 import islpy as isl
 
 from stages.layer.pe.model import Model
-from stages.layer.routes.passed_on import position_names
+from stages.layer.routes.forwarded import position_names
 from stages.layer.texts import kinds
 from stages.poly.bind import PE_NAMES, bind_domain, index_constants
 
 
 def if_copied(model: Model) -> Model:
-    """Return the model of a layer whose streams are passed on, with routes that copy instead."""
+    """Return the model of a layer whose streams are forwarded, with routes that copy instead."""
     routes, arrivals = dict(model.routes), model.graph.arrivals
     for stream in {end for a in arrivals.values() for end in (a.colour, a.source)}:
         routes[stream] = routes.pop(f"{stream}_copied")
@@ -31,7 +31,7 @@ def if_copied(model: Model) -> Model:
             routes[f"{stream}_filter"] = interval
     graph = replace(
         model.graph,
-        passing={},
+        forwarding={},
         copied=(),
         colours=model.graph.copied,
         arrivals={n: replace(a, copies=()) for n, a in arrivals.items()},

@@ -1,4 +1,4 @@
-"""What computing PEs do for what leaves: add their part, or pass on what others have.
+"""What computing PEs do for what leaves: add their part, or forward what others have.
 
     finish_S -> send_N -> complete
 

@@ -50,7 +50,7 @@ class Gatherer:
         self.in_turn = in_turn_of(self.departure)
         self.chain = program.model.pes(f"{name}_chain").intersect(program.pes)
         self.own = program.pes_of(program.model.known(f"send_{name}")).intersect(program.pes)
-        self.passing = {
+        self.forwarding = {
             part: isl.PwAff(count).pos_set().intersect(self.chain)
             for part, count in self._others.items()
         }
@@ -84,10 +84,10 @@ class Gatherer:
         count, slot = self.in_turn.own, Field(self.row)
         transfer = Transfer(self.program, task, count=count, slots=slots, slot=slot)
         transfer.configure("COPY", ALONE, self.own)
-        for part, pes in self.passing.items():
+        for part, pes in self.forwarding.items():
             if not pes.is_empty():
                 vector = self.program.naming.of(f"{part}_{self.name}")
-                configure_pass(self.program, vector, transfer.type, self._others[part], pes)
+                configure_forward(self.program, vector, transfer.type, self._others[part], pes)
         return transfer
 
     def _ahead(self) -> int:
@@ -173,8 +173,8 @@ class Gatherer:
 
     def _send_row(self, block: Block) -> None:
         """Append the instructions of a row: before, own, after."""
-        last = self.passing["after"]
-        self._pass(block, "before", Nothing())
+        last = self.forwarding["after"]
+        self._forward(block, "before", Nothing())
         here = block.when(holds(self.own, self.chain))
         self.transfer.pack(here)
         where = self.transfer.where(here)
@@ -184,10 +184,10 @@ class Gatherer:
         else:
             then = Nothing() if ending is None else Choice(ending, Nothing(), self.then)
         here.add(Send(self.transfer.vector, OUT, where, then))
-        self._pass(block, "after", self.then)
+        self._forward(block, "after", self.then)
 
-    def _pass(self, block: Block, part: str, then: Value) -> None:
-        pes = self.passing[part]
+    def _forward(self, block: Block, part: str, then: Value) -> None:
+        pes = self.forwarding[part]
         if not pes.is_empty():
             vector = Address(Field(self.program.naming.of(f"{part}_{self.name}")))
             block.when(holds(pes, self.chain)).add(Pass(vector, OUT, IN, then))
@@ -199,10 +199,10 @@ def in_turn_of(stream: Outgoing) -> InTurn:
     return stream.in_turn
 
 
-def configure_pass(
+def configure_forward(
     program: Program, vector: str, type_: str, count: int | str, pes: isl.Set
 ) -> None:
-    """Configure in main the instruction with which some PEs pass on so many elements of a type."""
+    """Configure in main the instruction with which some PEs forward so many elements of a type."""
     program.hold(vector, "vector")
     size = value(count, pes)
     block = program.when(program.main.block, pes)

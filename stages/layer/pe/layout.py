@@ -16,7 +16,7 @@ from stages.fabric.layout_yaml import Colour, Entry, Exit, Layout, LocalTensor, 
 from stages.layer.pe.listing import Local
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
-from stages.layer.routes.passed_on import position_names
+from stages.layer.routes.forwarded import position_names
 from stages.layer.texts.graph import Arrival, Collection, Departure, Outgoing
 from stages.poly.order import at_places, on_side, relocated
 from stages.poly.pieces import from_domain, maps_of, named_set

@@ -1,6 +1,6 @@
-"""What PEs do that pass on streams: they listen to one of two colours, and send on the other.
+"""What PEs do that forward streams: they listen to one of two colours, and send on the other.
 
-Source   design, The machine; stages/layer/routes/passed_on.py
+Source   design, The machine; stages/layer/routes/forwarded.py
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import replace
 import islpy as isl
 
 from stages.layer.pe.model import Model, holds
-from stages.layer.pe.statement_nodes import Declare, PassBy, PassOn
+from stages.layer.pe.statement_nodes import Declare, Forward, PassBy
 from stages.layer.pe.value_nodes import Choice, Group, Nothing
-from stages.layer.texts.graph import Passing
+from stages.layer.texts.graph import Forwarding
 from stages.poly.expressed import expression_of
 from stages.poly.expression import Name, Value, compared
 
@@ -21,12 +21,12 @@ if typing.TYPE_CHECKING:
     from stages.layer.pe.program import Program
 
 
-def passing_pes(model: Model, streams: typing.Iterable[str]) -> isl.Set:
-    """Return [PE_X, PE_Y] -> { : PE passes on one of the streams }."""
+def forwarding_pes(model: Model, streams: typing.Iterable[str]) -> isl.Set:
+    """Return [PE_X, PE_Y] -> { : PE forwards one of the streams }."""
     pes = isl.Set("[PE_X, PE_Y] -> { : false }")
     for stream in streams:
-        if stream in model.passing:
-            pes = pes.union(model.pes(f"{stream}_passing"))
+        if stream in model.forwarding:
+            pes = pes.union(model.pes(f"{stream}_forwarding"))
     return pes
 
 
@@ -35,7 +35,7 @@ def hear(program: Program, stream: str) -> Name:
 
     It is that of the parity of its place, or, if it is nearest to the port, that of the port.
     """
-    described = program.model.passing[stream]
+    described = program.model.forwarding[stream]
     line, nearest = (
         program.model.pes(f"{stream}_{part}").intersect(program.pes) for part in ("line", "nearest")
     )
@@ -54,27 +54,27 @@ def _declare(program: Program, word: str, colour: Value) -> Name:
     return Name(name)
 
 
-def pass_along(program: Program, stream: str) -> None:
-    """Let PEs of a role pass on what they take of a stream; those that take nothing, all of it."""
+def forward_along(program: Program, stream: str) -> None:
+    """Let PEs of a role forward what they take of a stream; those that take nothing, all of it."""
     model = program.model
-    if stream not in model.passing:
+    if stream not in model.forwarding:
         return
-    passing, between = (
-        model.pes(f"{stream}_{part}").intersect(program.pes) for part in ("passing", "between")
+    forwarding, between = (
+        model.pes(f"{stream}_{part}").intersect(program.pes) for part in ("forwarding", "between")
     )
-    if passing.is_empty():
+    if forwarding.is_empty():
         return
     into = hear(program, stream)
-    even, odd = model.passing[stream].colours
-    described = replace(model.passing[stream], colours=(odd, even))
-    out = _declare(program, f"{stream}_out", _by_parity(program, described, passing, sent=True))
-    for passes, pes in ((PassOn, passing.subtract(between)), (PassBy, between)):
+    even, odd = model.forwarding[stream].colours
+    described = replace(model.forwarding[stream], colours=(odd, even))
+    out = _declare(program, f"{stream}_out", _by_parity(program, described, forwarding, sent=True))
+    for passes, pes in ((Forward, forwarding.subtract(between)), (PassBy, between)):
         if not pes.is_empty():
             program.when(program.main.block, pes).add(passes(into, out))
 
 
 def _by_parity(
-    program: Program, described: Passing, pes: isl.Set, *, sent: bool = False
+    program: Program, described: Forwarding, pes: isl.Set, *, sent: bool = False
 ) -> Value:
     """Return the first of two colours for places that are even, else the second."""
     name = program.colour if sent else program.listen

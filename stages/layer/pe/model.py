@@ -15,7 +15,7 @@ from stages.layer.pe.words import check_words
 from stages.layer.routes.leaving import leaving_name
 from stages.layer.routes.returning import after_returns, layer_after_returns, returned_tensors
 from stages.layer.texts.decisions import Decision, read_decisions
-from stages.layer.texts.graph import Graph, Passing, read_graph
+from stages.layer.texts.graph import Forwarding, Graph, read_graph
 from stages.layer.texts.kinds import Running, Task
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.expressed import condition_of, expression_of
@@ -78,18 +78,18 @@ class Work:
         return {name: number for number, group in enumerate(groups) for name in group}
 
     @property
-    def passing(self) -> Mapping[str, Passing]:
-        """The lines of PEs that pass on streams, by the name of the stream."""
-        return self.graph.passing
+    def forwarding(self) -> Mapping[str, Forwarding]:
+        """The lines of PEs that forward streams, by the name of the stream."""
+        return self.graph.forwarding
 
     def entering(self, stream: str) -> str:
         """Return the colour on which a stream enters: its own, or that of the line's first PE."""
-        return self.passing[stream].enters if stream in self.passing else stream
+        return self.forwarding[stream].enters if stream in self.forwarding else stream
 
     def is_shared(self, stream: str) -> bool:
         """Say whether some PEs hear another stream on the same colour, or this one on others."""
         numbers = list(self.numbers.values())
-        return stream in self.passing or numbers.count(self.numbers[stream]) > 1
+        return stream in self.forwarding or numbers.count(self.numbers[stream]) > 1
 
     @cached_property
     def of_adapters(self) -> set[str]:

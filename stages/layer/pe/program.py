@@ -139,7 +139,7 @@ class Program:
 
     def listen(self, name: str) -> Name:
         """Return a colour whose wavelets the program takes, or the constant that holds it."""
-        if name in self.model.passing:
+        if name in self.model.forwarding:
             return hear(self, name)
         if name not in self.listens:
             self.listens.append(name)

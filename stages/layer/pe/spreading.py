@@ -89,7 +89,7 @@ def _write_relay(program: Program, name: str, arrival: Arrival) -> None:
 
 
 def _write_end(border: Border, name: str, arrival: Arrival) -> None:
-    """Write the control task that passes on the end of a sequence."""
+    """Write the control task that forwards the end of a sequence."""
     program, comment = border.program, f"A sequence of {name} has ended."
     body = Body(name=program.naming.of(f"end_{name}"), comment=comment, kind="control")
     body.block.add(SendEnd(program.colour(arrival.colour)))

@@ -240,7 +240,7 @@ class SendTurn(Act):
 
 
 @dataclass(frozen=True, slots=True)
-class PassOn(Act):
+class Forward(Act):
     """From now on what is taken of a colour also goes out."""
 
     colour: Value

@@ -12,7 +12,7 @@ from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.departures import Departures
 from stages.layer.pe.in_chunks import Chunks, receive_first, satisfy
-from stages.layer.pe.listening import pass_along
+from stages.layer.pe.listening import forward_along
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import (
@@ -156,8 +156,8 @@ def listen_again(computing: Computing, block: Block, name: str, arrival: Arrival
 
 
 def listen(program: Program, name: str, arrival: Arrival) -> None:
-    """Append to main what a stream does where it is taken, or passed on."""
-    pass_along(program, arrival.colour)
+    """Append to main what a stream does where it is taken, or forwarded."""
+    forward_along(program, arrival.colour)
     if arrival.sparse:
         react(program, name, arrival.colour, f"{name}_taken")
         _give_room(program, name, arrival)

@@ -1,4 +1,4 @@
-"""How a stream comes to the PEs that take it: routers copy it, PEs pass it on, or each has its own.
+"""How a stream comes to the PEs that take it: routers copy it, PEs forward it, or each has its own.
 
 Paper    V Sec. 4.2
 """
@@ -11,27 +11,27 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.layer.routes.passed_on import described, line_objects, line_routes, position_names
+from stages.layer.routes.forwarded import described, line_objects, line_routes, position_names
 from stages.layer.routes.placed import Placed, Routed, coloured, depth_of, joined
 from stages.poly.flow import Routes, column_routes, turning_routes
+from stages.poly.forwarding import Line, inward_line, turning_line
 from stages.poly.own_sequences import copy_routes
-from stages.poly.passing import Line, inward_line, turning_line
 from stages.poly.side import turn
 
 
 def inwards(
-    name: str, takers: isl.Set, side: str, placed: Placed, *, spread: bool, passed: bool
+    name: str, takers: isl.Set, side: str, placed: Placed, *, spread: bool, forwarded: bool
 ) -> Routed:
     """Route a stream along its lanes from a side to { [lane, depth] }, or from its border."""
     turned, first = turn(side, placed.grid), depth_of(side, placed)
     copied = column_routes(takers, side, turned, spread=spread)
-    if not (placed.profile.multicast or passed):
+    if not (placed.profile.multicast or forwarded):
         return each_its_own(name, copy_routes(takers, side, turned, spread=spread), copied)
 
     def line() -> Line:
         return inward_line(takers, side, turned, first, spread=spread)
 
-    return copied_or_passed(name, copied, line, turned, first, placed)
+    return copied_or_forwarded(name, copied, line, turned, first, placed)
 
 
 def turning(name: str, takers: isl.Set, side: str, first: int, placed: Placed) -> Routed:
@@ -42,10 +42,10 @@ def turning(name: str, takers: isl.Set, side: str, first: int, placed: Placed) -
     def line() -> Line:
         return turning_line(takers, side, turned, first)
 
-    return copied_or_passed(name, copied, line, turned, first, placed)
+    return copied_or_forwarded(name, copied, line, turned, first, placed)
 
 
-def copied_or_passed(
+def copied_or_forwarded(
     name: str,
     copied: Routes,
     line: Callable[[], Line],
@@ -53,24 +53,24 @@ def copied_or_passed(
     first: int | None,
     placed: Placed,
 ) -> Routed:
-    """Route a stream by routers that copy, else along a line of PEs that pass it on.
+    """Route a stream by routers that copy, else along a line of PEs that forward it.
 
     The line leads inwards from depth `first`, or along a border.
     """
     if placed.profile.multicast:
         return coloured(name, copied)
-    return _passed(name, line(), copied, turned, first)
+    return _forwarded(name, line(), copied, turned, first)
 
 
-def _passed(name: str, line: Line, copied: Routes, turned: isl.Map, first: int | None) -> Routed:
-    """Let PEs pass on a stream; `copied` is what its routes would be if routers copied."""
+def _forwarded(name: str, line: Line, copied: Routes, turned: isl.Map, first: int | None) -> Routed:
+    """Let PEs forward a stream; `copied` is what its routes would be if routers copied."""
     routes = joined(coloured(colour, each) for colour, each in line_routes(name, line).items())
     objects = {**routes.objects, f"{name}_copied": copied, **line_objects(name, line)}
     return replace(
         routes,
         objects=objects,
-        passing={name: described(name, line, turned, first)},
-        ways={} if line.passing.is_empty() else {name: line.way()},
+        forwarding={name: described(name, line, turned, first)},
+        ways={} if line.forwarding.is_empty() else {name: line.way()},
         copied={name: copied},
     )
 

@@ -126,7 +126,7 @@ def collection_of(
 
 
 def in_turn(order: isl.Map, lanes: isl.Map, chain: BorderChain) -> InTurn | None:
-    """Return how the adapters of a collection pass on elements in turn.
+    """Return how the adapters of a collection forward elements in turn.
 
     None if they must add them up. `order` is { t[e] -> [PE -> index] } of all that a port gets,
     at its adapters, `lanes` { t[e] -> PE } the adapters of the rows or columns that sum it.
@@ -135,8 +135,8 @@ def in_turn(order: isl.Map, lanes: isl.Map, chain: BorderChain) -> InTurn | None
     return None if found is None or found.rows else gathered(found)
 
 
-def passed_on(collections: typing.Mapping[str, Collection]) -> set[str]:
-    """Return the departures that adapters pass on in turn, and add nothing to."""
+def find_forwarded(collections: typing.Mapping[str, Collection]) -> set[str]:
+    """Return the departures that adapters forward in turn, and add nothing to."""
     return {each.departure for each in collections.values() if each.in_turn is not None}
 
 

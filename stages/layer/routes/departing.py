@@ -205,7 +205,7 @@ def _routed(along: str, chain: BorderChain, returns: bool) -> Routed:
 def _in_turn(
     tensor: str, side: str, ports: isl.Map, chain: BorderChain, placed: Placed
 ) -> InTurn | None:
-    """Return how adapters pass on in turn what their rows or columns send, if they can.
+    """Return how adapters forward in turn what their rows or columns send, if they can.
 
     With room in their queue of instructions for a stream that they spread, and for a task.
     """

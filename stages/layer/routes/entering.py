@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from stages.layer.routes.arriving import Arriving, arriving, part_names, ports_of
-from stages.layer.routes.carrying import copied_or_passed, each_its_own, inwards, turning
-from stages.layer.routes.passed_on import is_passed, is_passed_along
+from stages.layer.routes.carrying import copied_or_forwarded, each_its_own, inwards, turning
+from stages.layer.routes.forwarded import is_forwarded, is_forwarded_along
 from stages.layer.routes.placed import (
     Object,
     Placed,
@@ -28,9 +28,9 @@ from stages.layer.texts.graph import Arrival, Outgoing, Side
 from stages.poly.border import beside, feeding
 from stages.poly.corners import around_line, around_routes
 from stages.poly.flow import spread_routes
+from stages.poly.forwarding import port_line
 from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
 from stages.poly.own_sequences import border_copies
-from stages.poly.passing import port_line
 from stages.poly.pieces import from_domain, map_from
 from stages.poly.side import SIDES, turn
 
@@ -126,8 +126,8 @@ def _routed(entering: Entering, spread: bool, streams: Streams) -> Routed:
         first = turning_depth(entering.tensor, side, placed)
         parts.append(turning(name, lanes, side, first, placed))
     else:
-        passed = entering.tensor in placed.returned or is_passed(side, placed.mapping)
-        parts.append(inwards(name, lanes, side, placed, spread=spread, passed=passed))
+        forwarded = entering.tensor in placed.returned or is_forwarded(side, placed.mapping)
+        parts.append(inwards(name, lanes, side, placed, spread=spread, forwarded=forwarded))
     parts.append(Routed(objects={f"{name}_taken": entering.taken}))
     if is_sparse(entering.tensor, placed):
         parts.append(_filters(entering, spread, joined((streams.routed, *parts)), placed))
@@ -143,9 +143,9 @@ def _along(entering: Entering, streams: Streams) -> Routed:
     turned = turn(side, placed.grid)
     feeds = feeding(entering.flow.chosen, entering.taken, turned)
     copied = spread_routes(feeds, side, turned)
-    passed = is_passed_along(side, is_sparse(entering.tensor, placed), placed.mapping)
-    if placed.profile.multicast or passed:
-        return copied_or_passed(
+    forwarded = is_forwarded_along(side, is_sparse(entering.tensor, placed), placed.mapping)
+    if placed.profile.multicast or forwarded:
+        return copied_or_forwarded(
             name, copied, lambda: port_line(feeds, side, turned), turned, None, placed
         )
     routed = each_its_own(name, border_copies(feeds, side, turned), copied)
@@ -164,7 +164,7 @@ def _around(entering: Entering, streams: Streams) -> Routed:
     last = typing.cast(isl.Set, streams.routed.objects[f"{away}_last"])
     way = (last, entering.taken.range(), found.side, entering.side, placed.grid)
     turned = turn(entering.side, placed.grid)
-    return copied_or_passed(
+    return copied_or_forwarded(
         name, around_routes(*way), lambda: around_line(*way), turned, None, placed
     )
 
@@ -182,7 +182,7 @@ def _filters(entering: Entering, spread: bool, before: Routed, placed: Placed) -
         for colour, interval in intervals.items()
         if interval is not None and _has_filter(colour, before, placed)
     }
-    copied = {colour: "_copied" if colour in before.passing else "" for colour in chosen}
+    copied = {colour: "_copied" if colour in before.forwarding else "" for colour in chosen}
     objects = {f"{colour}{copied[colour]}_filter": each for colour, each in chosen.items()}
     return Routed(objects=objects, filters=tuple(chosen))
 

@@ -73,7 +73,7 @@ def gathered(found: Gather) -> InTurn:
 
 
 def instructions_of(in_turn: InTurn | None) -> int:
-    """Return how many instructions send a departure at once: those of a gather pass others on."""
+    """Return how many instructions send a departure at once: those of a gather forward others."""
     if in_turn is None:
         return 1
     parts = map(isl.PwAff, (in_turn.before, in_turn.after))

@@ -1,11 +1,11 @@
-"""In which order PEs pass on a stream: that of the schedule in which they lag behind each other.
+"""In which order PEs forward a stream: that of the schedule in which they lag behind each other.
 
-    passing: {x: {order: {ff: "[t0 + y, t1 + x]"}}}
+    forwarding: {x: {order: {ff: "[t0 + y, t1 + x]"}}}
 
 A line of PEs is in the order of the skewed schedule of a statement if each PE uses an element first
 after all PEs before it that use it. That is checked for all elements and PEs at once. `order` has
 the times of skewed.isl, t those before PEs lag; `otherwise` says why a line has no such order. It
-is right all the same: no PE of a line writes what it passes on, so that no dependence, M (3),
+is right all the same: no PE of a line writes what it forwards, so that no dependence, M (3),
 leads along it, and a PE uses nothing before it has come.
 
 Paper    M Sec. III
@@ -35,7 +35,7 @@ if typing.TYPE_CHECKING:
 
 BEYOND = {"E": ("x < u", "y = v"), "W": ("u < x", "y = v"), "S": ("y < v", "x = u"),
           "N": ("v < y", "x = u")}
-"""By the side to which PEs pass on: when PE[u, v] lies farther than PE[x, y], and on its lane."""
+"""By the side to which PEs forward: when PE[u, v] lies farther than PE[x, y], and on its lane."""
 
 MOST_FOR_CHECK = 20_000_000
 """What the check of a line may take in isl's own unit; some seconds."""
@@ -48,7 +48,7 @@ OTHER = "PEs use it in another order"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """By statement, the times in whose order PEs use what they pass on; or why there are none."""
+    """By statement, the times in whose order PEs use what they forward; or why there are none."""
 
     order: Mapping[str, str]
     otherwise: Mapping[str, str]
@@ -64,7 +64,7 @@ class Skewed:
 
 
 class Ordering:
-    """The skewed schedule of a layer, for the lines along which its PEs pass on."""
+    """The skewed schedule of a layer, for the lines along which its PEs forward."""
 
     def __init__(self, inputs: Inputs, placement: isl.UnionMap) -> None:
         """Let the PEs of a mesh lag; `placement` is that of the PEs in which lines are."""
@@ -81,7 +81,7 @@ class Ordering:
                 self.skewed[name] = Skewed(statement=each, wanted=wanted[name], lag=lags[name])
 
     def of(self, tensor: str, taken: isl.Map, side: str, *, lanes: bool) -> Times:
-        """Return the order in which PEs { tensor[e] -> PE } pass it on to a side, by statement.
+        """Return the order in which PEs { tensor[e] -> PE } forward it to a side, by statement.
 
         Along their `lanes`, or else from lane to lane.
         """

@@ -10,7 +10,7 @@ import islpy as isl
 
 from stages.lair.layer import Layer
 from stages.layer.routes.returning import after_returns, layer_after_returns, returned_tensors
-from stages.layer.texts.graph import Arrival, Collection, Departure, Passing
+from stages.layer.texts.graph import Arrival, Collection, Departure, Forwarding
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping as LayerMapping
 from stages.mapping.machine import read_machine
@@ -49,14 +49,14 @@ class Placed:
 class Routed:
     """How streams are routed: the routes of colours, and all that routes.isl says of them.
 
-    `passing` are the lines of PEs that pass on a stream, `ways` the side to which those do that
+    `forwarding` are the lines of PEs that forward a stream, `ways` the side to which those do that
     pass it to others. `copied` would be the routes if routers copied; `filters` are the colours of
     which routers drop what their PEs do not want.
     """
 
     colours: Mapping[str, Routes] = field(default_factory=dict)
     objects: Mapping[str, Object] = field(default_factory=dict)
-    passing: Mapping[str, Passing] = field(default_factory=dict)
+    forwarding: Mapping[str, Forwarding] = field(default_factory=dict)
     ways: Mapping[str, str] = field(default_factory=dict)
     copied: Mapping[str, Routes] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ def joined(parts: Iterable[Routed]) -> Routed:
     return Routed(
         colours={name: each for part in every for name, each in part.colours.items()},
         objects={name: each for part in every for name, each in part.objects.items()},
-        passing={name: each for part in every for name, each in part.passing.items()},
+        forwarding={name: each for part in every for name, each in part.forwarding.items()},
         ways={name: each for part in every for name, each in part.ways.items()},
         copied={name: each for part in every for name, each in part.copied.items()},
         filters=tuple(colour for part in every for colour in part.filters),

@@ -13,8 +13,8 @@ import islpy as isl
 
 from stages.layer.routes.departing import with_departures
 from stages.layer.routes.entering import with_arrivals
+from stages.layer.routes.forwarded import line_colours
 from stages.layer.routes.ordering import Ordering
-from stages.layer.routes.passed_on import line_colours
 from stages.layer.routes.placed import Streams, read_placed
 from stages.poly.flow import Routes
 
@@ -36,20 +36,20 @@ def route_streams(inputs: Inputs) -> Streams:
 
 
 def _with_orders(inputs: Inputs, streams: Streams) -> Streams:
-    """Return the streams with the order of the skewed schedule in which PEs pass on each."""
+    """Return the streams with the order of the skewed schedule in which PEs forward each."""
     if not streams.routed.ways:
         return streams
     ordering = Ordering(inputs, streams.placed.adapted["placement"])
-    passing = dict(streams.routed.passing)
+    forwarding = dict(streams.routed.forwarding)
     for name, line, taken in _lines(streams):
         source = taken.get_tuple_name(isl.dim_type.in_)
         times = ordering.of(source, taken, streams.routed.ways[line], lanes=line == name)
-        passing[line] = replace(passing[line], order=times.order, otherwise=times.otherwise)
-    return replace(streams, routed=replace(streams.routed, passing=passing))
+        forwarding[line] = replace(forwarding[line], order=times.order, otherwise=times.otherwise)
+    return replace(streams, routed=replace(streams.routed, forwarding=forwarding))
 
 
 def _lines(streams: Streams) -> Iterator[tuple[str, str, isl.Map]]:
-    """Yield the arrivals that PEs pass on, their lines, and { tensor[e] -> PE } that take them."""
+    """Yield the arrivals that PEs forward, their lines, and { tensor[e] -> PE } that take them."""
     for name, arrival in streams.arrivals.items():
         source = arrival.returns or arrival.tensor
         taken = typing.cast(isl.Map, streams.routed.objects[f"{name}_taken"])
@@ -59,8 +59,8 @@ def _lines(streams: Streams) -> Iterator[tuple[str, str, isl.Map]]:
 
 
 def as_copied(streams: Streams) -> dict[str, Routes]:
-    """Return the routes of all colours if routers copied what PEs pass on."""
+    """Return the routes of all colours if routers copied what PEs forward."""
     routed = streams.routed
-    lines = {colour for name in routed.passing for colour in line_colours(name)}
+    lines = {colour for name in routed.forwarding for colour in line_colours(name)}
     others = {colour: routes for colour, routes in routed.colours.items() if colour not in lines}
     return {**routed.copied, **others}

@@ -14,7 +14,7 @@ may be full without harm
   full, or if the next chunk did not reach it, but waits at another PE with m steps and a full
   queue. What that queue sends first belongs to a step up to m, and all PEs of the lane have run
   these: it is on its way from the deepest one to the port, and there nothing waits for a task.
-  So it is where PEs pass chunks on, but not where copies come for one PE after another.
+  So it is where PEs forward chunks, but not where copies come for one PE after another.
 
 Else all sends of a PE together leave room in its queue, and where adapters let lanes pass in turn.
 What returns does not leave early, nor what waits for other departures; and where something returns,
@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.routes.collection import passed_on
+from stages.layer.routes.collection import find_forwarded
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.leading import Leading, Room, Steps, steps_of
 from stages.layer.streams.rows import choose_rows
@@ -76,7 +76,7 @@ def leads_of(
     found: dict[str, Early] = {}
     dense = {name: each for name, each in graph.departures.items() if each.sequences is None}
     returns = any(departure.returns is not None for departure in graph.departures.values())
-    in_turn = passed_on(graph.collections)
+    in_turn = find_forwarded(graph.collections)
     copies = any(arrival.copies for arrival in graph.arrivals.values())
     for name, departure in dense.items():
         steps = steps_of(writers[departure.tensor], graph)

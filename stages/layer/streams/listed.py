@@ -12,7 +12,7 @@ from dataclasses import replace
 import islpy as isl
 
 from stages.lair.layer import Carry, Statement, Tensor, writer_of
-from stages.layer.routes.collection import collecting_tasks, passed_on
+from stages.layer.routes.collection import collecting_tasks, find_forwarded
 from stages.layer.routes.leaving import summed_elements
 from stages.layer.streams import cutting
 from stages.layer.streams.plan import Plan, is_reacting, reacts, written
@@ -189,7 +189,7 @@ def _departure_tasks(plan: Plan) -> Iterator[Named]:
     """Yield the tasks of adapters that take what leaves, and all that send."""
     departures, collections = plan.streams.departures, plan.streams.collections
     for name, departure in departures.items():
-        if departure.collected and name not in passed_on(collections):
+        if departure.collected and name not in find_forwarded(collections):
             initial = _initial(departure.tensor, plan)
             yield from collecting_tasks(name, departure, initial)
     summed = {name: each for name, each in collections.items() if each.in_turn is None}

@@ -106,9 +106,9 @@ class InTurn:
 
     first: Annotated[tuple[str, ...], "the least outer indices of the rows that PEs send in turn"]
     rows: Annotated[tuple[str, ...], "how many rows there are, by outer index"]
-    before: Annotated[str, "elements of a row that a PE passes on before its own"]
+    before: Annotated[str, "elements of a row that a PE forwards before its own"]
     own: Annotated[str, "elements of a row that are its own"]
-    after: Annotated[str, "elements that it passes on then"]
+    after: Annotated[str, "elements that it forwards then"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +157,8 @@ Outgoing = Departure | Collection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passing:
-    """A line of PEs that pass on a stream."""
+class Forwarding:
+    """A line of PEs that forward a stream."""
 
     colours: Annotated[
         tuple[str, str], "a PE hears the first if its place is even, parity, else the second"
@@ -168,7 +168,7 @@ class Passing:
     order: Annotated[
         Mapping[str, str],
         "by statement, times of the skewed schedule, in whose order PEs use what those before them "
-        "pass on",
+        "forward",
     ] = field(default_factory=dict)
     otherwise: Annotated[Mapping[str, str], "by statement, why there is no such order"] = field(
         default_factory=dict
@@ -187,8 +187,8 @@ class Graph:
     collections: Annotated[
         Mapping[str, Collection], "the streams from adapter to adapter, of sums of a departure"
     ] = field(default_factory=dict)
-    passing: Annotated[
-        Mapping[str, Passing], "the streams that PEs pass on, since routers do not copy"
+    forwarding: Annotated[
+        Mapping[str, Forwarding], "the streams that PEs forward, since routers do not copy"
     ] = field(default_factory=dict)
     copied: Annotated[tuple[Colour, ...], "the colours if routers copied"] = ()
     tasks: Annotated[Mapping[str, Task], "what PEs run, in the order in which each does"]

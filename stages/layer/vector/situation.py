@@ -109,7 +109,7 @@ class Situation:
     def besides(self) -> int:
         """The instructions of a departure besides that which sends a PE's own part.
 
-        Those of a gather that pass on the elements of other PEs; where all of it leaves early, the
+        Those of a gather that forward the elements of other PEs; where all of it leaves early, the
         one that waits until it has left.
         """
         departures = self.files.graph.departures

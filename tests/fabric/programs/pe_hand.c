@@ -1,4 +1,4 @@
-/* PE program of role hand: four PEs add up the elements of two sequences, which they pass on. */
+/* PE program of role hand: four PEs add up the elements of two sequences, which they forward. */
 #include "pe.h"
 
 enum { X_EVEN, X_ODD };
@@ -32,7 +32,7 @@ static void pe_main(struct pe *pe)
     on_data(pe, in, on_x);
     on_control(pe, in, end_x);
     if (pe->x < 3)
-        pass_on(pe, in, out);
+        forward(pe, in, out);
 }
 
 const struct program program_hand = {

@@ -1,4 +1,4 @@
-/* PE program of role pass: four PEs keep eight elements that they pass on; PE 1 takes none. */
+/* PE program of role pass: four PEs keep eight elements that they forward; PE 1 takes none. */
 #include "pe.h"
 
 enum { X_EVEN, X_ODD };
@@ -37,7 +37,7 @@ static void pe_main(struct pe *pe)
     if (pe->x == 1)
         pass_by(pe, in, out);
     else if (pe->x < 3)
-        pass_on(pe, in, out);
+        forward(pe, in, out);
     restart(pe);
 }
 

@@ -1,6 +1,6 @@
-"""Routes of wavelets that PEs pass on to each other, where routers do not copy.
+"""Routes of wavelets that PEs forward to each other, where routers do not copy.
 
-A line of PEs passes on what enters at its one end. It is a line of sums, of flow.py or border.py,
+A line of PEs forwards what enters at its one end. It is a line of sums, of flow.py or border.py,
 run backwards: a PE at an even place listens to the even colour and sends on the odd one.
 
 Source   design, The machine; M Sec. I
@@ -22,8 +22,8 @@ class Line:
     """Routes by the parity of the listener, and { PE } that take part.
 
     All PEs of the line are `members`. Those that are `nearest` to the end at which it enters, if
-    any, listen to `entry` instead; else it enters on the colour of the parity `enters`. `passing`
-    ones send on what comes; of these, those `between` take nothing.
+    any, listen to `entry` instead; else it enters on the colour of the parity `enters`.
+    `forwarding` ones send on what comes; of these, those `between` take nothing.
     """
 
     even: Routes
@@ -31,7 +31,7 @@ class Line:
     entry: Routes
     members: isl.Set
     nearest: isl.Set
-    passing: isl.Set
+    forwarding: isl.Set
     between: isl.Set
     enters: int | None = None
 
@@ -58,7 +58,7 @@ def inward_line(takers: isl.Set, side: str, turned: isl.Map, first: int, *, spre
         entry=isl.UnionMap("{ }"),
         members=chain.members,
         nearest=taken.subtract(taken),
-        passing=chain.members.subtract(chain.starts),
+        forwarding=chain.members.subtract(chain.starts),
         between=chain.members.subtract(taken),
         enters=first % 2,
     )
@@ -74,7 +74,7 @@ def turning_line(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Lin
         entry=routes_of(turned, (ends, "ramp", "ramp")),
         members=chain.members,
         nearest=chain.ends,
-        passing=chain.members.subtract(chain.starts),
+        forwarding=chain.members.subtract(chain.starts),
         between=chain.members.subtract(takers.apply(turned.reverse())),
     )
 
@@ -94,7 +94,7 @@ def border_line(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") ->
         entry=backwards(chain.out),
         members=members,
         nearest=chain.ends,
-        passing=members.subtract(chain.starts),
+        forwarding=members.subtract(chain.starts),
         between=members.subtract(adapters),
     )
 

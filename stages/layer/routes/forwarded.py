@@ -1,13 +1,13 @@
-"""Streams that PEs pass on to each other, where the routers of a machine do not copy.
+"""Streams that PEs forward to each other, where the routers of a machine do not copy.
 
-    passing: {x: {colours: [x_even, x_odd], enters: x_even, parity: ...}}
+    forwarding: {x: {colours: [x_even, x_odd], enters: x_even, parity: ...}}
 
-Every stream of arrivals, and of what returns, has a line of PEs (stages/poly/passing.py). That no
-PE waits for ever: of the PEs in the earliest invocation, the last one of a line takes what comes,
-since nothing blocks a stream, nor a chunk, before its end, and so does each before it, since it
-may pass on; what a PE may not take yet keeps none of its other streams, nor its tasks, from going
-on. What returns is taken once the PE has done its part of it, for which it needs only what came
-before.
+Every stream of arrivals, and of what returns, has a line of PEs (stages/poly/forwarding.py). That
+no PE waits for ever: of the PEs in the earliest invocation, the last one of a line takes what
+comes, since nothing blocks a stream, nor a chunk, before its end, and so does each before it, since
+it may forward; what a PE may not take yet keeps none of its other streams, nor its tasks, from
+going on. What returns is taken once the PE has done its part of it, for which it needs only what
+came before.
 
 With `skew: false` the copies for one PE come after those for another: a PE takes all of its own, of
 each stream, whatever has come of the others.
@@ -21,9 +21,9 @@ import typing
 
 import islpy as isl
 
-from stages.layer.texts.graph import Passing
+from stages.layer.texts.graph import Forwarding
 from stages.poly.flow import Routes, parity
-from stages.poly.passing import Line
+from stages.poly.forwarding import Line
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
@@ -32,17 +32,17 @@ if typing.TYPE_CHECKING:
 SWAP = "{ [lane, depth] -> [depth, lane] }"
 
 
-def is_passed(side: str, mapping: Mapping) -> bool:
-    """Say whether PEs pass on what enters on a side; else each gets it from the port."""
+def is_forwarded(side: str, mapping: Mapping) -> bool:
+    """Say whether PEs forward what enters on a side; else each gets it from the port."""
     return mapping.skew in (True, "y" if side in "NS" else "x")
 
 
-def is_passed_along(side: str, sparse: bool, mapping: Mapping) -> bool:
-    """Say whether adapters on a side pass on what they spread.
+def is_forwarded_along(side: str, sparse: bool, mapping: Mapping) -> bool:
+    """Say whether adapters on a side forward what they spread.
 
     Not what is sparse, if their PEs get copies: of each, adapters need one themselves.
     """
-    return is_passed(SIDES[side].left, mapping) and (not sparse or is_passed(side, mapping))
+    return is_forwarded(SIDES[side].left, mapping) and (not sparse or is_forwarded(side, mapping))
 
 
 def position_names(name: str) -> list[str]:
@@ -65,16 +65,16 @@ def line_objects(name: str, line: Line) -> dict[str, isl.Set]:
     """Return what routes.isl says of the PEs of a line."""
     return {
         f"{name}_line": line.members,
-        f"{name}_passing": line.passing,
+        f"{name}_forwarding": line.forwarding,
         f"{name}_between": line.between,
         f"{name}_nearest": line.nearest,
     }
 
 
-def described(name: str, line: Line, turned: isl.Map, first: int | None) -> Passing:
+def described(name: str, line: Line, turned: isl.Map, first: int | None) -> Forwarding:
     """Return what tasks.yaml says of a line inwards from depth `first`, else along a border."""
     even, odd, enters = line_colours(name)
     if line.enters is not None:
         enters = (even, odd)[line.enters]
     along = turned.apply_range(isl.Map(SWAP)) if first is None else turned
-    return Passing(colours=(even, odd), enters=enters, parity=parity(along))
+    return Forwarding(colours=(even, odd), enters=enters, parity=parity(along))

@@ -1,4 +1,4 @@
-"""PEs pass on what they take, or get copies of their own, where routers do not copy."""
+"""PEs forward what they take, or get copies of their own, where routers do not copy."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def sparse(row):
 
 
 @pytest.mark.parametrize("invocations", [1, 3])
-def test_a_stream_is_passed_on_as_it_comes(library, row, invocations):
+def test_a_stream_is_forwarded_as_it_comes(library, row, invocations):
     x = np.arange(8, dtype="i4") - 3
     run = run_fabric(library, dense(row), machine(), {"x": x}, invocations)
     expected = np.tile(x, (4, 1))
@@ -45,19 +45,19 @@ def test_a_stream_is_passed_on_as_it_comes(library, row, invocations):
 
 
 @pytest.mark.parametrize("ramp", [0, 2])
-def test_passing_on_costs_the_ramps_of_each_pe_and_no_rate(library, row, ramp):
+def test_forwarding_costs_the_ramps_of_each_pe_and_no_rate(library, row, ramp):
     run = run_fabric(library, dense(row), machine(ramp=ramp), {"x": np.ones(8, "i4")})
     assert run.cycles == 8 + 3 * (2 * ramp + 2) + ramp + 2
 
 
-def test_tasks_pass_on_elements_and_ends(library, row):
+def test_tasks_forward_elements_and_ends(library, row):
     x = np.arange(16, dtype="i2").reshape(2, 8)
     run = run_fabric(library, sparse(row), machine(dispatch=5, ramp=1), {"x": x})
     np.testing.assert_array_equal(run.outputs["z"][0], np.tile(x.sum(axis=1), (4, 1)))
     assert run.delivered == 4 * (15 + 2)
 
 
-def test_a_task_is_charged_for_what_it_passes_on(library, row):
+def test_a_task_is_charged_for_what_it_forwards(library, row):
     x = np.ones((2, 8), "i2")
     cheap, dear = (
         run_fabric(library, sparse(row), machine(scalar=scalar), {"x": x}) for scalar in (0, 3)

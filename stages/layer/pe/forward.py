@@ -1,4 +1,4 @@
-"""What adapters do that add nothing to what they collect: they pass it on in turn, and keep none.
+"""What adapters do that add nothing to what they collect: they forward it in turn, and keep none.
 
     restart -> send_C -> complete
 
@@ -16,7 +16,7 @@ import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.gathering import configure_pass, in_turn_of
+from stages.layer.pe.gathering import configure_forward, in_turn_of
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Call, Pass
@@ -26,8 +26,8 @@ from stages.layer.pe.value_nodes import Address, Choice, Field, Nothing, Task
 from stages.poly.expression import Name, Value
 
 
-class Onward:
-    """Writes the function of the adapters that pass on one collection."""
+class Forwarder:
+    """Writes the function of the adapters that forward one collection."""
 
     def __init__(self, program: Program, name: str, lane: str, then: str) -> None:
         """Take the collection, the colour of a lane's elements, and the task that comes after."""
@@ -41,14 +41,14 @@ class Onward:
     def write(self) -> None:
         """Write the function, and configure its instructions."""
         body = Body(
-            name=self.function, comment=f"Pass on {self.described.tensor} along the border."
+            name=self.function, comment=f"Forward {self.described.tensor} along the border."
         )
         last = self.program.model.pes(f"{self.name}_last")
         body.hold(alternating(self.program, self.described, self.chain, last))
         lane = self.program.listen(self.lane)
         for part, pes, final in self._parts():
             vector = self.program.naming.of(f"{part}_{self.name}")
-            configure_pass(self.program, vector, self._type(), self.counts[part], pes)
+            configure_forward(self.program, vector, self._type(), self.counts[part], pes)
             inner, ends = body.block.when(holds(pes, self.chain)), holds(final, pes)
             then: Value = Task(self.then)
             then = then if ends is None else Choice(ends, then, Nothing())

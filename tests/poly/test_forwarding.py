@@ -3,8 +3,7 @@ import pytest
 
 from stages.poly.border import border_chain
 from stages.poly.flow import Routes, chain_routes
-from stages.poly.own_sequences import border_copies, copy_routes
-from stages.poly.passing import (
+from stages.poly.forwarding import (
     Line,
     backwards,
     border_line,
@@ -12,6 +11,7 @@ from stages.poly.passing import (
     port_line,
     turning_line,
 )
+from stages.poly.own_sequences import border_copies, copy_routes
 from stages.poly.side import SIDES, Rectangle, turn
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)
@@ -35,7 +35,7 @@ def test_a_lane_listens_and_sends_in_turn() -> None:
         "{ [PE[0, 1] -> N[]] -> ramp[]; [PE[0, 0] -> ramp[]] -> S[] }"
     ))
     assert line.members.is_equal(isl.Set("{ PE[0, y] : 0 <= y <= 2 }"))
-    assert line.passing.is_equal(isl.Set("{ PE[0, y] : 0 <= y <= 1 }"))
+    assert line.forwarding.is_equal(isl.Set("{ PE[0, y] : 0 <= y <= 1 }"))
     assert line.between.is_equal(isl.Set("{ PE[0, 1] }"))
     assert line.nearest.is_empty()
 
@@ -45,7 +45,7 @@ def test_what_was_spread_enters_at_the_ramp_of_its_adapter() -> None:
     assert line.odd.is_equal(isl.UnionMap(
         "{ [PE[0, 0] -> ramp[]] -> S[]; [PE[0, 1] -> N[]] -> ramp[] }"
     ))
-    assert line.even.is_empty() and line.passing.is_empty()
+    assert line.even.is_empty() and line.forwarding.is_empty()
 
 
 def test_what_enters_above_a_border_of_adapters_passes_them() -> None:
@@ -105,7 +105,7 @@ def test_what_turns_is_heard_first_by_the_pe_that_sends_it() -> None:
     assert line.even.is_equal(isl.UnionMap(
         "{ [PE[0, 1] -> ramp[]] -> S[]; [PE[0, 2] -> N[]] -> ramp[] }"
     ))
-    assert line.nearest.is_equal(line.passing) and line.between.is_empty()
+    assert line.nearest.is_equal(line.forwarding) and line.between.is_empty()
 
 
 def test_a_port_sends_copies_three_ways() -> None:
