@@ -26,8 +26,8 @@ send_y := { [i] : 0 <= i <= 13 } * context;
 
 send_y_access := [PE_Y] -> { [i] -> y[PE_Y, 13, i] : 0 <= i <= 13 } * context;
 
-lead_y_compression := [index0] -> { [i] -> index[index0 - 2, i] };
+early_send_y_compression := [index0] -> { [i] -> index[index0 - 2, i] };
 
-lead_y := [index0] -> { [i] : 2 <= index0 <= 14 and 0 <= i <= 13 } * context;
+early_send_y := [index0] -> { [i] : 2 <= index0 <= 14 and 0 <= i <= 13 } * context;
 
-lead_y_access := [PE_Y, index0] -> { [i] -> y[PE_Y, index0 - 2, i] : 2 <= index0 <= 15 and 0 <= i <= 13 } * context;
+early_send_y_access := [PE_Y, index0] -> { [i] -> y[PE_Y, index0 - 2, i] : 2 <= index0 <= 15 and 0 <= i <= 13 } * context;

@@ -27,8 +27,8 @@ send_y_known := { : } * context;
 
 send_y_access := [PE_Y] -> { index[i, j] -> y[PE_Y, i, j] : 0 <= i <= 13 and 0 <= j <= 13 } * context;
 
-lead_y := [index0] -> { index[i = index0 - 2, j] : 2 <= index0 <= 14 and 0 <= j <= 13 } * context;
+early_send_y := [index0] -> { index[i = index0 - 2, j] : 2 <= index0 <= 14 and 0 <= j <= 13 } * context;
 
-lead_y_known := [index0] -> { : 0 <= index0 <= 15 } * context;
+early_send_y_known := [index0] -> { : 0 <= index0 <= 15 } * context;
 
-lead_y_access := [PE_Y] -> { index[i, j] -> y[PE_Y, i, j] : 0 <= i <= 13 and 0 <= j <= 13 } * context;
+early_send_y_access := [PE_Y] -> { index[i, j] -> y[PE_Y, i, j] : 0 <= i <= 13 and 0 <= j <= 13 } * context;

@@ -34,14 +34,14 @@ send_y_south := { [i, j] : 0 <= i <= 3 and 0 <= j <= 1 } * context2;
 
 send_y_south_access := [PE_X] -> { [i, j] -> y[7, i + 4*(PE_X//2), j + 2*(PE_X mod 2)] : 0 <= i <= 3 and 0 <= j <= 1 } * context2;
 
-lead_y_north_compression := [index0] -> { [i, j] -> index[index0, i, j] };
+early_send_y_north_compression := [index0] -> { [i, j] -> index[index0, i, j] };
 
-lead_y_north := [index0, index1] -> { [i, j] : 0 <= index0 <= 2 and index1 = 7 and 0 <= i <= 3 and 0 <= j <= 1 } * context;
+early_send_y_north := [index0, index1] -> { [i, j] : 0 <= index0 <= 2 and index1 = 7 and 0 <= i <= 3 and 0 <= j <= 1 } * context;
 
-lead_y_north_access := [PE_X, index0] -> { [i, j] -> y[index0, i + 4*(PE_X//2), j + 2*(PE_X mod 2)] : 0 <= index0 <= 3 and 0 <= i <= 3 and 0 <= j <= 1 } * context;
+early_send_y_north_access := [PE_X, index0] -> { [i, j] -> y[index0, i + 4*(PE_X//2), j + 2*(PE_X mod 2)] : 0 <= index0 <= 3 and 0 <= i <= 3 and 0 <= j <= 1 } * context;
 
-lead_y_south_compression := [index0] -> { [i, j] -> index[index0, i, j] };
+early_send_y_south_compression := [index0] -> { [i, j] -> index[index0, i, j] };
 
-lead_y_south := [index0, index1] -> { [i, j] : 0 <= index0 <= 2 and index1 = 7 and 0 <= i <= 3 and 0 <= j <= 1 } * context2;
+early_send_y_south := [index0, index1] -> { [i, j] : 0 <= index0 <= 2 and index1 = 7 and 0 <= i <= 3 and 0 <= j <= 1 } * context2;
 
-lead_y_south_access := [PE_X, index0] -> { [i, j] -> y[4 + index0, i + 4*(PE_X//2), j + 2*(PE_X mod 2)] : 0 <= index0 <= 3 and 0 <= i <= 3 and 0 <= j <= 1 } * context2;
+early_send_y_south_access := [PE_X, index0] -> { [i, j] -> y[4 + index0, i + 4*(PE_X//2), j + 2*(PE_X mod 2)] : 0 <= index0 <= 3 and 0 <= i <= 3 and 0 <= j <= 1 } * context2;

@@ -37,14 +37,14 @@ send_y_south_known := { : } * context3;
 
 send_y_south_access := [PE_X] -> { index[i, j, k] -> y[4 + i, j + 4*(PE_X//2), k + 2*(PE_X mod 2)] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1 } * context3;
 
-lead_y_north := [index0, index1] -> { index[i = index0, j, k] : 0 <= index0 <= 2 and index1 = 7 and 0 <= j <= 3 and 0 <= k <= 1 } * context2;
+early_send_y_north := [index0, index1] -> { index[i = index0, j, k] : 0 <= index0 <= 2 and index1 = 7 and 0 <= j <= 3 and 0 <= k <= 1 } * context2;
 
-lead_y_north_known := [index0, index1] -> { : 0 <= index0 <= 3 and 0 <= index1 <= 7 } * context2;
+early_send_y_north_known := [index0, index1] -> { : 0 <= index0 <= 3 and 0 <= index1 <= 7 } * context2;
 
-lead_y_north_access := [PE_X] -> { index[i, j, k] -> y[i, j + 4*(PE_X//2), k + 2*(PE_X mod 2)] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1 } * context2;
+early_send_y_north_access := [PE_X] -> { index[i, j, k] -> y[i, j + 4*(PE_X//2), k + 2*(PE_X mod 2)] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1 } * context2;
 
-lead_y_south := [index0, index1] -> { index[i = index0, j, k] : 0 <= index0 <= 2 and index1 = 7 and 0 <= j <= 3 and 0 <= k <= 1 } * context3;
+early_send_y_south := [index0, index1] -> { index[i = index0, j, k] : 0 <= index0 <= 2 and index1 = 7 and 0 <= j <= 3 and 0 <= k <= 1 } * context3;
 
-lead_y_south_known := [index0, index1] -> { : 0 <= index0 <= 3 and 0 <= index1 <= 7 } * context3;
+early_send_y_south_known := [index0, index1] -> { : 0 <= index0 <= 3 and 0 <= index1 <= 7 } * context3;
 
-lead_y_south_access := [PE_X] -> { index[i, j, k] -> y[4 + i, j + 4*(PE_X//2), k + 2*(PE_X mod 2)] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1 } * context3;
+early_send_y_south_access := [PE_X] -> { index[i, j, k] -> y[4 + i, j + 4*(PE_X//2), k + 2*(PE_X mod 2)] : 0 <= i <= 3 and 0 <= j <= 3 and 0 <= k <= 1 } * context3;

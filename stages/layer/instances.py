@@ -27,7 +27,7 @@ from stages.layer.streams.invoked import (
     placed_on,
     read_sources,
 )
-from stages.layer.streams.leading import cuts_by
+from stages.layer.streams.stepped import cuts_by
 from stages.layer.texts.kinds import Carry, Compute, ForKind, Initialise, React, Store
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.cuts import chunks
@@ -129,7 +129,7 @@ INVOKED: ForKind[Sources, Invoked] = ForKind(
     compute=_compute,
     carry=_carry,
     send=moving.send,
-    lead=moving.lead,
+    early_send=moving.early_send,
     pack=moving.pack,
     relay=moving.relay,
     hear=moving.hear,

@@ -17,11 +17,11 @@ from dataclasses import replace
 
 from stages.layer.routes.colours import shared_colours
 from stages.layer.routes.routing import as_copied, route_streams
-from stages.layer.streams.leads import leads_of
+from stages.layer.streams.early_sends import choose_early_sends
 from stages.layer.streams.listed import arrivals_with_chunks, tasks_of, tensors_of
 from stages.layer.streams.plan import Plan, plan_of
 from stages.layer.texts.graph import Departure, Graph, graph_text
-from stages.layer.texts.kinds import Lead
+from stages.layer.texts.kinds import EarlySend
 from stages.mapping.explained import WIDTH
 from stages.poly.text import write_objects
 
@@ -61,7 +61,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     plan = plan_of(route_streams(inputs))
     objects = dict(plan.streams.routed.objects)
     return {
-        "tasks.yaml": graph_text(with_leads(task_graph(plan), plan)),
+        "tasks.yaml": graph_text(add_early_sends(task_graph(plan), plan)),
         "routes.isl": write_objects(_header(objects), objects),
     }
 
@@ -91,7 +91,7 @@ def task_graph(plan: Plan) -> Graph:
     )
 
 
-def with_leads(graph: Graph, plan: Plan) -> Graph:
+def add_early_sends(graph: Graph, plan: Plan) -> Graph:
     """Return a task graph with what leaves while its statement still runs.
 
     A task sends it, but rows, which their statement sends; what leaves early as a whole has no
@@ -99,13 +99,13 @@ def with_leads(graph: Graph, plan: Plan) -> Graph:
     """
     placed = plan.streams.placed
     writers = {s.target.tensor: s.name for s in placed.layer.statements}
-    leads = leads_of(graph, plan.flows, writers, placed.profile)
+    early_sends = choose_early_sends(graph, plan.flows, writers, placed.profile)
     departures: dict[str, Departure] = dict(graph.departures)
     tasks = dict(graph.tasks)
-    for name, lead in leads.items():
-        departures[name] = replace(departures[name], lead=lead)
-        if lead.rows is None:
-            tasks[f"lead_{name}"] = Lead(departure=name)
-            if lead.all:
+    for name, early in early_sends.items():
+        departures[name] = replace(departures[name], early=early)
+        if early.rows is None:
+            tasks[f"early_send_{name}"] = EarlySend(departure=name)
+            if early.all:
                 del tasks[f"send_{name}"]
     return replace(graph, departures=departures, tasks=tasks)

@@ -21,7 +21,7 @@ SET, OUT = isl.dim_type.set, isl.dim_type.out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lead:
+class Completed:
     """What leaves a PE early: [PE_X, PE_Y] -> { index[i] -> t[e] } and { index[i] -> step[k] }.
 
     `after` is the step after which an index leaves; those that it does not have leave at the end.
@@ -30,7 +30,7 @@ class Lead:
     at: isl.Map
     after: isl.Map
 
-    def leading(self, names: Sequence[str]) -> isl.Set:
+    def sent(self, names: Sequence[str]) -> isl.Set:
         """Return [PE_X, PE_Y, names] -> { index[i] } of what leaves after a step."""
         return bind_range(self.after, names)
 
@@ -40,7 +40,7 @@ class Lead:
         return self.at.domain().subtract(self.after.domain())
 
 
-def lead_of(order: isl.Map, last: isl.Map, stops: isl.Set, pes: isl.Set) -> Lead:
+def find_completed(order: isl.Map, last: isl.Map, stops: isl.Set, pes: isl.Set) -> Completed:
     """Return what leaves early of an order { t[e] -> [PE -> index[i]] }, after steps in `stops`.
 
     `last` is { t[e] -> [PE -> step[k]] }, the last step that adds to an element. It leaves after
@@ -52,16 +52,16 @@ def lead_of(order: isl.Map, last: isl.Map, stops: isl.Set, pes: isl.Set) -> Lead
     others = here.domain().subtract(here.intersect_range(at_pe(last).range()).domain())
     passing = isl.Map.from_domain_and_range(others, stops.lexmin())
     after = early.intersect_domain(here.domain()).union(passing).coalesce()
-    return Lead(at=at, after=after)
+    return Completed(at=at, after=after)
 
 
-def is_in_order(lead: Lead) -> bool:
+def is_in_order(completed: Completed) -> bool:
     """Say whether each index leaves after those before it."""
-    later = isl.Map.lex_lt(lead.at.domain().get_space())
-    steps = lead.after.reverse().apply_range(later).apply_range(lead.after)
-    if not steps.is_subset(isl.Map.lex_le(lead.after.range().get_space())):
+    later = isl.Map.lex_lt(completed.at.domain().get_space())
+    steps = completed.after.reverse().apply_range(later).apply_range(completed.after)
+    if not steps.is_subset(isl.Map.lex_le(completed.after.range().get_space())):
         return False
-    return lead.rest.apply(later).is_disjoint(lead.after.domain())
+    return completed.rest.apply(later).is_disjoint(completed.after.domain())
 
 
 def stops_of(last: isl.Map, box: Sequence[Sequence[int]]) -> Iterator[isl.Set]:

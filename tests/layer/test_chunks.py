@@ -175,7 +175,7 @@ def test_sums_that_wait_for_each_other_hold_up_no_arrival():
 
 
 @pytest.mark.parametrize(
-    ("layer", "task", "leaders", "follows"),
+    ("layer", "task", "triggers", "follows"),
     [
         ("statements_that_wait_for_others", "compute_g", ["x"], ["f_y"]),
         ("a_statement_that_is_held_up", "compute_g", None, None),
@@ -184,12 +184,12 @@ def test_sums_that_wait_for_each_other_hold_up_no_arrival():
         ("two_lengths_from_two_sides", "compute_f", ["x_west"], None),
     ],
 )
-def test_a_statement_goes_by_arrivals_and_along_with_others(layer, task, leaders, follows):
+def test_a_statement_goes_by_arrivals_and_along_with_others(layer, task, triggers, follows):
     described = build(*LAYERS[layer], "route").yaml("tasks.yaml")["tasks"][task]
-    assert (described.get("chunks"), described.get("follows")) == (leaders, follows)
+    assert (described.get("chunks"), described.get("follows")) == (triggers, follows)
 
 
-def test_streams_of_which_instances_need_other_indices_do_not_lead_together():
+def test_streams_of_which_instances_need_other_indices_do_not_trigger_together():
     layer = OUTER, mapping("1, 1", "f[i,j] -> PE[0, 0]", [X, U], "machine: wse2")
     described = build(*layer, "route").yaml("tasks.yaml")["tasks"]["compute_f"]
     assert described.get("chunks", ["x"]) == ["x"]
@@ -251,7 +251,7 @@ BY_ANOTHER = mapping(
         ((RELU, RAGGED), "x", "its indices are not one box on all PEs"),
         ((HELD_UP, BY_ANOTHER), "b", "no statement can begin with a part of it"),
     ],
-    ids=["it_takes_too_long", "pes_take_other_lengths", "others_lead"],
+    ids=["it_takes_too_long", "pes_take_other_lengths", "others_trigger"],
 )
 def test_the_task_graph_says_why_an_arrival_stays_whole(layer, arrival, why):
     described = build(*layer, "route").yaml("tasks.yaml")["arrivals"][arrival]

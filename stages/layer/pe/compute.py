@@ -84,7 +84,7 @@ def _write(computing: Computing) -> None:
     carried = tuple(Call(program.task(name)) for name in model.of_kind(kinds.Carry))
     program.add(complete_task("One part of this invocation is complete.", carried))
     computing.departures.write()
-    write_chunks(computing.chunks, computing.departures.leads)
+    write_chunks(computing.chunks, computing.departures.early_sends)
     for statement in _statements(model):
         _write_finish(computing, statement)
     for name, arrival in model.graph.arrivals.items():
@@ -162,7 +162,7 @@ def _wait(computing: Computing, block: Block, statement: str) -> None:
     _set(program, block, waiting(program, statement), [*streams, *[Number(1)] * before])
     stepping = computing.chunks.steps.get(statement)
     if stepping is not None and stepping.waits:
-        streams = _streams_of(program, statement, stepping.leaders)
+        streams = _streams_of(program, statement, stepping.triggers)
         _set(program, block, stepping.needs, [*streams, *[Number(1)] * stepping.others])
 
 

@@ -16,7 +16,7 @@ from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.gathering import Gatherer
 from stages.layer.pe.program import Program
-from stages.layer.pe.sent_early import Leads
+from stages.layer.pe.sent_early import EarlySends
 from stages.layer.pe.sequences import send_sequences
 from stages.layer.pe.statement_nodes import Call
 from stages.layer.pe.streams import alternating, flush, receive, send_sum
@@ -32,7 +32,7 @@ class Departures:
         """Take the program, in which nothing is sent yet."""
         self.program, self.model, self.naming = program, program.model, program.naming
         self.departures = program.model.graph.departures
-        self.leads = Leads(program)
+        self.early_sends = EarlySends(program)
         arrivals = self.model.graph.arrivals
         taken = {n: [f"{n}_taken"] for n, a in arrivals.items() if a.returns is None}
         self.turns = Turns(program, {n: self._parts(n) for n in self.departures} | taken)
@@ -62,7 +62,7 @@ class Departures:
 
     def progress(self, block: Block, statement: str, known: isl.Set) -> None:
         """Append what leaves after a step, of which the symbolic constants are `known`."""
-        self.leads.progress(block, statement, known)
+        self.early_sends.progress(block, statement, known)
 
     def counted(self) -> list[Value]:
         """Return whether each departure is one of the parts of an invocation on this PE."""

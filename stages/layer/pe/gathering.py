@@ -59,13 +59,13 @@ class Gatherer:
         self.end = then
         self.sent = program.naming.of(f"sent_{name}")
         self.then: Value = Task(then if self.is_whole else self.sent)
-        self.then = Nothing() if self.leads else self.then
+        self.then = Nothing() if self.is_early else self.then
         self.transfer = self._configure()
 
     @property
-    def leads(self) -> bool:
+    def is_early(self) -> bool:
         """Whether rows leave as soon as they are there; then all have left but their elements."""
-        return self.departure.lead is not None
+        return self.departure.early is not None
 
     @property
     def is_whole(self) -> bool:
@@ -108,7 +108,7 @@ class Gatherer:
             return
         self.program.hold(self.row)
         self._write_row()
-        if self.leads:
+        if self.is_early:
             self._end_rows(body)
             return
         rows = Operation("*", tuple(value(n, self.chain) for n in self.in_turn.rows))

@@ -21,7 +21,7 @@ from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.model import Model, holds
 from stages.layer.pe.program import Program
-from stages.layer.pe.sent_early import Leads
+from stages.layer.pe.sent_early import EarlySends
 from stages.layer.pe.statement_nodes import Assign, Call, Declare, Else, For, Gap, If, Receive
 from stages.layer.pe.transfer import COUNTER, TAKEN, Transfer
 from stages.layer.pe.value_nodes import Choice, Field, Group, Later, Less, Task
@@ -54,7 +54,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stepping:
-    """A statement that runs in steps: by chunks of its `leaders`.
+    """A statement that runs in steps: by chunks of its `triggers`.
 
     It takes the results of those that it `follows` step by step. What else it waits for are so many
     `others`, and all of some arrivals if it `waits`, counted by `needs`. `at` is the present step.
@@ -62,7 +62,7 @@ class Stepping:
 
     statement: str
     task: str
-    leaders: Sequence[str]
+    triggers: Sequence[str]
     follows: Sequence[str]
     others: int
     waits: bool
@@ -121,7 +121,7 @@ def _stepping(program: Program, task: str, described: kinds.Compute) -> Stepping
     return Stepping(
         statement=statement,
         task=task,
-        leaders=described.chunks,
+        triggers=described.chunks,
         follows=described.follows,
         others=others,
         waits=others > 0 or _reads_whole(program.model, statement, described.chunks),
@@ -131,18 +131,18 @@ def _stepping(program: Program, task: str, described: kinds.Compute) -> Stepping
     )
 
 
-def _reads_whole(model: Model, statement: str, leaders: Sequence[str]) -> bool:
-    """Say whether a statement reads an arrival that is not among its leaders."""
+def _reads_whole(model: Model, statement: str, triggers: Sequence[str]) -> bool:
+    """Say whether a statement reads an arrival that is not among its triggers."""
     reads = next(s.reads for s in model.layer.statements if s.name == statement)
     tensors = {access.tensor for access in reads}
     arrivals = model.graph.arrivals.items()
-    return any(a.tensor in tensors and name not in leaders for name, a in arrivals)
+    return any(a.tensor in tensors and name not in triggers for name, a in arrivals)
 
 
-def write_chunks(chunks: Chunks, leads: Leads) -> None:
+def write_chunks(chunks: Chunks, early_sends: EarlySends) -> None:
     """Write the step of each statement, and the task that takes a chunk of each arrival."""
     for stepping in chunks.steps.values():
-        _write_step(chunks, stepping, leads)
+        _write_step(chunks, stepping, early_sends)
     for cut in chunks.cuts.values():
         _write_chunk(chunks, cut)
 
@@ -156,7 +156,7 @@ def satisfy(chunks: Chunks, block: Block, statement: str) -> None:
     if stepping is None:
         return
     block.charge(scalar=1)
-    tests = [compared(stepping.at, "<", chunks.cuts[name].here) for name in stepping.leaders]
+    tests = [compared(stepping.at, "<", chunks.cuts[name].here) for name in stepping.triggers]
     ready = block.nest(If(compared(Less(stepping.needs), "==", 0)))
     ready.charge(scalar=len(tests))
     loop = ready.nest(For(stepping.at, Number(0), all_of(tests)), loop=1)
@@ -196,7 +196,7 @@ def _write_chunk(chunks: Chunks, cut: Cut) -> None:
     block.charge(scalar=2)
     block.add(Assign(cut.here, Operation("+", (number, Number(1)))))
     for stepping in chunks.steps.values():
-        if cut.name in stepping.leaders:
+        if cut.name in stepping.triggers:
             _run(chunks, block, cut, stepping)
     last = _go_on(chunks, block, cut)
     arrived = program.task(f"arrived_{cut.name}")
@@ -226,7 +226,7 @@ def _run(chunks: Chunks, block: Block, cut: Cut, stepping: Stepping) -> None:
     taken = model.pes(f"{cut.name}_taken")
     tests = [
         compared(chunks.cuts[other].here, ">", chunks.number)
-        for other in stepping.leaders
+        for other in stepping.triggers
         if other != cut.name and not taken.is_disjoint(model.pes(f"{other}_taken"))
     ]
     if stepping.waits:
@@ -258,15 +258,15 @@ def _unpack(chunks: Chunks, block: Block, cut: Cut) -> None:
             _given(inner, cut, number, loops)
 
 
-def _write_step(chunks: Chunks, stepping: Stepping, leads: Leads) -> None:
+def _write_step(chunks: Chunks, stepping: Stepping, early_sends: EarlySends) -> None:
     """Write what runs the instances of a step."""
     program, inner = chunks.program, Block()
     body = Body(name=stepping.step.name, comment=f"{stepping.statement} runs on what is here.")
     program.count(stepping.task)
     program.hold(stepping.at.name)
     run_task(program, inner, stepping.task, {})
-    leads.progress(inner, stepping.statement, program.model.known(stepping.task))
-    _given(body.block, chunks.cuts[stepping.leaders[0]], stepping.at, inner)
+    early_sends.progress(inner, stepping.statement, program.model.known(stepping.task))
+    _given(body.block, chunks.cuts[stepping.triggers[0]], stepping.at, inner)
     program.add(body)
 
 

@@ -21,38 +21,38 @@ from stages.layer.pe.streams import add_sum, alternating, configure_sum, outer_i
 from stages.layer.pe.transfer import COUNT, COUNTER, Transfer
 from stages.layer.pe.value_nodes import Field, Nothing
 from stages.layer.pe.work import transfer_loops
-from stages.layer.streams.leading import Steps, steps_of
+from stages.layer.streams.stepped import Steps, steps_of
 from stages.layer.texts.graph import Outgoing
 from stages.poly.bind import bind_set
 from stages.poly.expression import Name, Number, Operation, Value, compared
 
 
-class Leads:
+class EarlySends:
     """Writes what sends the elements that leave early, and says when it runs."""
 
     def __init__(self, program: Program) -> None:
         """Find the departures of which something leaves early, and configure their sends."""
         self.program, self.model, self.naming = program, program.model, program.naming
         departures = program.model.graph.departures
-        self.leads = {name: found.lead for name, found in departures.items() if found.lead}
-        self.early = {name: departures[name] for name in self.leads}
+        self.sends = {name: found.early for name, found in departures.items() if found.early}
+        self.early = {name: departures[name] for name in self.sends}
         self.gathered = {name for name, found in self.early.items() if found.by == "gather"}
         self.transfers = {n: self._transfer(n) for n in self.early if n not in self.gathered}
 
     def progress(self, block: Block, statement: str, known: isl.Set) -> None:
         """Append what is sent after a step, of which the symbolic constants are `known`."""
         for name, departure in self.early.items():
-            lead = self.leads[name]
-            if lead.statement != statement:
+            early = self.sends[name]
+            if early.statement != statement:
                 continue
-            leading = self._leading(name, statement)
-            if not leading.is_disjoint(known):
-                condition = holds(leading, known)
+            sending = self._sending(name, statement)
+            if not sending.is_disjoint(known):
+                condition = holds(sending, known)
                 if name in self.gathered:
-                    self._send_rows(block.when(condition), name, lead.rows or 0)
+                    self._send_rows(block.when(condition), name, early.rows or 0)
                     continue
                 inner = block.nest() if condition is None else block.when(condition)
-                self._send(inner, name, departure, known.intersect(leading))
+                self._send(inner, name, departure, known.intersect(sending))
 
     def end_sequence(self, body: Body, arrival: str) -> None:
         """Append the step to the next sequence, which returns unless it was the last one.
@@ -82,13 +82,13 @@ class Leads:
         """Say whether something leaves after sequences of an arrival."""
         return bool(self._steps(arrival))
 
-    def _leading(self, name: str, statement: str) -> isl.Set:
+    def _sending(self, name: str, statement: str) -> isl.Set:
         """Return the symbolic constants of PEs, and of the steps after which something leaves."""
         if name not in self.gathered:
-            return self.model.instance_set(f"lead_{name}").params()
+            return self.model.instance_set(f"early_send_{name}").params()
         steps = steps_of(statement, self.model.graph)
         assert steps is not None, "what leaves early does so after a step"
-        stops = bind_set(isl.Set(self.leads[name].after), steps.names)
+        stops = bind_set(isl.Set(self.sends[name].after), steps.names)
         return stops.intersect(self.model.pes(f"{name}_chain"))
 
     def _send_rows(self, block: Block, name: str, count: int) -> None:
@@ -104,13 +104,13 @@ class Leads:
 
     def _steps(self, arrival: str) -> list[Steps]:
         """Return the steps that are the sequences of an arrival, of which something leaves."""
-        statements = dict.fromkeys(lead.statement for lead in self.leads.values())
+        statements = dict.fromkeys(early.statement for early in self.sends.values())
         every = [steps_of(statement, self.model.graph) for statement in statements]
         return [s for s in every if s is not None and s.in_sequences and arrival in s.cuts]
 
     def _ends(self, name: str) -> tuple[isl.Set, isl.Set]:
         """Return the PEs of a departure from which something leaves early, and the first ones."""
-        pes = self.program.pes_of(self.model.known(f"lead_{name}"))
+        pes = self.program.pes_of(self.model.known(f"early_send_{name}"))
         chain, first = (self.model.pes(f"{name}_{part}") for part in ("chain", "first"))
         return chain.intersect(pes), first.intersect(pes)
 
@@ -120,8 +120,8 @@ class Leads:
         taken = Field(self.naming.of(f"{name}_sends"))
         transfer = Transfer(
             self.program,
-            f"lead_{name}",
-            slots=self.leads[name].sends or 0,
+            f"early_send_{name}",
+            slots=self.sends[name].sends or 0,
             slot=taken,
         )
         if transfer.packed:

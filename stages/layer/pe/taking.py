@@ -99,8 +99,8 @@ def _write_arrived(computing: Computing, name: str, arrival: Arrival) -> None:
             unpack(program, body.block, task)
     for statement in readers(model, arrival):
         stepping = computing.chunks.steps.get(statement)
-        leads = stepping is not None and name in stepping.leaders
-        count_down(computing, body.block, statement, steps=not leads)
+        is_trigger = stepping is not None and name in stepping.triggers
+        count_down(computing, body.block, statement, steps=not is_trigger)
     computing.departures.arrived(body.block, name)
     if is_carried(model, arrival):
         body.block.add(Call(Task("complete")))
@@ -129,11 +129,11 @@ def _write_reaction(program: Program, name: str, arrival: Arrival) -> None:
 
 def _write_end(computing: Computing, name: str, arrival: Arrival) -> None:
     """Write the control task that counts the sequences of a sparse stream."""
-    program, leads = computing.program, computing.departures.leads
+    program, early_sends = computing.program, computing.departures.early_sends
     end, comment = program.naming.of(f"end_{name}"), f"A sequence of {name} has ended."
     body = Body(name=end, comment=comment, kind="control")
-    if leads.has_sequences(name):
-        leads.end_sequence(body, name)
+    if early_sends.has_sequences(name):
+        early_sends.end_sequence(body, name)
     else:
         odometer(program, body.block, name, arrival.outer)
     body.block.add(BlockColour(program.listen(arrival.colour)))

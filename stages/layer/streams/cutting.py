@@ -21,7 +21,7 @@ import islpy as isl
 from stages.lair.layer import Layer, Statement
 from stages.lair.operations import LOOPED, operations_of
 from stages.layer.streams.chunks import Flows
-from stages.layer.streams.leaders import Leaders, elements
+from stages.layer.streams.triggers import Triggers, elements
 from stages.layer.texts.graph import Departure
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.colouring import share
@@ -98,7 +98,7 @@ class Cutter:
         layer: Layer,
         profile: Profile,
         flows: Flows,
-        leaders: Leaders,
+        triggers: Triggers,
         departures: Mapping[str, Departure],
         waiting: int,
     ) -> None:
@@ -107,10 +107,10 @@ class Cutter:
         `waiting` streams may wait for other PEs besides those that arrive. `whole` will say why
         arrivals are not cut.
         """
-        self.layer, self.profile, self.flows, self.leaders = layer, profile, flows, leaders
+        self.layer, self.profile, self.flows, self.triggers = layer, profile, flows, triggers
         self.leaving = {d.tensor for d in departures.values() if d.sequences is None}
-        self.free = profile.instruction_queue - 1 - self._together(leaders.boxes) - waiting
-        self.whole = {name: WHOLE if box else NO_BOX for name, box in leaders.boxes.items()}
+        self.free = profile.instruction_queue - 1 - self._together(triggers.boxes) - waiting
+        self.whole = {name: WHOLE if box else NO_BOX for name, box in triggers.boxes.items()}
 
     def cut(self) -> dict[str, Chunks]:
         """Return the chunks of the arrivals that are worth a cut, by their names."""
@@ -137,24 +137,24 @@ class Cutter:
 
     def _groups(self) -> Iterator[Group]:
         """Yield the groups: statements that go by one stream are in one."""
-        left = {name: set(by) for name, by in self.leaders.arrivals.items() if by}
+        left = {name: set(by) for name, by in self.triggers.arrivals.items() if by}
         while left:
             members = {next(iter(left))}
             arrivals = {a for s in members for a in left[s]}
             while more := {s for s in left if arrivals & left[s]} - members:
                 members |= more
                 arrivals |= {a for s in more for a in left[s]}
-            yield self._group(members, [n for n in self.leaders.boxes if n in arrivals])
+            yield self._group(members, [n for n in self.triggers.boxes if n in arrivals])
             left = {name: by for name, by in left.items() if name not in members}
 
     def _group(self, members: Set[str], arrivals: Sequence[str]) -> Group:
-        box = self.leaders.boxes[arrivals[0]]
-        assert box is not None, "leaders have a box"
+        box = self.triggers.boxes[arrivals[0]]
+        assert box is not None, "triggers have a box"
         statements = tuple(s for s in self.layer.statements if s.name in members)
         read = {access.tensor for s in statements for access in s.reads}
         others = [
             elements(other)
-            for name, other in self.leaders.boxes.items()
+            for name, other in self.triggers.boxes.items()
             if name not in arrivals and self.flows.arrivals[name].tensor in read
         ]
         return Group(
@@ -219,8 +219,8 @@ class Cutter:
         halves = next(cuts_of(group.box), None)
         if target not in self.leaving or halves is None:
             return 0
-        leaders = self.leaders.arrivals[statement.name]
-        if not self.flows.is_gradual(statement.name, dict.fromkeys(leaders, halves.of)):
+        triggers = self.triggers.arrivals[statement.name]
+        if not self.flows.is_gradual(statement.name, dict.fromkeys(triggers, halves.of)):
             return 0
         return self._spread(self.flows.lair["writes"].reverse().apply_range(placement), target)
 

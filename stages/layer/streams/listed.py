@@ -128,9 +128,9 @@ def tasks_of(plan: Plan) -> Iterator[Named]:
 
 def _steps(statement: Statement, plan: Plan) -> tuple[list[str], list[str]]:
     """Return by which arrivals a statement runs in steps, and after which statements each step."""
-    leaders = plan.leaders
-    by = [name for name in leaders.arrivals[statement.name] if name in plan.cuts]
-    return by, list(leaders.follows.get(statement.name, ())) if by else []
+    triggers = plan.triggers
+    by = [name for name in triggers.arrivals[statement.name] if name in plan.cuts]
+    return by, list(triggers.follows.get(statement.name, ())) if by else []
 
 
 def _starts(tensor: Tensor, plan: Plan) -> bool:

@@ -12,9 +12,19 @@ import islpy as isl
 from stages.layer.routes.leaving import leaving, leaving_name
 from stages.layer.streams.chunks import taken_chunks
 from stages.layer.streams.invoked import Invoked, Sources, filled, handed_on, moved, renamed
-from stages.layer.streams.leading import Leading, steps_of
+from stages.layer.streams.stepped import SteppedDeparture, steps_of
 from stages.layer.texts.graph import Departure, InTurn
-from stages.layer.texts.kinds import Clear, Collect, Hear, Lead, Pack, Receive, Relay, Send, Spread
+from stages.layer.texts.kinds import (
+    Clear,
+    Collect,
+    EarlySend,
+    Hear,
+    Pack,
+    Receive,
+    Relay,
+    Send,
+    Spread,
+)
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.cuts import of_chunk
 from stages.poly.order import at_index, at_pe, at_places, fixed_outer, on_side, relocated, taken_by
@@ -40,9 +50,9 @@ def send(sources: Sources, task: Send) -> Invoked:
     """
     stream = sources.graph.leaving[task.departure]
     order = _leaving(sources, task.departure, "chain")
-    early = stream.lead if isinstance(stream, Departure) else None
+    early = stream.early if isinstance(stream, Departure) else None
     if early is not None and early.sends is not None:
-        rest = _leading(sources, task.departure).lead.rest
+        rest = _stepped(sources, task.departure).completed.rest
         return replace(moved(order), instances=rest)
     if stream.in_turn is None:
         return moved(order)
@@ -59,24 +69,24 @@ def _own_rows(sources: Sources, tensor: str, order: isl.Map, rows: InTurn) -> In
     return Invoked(instances=at.domain(), known=at.domain().params(), access=at)
 
 
-def lead(sources: Sources, task: Lead) -> Invoked:
+def early_send(sources: Sources, task: EarlySend) -> Invoked:
     """{ index[i] : T[e] leaves after a step of its statement, with i }, and which T[e]."""
-    leading = _leading(sources, task.departure)
-    found = leading.lead
+    stepped = _stepped(sources, task.departure)
+    found = stepped.completed
     return Invoked(
-        instances=found.leading(leading.steps.names),
-        known=bind_set(leading.pes, PE_NAMES).intersect(leading.steps.known),
+        instances=found.sent(stepped.steps.names),
+        known=bind_set(stepped.pes, PE_NAMES).intersect(stepped.steps.known),
         access=found.at,
     )
 
 
-def _leading(sources: Sources, name: str) -> Leading:
+def _stepped(sources: Sources, name: str) -> SteppedDeparture:
     """Return what leaves early of a departure."""
     departure = sources.graph.departures[name]
-    assert departure.lead is not None, "something leaves early"
-    steps = steps_of(departure.lead.statement, sources.graph)
+    assert departure.early is not None, "something leaves early"
+    steps = steps_of(departure.early.statement, sources.graph)
     assert steps is not None, "what leaves early does so after a step"
-    return Leading(
+    return SteppedDeparture(
         flows=sources.flows,
         departure=departure,
         chain=isl.Set.from_union_set(sources.routes[f"{name}_chain"]),

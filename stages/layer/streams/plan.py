@@ -18,7 +18,7 @@ from stages.layer.routes.sharing import Held, held_tensors, waits_of
 from stages.layer.routes.waiting import waiting_of
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.cutting import Chunks, Cutter, most_together
-from stages.layer.streams.leaders import Leaders, leaders_of
+from stages.layer.streams.triggers import Triggers, find_triggers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Plan:
     held: Held
     waits: Mapping[str, Sequence[str]]
     flows: Flows
-    leaders: Leaders
+    triggers: Triggers
     cuts: Mapping[str, Chunks]
     whole: Mapping[str, str]
 
@@ -62,14 +62,14 @@ def _cut(
         arrivals=streams.arrivals, lair=placed.lair, adapted=placed.adapted, routes=objects
     )
     names = [s.name for s in placed.layer.statements if not is_reacting(s, streams)]
-    leaders = leaders_of(placed.layer, names, waits, held, flows)
-    flows = replace(flows, follows=leaders.follows)
+    triggers = find_triggers(placed.layer, names, waits, held, flows)
+    flows = replace(flows, follows=triggers.follows)
     chains = {n: typing.cast(isl.Set, objects[f"{n}_chain"]) for n in streams.departures}
     most = max(most_together(chains), waiting)
-    cutter = Cutter(placed.layer, placed.profile, flows, leaders, streams.departures, most)
+    cutter = Cutter(placed.layer, placed.profile, flows, triggers, streams.departures, most)
     cuts = cutter.cut()
     return Plan(
-        streams=streams, held=held, waits=waits, flows=flows, leaders=leaders,
+        streams=streams, held=held, waits=waits, flows=flows, triggers=triggers,
         cuts=cuts, whole=cutter.whole,
     )
 

@@ -1,6 +1,6 @@
 """After which steps rows of a gathered departure leave, while its statement still runs.
 
-All PEs of a lane send the same rows after a step, so that nothing comes to a stop; see leads.
+All PEs of a lane send the same rows after a step, so that nothing comes to a stop; see early_sends.
 
 Paper    V Sec. 4.2
 """
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.streams.leading import Leading, Room
+from stages.layer.streams.stepped import Room, SteppedDeparture
 from stages.layer.texts.graph import Early
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.bounds import constant_size, exact_bounds
-from stages.poly.completed import Lead, is_in_order, lead_of, stops_of
+from stages.poly.completed import Completed, find_completed, is_in_order, stops_of
 from stages.poly.compression import compress
 from stages.poly.least import greatest
 from stages.poly.order import taken_by
@@ -21,21 +21,21 @@ from stages.poly.pieces import from_domain
 from stages.poly.text import spell_object
 
 
-def choose_rows(leading: Leading, room: Room) -> Early | None:
+def choose_rows(stepped: SteppedDeparture, room: Room) -> Early | None:
     """Return after which steps how many rows leave; None if they all leave at the end.
 
     The last rows leave after the last step.
     """
-    outer = len(leading.departure.in_turn.rows) if leading.departure.in_turn else 0
-    if outer == 0 or not room.in_step or not leading.chain.is_subset(leading.pes):
+    outer = len(stepped.departure.in_turn.rows) if stepped.departure.in_turn else 0
+    if outer == 0 or not room.in_step or not stepped.chain.is_subset(stepped.pes):
         return None
     best = None
-    for stops in stops_of(leading.last, leading.steps.box):
-        lead = rows_after(leading, stops, outer)
-        count = _rows_each(lead, leading, stops)
+    for stops in stops_of(stepped.last, stepped.steps.box):
+        completed = rows_after(stepped, stops, outer)
+        count = _rows_each(completed, stepped, stops)
         if count is not None:
             best = Early(
-                statement=leading.steps.statement,
+                statement=stepped.steps.statement,
                 after=spell_object(stops),
                 all=True,
                 rows=count,
@@ -44,25 +44,25 @@ def choose_rows(leading: Leading, room: Room) -> Early | None:
     return best
 
 
-def rows_after(leading: Leading, stops: isl.Set, outer: int) -> Lead:
+def rows_after(stepped: SteppedDeparture, stops: isl.Set, outer: int) -> Completed:
     """Return { row[o] -> the first stop after which all elements of a row are there }."""
-    computed = leading.flows.lair["writes"].reverse()
-    computed = computed.apply_range(leading.flows.adapted["placement"])
-    own = isl.Map.from_union_map(from_domain(computed, leading.departure.tensor))
-    lead = lead_of(taken_by(leading.order, own), leading.last, stops, leading.pes)
-    late = _rows(lead.rest, outer)
-    after = greatest(_rows_of(lead.after, outer)).subtract_domain(late)
-    return Lead(at=_rows_of(lead.at, outer), after=after)
+    computed = stepped.flows.lair["writes"].reverse()
+    computed = computed.apply_range(stepped.flows.adapted["placement"])
+    own = isl.Map.from_union_map(from_domain(computed, stepped.departure.tensor))
+    completed = find_completed(taken_by(stepped.order, own), stepped.last, stops, stepped.pes)
+    late = _rows(completed.rest, outer)
+    after = greatest(_rows_of(completed.after, outer)).subtract_domain(late)
+    return Completed(at=_rows_of(completed.at, outer), after=after)
 
 
-def _rows_each(lead: Lead, leading: Leading, stops: isl.Set) -> int | None:
+def _rows_each(completed: Completed, stepped: SteppedDeparture, stops: isl.Set) -> int | None:
     """Return how many rows leave after each stop; None if that varies, or some do not leave."""
-    if lead.after.is_empty() or not is_in_order(lead) or not lead.rest.is_empty():
+    if completed.after.is_empty() or not is_in_order(completed) or not completed.rest.is_empty():
         return None
-    if not leading.is_alike(lead):
+    if not stepped.is_alike(completed):
         return None
-    elements = lead.leading(leading.steps.names)
-    known = bind_set(leading.chain, PE_NAMES).intersect(bind_set(stops, leading.steps.names))
+    elements = completed.sent(stepped.steps.names)
+    known = bind_set(stepped.chain, PE_NAMES).intersect(bind_set(stops, stepped.steps.names))
     bounds = exact_bounds(compress(elements).set, known)
     sizes = constant_size(bounds) if bounds.is_box else None
     if sizes is None or not known.is_subset(elements.params()):

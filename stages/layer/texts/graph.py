@@ -140,7 +140,7 @@ class Departure(Leaving):
         "the departures of which a PE has sent and taken back its parts before this one, and the "
         "arrivals that it has taken, or spread",
     ] = ()
-    lead: Annotated[Early | None, "what leaves while the statement still runs"] = None
+    early: Annotated[Early | None, "what leaves while the statement still runs"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,10 +97,10 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lead:
+class EarlySend:
     """Send what leaves early."""
 
-    kind: ClassVar[Literal["lead"]] = "lead"
+    kind: ClassVar[Literal["early_send"]] = "early_send"
     departure: DepartureName
 
 
@@ -163,14 +163,14 @@ Running = React | Compute
 Fills = Initialise | Clear
 """Tasks that give all of a local tensor one value."""
 
-Streams = Receive | Lead | Send | Pack | Hear | Spread | Collect
+Streams = Receive | EarlySend | Send | Pack | Hear | Spread | Collect
 """Tasks that move a whole stream, or a sequence, between the fabric and memory."""
 
-Sends = Send | Lead | Pack | Clear | Collect
+Sends = Send | EarlySend | Pack | Clear | Collect
 """Tasks of a departure, or of a collection."""
 
 Task = (
-    Initialise | React | Store | Receive | Compute | Carry | Send | Lead | Pack
+    Initialise | React | Store | Receive | Compute | Carry | Send | EarlySend | Pack
     | Relay | Hear | Spread | Clear | Collect
 )
 
@@ -186,7 +186,7 @@ class ForKind(typing.Generic[Context, Result]):
     compute: Callable[[Context, Compute], Result]
     carry: Callable[[Context, Carry], Result]
     send: Callable[[Context, Send], Result]
-    lead: Callable[[Context, Lead], Result]
+    early_send: Callable[[Context, EarlySend], Result]
     pack: Callable[[Context, Pack], Result]
     relay: Callable[[Context, Relay], Result]
     hear: Callable[[Context, Hear], Result]

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from stages.lair.grammar import parse_expression
 from stages.lair.operations import LOOPED, Operation, operations_of
-from stages.layer.texts.kinds import Fills, Lead, Pack, Runs, Send, Store, Streams
+from stages.layer.texts.kinds import EarlySend, Fills, Pack, Runs, Send, Store, Streams
 from stages.layer.vector.candidate import Candidate, NotPossibleError, RankError, configurations
 from stages.layer.vector.memory import extended
 from stages.layer.vector.situation import Situation
@@ -110,7 +110,7 @@ def _operations(situation: Situation, prefer: str | None) -> tuple[Operation, ..
         raise NotPossibleError("a single element is stored")
     if isinstance(task, Pack):
         raise NotPossibleError("zeros are left out")
-    if isinstance(task, Lead | Send):
+    if isinstance(task, EarlySend | Send):
         by = situation.files.graph.leaving[task.departure].by
         return (Operation(name="COPY" if by == "gather" else by.upper(), sources=("",)),)
     if isinstance(task, Runs):

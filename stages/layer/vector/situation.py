@@ -13,9 +13,9 @@ from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import (
     Clear,
     Collect,
+    EarlySend,
     Hear,
     Initialise,
-    Lead,
     React,
     Receive,
     Runs,
@@ -113,10 +113,10 @@ class Situation:
         one that waits until it has left.
         """
         departures = self.files.graph.departures
-        if not isinstance(self.task, Send | Lead) or self.task.departure not in departures:
+        if not isinstance(self.task, Send | EarlySend) or self.task.departure not in departures:
             return 0
         stream = departures[self.task.departure]
-        waits = stream.lead is not None and stream.lead.all
+        waits = stream.early is not None and stream.early.all
         return waits + instructions_of(stream.in_turn) - 1
 
     @cached_property
@@ -128,7 +128,7 @@ class Situation:
     def pes(self) -> isl.Set | None:
         """The PEs that have the instruction, [PE_X, PE_Y] -> { : PE }; None if all may."""
         pes = project_names(self.known, index_constants(self.known))
-        if not isinstance(self.task, Send | Lead):
+        if not isinstance(self.task, Send | EarlySend):
             return pes if isinstance(self.task, Runs | Receive | Initialise) else None
         chain = isl.Set.from_union_set(self.files.routes[f"{self.task.departure}_chain"])
         return pes.union(bind_set(chain, PE_NAMES))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stages.layer.texts.kinds import Fills, Lead
+from stages.layer.texts.kinds import EarlySend, Fills
 from stages.layer.vector import basis, configure, enumeration, exact, hull, lattice, nested, relaxed
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.situation import Situation
@@ -35,6 +35,6 @@ def ways_of(situation: Situation) -> dict[str, Way]:
     """
     if situation.runs:
         return WAYS
-    if isinstance(situation.task, Lead):
+    if isinstance(situation.task, EarlySend):
         return LEAD
     return FILL if isinstance(situation.task, Fills) else TRANSFER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stages.diagnose import UserError
-from stages.layer.streams.leading import Leading
+from stages.layer.streams.stepped import SteppedDeparture
 from tests.layer.built import build, function
 
 WINDOW = (
@@ -108,15 +108,15 @@ LAYERS = {
 }
 
 
-def lead_of(layer, departure="y"):
-    return build(*layer, "route").yaml("tasks.yaml")["departures"][departure].get("lead")
+def early_of(layer, departure="y"):
+    return build(*layer, "route").yaml("tasks.yaml")["departures"][departure].get("early")
 
 
 @pytest.mark.parametrize("layer", LAYERS.values(), ids=LAYERS)
 def test_all_values_are_right(layer):
     built = build(*layer, "simulate")
     departures = built.yaml("tasks.yaml")["departures"].values()
-    assert all("lead" in departure for departure in departures)
+    assert all("early" in departure for departure in departures)
     assert all(check["exact"] for check in built.results()["check"].values())
 
 
@@ -128,7 +128,7 @@ def test_a_row_leaves_once_the_last_row_that_it_needs_has_ended():
         "    if (index0 >= 2) {",
         "        CHARGE(pe, 0, 0, 1);",
         "        const int out = Y_EVEN;",
-        "        stream_send(pe, &my->lead_y, out, &my->y_local[index0][0], NULL);",
+        "        stream_send(pe, &my->early_send_y, out, &my->y_local[index0][0], NULL);",
         "    }",
         "    my->x_index0 = index0 + 1;",
         "    return;",
@@ -140,16 +140,16 @@ def test_a_row_leaves_once_the_last_row_that_it_needs_has_ended():
 
 
 def test_what_is_not_complete_in_order_leaves_at_the_end():
-    assert lead_of(window("index[7 - i, j]")) is None
-    assert lead_of(window("index[j, i]")) is None
+    assert early_of(window("index[7 - i, j]")) is None
+    assert early_of(window("index[j, i]")) is None
 
 
 def test_a_pe_sends_what_it_likes_where_all_of_its_lane_send_the_same():
-    assert lead_of(sums())["sends"] == 15
+    assert early_of(sums())["sends"] == 15
 
 
 def test_else_all_sends_find_room_in_its_queue():
-    assert lead_of(far())["sends"] <= 6
+    assert early_of(far())["sends"] <= 6
 
 
 def test_a_row_of_a_gather_is_sent_once_it_is_there():
@@ -158,9 +158,9 @@ def test_a_row_of_a_gather_is_sent_once_it_is_there():
 
 
 def test_the_fabric_would_stop_if_they_did_not(monkeypatch):
-    monkeypatch.setattr(Leading, "is_alike", lambda self, lead: True)
+    monkeypatch.setattr(SteppedDeparture, "is_alike", lambda self, completed: True)
     monkeypatch.setattr("stages.layer.pe.taking.give_room", lambda *given: None)
     layer = far("# without room\n")
-    assert lead_of(layer)["sends"] > 6
+    assert early_of(layer)["sends"] > 6
     with pytest.raises(UserError, match="the fabric stopped"):
         build(*layer, "simulate")

@@ -33,12 +33,12 @@ import islpy as isl
 
 from stages.layer.routes.collection import find_forwarded
 from stages.layer.streams.chunks import Flows
-from stages.layer.streams.leading import Leading, Room, Steps, steps_of
 from stages.layer.streams.rows import choose_rows
+from stages.layer.streams.stepped import Room, SteppedDeparture, Steps, steps_of
 from stages.layer.texts.graph import Early, Graph
 from stages.poly.bind import PE_NAMES, bind_set, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
-from stages.poly.completed import Lead, is_in_order, lead_of, stops_of
+from stages.poly.completed import Completed, find_completed, is_in_order, stops_of
 from stages.poly.compression import compress, keeps_order
 from stages.poly.expressed import condition_of
 from stages.poly.expression import operations
@@ -66,7 +66,7 @@ class Gain:
     saved: int
 
 
-def leads_of(
+def choose_early_sends(
     graph: Graph, flows: Flows, writers: Mapping[str, str], profile: Profile
 ) -> dict[str, Early]:
     """Return, by departure, what tasks.yaml says of what leaves early.
@@ -84,7 +84,9 @@ def leads_of(
             continue
         chain, first = (flows.routes[f"{name}_{part}"] for part in ("chain", "first"))
         type_ = graph.tensors[departure.tensor].type
-        leading = Leading(flows=flows, departure=departure, chain=chain, steps=steps, type=type_)
+        stepped = SteppedDeparture(
+            flows=flows, departure=departure, chain=chain, steps=steps, type=type_
+        )
         in_step = set(steps.cuts) == set(_taking_tasks(graph)) and not copies
         room = Room(
             sends=free_instructions(graph, profile) // len(dense),
@@ -94,9 +96,9 @@ def leads_of(
         chosen = None
         by_turns = departure.returns is not None or bool(departure.waits)
         waits = by_turns or (returns and not room.alone)
-        if not leading.is_mixed and not waits:
+        if not stepped.is_mixed and not waits:
             summed = departure.in_turn is None
-            chosen = _choose(leading, room, profile) if summed else choose_rows(leading, room)
+            chosen = _choose(stepped, room, profile) if summed else choose_rows(stepped, room)
         if chosen is not None:
             found[name] = chosen
     return found
@@ -118,19 +120,19 @@ def _taking_tasks(graph: Graph) -> list[str]:
     return [name for name, each in arrivals if each.sparse or each.chunks is not None]
 
 
-def _choose(leading: Leading, room: Room, profile: Profile) -> Early | None:
+def _choose(stepped: SteppedDeparture, room: Room, profile: Profile) -> Early | None:
     """Return the steps after which a departure is sent, and why; None if all leaves at the end."""
-    last, order, pes = leading.last, leading.order, leading.pes
+    last, order, pes = stepped.last, stepped.order, stepped.pes
     found = [
         gain
-        for stops in stops_of(last, leading.steps.box)
-        if (gain := _gain(stops, lead_of(order, last, stops, pes), leading, room, profile))
+        for stops in stops_of(last, stepped.steps.box)
+        if (gain := _gain(stops, find_completed(order, last, stops, pes), stepped, room, profile))
     ]
     best = best_of(found)
     if best is None:
         return None
     return Early(
-        statement=leading.steps.statement,
+        statement=stepped.steps.statement,
         after=best.after,
         all=best.all,
         sends=best.sends,
@@ -145,31 +147,31 @@ def best_of(found: Sequence[Gain]) -> Gain | None:
 
 
 def _gain(
-    stops: isl.Set, lead: Lead, leading: Leading, room: Room, profile: Profile
+    stops: isl.Set, completed: Completed, stepped: SteppedDeparture, room: Room, profile: Profile
 ) -> Gain | None:
     """Return whether all leaves early, in how many sends, and the cycles that are saved.
 
     None if it is out of order, or no boxes, or if there would be too many sends.
     """
-    if lead.after.is_empty() or not is_in_order(lead):
+    if completed.after.is_empty() or not is_in_order(completed):
         return None
-    names, elements = leading.steps.names, lead.leading(leading.steps.names)
-    whole = lead.rest.is_empty()
-    members = bind_set(leading.chain, PE_NAMES)
-    if not (whole or members.is_subset(lead.rest.params())):
+    names, elements = stepped.steps.names, completed.sent(stepped.steps.names)
+    whole = completed.rest.is_empty()
+    members = bind_set(stepped.chain, PE_NAMES)
+    if not (whole or members.is_subset(completed.rest.params())):
         return None
-    early, rest = _bounds(elements), _bounds(lead.rest)
+    early, rest = _bounds(elements), _bounds(completed.rest)
     if early is None or rest is None or fixed_size(rest, ()) is None:
         return None
     sent_after = project_names(elements.params(), PE_NAMES)
     sends = _count(sent_after, names)
-    if sends > room.sends and not (room.alone or (room.in_step and leading.is_alike(lead))):
+    if sends > room.sends and not (room.alone or (room.in_step and stepped.is_alike(completed))):
         return None
     each = profile.address + (0 if room.alone else profile.scalar)
     if fixed_size(early, names) is None:
         each += profile.configuration + RUN_TIME * profile.scalar
-    spent = sends * each + profile.scalar * _tests(sent_after, leading.steps)
-    hidden = leading.slack(profile) * (sends - 1) // sends
+    spent = sends * each + profile.scalar * _tests(sent_after, stepped.steps)
+    hidden = stepped.slack(profile) * (sends - 1) // sends
     elements_sent = count(elements) // count(elements.params()) * (sends - whole)
     saved = elements_sent - max(each, spent - hidden)
     after = spell_object(stops)

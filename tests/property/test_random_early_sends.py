@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from stages.layer.streams import cutting, leads
+from stages.layer.streams import cutting, early_sends
 from tests.property.layers import RandomLayer, examine
 
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 200))]
@@ -99,13 +99,13 @@ def force(rng, monkeypatch):
         return rng.choice(given) if given else None
 
     monkeypatch.setattr(cutting.Cutter, "_best", cut)
-    monkeypatch.setattr(leads, "best_of", choose)
+    monkeypatch.setattr(early_sends, "best_of", choose)
 
 
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_leaves_early_is_right(seed, workspace, monkeypatch):
-    rng, folder = random.Random(seed), workspace / f"leads{seed}"
+    rng, folder = random.Random(seed), workspace / f"early_sends{seed}"
     Rows(rng).layer().write(folder)
     force(rng, monkeypatch)
     outcome = examine(folder)

@@ -20,7 +20,7 @@ from stages.layer.streams.chunks import Flows
 from stages.layer.texts.graph import Arrival, Chunks, Departure, Graph
 from stages.layer.texts.kinds import Compute, React
 from stages.poly.bind import PE_NAMES, bind_range, index_names, unbind_set
-from stages.poly.completed import Lead, lead_of
+from stages.poly.completed import Completed, find_completed
 from stages.poly.number import count, most_points
 from stages.poly.pieces import maps_of
 
@@ -134,7 +134,7 @@ def _sequence_steps(statement: str, arrivals: Mapping[str, Arrival]) -> Steps | 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leading:
+class SteppedDeparture:
     """What leaves of one departure, and the steps of the statement that writes it."""
 
     flows: Flows
@@ -167,10 +167,10 @@ class Leading:
         return self.steps.in_sequences and not all(a.is_disjoint(b) for a, b in pairs)
 
     @property
-    def lead(self) -> Lead:
+    def completed(self) -> Completed:
         """Return what leaves after which steps, as tasks.yaml says."""
-        assert self.departure.lead is not None, "something leaves early"
-        return lead_of(self.order, self.last, isl.Set(self.departure.lead.after), self.pes)
+        assert self.departure.early is not None, "something leaves early"
+        return find_completed(self.order, self.last, isl.Set(self.departure.early.after), self.pes)
 
     def slack(self, profile: Profile) -> int:
         """Return the cycles in which a PE waits for chunks, roughly; none for sequences."""
@@ -184,8 +184,8 @@ class Leading:
         taking = STEP * profile.scalar * count(self.steps.known)
         return max(0, arriving - instances // profile.lanes[self.type] - taking)
 
-    def is_alike(self, lead: Lead) -> bool:
+    def is_alike(self, completed: Completed) -> bool:
         """Say whether all PEs of a lane send the same after the same steps."""
-        sent = unbind_set(lead.after.wrap(), "PE", PE_NAMES)
+        sent = unbind_set(completed.after.wrap(), "PE", PE_NAMES)
         lane = isl.Map(LANES[self.departure.side])
         return lane.intersect_domain(self.pes).apply_range(sent).is_subset(sent)

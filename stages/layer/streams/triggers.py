@@ -20,7 +20,7 @@ from stages.poly.cuts import IndexBox, index_box
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaders:
+class Triggers:
     """By statement, the arrivals that it goes by, and the statements that it goes along with.
 
     `boxes` are those of the dense arrivals; None where the indices of one are no box.
@@ -31,14 +31,14 @@ class Leaders:
     boxes: Mapping[str, IndexBox | None]
 
 
-def leaders_of(
+def find_triggers(
     layer: Layer,
     computing: Sequence[str],
     waits: Mapping[str, Sequence[str]],
     held: Collection[str],
     flows: Flows,
-) -> Leaders:
-    """Return the leaders of the statements that are `computing` on memory.
+) -> Triggers:
+    """Return the triggers of the statements that are `computing` on memory.
 
     `waits` are the statements for which one waits on its PE; they come before it. What writes a
     tensor that is `held` by another goes along with no statement, for these may still read it.
@@ -46,7 +46,7 @@ def leaders_of(
     finder = _Finder(layer, computing, waits, held, flows)
     for statement in layer.statements:
         finder.find(statement)
-    return Leaders(arrivals=finder.found, follows=finder.follows, boxes=finder.boxes)
+    return Triggers(arrivals=finder.found, follows=finder.follows, boxes=finder.boxes)
 
 
 def elements(box: IndexBox | None) -> int:
@@ -73,29 +73,29 @@ class _Finder:
         self.held_up: set[str] = set()
 
     def find(self, statement: Statement) -> None:
-        """Find the leaders of a statement; those of all that it waits for are found."""
+        """Find the triggers of a statement; those of all that it waits for are found."""
         name, read = statement.name, {access.tensor for access in statement.reads}
         arriving = [n for n, a in self.flows.arrivals.items() if a.tensor in read]
         before = [other for other in self.waits.get(name, ()) if other in self.late]
         followed = [b for b in before if self.targets[b] in read and b not in self.held_up]
         followed = [] if self.targets[name] in self.held else followed
         if name not in self.computing or len(followed) < len(before):
-            leaders: list[str] = []
+            triggers: list[str] = []
         elif followed:
-            leaders = self._common(followed)
+            triggers = self._common(followed)
         else:
-            leaders = self._own(name, arriving)
-        self.found[name] = leaders
-        if leaders and followed:
+            triggers = self._own(name, arriving)
+        self.found[name] = triggers
+        if triggers and followed:
             self.follows[name] = followed
         if arriving or before:
             self.late.add(name)
-        alone = set(arriving) <= set(leaders) and before == list(self.waits.get(name, ()))
-        if not leaders or not alone:
+        alone = set(arriving) <= set(triggers) and before == list(self.waits.get(name, ()))
+        if not triggers or not alone:
             self.held_up.add(name)
 
     def _common(self, followed: Sequence[str]) -> list[str]:
-        """Return the leaders of statements that have the same ones."""
+        """Return the triggers of statements that have the same ones."""
         first, *others = (self.found[name] for name in followed)
         return first if all(other == first for other in others) else []
 
