@@ -64,7 +64,7 @@ class Layer:
     A statement comes after those that define what it reads. `internals` go from one statement to
     others; `delayed` are what others were some invocations ago, and zero before the first.
     `carries` stand in the order in which they happen: a tensor gives its value before it changes.
-    `returned` are results by the names that they have where they come back, once that is known.
+    `fed_back` are results by the names that they have where they come back, once that is known.
     """
 
     name: str
@@ -74,12 +74,12 @@ class Layer:
     internals: tuple[Tensor, ...] = ()
     delayed: tuple[Tensor, ...] = ()
     carries: tuple[Carry, ...] = ()
-    returned: tuple[Tensor, ...] = ()
+    fed_back: tuple[Tensor, ...] = ()
 
     @property
     def tensors(self) -> dict[str, Tensor]:
         """All tensors by name, inputs first."""
-        every = (*self.inputs, *self.outputs, *self.internals, *self.delayed, *self.returned)
+        every = (*self.inputs, *self.outputs, *self.internals, *self.delayed, *self.fed_back)
         return {tensor.name: tensor for tensor in every}
 
 

@@ -2,7 +2,7 @@
 
 Paper    V Sec. 4.2, (5) (6) (10)
 Reads    layer.yaml, lair.isl, placement.isl
-Writes   adapted.isl    target, grid, placement, sources, arrivals, departures; returns
+Writes   adapted.isl    target, grid, placement, sources, arrivals, departures; feedback
 Assumes  the placement is total, single-valued and inside the target.
 Ensures  PE[0, 0] is the first computing PE; every element that a PE needs arrives on its row or
          column; every element that leaves is computed on the row or column of its port, or of the
@@ -38,8 +38,8 @@ PARTS_HEADER = """
 T_side_partN: the ports at which elements of a tensor that comes in several streams are taken."""
 
 RETURNS_HEADER = """
-returns: { T_back[e] -> T[e] } of what is needed elsewhere than where it is computed: T_back
-departs, and arrives again. reads, carried: those of lair.isl, with T_back."""
+feedback: { T_feedback[e] -> T[e] } of what is needed elsewhere than where it is computed:
+T_feedback departs, and arrives again. reads, carried: those of lair.isl, with T_feedback."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -53,6 +53,6 @@ def run(inputs: Inputs) -> dict[str, str]:
     header = HEADER + COLLECTED_HEADER if "collected" in objects else HEADER
     if any("_part" in name for name in objects):
         header += PARTS_HEADER
-    if "returns" in objects:
+    if "feedback" in objects:
         header += RETURNS_HEADER
     return {"adapted.isl": write_objects(header, objects)}

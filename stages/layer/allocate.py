@@ -16,8 +16,8 @@ import islpy as isl
 
 from stages.diagnose import working_on
 from stages.layer.routes.arriving import arriving
+from stages.layer.routes.feedback import apply_feedback
 from stages.layer.routes.leaving import leaving_name, summed_elements
-from stages.layer.routes.returning import after_returns
 from stages.layer.texts.graph import Arrival, Collection, read_graph
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
@@ -68,7 +68,7 @@ def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.M
 def accessed_elements(inputs: Inputs) -> isl.UnionMap:
     """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, V (7)."""
     adapted = inputs.objects("adapted.isl")
-    lair = after_returns(inputs.objects("lair.isl"), adapted)
+    lair = apply_feedback(inputs.objects("lair.isl"), adapted)
     graph, routes = read_graph(inputs), inputs.objects("routes.isl")
     placement = adapted["placement"]
     needed, computed = needed_elements(lair, placement), computed_elements(lair, placement)

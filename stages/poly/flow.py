@@ -84,20 +84,21 @@ def chain_routes(
     first: int,
     *,
     collect: bool = False,
-    turns: bool = False,
+    feeds_back: bool = False,
 ) -> Chain:
     """Return the routes of sums that flow outwards along their lane, from the deepest PE on.
 
     Every PE from depth `first` to the deepest one that sums takes part. A PE at an even depth sends
     on the even colour and listens to the odd one. Borders above `first` only forward sums, or
-    their adapters collect them. If the stream `turns`, PEs at depth `first` send on another colour.
+    their adapters collect them. If the stream `feeds_back`, PEs at depth `first` send on another
+    colour.
     """
     outwards = isl.Map(f"{{ [lane, depth] -> [lane, d] : {first} <= d <= depth }}")
     members = summing.apply(outwards)
     starts = _deepest(members)
     way = (SIDES[side].far, "ramp" if collect else side)
     ends = members.intersect(isl.Set(f"{{ [lane, {first}] }}"))
-    senders = members.subtract(ends) if turns else members
+    senders = members.subtract(ends) if feeds_back else members
     above = ends.intersect(senders).apply(
         isl.Map(f"{{ [lane, depth] -> [lane, d] : 0 <= d < {first} }}")
     )
@@ -114,7 +115,7 @@ def chain_routes(
     )
 
 
-def turning_routes(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Routes:
+def feedback_routes(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Routes:
     """Return the routes of a stream that PEs at depth `first` send inwards along their lanes.
 
     From their ramp to that of those who take it, themselves included.

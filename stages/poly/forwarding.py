@@ -64,9 +64,9 @@ def inward_line(takers: isl.Set, side: str, turned: isl.Map, first: int, *, spre
     )
 
 
-def turning_line(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Line:
+def feedback_line(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Line:
     """Return the line of each lane whose PE at depth `first` sends the stream, to itself first."""
-    chain = chain_routes(takers, side, turned, first, turns=True)
+    chain = chain_routes(takers, side, turned, first, feeds_back=True)
     ends = chain.ends.apply(turned)
     return Line(
         even=backwards(chain.even),

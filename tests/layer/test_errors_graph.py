@@ -111,7 +111,7 @@ hint: rename a node
 """
 
 
-def test_one_result_that_returns_fills_the_queue_of_instructions(graph: LayerFolder) -> None:
+def test_one_result_that_is_fed_back_fills_the_queue_of_instructions(graph: LayerFolder) -> None:
     graph.edit("ff.lair", "b[i] = relu(a[i])", "b[i] = relu(a[7 - i])")
     graph.write("layer.yaml", LAYER + "machine: {profile: wse2, instruction_queue: 2}\n")
     assert graph.error() == """\

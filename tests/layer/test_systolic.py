@@ -5,8 +5,8 @@ import pytest
 
 from tests.e2e.sanitized import run_sanitized, sanitizer
 from tests.layer.built import MV, build
+from tests.layer.test_feedback import TWO as RETURNING, layer, way
 from tests.layer.test_graph_values import right
-from tests.layer.test_returning import TWO as RETURNING, layer, way
 from tests.layer.test_several_ports import ARRIVALS, LEAVES, TARGET
 
 TWO = """lair two<T=float16>(M=8, N=12): T A[M][N], T B[M][N], T x[N], T u[N] -> T y[M], T z[M]
@@ -94,14 +94,14 @@ RETURNS = {
 
 @pytest.mark.parametrize("sides", RETURNS)
 @pytest.mark.parametrize("skew", ["true", "false"])
-def test_what_returns_is_forwarded(sides, skew):
+def test_what_is_fed_back_is_forwarded(sides, skew):
     *places, port = RETURNS[sides]
     leaves = f'tensors: {{z: {{leaves: "{{ z[i] -> {port} }}"}}}}\n' if port else ""
     mapping = layer(*places, f"{leaves}machine: systolic\nskew: {skew}\n")
     built = build(RETURNING, mapping, "simulate")
     right(built)
     assert way(built) == sides
-    assert "y_back" in built.yaml("tasks.yaml")["forwarding"]
+    assert "y_feedback" in built.yaml("tasks.yaml")["forwarding"]
     copied = build(RETURNING, layer(*places, leaves), "simulate").results()
     assert built.results()["multicast"]["cycles"] == copied["cycles"]["simd"]
 

@@ -1,10 +1,10 @@
-"""Routes of what returns: back along a lane, and from one border to another."""
+"""Routes of what is fed back: back along a lane, and from one border to another."""
 
 import islpy as isl
 import pytest
 
 from stages.poly.corners import around_routes
-from stages.poly.flow import turning_routes
+from stages.poly.flow import feedback_routes
 from stages.poly.side import SIDES, Rectangle, turn
 
 GRID = Rectangle(left=0, top=0, right=4, bottom=3)
@@ -59,6 +59,6 @@ def test_one_border_goes_to_those_of_the_same_and_of_the_next_sides(leaves, send
 
 def test_the_first_pe_of_a_lane_sends_back_to_all_that_take_it_itself_included():
     takers = isl.Set("{ [lane, depth] : lane = 1 and 1 <= depth <= 3 and depth != 2 }")
-    routes = turning_routes(takers, "E", turn("E", GRID), 1)
+    routes = feedback_routes(takers, "E", turn("E", GRID), 1)
     assert reached(routes, 3, 1) == [(1, 1), (3, 1)]
     assert reached(routes, 4, 1) == []

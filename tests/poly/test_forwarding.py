@@ -7,9 +7,9 @@ from stages.poly.forwarding import (
     Line,
     backwards,
     border_line,
+    feedback_line,
     inward_line,
     port_line,
-    turning_line,
 )
 from stages.poly.own_sequences import border_copies, copy_routes
 from stages.poly.side import SIDES, Rectangle, turn
@@ -99,7 +99,7 @@ def test_routers_that_hand_over_have_two_positions() -> None:
 
 
 def test_what_turns_is_heard_first_by_the_pe_that_sends_it() -> None:
-    line = turning_line(isl.Set("{ [0, 1]; [0, 2] }"), "N", NORTH, 1)
+    line = feedback_line(isl.Set("{ [0, 1]; [0, 2] }"), "N", NORTH, 1)
     assert line.entry.is_equal(isl.UnionMap("{ [PE[0, 1] -> ramp[]] -> ramp[] }"))
     assert line.odd.is_empty()
     assert line.even.is_equal(isl.UnionMap(

@@ -4,8 +4,8 @@
 
 `waiting_S` counts the streams, and the statements, that statement S still needs, `unfinished` the
 statements and the departures of an invocation, and the streams that it keeps for later. Nothing of
-the next invocation is taken before `restart`, and nothing of what returns before the PE has done
-its own part: what waits for other PEs must not fill its queue of instructions
+the next invocation is taken before `restart`, and nothing of what is fed back before the PE has
+done its own part: what waits for other PEs must not fill its queue of instructions
 (layer/routes/waiting.py).
 
 Paper    V Sec. 3, 4.2
@@ -145,7 +145,7 @@ def _write_restart(computing: Computing) -> None:
     for name, arrival in arrivals.items():
         if arrival.chunks is not None:
             begin_chunks(program, block, computing.chunks.cuts[name])
-        if arrival.returns is None:
+        if arrival.feedback is None:
             here = program.when(block, model.pes(f"{name}_taken"))
             listen_again(computing, here, name, arrival)
     for statement in _statements(model):

@@ -2,8 +2,8 @@
 
     finish_S -> send_N -> complete
 
-for every departure N of the target of a statement S. What returns is taken meanwhile, not before:
-what waits for other PEs must not fill the queue of instructions (layer/routes/waiting.py).
+for every departure N of the target of a statement S. What is fed back is taken meanwhile, not
+before: what waits for other PEs must not fill the queue of instructions (layer/routes/waiting.py).
 
 Paper    V Sec. 4.2
 """
@@ -34,7 +34,7 @@ class Departures:
         self.departures = program.model.graph.departures
         self.early_sends = EarlySends(program)
         arrivals = self.model.graph.arrivals
-        taken = {n: [f"{n}_taken"] for n, a in arrivals.items() if a.returns is None}
+        taken = {n: [f"{n}_taken"] for n, a in arrivals.items() if a.feedback is None}
         self.turns = Turns(program, {n: self._parts(n) for n in self.departures} | taken)
 
     def write(self) -> None:
@@ -57,7 +57,7 @@ class Departures:
 
     def arrived(self, block: Block, arrival: str) -> None:
         """Append that departures wait for an arrival no more, or for the one that it is."""
-        away = (name for name, d in self.departures.items() if d.returns == arrival)
+        away = (name for name, d in self.departures.items() if d.feedback == arrival)
         self.turns.done(block, next(away, arrival))
 
     def progress(self, block: Block, statement: str, known: isl.Set) -> None:
@@ -70,7 +70,7 @@ class Departures:
 
     def _parts(self, name: str) -> list[str]:
         """Return the PEs that send a departure, and those that take what comes back of it."""
-        back = self.departures[name].returns
+        back = self.departures[name].feedback
         return [f"{name}_chain", *([] if back is None else [f"{back}_taken"])]
 
     def _begin(self, block: Block, name: str) -> None:
@@ -78,7 +78,7 @@ class Departures:
         chain, *taken = map(self.model.pes, self._parts(name))
         self.program.when(block, chain).add(Call(self.program.task(f"send_{name}")))
         for pes in taken:
-            back = str(self.departures[name].returns)
+            back = str(self.departures[name].feedback)
             arrived, here = self.naming.of(f"arrived_{back}"), self.program.when(block, pes)
             for task in self.model.of_kind(kinds.Receive, arrival=back):
                 receive(self.program, here, task, back, arrived)

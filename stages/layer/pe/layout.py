@@ -33,7 +33,7 @@ def layout_of(model: Model, programs: Sequence[Program]) -> Layout:
             _first(model, number): _colour(model, number)
             for number in sorted(set(model.numbers.values()))
         },
-        arrivals={n: _arrival(model, n, a) for n, a in arrivals if a.returns is None},
+        arrivals={n: _arrival(model, n, a) for n, a in arrivals if a.feedback is None},
         departures=_departures(model),
     )
 
@@ -99,7 +99,7 @@ def _tensor(model: Model, program: Program, local: Local) -> LocalTensor:
     known = model.graph.tensors.get(tensor) if tensor != local.name else None
     kept = None if known is None else known.kept
     departures = model.graph.departures.values()
-    leaves = {d.tensor for d in departures if d.returns is None}
+    leaves = {d.tensor for d in departures if d.feedback is None}
     if kept != "resident" and (kept != "result" or tensor in leaves):
         return found
     held = str(_held(model, program, tensor))
@@ -167,9 +167,9 @@ def _along(model: Model, arrival: Arrival) -> str | None:
 def _departures(model: Model) -> dict[str, Exit]:
     """Return how streams leave: straight, or from the adapters that collect them."""
     departures, collections = model.graph.departures.items(), model.graph.collections.items()
-    outside = [(n, d) for n, d in departures if d.returns is None and not d.collected]
+    outside = [(n, d) for n, d in departures if d.feedback is None and not d.collected]
     straight = {n: _departure(model, d) for n, d in outside}
-    return straight | {n: _collection(model, n, c) for n, c in collections if c.returns is None}
+    return straight | {n: _collection(model, n, c) for n, c in collections if c.feedback is None}
 
 
 def _departure(model: Model, departure: Departure) -> Exit:

@@ -12,8 +12,8 @@ import islpy as isl
 
 from stages.lair.layer import Layer
 from stages.layer.pe.words import check_words
+from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer, find_fed_back
 from stages.layer.routes.leaving import leaving_name
-from stages.layer.routes.returning import after_returns, layer_after_returns, returned_tensors
 from stages.layer.texts.decisions import Decision, read_decisions
 from stages.layer.texts.graph import Forwarding, Graph, read_graph
 from stages.layer.texts.kinds import Running, Task
@@ -188,9 +188,9 @@ def read_model(inputs: Inputs) -> Model:
     for name in ("tasks.yaml", "simd.yaml"):
         check_words(inputs, name)
     graph, adapted = read_graph(inputs), inputs.objects("adapted.isl")
-    lair = after_returns(inputs.objects("lair.isl"), adapted)
+    lair = apply_feedback(inputs.objects("lair.isl"), adapted)
     return Model(
-        layer=layer_after_returns(inputs.lair(), lair, returned_tensors(adapted)),
+        layer=apply_feedback_to_layer(inputs.lair(), lair, find_fed_back(adapted)),
         graph=graph,
         simd=read_decisions(inputs),
         lair=lair,

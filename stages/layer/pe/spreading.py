@@ -52,7 +52,7 @@ class Border:
 def away(model: Model, back: str) -> str:
     """Return the departure that comes back as an arrival; empty if it comes from a port."""
     departures = model.graph.departures.items()
-    return next((name for name, d in departures if d.returns == back), "")
+    return next((name for name, d in departures if d.feedback == back), "")
 
 
 def write_sparse(border: Border, restart: Body, name: str, arrival: Arrival) -> None:

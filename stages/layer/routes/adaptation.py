@@ -24,7 +24,7 @@ from stages.layer.routes.demand import (
     parts_of,
     span_of,
 )
-from stages.layer.routes.returning import Way, arrival_of, departure_of, way_of
+from stages.layer.routes.feedback import Way, arrival_of, departure_of, way_of
 from stages.mapping.ports import read_ports
 from stages.poly.order import on_side
 from stages.poly.pieces import maps_of, named_set, sets_of
@@ -36,7 +36,7 @@ class Adaptation:
     """One layer's arrivals and departures, { tensor[e] -> [port -> index] }, and their adapters.
 
     `spread` is, by tensor and side, what adapters there must spread, { tensor[e] -> PE }, and
-    `collected` the sides on which they collect what leaves. `ways` are those of what returns;
+    `collected` the sides on which they collect what leaves. `ways` are those of what is fed back;
     `kept` are the outputs that stay in memory.
     """
 
@@ -52,13 +52,13 @@ class Adaptation:
 def adaptation_of(demand: Demand) -> Adaptation:
     """Read the ports and decide which sides are peeled off. Raises UserError.
 
-    A tensor that returns departs and arrives like others.
+    A tensor that is fed back departs and arrives like others.
     """
     written, lair = _names(demand.lair["writes"].range()), demand.lair
     read = [tensor for tensor in _names(lair["tensors"]) if tensor not in written]
     sources, departures = _ports("arrives", read, demand), _ports("leaves", written, demand)
     internal = _names(lair.get("internal", isl.UnionSet("{ }")))
-    ways = {back: _way(back, demand) for back in _returning(demand)}
+    ways = {back: _way(back, demand) for back in _fed_back(demand)}
     needed = {back: needed_on(back, demand) for back in ways}
     around = {back: way for back, way in ways.items() if not way.straight}
     target = demand.target
@@ -86,9 +86,9 @@ def _names(elements: isl.UnionSet) -> list[str]:
     return [each.get_tuple_name() for each in sets_of(elements)]
 
 
-def _returning(demand: Demand) -> Iterator[str]:
+def _fed_back(demand: Demand) -> Iterator[str]:
     """Yield the names with which tensors come back."""
-    for each in maps_of(demand.returns):
+    for each in maps_of(demand.feedback):
         yield each.get_tuple_name(isl.dim_type.in_)
 
 
@@ -103,7 +103,7 @@ def _ports(direction: Direction, tensors: Sequence[str], demand: Demand) -> dict
 
 
 def _way(back: str, demand: Demand) -> Way:
-    """Choose the way of a tensor that returns."""
+    """Choose the way of a tensor that is fed back."""
     computed, needed = computed_on(back, demand), needed_on(back, demand)
     computed = computed.intersect_domain(needed.domain())
     return way_of(computed, needed, demand.target, lambda side: not is_in_the_way(side, demand))

@@ -41,7 +41,7 @@ def adapted_objects(adaptation: Adaptation) -> Objects:
     for name, part in _named_parts(adaptation):
         found[name] = isl.UnionMap.from_map(part.apply_range(move))
     if adaptation.ways:
-        names = [n for n in ("reads", "carried", "returns") if n in demand.lair]
+        names = [n for n in ("reads", "carried", "feedback") if n in demand.lair]
         found |= {name: demand.lair[name] for name in names}
     collected = {t: _collected(t, adaptation) for t, s in adaptation.collected.items() if s}
     return found | ({"collected": _moved(collected, move)} if collected else {})

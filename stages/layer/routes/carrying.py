@@ -13,8 +13,8 @@ import islpy as isl
 
 from stages.layer.routes.forwarded import described, line_objects, line_routes, position_names
 from stages.layer.routes.placed import Placed, Routed, coloured, depth_of, joined
-from stages.poly.flow import Routes, column_routes, turning_routes
-from stages.poly.forwarding import Line, inward_line, turning_line
+from stages.poly.flow import Routes, column_routes, feedback_routes
+from stages.poly.forwarding import Line, feedback_line, inward_line
 from stages.poly.own_sequences import copy_routes
 from stages.poly.side import turn
 
@@ -34,13 +34,13 @@ def inwards(
     return copied_or_forwarded(name, copied, line, turned, first, placed)
 
 
-def turning(name: str, takers: isl.Set, side: str, first: int, placed: Placed) -> Routed:
+def feed_back(name: str, takers: isl.Set, side: str, first: int, placed: Placed) -> Routed:
     """Route a stream inwards along its lanes from the PEs at depth `first`, which send it."""
     turned = turn(side, placed.grid)
-    copied = turning_routes(takers, side, turned, first)
+    copied = feedback_routes(takers, side, turned, first)
 
     def line() -> Line:
-        return turning_line(takers, side, turned, first)
+        return feedback_line(takers, side, turned, first)
 
     return copied_or_forwarded(name, copied, line, turned, first, placed)
 

@@ -110,16 +110,16 @@ def collection_of(
     in_turn: InTurn | None,
 ) -> Collection:
     """Return what tasks.yaml says of a collection of a departure, which is on its way `along`."""
-    returns = described.returns
+    feedback = described.feedback
     return Collection(
         tensor=described.tensor,
         side=described.side,
         colours=(f"{along}_even", f"{along}_odd"),
         by=described.by if in_turn is None else "gather",
         parity=parity(turned.apply_range(isl.Map("{ [lane, depth] -> [depth, lane] }"))),
-        returns=returns,
+        feedback=feedback,
         departure=departure,
-        out=f"{along}_out" if returns is None else f"{returns}_source",
+        out=f"{along}_out" if feedback is None else f"{feedback}_source",
         sequences=sequences,
         in_turn=in_turn,
     )

@@ -13,7 +13,7 @@ import islpy as isl
 
 from stages.diagnose import Span
 from stages.layer.routes.arriving import split
-from stages.layer.routes.returning import with_returns
+from stages.layer.routes.feedback import add_feedback
 from stages.mapping.isl_text import IslText
 from stages.mapping.layer_yaml import Mapping
 from stages.poly.order import behind_ports
@@ -29,8 +29,8 @@ Direction = typing.Literal["arrives", "leaves"]
 class Demand:
     """A placed layer, and { tensor[e] -> PE[x, y] } that need and compute elements.
 
-    `lair` are the objects of lair.isl, in which what returns has a name of its own; `returns` is
-    { T_back[e] -> T[e] }.
+    `lair` are the objects of lair.isl, in which what is fed back has a name of its own; `feedback`
+    is { T_feedback[e] -> T[e] }.
     """
 
     mapping: Mapping
@@ -39,24 +39,24 @@ class Demand:
     target: Rectangle
     needed: isl.UnionMap
     computed: isl.UnionMap
-    returns: isl.UnionMap
+    feedback: isl.UnionMap
 
 
 def demand_of(
     mapping: Mapping, given: Lair, placement: isl.UnionMap, target: Rectangle
 ) -> Demand:
     """Return what the PEs of a target need and compute."""
-    lair = with_returns(given, placement)
+    lair = add_feedback(given, placement)
     computed = computed_elements(lair, placement)
-    returns = lair.get("returns", NONE)
+    feedback = lair.get("feedback", NONE)
     return Demand(
         mapping=mapping,
         lair=lair,
         placement=placement,
         target=target,
         needed=needed_elements(lair, placement),
-        computed=computed.union(returns.apply_range(computed)),
-        returns=returns,
+        computed=computed.union(feedback.apply_range(computed)),
+        feedback=feedback,
     )
 
 

@@ -20,6 +20,7 @@ from stages.layer.routes.collection import (
     named_along,
     ports_apart,
 )
+from stages.layer.routes.feedback import away_name
 from stages.layer.routes.leaving import gathering, instructions_of, leaving, leaving_name
 from stages.layer.routes.placed import (
     Placed,
@@ -28,11 +29,10 @@ from stages.layer.routes.placed import (
     adapters_at,
     coloured,
     depth_of,
+    feedback_depth,
     is_sparse,
     joined,
-    turning_depth,
 )
-from stages.layer.routes.returning import away_name
 from stages.layer.texts.graph import By, Collection, Departure, InTurn, Sequences, Side
 from stages.poly.border import BorderChain, border_chain, feeding
 from stages.poly.flow import Chain, chain_routes, parity
@@ -57,7 +57,7 @@ class Sums:
     side: str
     places: isl.Map
     ports: isl.Map | None
-    returns: str | None
+    feedback: str | None
 
 
 def with_departures(tensor: str, streams: Streams) -> Streams:
@@ -69,12 +69,12 @@ def with_departures(tensor: str, streams: Streams) -> Streams:
 
 
 def _sums(tensor: str, placed: Placed) -> Iterator[Sums]:
-    relation, returns = map_from(placed.adapted["departures"], tensor), placed.returned.get(tensor)
+    relation, feedback = map_from(placed.adapted["departures"], tensor), placed.fed_back.get(tensor)
     if relation is None:
         return
-    made = from_domain(placed.computed, returns or tensor)
+    made = from_domain(placed.computed, feedback or tensor)
     computed = isl.Map.from_union_map(made).set_tuple_name(isl.dim_type.in_, tensor)
-    base = away_name(tensor) if returns else tensor
+    base = away_name(tensor) if feedback else tensor
     sides = [s for s in SIDES if not on_side(relation, s, placed.core).is_empty()]
     for side in sides:
         places = computed.intersect_domain(on_side(relation, side, placed.core).domain())
@@ -84,7 +84,7 @@ def _sums(tensor: str, placed: Placed) -> Iterator[Sums]:
             side=side,
             places=places,
             ports=_collected(tensor, side, placed),
-            returns=returns,
+            feedback=feedback,
         )
 
 
@@ -100,7 +100,7 @@ def _with_departure(sums: Sums, streams: Streams) -> Streams:
     placed = streams.placed
     members = sums.places.range().apply(turn(sums.side, placed.grid))
     alone = members.project_out(isl.dim_type.set, 1, 1).is_singleton()
-    collect = sums.ports is not None and not (sums.returns and alone)
+    collect = sums.ports is not None and not (sums.feedback and alone)
     chain = _chain(sums, members, collect, placed)
     summed = _departure(sums, collect, placed)
     departure = _gathered(summed, sums, chain, placed)
@@ -115,7 +115,7 @@ def _with_departure(sums: Sums, streams: Streams) -> Streams:
     if collect:
         adapters = adapters_at(sums.places.range(), turn(sums.side, placed.grid))
         parts.insert(3, Routed(objects={f"{sums.name}_adapters": adapters}))
-    elif sums.returns or departure.sequences:
+    elif sums.feedback or departure.sequences:
         parts.append(Routed(objects={f"{sums.name}_last": chain.ends}))
     return replace(
         streams,
@@ -127,27 +127,27 @@ def _with_departure(sums: Sums, streams: Streams) -> Streams:
 
 def _chain(sums: Sums, members: isl.Set, collect: bool, placed: Placed) -> Chain:
     """Return the routes from PE to PE towards a side, or back."""
-    side, turns = sums.side, sums.returns is not None and not collect
-    straight = turns and sums.ports is None
-    first = turning_depth(sums.tensor, side, placed) if straight else depth_of(side, placed)
+    side, feeds_back = sums.side, sums.feedback is not None and not collect
+    straight = feeds_back and sums.ports is None
+    first = feedback_depth(sums.tensor, side, placed) if straight else depth_of(side, placed)
     turned = turn(side, placed.grid)
-    return chain_routes(members, side, turned, first, collect=collect, turns=turns)
+    return chain_routes(members, side, turned, first, collect=collect, feeds_back=feeds_back)
 
 
 def _departure(sums: Sums, collect: bool, placed: Placed) -> Departure:
     """Return what tasks.yaml says of a departure that PEs sum."""
-    tensor, returns, side = sums.tensor, sums.returns, sums.side
-    written, turns = returns or tensor, returns is not None and not collect
-    sparse = is_sparse(tensor, placed) and not (collect or turns)
+    tensor, feedback, side = sums.tensor, sums.feedback, sums.side
+    written, feeds_back = feedback or tensor, feedback is not None and not collect
+    sparse = is_sparse(tensor, placed) and not (collect or feeds_back)
     return Departure(
         tensor=written,
         side=typing.cast(Side, side),
         colours=(f"{sums.name}_even", f"{sums.name}_odd"),
         by=COMBINE[writer_of(placed.layer, written).op],
         parity=parity(turn(side, placed.grid)),
-        returns=tensor if returns else None,
+        feedback=tensor if feedback else None,
         collected=collect,
-        out=(tensor if sums.ports is None else f"{tensor}_source") if turns else None,
+        out=(tensor if sums.ports is None else f"{tensor}_source") if feeds_back else None,
         sequences=_sequences(placed.adapted["departures"], tensor) if sparse else None,
     )
 
@@ -190,14 +190,14 @@ def _collections(
         alone = sequences is None and len(parts) == 1
         rows = _in_turn(tensor, side, sums.ports, chain, placed) if alone else None
         described = collection_of(sums.name, departure, along, turned, sequences, rows)
-        found[along] = described, _routed(along, chain, tensor in placed.returned)
+        found[along] = described, _routed(along, chain, tensor in placed.fed_back)
     return found
 
 
-def _routed(along: str, chain: BorderChain, returns: bool) -> Routed:
+def _routed(along: str, chain: BorderChain, feedback: bool) -> Routed:
     """Return the routes of a collection, on its way to a port if it does not return."""
     parts = [coloured(f"{along}_even", chain.even), coloured(f"{along}_odd", chain.odd)]
-    if not returns:
+    if not feedback:
         parts.append(coloured(f"{along}_out", chain.out))
     return joined((*parts, Routed(objects=chain_objects(along, chain))))
 

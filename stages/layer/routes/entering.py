@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from stages.layer.routes.arriving import Arriving, arriving, part_names, ports_of
-from stages.layer.routes.carrying import copied_or_forwarded, each_its_own, inwards, turning
+from stages.layer.routes.carrying import copied_or_forwarded, each_its_own, feed_back, inwards
 from stages.layer.routes.forwarded import is_forwarded, is_forwarded_along
 from stages.layer.routes.placed import (
     Object,
@@ -20,9 +20,9 @@ from stages.layer.routes.placed import (
     Routed,
     Streams,
     adapters_at,
+    feedback_depth,
     is_sparse,
     joined,
-    turning_depth,
 )
 from stages.layer.texts.graph import Arrival, Outgoing, Side
 from stages.poly.border import beside, feeding
@@ -100,7 +100,7 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
         spread=spread,
         outer=tuple((low, high) for low, high in outer_box(source)),
         copies=tuple(each for each in ends if f"{each}_then" in routed.objects),
-        returns=placed.returned.get(tensor),
+        feedback=placed.fed_back.get(tensor),
         part=entering.part,
     )
     return arrival, routed
@@ -108,7 +108,7 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
 
 def _is_spread(entering: Entering, placed: Placed) -> bool:
     """Say whether adapters spread what PEs take; what goes around always needs them."""
-    if entering.tensor in placed.returned:
+    if entering.tensor in placed.fed_back:
         collected = placed.adapted.get("collected", NONE)
         return not from_domain(collected, entering.tensor).is_empty()
     return not entering.taken.is_subset(entering.flow.straight)
@@ -122,11 +122,11 @@ def _routed(entering: Entering, spread: bool, streams: Streams) -> Routed:
     if spread:
         parts.append(_along(entering, streams))
         parts.append(Routed(objects={f"{name}_adapters": adapters_at(takers, turned)}))
-    if entering.tensor in placed.returned and not spread:
-        first = turning_depth(entering.tensor, side, placed)
-        parts.append(turning(name, lanes, side, first, placed))
+    if entering.tensor in placed.fed_back and not spread:
+        first = feedback_depth(entering.tensor, side, placed)
+        parts.append(feed_back(name, lanes, side, first, placed))
     else:
-        forwarded = entering.tensor in placed.returned or is_forwarded(side, placed.mapping)
+        forwarded = entering.tensor in placed.fed_back or is_forwarded(side, placed.mapping)
         parts.append(inwards(name, lanes, side, placed, spread=spread, forwarded=forwarded))
     parts.append(Routed(objects={f"{name}_taken": entering.taken}))
     if is_sparse(entering.tensor, placed):
@@ -136,9 +136,9 @@ def _routed(entering: Entering, spread: bool, streams: Streams) -> Routed:
 
 
 def _along(entering: Entering, streams: Streams) -> Routed:
-    """Route a stream along the border: from its ports, or if it returns, from where it is."""
+    """Route a stream along the border: from its ports, or if it is fed back, from where it is."""
     placed, side, name = streams.placed, entering.side, f"{entering.name}_source"
-    if entering.tensor in placed.returned:
+    if entering.tensor in placed.fed_back:
         return _around(entering, streams)
     turned = turn(side, placed.grid)
     feeds = feeding(entering.flow.chosen, entering.taken, turned)
@@ -154,7 +154,7 @@ def _along(entering: Entering, streams: Streams) -> Routed:
 
 
 def _around(entering: Entering, streams: Streams) -> Routed:
-    """Route what returns along the border.
+    """Route what is fed back along the border.
 
     One PE sends all of it: the last of its departure, or of what collects that.
     """

@@ -2,12 +2,12 @@
 
     forwarding: {x: {colours: [x_even, x_odd], enters: x_even, parity: ...}}
 
-Every stream of arrivals, and of what returns, has a line of PEs (stages/poly/forwarding.py). That
-no PE waits for ever: of the PEs in the earliest invocation, the last one of a line takes what
+Every stream of arrivals, and of what is fed back, has a line of PEs (stages/poly/forwarding.py).
+That no PE waits for ever: of the PEs in the earliest invocation, the last one of a line takes what
 comes, since nothing blocks a stream, nor a chunk, before its end, and so does each before it, since
 it may forward; what a PE may not take yet keeps none of its other streams, nor its tasks, from
-going on. What returns is taken once the PE has done its part of it, for which it needs only what
-came before.
+going on. What is fed back is taken once the PE has done its part of it, for which it needs only
+what came before.
 
 With `skew: false` the copies for one PE come after those for another: a PE takes all of its own, of
 each stream, whatever has come of the others.

@@ -21,7 +21,7 @@ Objects = typing.Mapping[str, typing.Any]
 
 def leaving_name(stream: Leaving) -> str:
     """Return the name in adapted.isl of what a departure or a collection sends."""
-    return stream.returns or stream.tensor
+    return stream.feedback or stream.tensor
 
 
 def leaving(adapted: Objects, stream: Leaving, chain: isl.Set | isl.UnionSet) -> isl.Map:

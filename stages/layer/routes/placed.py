@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from stages.lair.layer import Layer
-from stages.layer.routes.returning import after_returns, layer_after_returns, returned_tensors
+from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer, find_fed_back
 from stages.layer.texts.graph import Arrival, Collection, Departure, Forwarding
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping as LayerMapping
@@ -29,7 +29,7 @@ Object = isl.UnionMap | isl.Map | isl.Set
 class Placed:
     """A layer, its machine, and the PEs that need and compute its elements.
 
-    `grid` are all PEs, `core` those that compute; `returned` are the tensors that come back, by the
+    `grid` are all PEs, `core` those that compute; `fed_back` are the tensors that come back, by the
     names that they then have. `needed` and `computed` are { tensor[e] -> PE[x, y] }.
     """
 
@@ -38,7 +38,7 @@ class Placed:
     layer: Layer
     lair: Lair
     adapted: Mapping[str, typing.Any]
-    returned: Mapping[str, str]
+    fed_back: Mapping[str, str]
     grid: Rectangle
     core: Rectangle
     needed: isl.UnionMap
@@ -76,15 +76,15 @@ class Streams:
 def read_placed(inputs: Inputs) -> Placed:
     """Return a layer as its files have it."""
     adapted = inputs.objects("adapted.isl")
-    lair = after_returns(inputs.objects("lair.isl"), adapted)
-    returned, mapping = returned_tensors(adapted), inputs.mapping()
+    lair = apply_feedback(inputs.objects("lair.isl"), adapted)
+    fed_back, mapping = find_fed_back(adapted), inputs.mapping()
     return Placed(
         mapping=mapping,
         profile=read_machine(inputs, mapping),
-        layer=layer_after_returns(inputs.lair(), lair, returned),
+        layer=apply_feedback_to_layer(inputs.lair(), lair, fed_back),
         lair=lair,
         adapted=adapted,
-        returned=returned,
+        fed_back=fed_back,
         grid=bounding_rectangle(isl.Set.from_union_set(adapted["grid"])),
         core=bounding_rectangle(isl.Set.from_union_set(adapted["target"])),
         needed=needed_elements(lair, adapted["placement"]),
@@ -129,10 +129,10 @@ def depth_of(side: str, placed: Placed) -> int:
     }[side]
 
 
-def turning_depth(back: str, side: str, placed: Placed) -> int:
+def feedback_depth(back: str, side: str, placed: Placed) -> int:
     """Return at which depth a tensor turns: that of the first PEs that compute or need it."""
     places = from_domain(placed.needed, back).range()
-    places = places.union(from_domain(placed.computed, placed.returned[back]).range())
+    places = places.union(from_domain(placed.computed, placed.fed_back[back]).range())
     depth = isl.Set.from_union_set(places).apply(turn(side, placed.grid))
     return int(depth.dim_min_val(1).to_python())
 

@@ -18,7 +18,7 @@ from stages.layer.routes.demand import (
     needed_on,
     span_of,
 )
-from stages.layer.routes.returning import astray
+from stages.layer.routes.feedback import astray
 from stages.poly.pieces import example_of, from_domain
 
 
@@ -69,10 +69,10 @@ def _check_return(back: str, adaptation: Adaptation) -> None:
 
 def _refused_return(back: str, lines: list[str], demand: Demand) -> UserError:
     """Return the error that says which element is computed on another PE than it is needed."""
-    returns = from_domain(demand.returns, back)
+    feedback = from_domain(demand.feedback, back)
     needed = isl.UnionMap.from_map(needed_on(back, demand))
     computed = isl.UnionMap.from_map(computed_on(back, demand))
-    one = isl.Map.from_union_map(astray(computed, needed).apply_domain(returns))
+    one = isl.Map.from_union_map(astray(computed, needed).apply_domain(feedback))
     one = one.intersect_domain(one.domain().lexmin()).lexmin()
     element, both = one.domain(), one.range().unwrap()
     other, here = both.domain(), both.range()

@@ -23,14 +23,14 @@ if typing.TYPE_CHECKING:
 
 
 def route_streams(inputs: Inputs) -> Streams:
-    """Return the streams of a layer. What returns arrives after it has left."""
+    """Return the streams of a layer. What is fed back arrives after it has left."""
     placed = read_placed(inputs)
     streams = Streams(placed=placed)
     for tensor in placed.layer.inputs:
         streams = with_arrivals(tensor.name, streams)
-    for tensor in (*placed.layer.outputs, *placed.layer.returned):
+    for tensor in (*placed.layer.outputs, *placed.layer.fed_back):
         streams = with_departures(tensor.name, streams)
-    for back in placed.returned:
+    for back in placed.fed_back:
         streams = with_arrivals(back, streams)
     return _with_orders(inputs, streams)
 
@@ -51,7 +51,7 @@ def _with_orders(inputs: Inputs, streams: Streams) -> Streams:
 def _lines(streams: Streams) -> Iterator[tuple[str, str, isl.Map]]:
     """Yield the arrivals that PEs forward, their lines, and { tensor[e] -> PE } that take them."""
     for name, arrival in streams.arrivals.items():
-        source = arrival.returns or arrival.tensor
+        source = arrival.feedback or arrival.tensor
         taken = typing.cast(isl.Map, streams.routed.objects[f"{name}_taken"])
         for line in (name, f"{name}_source"):
             if line in streams.routed.ways:

@@ -17,9 +17,9 @@ All that comes before it is done on all PEs, so each of them has begun with it a
 statement has run. Nothing holds that up: tasks run everywhere, as no queue is full of what waits;
 so all that arrives from ports is taken. Its streams flow, and it will be done.
 
-If one departure alone leaves no room, and nothing returns, there is one chain, and each begins on
-a PE when the PE has also taken, or spread, all that arrives there. Then all that comes from ports
-is taken before anything waits for other PEs, and what is first needs no tasks but its own.
+If one departure alone leaves no room, and nothing is fed back, there is one chain, and each begins
+on a PE when the PE has also taken, or spread, all that arrives there. Then all that comes from
+ports is taken before anything waits for other PEs, and what is first needs no tasks but its own.
 
 Source   design, The machine: an instruction with a fabric operand is queued; profiles,
          instruction_queue
@@ -63,7 +63,7 @@ def waiting_of(streams: Streams, waits: Waits) -> Waiting:
     """Return how departures wait; none comes after others if all have room.
 
     `waits` are the statements for which one waits on its PE. Raises UserError if what waits for one
-    departure alone leaves no room, and something returns.
+    departure alone leaves no room, and something is fed back.
     """
     names = _in_order(streams, waits)
     places = _places(streams, names)
@@ -77,7 +77,7 @@ def waiting_of(streams: Streams, waits: Waits) -> Waiting:
         if all(_most(costs, chains) <= free for costs in places.values()):
             found = {name: before for chain in chains for name, before in _after(streams, chain)}
             return Waiting(most=_most(places[COMPUTING], chains), waits=found)
-    if streams.placed.returned:
+    if streams.placed.fed_back:
         raise _refusal(streams, places)
     return Waiting(most=_most(places[COMPUTING], [names]), waits=_after_arrivals(streams, names))
 
@@ -103,8 +103,8 @@ def _in_order(streams: Streams, waits: Waits) -> list[str]:
     layer = streams.placed.layer
     before = {s.name: set(waits.get(s.name, ())) for s in layer.statements}
     for statement in layer.statements:
-        back = [a.tensor for a in statement.reads if a.tensor in streams.placed.returned]
-        before[statement.name] |= {writer_of(layer, streams.placed.returned[t]).name for t in back}
+        back = [a.tensor for a in statement.reads if a.tensor in streams.placed.fed_back]
+        before[statement.name] |= {writer_of(layer, streams.placed.fed_back[t]).name for t in back}
     order = list(graphlib.TopologicalSorter(before).static_order())
 
     def place(name: str) -> int:
@@ -117,7 +117,7 @@ def _may_wait(name: str, streams: Streams) -> bool:
     """Say whether a PE sends what comes from others, too, or what comes back or is collected."""
     departure, chain = streams.departures[name], _pes(streams, f"{name}_chain")
     alone = chain.is_subset(_pes(streams, f"{name}_first"))
-    return departure.returns is not None or departure.collected or not alone
+    return departure.feedback is not None or departure.collected or not alone
 
 
 def _places(streams: Streams, names: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -139,7 +139,7 @@ def _computing(departure: Departure) -> int:
 
     It must take that meanwhile: the last PE of a row sends back what it has while it takes more.
     """
-    return (departure.returns is not None) + instructions_of(departure.in_turn)
+    return (departure.feedback is not None) + instructions_of(departure.in_turn)
 
 
 def _adapting(streams: Streams, name: str, side: str) -> int:
@@ -147,7 +147,7 @@ def _adapting(streams: Streams, name: str, side: str) -> int:
 
     It sends what it spreads when it has heard all of it.
     """
-    back = streams.arrivals.get(streams.departures[name].returns or "")
+    back = streams.arrivals.get(streams.departures[name].feedback or "")
     along = [c for c in streams.collections.values() if c.departure == name]
     passed = sum(instructions_of(c.in_turn) - 1 for c in along if c.side == side)
     spread = back is not None and back.spread and back.side == side
@@ -172,7 +172,7 @@ def _ends_before(first: str, second: str, streams: Streams) -> bool:
     It is if what the second one sends is made of it, and all PEs that the latter passes, and those
     that take it when it comes back, take the first one.
     """
-    back = streams.departures[first].returns
+    back = streams.departures[first].feedback
     if back is None:
         return False
     made = streams.departures[second].tensor in _made_of(back, streams.placed.layer)
@@ -233,7 +233,7 @@ def _is_apart(arrival: str, name: str, streams: Streams) -> bool:
 
 def _concerned(streams: Streams, name: str) -> isl.Set:
     """Return the PEs that have some part in a departure: computing ones, and adapters."""
-    pes, back = _computing_pes(streams, name), streams.departures[name].returns
+    pes, back = _computing_pes(streams, name), streams.departures[name].feedback
     parts = [f"{along}_chain" for along, c in streams.collections.items() if c.departure == name]
     adapters = (f"{each}_adapters" for each in (name, back))
     parts += [each for each in adapters if each in streams.routed.objects]
@@ -244,7 +244,7 @@ def _concerned(streams: Streams, name: str) -> isl.Set:
 
 def _computing_pes(streams: Streams, name: str) -> isl.Set:
     """Return the computing PEs that send some of a departure, or take some of what comes back."""
-    chain, back = _pes(streams, f"{name}_chain"), streams.departures[name].returns
+    chain, back = _pes(streams, f"{name}_chain"), streams.departures[name].feedback
     return chain if back is None else chain.union(_takers(streams, back))
 
 

@@ -17,8 +17,8 @@ may be full without harm
   So it is where PEs forward chunks, but not where copies come for one PE after another.
 
 Else all sends of a PE together leave room in its queue, and where adapters let lanes pass in turn.
-What returns does not leave early, nor what waits for other departures; and where something returns,
-only what waits for the port does, or for adapters that wait for no other.
+What is fed back does not leave early, nor what waits for other departures; and where something is
+fed back, only what waits for the port does, or for adapters that wait for no other.
 
 Paper    V Sec. 4.2
 """
@@ -75,7 +75,7 @@ def choose_early_sends(
     """
     found: dict[str, Early] = {}
     dense = {name: each for name, each in graph.departures.items() if each.sequences is None}
-    returns = any(departure.returns is not None for departure in graph.departures.values())
+    feedback = any(departure.feedback is not None for departure in graph.departures.values())
     in_turn = find_forwarded(graph.collections)
     copies = any(arrival.copies for arrival in graph.arrivals.values())
     for name, departure in dense.items():
@@ -94,8 +94,8 @@ def choose_early_sends(
             in_step=in_step and name not in in_turn,
         )
         chosen = None
-        by_turns = departure.returns is not None or bool(departure.waits)
-        waits = by_turns or (returns and not room.alone)
+        by_turns = departure.feedback is not None or bool(departure.waits)
+        waits = by_turns or (feedback and not room.alone)
         if not stepped.is_mixed and not waits:
             summed = departure.in_turn is None
             chosen = _choose(stepped, room, profile) if summed else choose_rows(stepped, room)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.routes.returning import after_returns
+from stages.layer.routes.feedback import apply_feedback
 from stages.layer.streams.chunks import Flows, followed
 from stages.layer.texts.graph import Graph, read_graph
 from stages.poly.bind import PE_NAMES, bind_range, bind_set
@@ -61,7 +61,7 @@ class Invoked:
 def read_sources(inputs: Inputs) -> Sources:
     """Return what the files of a layer say."""
     graph, adapted = read_graph(inputs), inputs.objects("adapted.isl")
-    lair = after_returns(inputs.objects("lair.isl"), adapted)
+    lair = apply_feedback(inputs.objects("lair.isl"), adapted)
     routes, allocations = inputs.objects("routes.isl"), inputs.objects("allocations.isl")
     return Sources(
         graph=graph,

@@ -65,7 +65,7 @@ class _Finder:
     ) -> None:
         self.computing, self.waits, self.held, self.flows = computing, waits, held, flows
         self.targets = {s.name: s.target.tensor for s in layer.statements}
-        dense = [n for n, a in flows.arrivals.items() if not a.sparse and a.returns is None]
+        dense = [n for n, a in flows.arrivals.items() if not a.sparse and a.feedback is None]
         self.boxes = {name: index_box(flows.passing(name)) for name in dense}
         self.found: dict[str, list[str]] = {}
         self.follows: dict[str, list[str]] = {}

@@ -69,7 +69,7 @@ class Arrival:
     copies: Annotated[
         tuple[str, ...], "the colours that bring it once for each PE of a lane, or of a border"
     ] = ()
-    returns: Annotated[str | None, "the tensor that comes back"] = None
+    feedback: Annotated[str | None, "the tensor that comes back"] = None
     part: Annotated[str | None, "which of several streams on this side, in adapted.isl"] = None
     chunks: Annotated[
         Chunks | None,
@@ -124,7 +124,7 @@ class Leaving:
         By, "how a PE adds its own part to what comes from farther in, gather if it sends both"
     ]
     parity: Annotated[str, "the place of a PE from the side, or the port, modulo 2"]
-    returns: Annotated[str | None, "the arrival as which it comes back, and does not leave"] = None
+    feedback: Annotated[str | None, "the arrival as which it comes back, and does not leave"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,9 @@
-"""Results that return: tensors needed on other PEs than the one that computes them.
+"""Results that are fed back: tensors needed on other PEs than the one that computes them.
 
-Such a tensor T leaves, as an output would, and comes back as T_back, as an input would. Straight,
-if every element is computed and needed on one row or column: there the last PE sends all of it
-back. Else around: adapters of a border collect it, and those of the same border, or of the next
-one, spread it.
+Such a tensor T leaves, as an output would, and comes back as T_feedback, as an input would.
+Straight, if every element is computed and needed on one row or column: there the last PE sends all
+of it back. Else around: adapters of a border collect it, and those of the same border, or of the
+next one, spread it.
 
 Paper    V Sec. 4.2, which has arrivals and departures
 """
@@ -37,10 +37,10 @@ class Way:
     straight: bool
 
 
-def with_returns(lair: Lair, placement: isl.UnionMap) -> Lair:
-    """Return the objects of lair.isl in which what returns is read by its new name.
+def add_feedback(lair: Lair, placement: isl.UnionMap) -> Lair:
+    """Return the objects of lair.isl in which what is fed back is read by its new name.
 
-    And `returns`, { T_back[e] -> T[e] }, if there is any.
+    And `feedback`, { T_feedback[e] -> T[e] }, if there is any.
     """
     needed = needed_elements(lair, placement)
     computed = computed_elements(lair, placement)
@@ -48,19 +48,20 @@ def with_returns(lair: Lair, placement: isl.UnionMap) -> Lair:
     changed = {"reads": _renamed(lair["reads"], placement, computed, known)}
     if "carried" in lair:
         changed["carried"] = _renamed(lair["carried"], needed, computed, known)
-    returns = isl.UnionMap("{ }")
+    feedback = isl.UnionMap("{ }")
     for elements in sets_of(needed_elements({**lair, **changed}, placement).domain()):
         back = elements.get_tuple_name()
         if back not in known:
-            same = elements.identity().set_tuple_name(OUT, back.rpartition("_back")[0])
-            returns = returns.union(isl.UnionMap.from_map(same))
-    return {**lair, **changed, "returns": returns} if not returns.is_empty() else lair
+            same = elements.identity().set_tuple_name(OUT, back.rpartition("_feedback")[0])
+            feedback = feedback.union(isl.UnionMap.from_map(same))
+    return {**lair, **changed, "feedback": feedback} if not feedback.is_empty() else lair
 
 
 def _renamed(
     uses: isl.UnionMap, places: isl.UnionMap, computed: isl.UnionMap, known: list[str]
 ) -> isl.UnionMap:
-    """Return { S[i] -> T[e] } with T_back for T where S[i], at { S[i] -> PE }, needs it to return.
+    """Return { S[i] -> T[e] } with T_feedback for T where S[i], at { S[i] -> PE }, needs it fed
+    back.
 
     `computed` is { T[e] -> PE }, `known` are the names that tensors have.
     """
@@ -69,7 +70,7 @@ def _renamed(
         tensor = use.get_tuple_name(OUT)
         needed = isl.UnionMap.from_map(use).reverse().apply_range(places)
         if not astray(from_domain(computed, tensor), needed).is_empty():
-            use = use.set_tuple_name(OUT, _back_name(tensor, known))
+            use = use.set_tuple_name(OUT, _feedback_name(tensor, known))
         found = found.union(isl.UnionMap.from_map(use))
     return found
 
@@ -83,27 +84,27 @@ def astray(computed: isl.UnionMap, needed: isl.UnionMap) -> isl.UnionMap:
     return computed.range_product(needed).subtract_range(same)
 
 
-def _back_name(tensor: str, known: list[str]) -> str:
+def _feedback_name(tensor: str, known: list[str]) -> str:
     """Return a name that no tensor has: nor has the departure's."""
     number = ""
-    while {f"{tensor}_back{number}", f"{tensor}_away{number}"} & set(known):
+    while {f"{tensor}_feedback{number}", f"{tensor}_away{number}"} & set(known):
         number = str(int(number or 1) + 1)
-    return f"{tensor}_back{number}"
+    return f"{tensor}_feedback{number}"
 
 
 def away_name(back: str) -> str:
     """Return the name of the departure of what comes back."""
-    tensor, _, number = back.rpartition("_back")
+    tensor, _, number = back.rpartition("_feedback")
     return f"{tensor}_away{number}"
 
 
-def returned_tensors(adapted: Mapping[str, typing.Any]) -> dict[str, str]:
+def find_fed_back(adapted: Mapping[str, typing.Any]) -> dict[str, str]:
     """Return the tensors that return, by the names that they then have."""
-    returns = maps_of(adapted.get("returns", isl.UnionMap("{ }")))
-    return {m.get_tuple_name(isl.dim_type.in_): m.get_tuple_name(OUT) for m in returns}
+    feedback = maps_of(adapted.get("feedback", isl.UnionMap("{ }")))
+    return {m.get_tuple_name(isl.dim_type.in_): m.get_tuple_name(OUT) for m in feedback}
 
 
-def after_returns(lair: Lair, adapted: Mapping[str, typing.Any]) -> Lair:
+def apply_feedback(lair: Lair, adapted: Mapping[str, typing.Any]) -> Lair:
     """Return the objects of lair.isl with what adapted.isl has in their place."""
     return {**lair, **{name: adapted[name] for name in ("reads", "carried") if name in adapted}}
 
@@ -111,7 +112,7 @@ def after_returns(lair: Lair, adapted: Mapping[str, typing.Any]) -> Lair:
 def way_of(
     computed: isl.Map, needed: isl.Map, target: Rectangle, is_free: Callable[[str], bool]
 ) -> Way:
-    """Return the way of { T_back[e] -> PE } that compute it to those that need it.
+    """Return the way of { T_feedback[e] -> PE } that compute it to those that need it.
 
     Straight, to the side that is nearest to those that need it. Around, adapters need borders
     without instances, which `is_free` tells of: these are taken, then sides on which an element
@@ -151,12 +152,12 @@ def _depth(places: isl.Map, side: str, target: Rectangle) -> int:
 
 
 def departure_of(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:
-    """Return { T_back[e] -> [port -> index[e]] } towards which it leaves, as if it left."""
+    """Return { T_feedback[e] -> [port -> index[e]] } towards which it leaves, as if it left."""
     return _order(needed, way.leaves, way.comes, way.straight, target)
 
 
 def arrival_of(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:
-    """Return { T_back[e] -> [port -> index[e]] } from which it comes, as if it arrived."""
+    """Return { T_feedback[e] -> [port -> index[e]] } from which it comes, as if it arrived."""
     return _order(needed, way.comes, way.leaves, way.straight, target)
 
 
@@ -182,17 +183,17 @@ def _corner(side: str, other: str, target: Rectangle) -> int:
     return lanes[other == SIDES[side].right]
 
 
-def layer_after_returns(layer: Layer, lair: Lair, returned: Mapping[str, str]) -> Layer:
-    """Return a layer whose statements and carries take what returns by its new name.
+def apply_feedback_to_layer(layer: Layer, lair: Lair, fed_back: Mapping[str, str]) -> Layer:
+    """Return a layer whose statements and carries take what is fed back by its new name.
 
-    As `lair` does; `returned` are the tensors by their new names.
+    As `lair` does; `fed_back` are the tensors by their new names.
     """
-    if not returned:
+    if not fed_back:
         return layer
 
     def names(which: str, user: str) -> dict[str, str]:
         used = [m.get_tuple_name(OUT) for m in maps_of(from_domain(lair[which], user))]
-        return {tensor: back for back, tensor in returned.items() if back in used}
+        return {tensor: back for back, tensor in fed_back.items() if back in used}
 
     return replace(
         layer,
@@ -201,7 +202,7 @@ def layer_after_returns(layer: Layer, lair: Lair, returned: Mapping[str, str]) -
             replace(c, source=names("carried", c.tensor).get(c.source, c.source))
             for c in layer.carries
         ),
-        returned=tuple(replace(layer.tensors[t], name=back) for back, t in returned.items()),
+        fed_back=tuple(replace(layer.tensors[t], name=back) for back, t in fed_back.items()),
     )
 
 

@@ -27,7 +27,7 @@ invocations: 3
 def way(built):
     """Return the sides towards which y leaves, and from which it comes back."""
     graph = built.yaml("tasks.yaml")
-    return graph["departures"]["y_away"]["side"] + graph["arrivals"]["y_back"]["side"]
+    return graph["departures"]["y_away"]["side"] + graph["arrivals"]["y_feedback"]["side"]
 
 
 def test_sums_over_rows_come_back_along_them():
@@ -36,7 +36,7 @@ def test_sums_over_rows_come_back_along_them():
     right(built)
     assert way(built) == "WW"
     graph = built.yaml("tasks.yaml")
-    assert not graph["arrivals"]["y_back"]["spread"] and "collections" not in graph
+    assert not graph["arrivals"]["y_feedback"]["spread"] and "collections" not in graph
 
 
 def test_sums_over_columns_come_back_along_rows_through_a_corner():
@@ -64,7 +64,7 @@ def test_an_output_may_leave_and_come_back():
     right(built)
 
 
-def test_results_return_one_after_the_other_where_all_would_fill_the_queue():
+def test_results_are_fed_back_one_after_the_other_where_all_would_fill_the_queue():
     """The first PE waits for y0, y1, ... from the start, but must send q for them first."""
     inputs = ", ".join(f"float16 a{k}[4]" for k in range(4))
     lair = f"""
@@ -89,7 +89,7 @@ machine: {{profile: wse2, instruction_queue: 5}}
     right(built)
 
 
-def test_results_that_return_to_too_little_memory_are_refused():
+def test_results_that_are_fed_back_to_too_little_memory_are_refused():
     machine = "machine: {profile: wse2, memory: 3000}\n"
     with pytest.raises(UserError) as refused:
         build(TWO, layer("3, 3", "j//3, j mod 2", "1, i//2", machine), "render")
