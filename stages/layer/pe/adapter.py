@@ -25,7 +25,7 @@ from stages.layer.pe.program import Program
 from stages.layer.pe.spreading import Border, away, write_sparse, write_spread
 from stages.layer.pe.statement_nodes import Activate, Assign, Call
 from stages.layer.pe.streams import complete_task, give_room
-from stages.layer.pe.turns import Turns
+from stages.layer.pe.turn_taking import TurnTaking
 from stages.layer.pe.value_nodes import Field, Task
 from stages.layer.texts.graph import Arrival
 from stages.poly.side import SIDES
@@ -98,17 +98,17 @@ def _border(
     parts = {name: [f"{n}_chain" for n in names] for name, names in collected.items()}
     for name in spread:
         parts.setdefault(away(program.model, name) or name, []).append(f"{name}_adapters")
-    turns = Turns(program, parts)
-    return Border(program=program, spread=spread, collected=collected, turns=turns)
+    turn_taking = TurnTaking(program, parts)
+    return Border(program=program, spread=spread, collected=collected, turn_taking=turn_taking)
 
 
 def _write(border: Border) -> None:
     """Write all functions, each before those that call it where that is possible."""
-    program, turns = border.program, border.turns
+    program, turn_taking = border.program, border.turn_taking
     program.add(complete_task("One stream of this invocation is complete."))
     restart = Body(name="restart", comment="Start an invocation.")
-    turns.restart(restart.block)
-    begin = {name: turns.beginning(name) for name in turns.waits}
+    turn_taking.restart(restart.block)
+    begin = {name: turn_taking.beginning(name) for name in turn_taking.waits}
     _count(border, restart)
     for name, arrival in border.spread.items():
         if arrival.sparse:
@@ -121,9 +121,9 @@ def _write(border: Border) -> None:
         collector.write()
         collector.restart(begin.get(name, restart).block)
     for name, body in begin.items():
-        turns.ready(restart.block, name)
+        turn_taking.ready(restart.block, name)
         program.add(body)
-    turns.write(turns.parts)
+    turn_taking.write(turn_taking.parts)
     program.add(restart)
     _take(border)
     program.main.block.add(Call(Task("restart")))
@@ -158,7 +158,7 @@ def _take(border: Border) -> None:
 
 def _collector(border: Border, name: str, collections: Sequence[str]) -> Collector | Forwarder:
     """Return what writes how adapters collect a departure: they sum it, or forward it."""
-    program, then, first = border.program, border.turns.then(name), collections[0]
+    program, then, first = border.program, border.turn_taking.then(name), collections[0]
     if program.model.graph.collections[first].by == "gather":
         return Forwarder(program, first, lane_colour(program.model, name), then)
     return Collector(program, name, collections, then)

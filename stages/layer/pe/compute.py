@@ -140,7 +140,7 @@ def _write_restart(computing: Computing) -> None:
     parts = computing.departures.counted()
     parts += [_takes(program, name) for name, a in arrivals.items() if is_carried(model, a)]
     parts += [Number(1)] * len(_statements(model))
-    computing.departures.turns.restart(block)
+    computing.departures.turn_taking.restart(block)
     _set(program, block, Field("unfinished"), parts)
     for name, arrival in arrivals.items():
         if arrival.chunks is not None:

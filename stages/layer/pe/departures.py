@@ -20,7 +20,7 @@ from stages.layer.pe.sent_early import EarlySends
 from stages.layer.pe.sequences import send_sequences
 from stages.layer.pe.statement_nodes import Call
 from stages.layer.pe.streams import alternating, flush, receive, send_sum
-from stages.layer.pe.turns import Turns
+from stages.layer.pe.turn_taking import TurnTaking
 from stages.layer.texts import kinds
 from stages.poly.expression import Value
 
@@ -35,30 +35,30 @@ class Departures:
         self.early_sends = EarlySends(program)
         arrivals = self.model.graph.arrivals
         taken = {n: [f"{n}_taken"] for n, a in arrivals.items() if a.feedback is None}
-        self.turns = Turns(program, {n: self._parts(n) for n in self.departures} | taken)
+        self.turn_taking = TurnTaking(program, {n: self._parts(n) for n in self.departures} | taken)
 
     def write(self) -> None:
         """Write a task for each departure."""
         for name in self.departures:
             self._send(name)
-        for name in self.turns.waits:
-            body = self.turns.beginning(name)
+        for name in self.turn_taking.waits:
+            body = self.turn_taking.beginning(name)
             self._begin(body.block, name)
             self.program.add(body)
-        self.turns.write(self.departures)
+        self.turn_taking.write(self.departures)
 
     def finish(self, block: Block, tensor: str) -> None:
         """Append that a tensor leaves, each departure of it when it is its turn."""
         for name, departure in self.departures.items():
-            if departure.tensor == tensor and name in self.turns.waits:
-                self.turns.ready(block, name)
+            if departure.tensor == tensor and name in self.turn_taking.waits:
+                self.turn_taking.ready(block, name)
             elif departure.tensor == tensor:
                 self._begin(block, name)
 
     def arrived(self, block: Block, arrival: str) -> None:
         """Append that departures wait for an arrival no more, or for the one that it is."""
         away = (name for name, d in self.departures.items() if d.feedback == arrival)
-        self.turns.done(block, next(away, arrival))
+        self.turn_taking.done(block, next(away, arrival))
 
     def progress(self, block: Block, statement: str, known: isl.Set) -> None:
         """Append what leaves after a step, of which the symbolic constants are `known`."""
@@ -86,7 +86,7 @@ class Departures:
     def _send(self, name: str) -> None:
         """Write the task that adds this PE's part to what leaves."""
         task, described = f"send_{name}", self.departures[name]
-        then = self.turns.then(name)
+        then = self.turn_taking.then(name)
         body = Body(
             name=self.naming.of(task), comment=f"Send {described.tensor} on its way out."
         )

@@ -32,7 +32,7 @@ from stages.layer.pe.streams import (
     send,
     unpack,
 )
-from stages.layer.pe.turns import Turns
+from stages.layer.pe.turn_taking import TurnTaking
 from stages.layer.pe.value_nodes import Task
 from stages.layer.texts.graph import Arrival
 from stages.poly.ast import Instance, element_loops
@@ -46,7 +46,7 @@ class Border:
     program: Program
     spread: Mapping[str, Arrival]
     collected: Mapping[str, Sequence[str]]
-    turns: Turns
+    turn_taking: TurnTaking
 
 
 def away(model: Model, back: str) -> str:
@@ -97,7 +97,7 @@ def _write_end(border: Border, name: str, arrival: Arrival) -> None:
     odometer(program, body.block, name, arrival.outer)
     if arrival.colour in arrival.copies:
         end_copy(program, body.block, name, arrival)
-    then = Task(border.turns.then(name))
+    then = Task(border.turn_taking.then(name))
     body.block.add(BlockColour(program.listen(arrival.source)), Call(then))
     program.add(body)
 
@@ -109,7 +109,7 @@ def write_spread(
 
     `first` is the departure that comes back as it, if one does.
     """
-    program, then = border.program, border.turns.then(first or name)
+    program, then = border.program, border.turn_taking.then(first or name)
     heard = program.naming.of(f"heard_{name}")
     body = Body(name=heard, comment=f"All of {name} is here: send it on.")
     unpack(program, body.block, f"hear_{name}")

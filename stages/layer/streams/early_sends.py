@@ -94,8 +94,8 @@ def choose_early_sends(
             in_step=in_step and name not in in_turn,
         )
         chosen = None
-        by_turns = departure.feedback is not None or bool(departure.waits)
-        waits = by_turns or (feedback and not room.alone)
+        takes_turns = departure.feedback is not None or bool(departure.waits)
+        waits = takes_turns or (feedback and not room.alone)
         if not stepped.is_mixed and not waits:
             summed = departure.in_turn is None
             chosen = _choose(stepped, room, profile) if summed else choose_rows(stepped, room)

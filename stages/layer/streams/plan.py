@@ -1,4 +1,5 @@
-"""What is decided of a layer's streams before its tasks are listed: memory, turns, and chunks.
+"""What is decided of a layer's streams before its tasks are listed: memory, turn-taking, and
+chunks.
 
 Paper    V Sec. 4.2
 """

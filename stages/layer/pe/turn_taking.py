@@ -21,7 +21,7 @@ from stages.poly.expression import Number, compared
 Parts = Mapping[str, Sequence[str]]
 
 
-class Turns:
+class TurnTaking:
     """Writes what counts, on the PEs of a role, the parts of departures that others wait for."""
 
     def __init__(self, program: Program, parts: Parts) -> None:
