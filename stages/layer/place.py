@@ -2,7 +2,7 @@
 
 Paper    V Sec. 4.1.2, Listing 2
 Reads    layer.yaml, lair.isl
-Writes   placement.isl    { statement[iterators] -> PE[x, y] }, the target, turns on a torus
+Writes   placement.isl    { statement[iterators] -> PE[x, y] }, the target, wraps on a torus
 Assumes  nothing of the layer's text.
 Ensures  the placement is total, single-valued and inside the target; that on a torus is folded.
 """
@@ -35,7 +35,7 @@ WRITES = ("placement.isl",)
 HEADER = """The PE of each instance (Sec. 4.1.2): { statement[iterators] -> PE[x, y] }.
 x grows to the east, y to the south, both from 0 in the target rectangle."""
 TURNS = """
-turns: { statement[iterators] -> [n, m] }, how often a placement goes around the torus before, to
+wraps: { statement[iterators] -> [n, m] }, how often a placement wraps around the torus before, to
 the east and to the south (Meister, Sec. VI.A.2)."""
 DIRECTION = re.compile(r"\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)\s*")
 
@@ -57,7 +57,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     placement = placement.intersect_domain(instances)
     objects["placement"] = placement
     if torus:
-        objects["placement"], objects["turns"] = fold(placement, (width, height))
+        objects["placement"], objects["wraps"] = fold(placement, (width, height))
     header = HEADER + TURNS if torus else HEADER
     return {"placement.isl": write_objects(header, objects, like=instances)}
 

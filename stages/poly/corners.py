@@ -16,7 +16,7 @@ from stages.poly.forwarding import Line, border_line
 from stages.poly.side import SIDES, Rectangle, turn
 
 
-def around_routes(
+def corner_routes(
     sender: isl.Set, takers: isl.Set, leaves: str, comes: str, grid: Rectangle
 ) -> Routes:
     """Return the routes from the one { PE } that sends towards a side to { PE } on another border.
@@ -28,7 +28,7 @@ def around_routes(
     return spread_routes(feeds, comes, turn(comes, grid), source).union(before)
 
 
-def around_line(
+def corner_line(
     sender: isl.Set, takers: isl.Set, leaves: str, comes: str, grid: Rectangle
 ) -> Line:
     """Return the line of the takers, which forward what the one adapter sends on the same way."""

@@ -20,7 +20,6 @@ from stages.mapping.texts import parse_target
 from stages.mapping.yaml_text import write_document
 from stages.poly.pieces import union_of
 from stages.poly.text import write_objects
-from stages.skewing.around import edges
 from stages.skewing.clock import with_names
 from stages.skewing.description import description
 from stages.skewing.links import note_on
@@ -29,6 +28,7 @@ from stages.skewing.reading import read_groups
 from stages.skewing.skewing import Group, later
 from stages.skewing.statements import Space
 from stages.skewing.topology import topology_of
+from stages.skewing.wrap_around import edges
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -66,8 +66,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     said = {name: description for name, (_, description) in found.items()}
     header = YAML_HEADER + note_on(network)
     if network.kind == "torus":
-        turns, header = inputs.objects("placement.isl")["turns"], header + EDGES
-        said = {name: {**each, "edges": edges(space, turns, name)} for name, each in said.items()}
+        wraps, header = inputs.objects("placement.isl")["wraps"], header + EDGES
+        said = {name: {**each, "edges": edges(space, wraps, name)} for name, each in said.items()}
     return {
         "skewed.isl": write_objects(HEADER, {"before": before, "schedule": after}),
         "skew.yaml": write_document(header, said),

@@ -26,18 +26,18 @@ def fold(
     pes = names("p", len(sizes))
     pairs = list(zip(pes, sizes, strict=True))
     within = listed(f"{name} mod {size}" for name, size in pairs)
-    turns = listed(f"floor({name}/{size})" for name, size in pairs)
+    wraps = listed(f"floor({name}/{size})" for name, size in pairs)
     fold_ = isl.UnionMap(f"{{ PE[{listed(pes)}] -> PE[{within}] }}")
-    turn = isl.UnionMap(f"{{ PE[{listed(pes)}] -> [{turns}] }}")
-    pe, rest = (placement.apply_range(each).coalesce() for each in (fold_, turn))
+    wrap = isl.UnionMap(f"{{ PE[{listed(pes)}] -> [{wraps}] }}")
+    pe, rest = (placement.apply_range(each).coalesce() for each in (fold_, wrap))
     return pe, rest
 
 
-def unfold(pe: isl.Map, turns: isl.Map, sizes: Sequence[int]) -> isl.Map:
-    """Return { I -> PE[S turn + pe] }, the placement that was folded, M (9)."""
+def unfold(pe: isl.Map, wraps: isl.Map, sizes: Sequence[int]) -> isl.Map:
+    """Return { I -> PE[S wrap + pe] }, the placement that was folded, M (9)."""
     p, n = (names(letter, len(sizes)) for letter in "pn")
     whole = listed(f"{s} {m} + {q}" for s, m, q in zip(sizes, n, p, strict=True))
-    return pe.range_product(turns).apply_range(
+    return pe.range_product(wraps).apply_range(
         isl.Map(f"{{ [PE[{listed(p)}] -> [{listed(n)}]] -> PE[{whole}] }}")
     )
 

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.corners import around_routes
+from stages.poly.corners import corner_routes
 from stages.poly.flow import feedback_routes
 from stages.poly.side import SIDES, Rectangle, turn
 
@@ -52,7 +52,7 @@ def test_one_border_goes_to_those_of_the_same_and_of_the_next_sides(leaves, send
     for comes in (leaves, SIDES[leaves].left, SIDES[leaves].right):
         takers = "; ".join(f"PE[{x}, {y}]" for x, y in adapters[comes])
         start = isl.Set(f"{{ PE[{sender[0]}, {sender[1]}] }}")
-        routes = around_routes(start, isl.Set(f"{{ {takers} }}"), leaves, comes, GRID)
+        routes = corner_routes(start, isl.Set(f"{{ {takers} }}"), leaves, comes, GRID)
         assert reached(routes, *sender) == adapters[comes]
         assert routes.domain().unwrap().is_single_valued()
 

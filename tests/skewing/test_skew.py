@@ -174,6 +174,6 @@ def test_a_placement_goes_around_a_torus(schedule, edges):
     domain = isl.UnionSet("{ mm[i, j, k] : 0 <= i, j, k < 16 }")
     for name, text in (
         ("placement", "{ mm[i, j, k] -> PE[(j//4) mod 2, (i//2) mod 2] }"),
-        ("turns", "{ mm[i, j, k] -> [j//8, i//4] }"),
+        ("wraps", "{ mm[i, j, k] -> [j//8, i//4] }"),
     ):
         assert placed[name].is_equal(isl.UnionMap(text).intersect_domain(domain))

@@ -118,10 +118,10 @@ INSTANCES = isl.Set("{ S[i, j] : 0 <= i < 8 and 0 <= j < 6 }")
 
 def test_eqs_8_to_10_fold_a_placement_onto_a_torus():
     place = isl.UnionMap("{ S[i, j] -> PE[i, i + j] }")
-    pe, turn = map(isl.Map.from_union_map, fold(place, (4, 3)))
+    pe, wrap = map(isl.Map.from_union_map, fold(place, (4, 3)))
     assert pe.is_equal(isl.Map("{ S[i, j] -> PE[i mod 4, (i + j) mod 3] }"))
-    assert turn.is_equal(isl.Map("{ S[i, j] -> [i // 4, (i + j) // 3] }"))
-    assert isl.UnionMap.from_map(unfold(pe, turn, (4, 3))).is_equal(place)
+    assert wrap.is_equal(isl.Map("{ S[i, j] -> [i // 4, (i + j) // 3] }"))
+    assert isl.UnionMap.from_map(unfold(pe, wrap, (4, 3))).is_equal(place)
 
 
 @pytest.mark.parametrize(

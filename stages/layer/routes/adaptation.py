@@ -60,7 +60,7 @@ def adaptation_of(demand: Demand) -> Adaptation:
     internal = _names(lair.get("internal", isl.UnionSet("{ }")))
     ways = {back: _way(back, demand) for back in _fed_back(demand)}
     needed = {back: needed_on(back, demand) for back in ways}
-    around = {back: way for back, way in ways.items() if not way.straight}
+    by_border = {back: way for back, way in ways.items() if not way.straight}
     target = demand.target
     return Adaptation(
         demand=demand,
@@ -68,9 +68,9 @@ def adaptation_of(demand: Demand) -> Adaptation:
         departures=departures
         | {b: departure_of(needed[b], way, target) for b, way in ways.items()},
         spread={t: _spread_from(t, source, demand) for t, source in sources.items()}
-        | {b: {ways[b].comes: needed[b]} if b in around else {} for b in ways},
+        | {b: {ways[b].comes: needed[b]} if b in by_border else {} for b in ways},
         collected={t: _collected_on(t, ports, demand) for t, ports in departures.items()}
-        | {b: [ways[b].leaves] if b in around else [] for b in ways},
+        | {b: [ways[b].leaves] if b in by_border else [] for b in ways},
         ways=ways,
         kept=tuple(t for t in written if t not in departures and t not in internal),
     )

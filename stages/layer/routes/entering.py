@@ -26,7 +26,7 @@ from stages.layer.routes.placed import (
 )
 from stages.layer.texts.graph import Arrival, Outgoing, Side
 from stages.poly.border import beside, feeding
-from stages.poly.corners import around_line, around_routes
+from stages.poly.corners import corner_line, corner_routes
 from stages.poly.flow import spread_routes
 from stages.poly.forwarding import port_line
 from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
@@ -107,7 +107,7 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
 
 
 def _is_spread(entering: Entering, placed: Placed) -> bool:
-    """Say whether adapters spread what PEs take; what goes around always needs them."""
+    """Say whether adapters spread what PEs take; what goes around a corner always needs them."""
     if entering.tensor in placed.fed_back:
         collected = placed.adapted.get("collected", NONE)
         return not from_domain(collected, entering.tensor).is_empty()
@@ -139,7 +139,7 @@ def _along(entering: Entering, streams: Streams) -> Routed:
     """Route a stream along the border: from its ports, or if it is fed back, from where it is."""
     placed, side, name = streams.placed, entering.side, f"{entering.name}_source"
     if entering.tensor in placed.fed_back:
-        return _around(entering, streams)
+        return _route_feedback(entering, streams)
     turned = turn(side, placed.grid)
     feeds = feeding(entering.flow.chosen, entering.taken, turned)
     copied = spread_routes(feeds, side, turned)
@@ -153,7 +153,7 @@ def _along(entering: Entering, streams: Streams) -> Routed:
     return joined((routed, Routed(objects=reach)))
 
 
-def _around(entering: Entering, streams: Streams) -> Routed:
+def _route_feedback(entering: Entering, streams: Streams) -> Routed:
     """Route what is fed back along the border.
 
     One PE sends all of it: the last of its departure, or of what collects that.
@@ -165,7 +165,7 @@ def _around(entering: Entering, streams: Streams) -> Routed:
     way = (last, entering.taken.range(), found.side, entering.side, placed.grid)
     turned = turn(entering.side, placed.grid)
     return copied_or_forwarded(
-        name, around_routes(*way), lambda: around_line(*way), turned, None, placed
+        name, corner_routes(*way), lambda: corner_line(*way), turned, None, placed
     )
 
 

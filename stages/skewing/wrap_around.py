@@ -15,11 +15,11 @@ from stages.skewing.torus import always_steps, crosses_edge, next_task, unfold
 OUT = isl.dim_type.out
 
 
-def edges(space: Space, turns: isl.UnionMap, name: str) -> dict[str, dict[str, bool]]:
+def edges(space: Space, wraps: isl.UnionMap, name: str) -> dict[str, dict[str, bool]]:
     """Return, by dimension of a torus, whether a statement's tiles cross its edge, and always step.
 
-    `turns` { S[i] -> [n, m] } is how often placements go around before. Nothing where the innermost
-    loop from tile to tile, or from instance to instance, is over no iterator alone.
+    `wraps` { S[i] -> [n, m] } is how often placements wrap around before. Nothing where the
+    innermost loop from tile to tile, or from instance to instance, is over no iterator alone.
     """
     clock, sizes = space.clocks[name], space.topology.sizes
     count = clock.tiles or len(clock.loops)
@@ -27,7 +27,7 @@ def edges(space: Space, turns: isl.UnionMap, name: str) -> dict[str, dict[str, b
     loops = rows[clock.loops[count - 1]] if count else set()
     if len(loops) != 1:
         return {}
-    own = isl.Map.from_union_map(from_domain(turns, name))
+    own = isl.Map.from_union_map(from_domain(wraps, name))
     place = unfold(space.places[name], own, sizes)
     times = clock.times.project_out(OUT, count, clock.times.dim(OUT) - count)
     step = next_task(times.flat_range_product(place), loops.pop())
