@@ -39,7 +39,7 @@ class LocalTensor:
     transfer: Annotated[
         Literal["in", "out"] | None, "in, if it is put there before the start, or out, at the end"
     ] = None
-    held: Annotated[str | None, Key("map"), "which element of that a local one is"] = None
+    stored: Annotated[str | None, Key("map"), "which element of that a local one is"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,20 +57,20 @@ def residents(layout: Layout, transfer: str) -> list[tuple[str, LocalTensor]]:
 
 def resident_shape(tensor: LocalTensor) -> tuple[int, ...]:
     """Return the smallest shape that holds what the layout's map names."""
-    return tensor_shape(_held(tensor).range())
+    return tensor_shape(_stored(tensor).range())
 
 
-def _held(tensor: LocalTensor) -> isl.Map:
+def _stored(tensor: LocalTensor) -> isl.Map:
     """Return { [PE -> L[l]] -> T[e] } of what is put into memory, or read from it."""
-    assert tensor.held is not None, "what is transferred is part of a global tensor"
-    return isl.Map(tensor.held)
+    assert tensor.stored is not None, "what is transferred is part of a global tensor"
+    return isl.Map(tensor.stored)
 
 
 def _parts(
     memory: Array, tensor: LocalTensor, shape: tuple[int, ...], pes: Ints, grid: Grid
 ) -> Iterator[tuple[Array, Ints, Bools]]:
     """Yield, for some PEs at a time, their local tensors, the elements' numbers, and which are."""
-    relation, local_shape = _held(tensor), tensor.shape
+    relation, local_shape = _stored(tensor), tensor.shape
     local = _local_tensors(memory, tensor)
     step = max(1, POINTS_AT_A_TIME // max(1, prod(local_shape)))
     axes = [np.arange(extent, dtype=np.int64) for extent in local_shape]

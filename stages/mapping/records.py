@@ -3,7 +3,7 @@
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Tensor:
         type: Annotated[str, "the type of its elements"]
-        held_by: Annotated[str | None, Key("in"), "the tensor whose memory holds it"] = None
+        stored_in: Annotated[str | None, Key("in"), "the tensor whose memory holds it"] = None
 
 A field is a key of a mapping, in the order of the fields; one with the value that it has by default
 is left out. Types are those of YAML: texts, numbers, `Literal`s, tuples (lists), mappings by name,

@@ -84,7 +84,7 @@ def loss(statement: Timed, factors: Factors) -> Loss:
     return Loss(
         dimensions=sum(width - rank(rows) for rows in spaces),
         directions=sum(
-            _held(statement, rows, link.step) for rows in spaces for link in statement.links
+            _has_step(statement, rows, link.step) for rows in spaces for link in statement.links
         ),
     )
 
@@ -114,7 +114,7 @@ def passes(statement: Timed, reference: Reference, factors: Factors) -> tuple[in
     space = broadcast(statement, reference, factors)
     return tuple(
         _passes(statement, reference, factors, link.ways)
-        if meets and not _held(statement, space, link.step)
+        if meets and not _has_step(statement, space, link.step)
         else 0
         for link, meets in zip(statement.links, reference.meeting, strict=True)
     )
@@ -147,7 +147,7 @@ def reason(statement: Timed, reference: Reference, factors: Factors) -> str | No
     """Return why a reference is broadcast along the grid with time t + F p; None if it is not."""
     space = broadcast(statement, reference, factors)
     steps = [*identity(statement.grid), *(link.step for link in statement.links)]
-    if not any(_held(statement, space, step) for step in steps):
+    if not any(_has_step(statement, space, step) for step in steps):
         return None
     if not any(reference.meeting):
         return "the PEs that use an element are no neighbours"
@@ -174,7 +174,7 @@ def _times(statement: Timed, factors: Factors) -> Matrix:
     return [[*(int(k == row) for k in count), *factors[row]] for row in count]
 
 
-def _held(statement: Timed, normals: Matrix, step: Sequence[int]) -> bool:
+def _has_step(statement: Timed, normals: Matrix, step: Sequence[int]) -> bool:
     """Say whether a space of (t, p) has a point whose p is a step to a neighbour."""
     times = [row[: statement.times] for row in normals]
     along = [sum(map(mul, row[statement.times :], step)) for row in normals]

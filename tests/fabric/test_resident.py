@@ -13,7 +13,7 @@ PES = np.arange(6)
 
 
 def entry(shape, text, kind="int32", address=0):
-    return LocalTensor(type=kind, shape=tuple(shape), address=address, held=text)
+    return LocalTensor(type=kind, shape=tuple(shape), address=address, stored=text)
 
 
 def memory(size=64):

@@ -31,7 +31,7 @@ CHAIN = (
     "graph h(): float16 x[64] -> float16 z[64], float16 s[1]\n"
     "{ y, s = f(x)\n  z = g(y, x) }\n"
 )
-HELD_UP = (
+STALLED = (
     "lair f(): float16 x[64], float16 b[4] -> float16 y[64]\n"
     "{ all (i, j) in (64, 4) y[i] += x[i] * b[j] }\n"
     "lair g(): float16 y[64] -> float16 z[64]\n"
@@ -132,8 +132,8 @@ LAYERS = {
             '  W: {next: V}\nmachine: ideal\ninvocations: 3',
         ),
     ),
-    "a_statement_that_is_held_up": (
-        HELD_UP,
+    "a_statement_that_is_stalled": (
+        STALLED,
         mapping(
             "1, 1",
             "f[i,j] -> PE[0, 0]; g[i] -> PE[0, 0]",
@@ -178,7 +178,7 @@ def test_sums_that_wait_for_each_other_hold_up_no_arrival():
     ("layer", "task", "triggers", "follows"),
     [
         ("statements_that_wait_for_others", "compute_g", ["x"], ["f_y"]),
-        ("a_statement_that_is_held_up", "compute_g", None, None),
+        ("a_statement_that_is_stalled", "compute_g", None, None),
         ("a_weight_that_changes_in_place", "compute_u", None, None),
         ("two_streams", "compute_f", ["x", "u"], None),
         ("two_lengths_from_two_sides", "compute_f", ["x_west"], None),
@@ -249,7 +249,7 @@ BY_ANOTHER = mapping(
     [
         ((RELU.replace("64", "8"), SMALL), "x", "some 37 cycles, 52 in chunks"),
         ((RELU, RAGGED), "x", "its indices are not one box on all PEs"),
-        ((HELD_UP, BY_ANOTHER), "b", "no statement can begin with a part of it"),
+        ((STALLED, BY_ANOTHER), "b", "no statement can begin with a part of it"),
     ],
     ids=["it_takes_too_long", "pes_take_other_lengths", "others_trigger"],
 )

@@ -30,9 +30,9 @@ def test_colours_are_numbered_from_zero(layout):
 
 def test_resident_tensors_say_which_element_lies_where(layout):
     tensors = layout["roles"]["compute"]["tensors"]
-    held = tensors["W_local"]
-    assert (held["tensor"], held["transfer"], held["shape"]) == ("W", "in", [4, 3])
-    assert isl.Map(held["map"]).is_equal(isl.Map(
+    stored = tensors["W_local"]
+    assert (stored["tensor"], stored["transfer"], stored["shape"]) == ("W", "in", [4, 3])
+    assert isl.Map(stored["map"]).is_equal(isl.Map(
         "{ [PE[x, y] -> W_local[k, l]] -> W[4y + k, 3x + l] : "
         "0 <= x <= 1 and 0 <= y <= 1 and 0 <= k <= 3 and 0 <= l <= 2 }"
     ))
@@ -77,9 +77,9 @@ def test_a_departure_across_a_peeled_border_leaves_beyond_it():
 def test_outputs_that_stay_are_read_where_they_are_computed():
     mapping = 'target: "{ PE[2, 1] }"\nplacement: "{ mv[i, j] -> PE[i mod 2, 0] }"\n'
     roles = build(MV, mapping, "render").yaml("build/layout.yaml")["roles"]
-    held = roles["compute"]["tensors"]["y_local"]
-    assert held["transfer"] == "out"
-    place = isl.Map(held["map"])
+    stored = roles["compute"]["tensors"]["y_local"]
+    assert stored["transfer"] == "out"
+    place = isl.Map(stored["map"])
     assert place.domain().unwrap().domain().is_equal(isl.Set("{ PE[0:1, 0] }"))
     assert place.is_injective()
     assert place.range().is_equal(isl.Set("{ y[i] : 0 <= i <= 7 }"))

@@ -84,7 +84,7 @@ def _role(model: Model, program: Program) -> Role:
 def _guests(model: Model, local: Local) -> Iterator[Local]:
     """Yield the local tensors of others that lie in the memory of one."""
     for tensor, described in model.graph.tensors.items():
-        if f"{described.held_by}_local" == local.name:
+        if f"{described.stored_in}_local" == local.name:
             yield replace(local, name=f"{tensor}_local")
 
 
@@ -102,13 +102,13 @@ def _tensor(model: Model, program: Program, local: Local) -> LocalTensor:
     leaves = {d.tensor for d in departures if d.feedback is None}
     if kept != "resident" and (kept != "result" or tensor in leaves):
         return found
-    held = str(_held(model, program, tensor))
+    stored = str(_stored(model, program, tensor))
     return replace(
-        found, tensor=tensor, transfer="in" if kept == "resident" else "out", held=held
+        found, tensor=tensor, transfer="in" if kept == "resident" else "out", stored=stored
     )
 
 
-def _held(model: Model, program: Program, tensor: str) -> isl.Map:
+def _stored(model: Model, program: Program, tensor: str) -> isl.Map:
     """Return { [PE -> T_local[l]] -> T[e] }: inputs as allocated, outputs where computed."""
     to_local = next(
         m

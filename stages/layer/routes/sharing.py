@@ -13,13 +13,13 @@ import islpy as isl
 from stages.lair.layer import Layer, Statement
 from stages.poly.pieces import from_domain
 
-Held = dict[str, str]
+InPlace = dict[str, str]
 """By tensor, the one in whose memory it lies."""
 
 
-def held_tensors(
+def find_in_place(
     layer: Layer, needed: isl.UnionMap, computed: isl.UnionMap, apart: Collection[str]
-) -> Held:
+) -> InPlace:
     """Return the tensors that may take the place of others at once, and these.
 
     `needed` and `computed` are { tensor[e] -> PE[x, y] }, the tensors `apart` need memory of their
@@ -29,25 +29,25 @@ def held_tensors(
     """
     sources = [carry.source for carry in layer.carries]
     writers = {statement.target.tensor: statement for statement in layer.statements}
-    held: Held = {}
+    in_place: InPlace = {}
     for carry in layer.carries:
         old, new = carry.tensor, carry.source
-        if new in writers and new not in apart and old not in sources and new not in held:
+        if new in writers and new not in apart and old not in sources and new not in in_place:
             writer = writers[new]
-            in_place = writer.op == "=" and _reads_only_its_own(writer, old)
+            overwrites = writer.op == "=" and _reads_only_its_own(writer, old)
             same = _same(from_domain(needed, old), from_domain(computed, new), new)
-            if in_place and same and not _has_circle(layer, held | {new: old}):
-                held[new] = old
-    return held
+            if overwrites and same and not _has_circle(layer, in_place | {new: old}):
+                in_place[new] = old
+    return in_place
 
 
-def waits_of(layer: Layer, held: Held) -> Iterator[tuple[str, list[str]]]:
+def waits_of(layer: Layer, in_place: InPlace) -> Iterator[tuple[str, list[str]]]:
     """Yield, for each statement that waits for others on its PE, the names of these.
 
     They define what it reads, or read what lay before where it writes.
     """
     for statement in layer.statements:
-        old = held.get(statement.target.tensor)
+        old = in_place.get(statement.target.tensor)
         before = [
             other.name
             for other in layer.statements
@@ -67,10 +67,10 @@ def _reads_only_its_own(writer: Statement, old: str) -> bool:
     return all(a.rows == writer.target.rows for a in writer.reads if a.tensor == old)
 
 
-def _has_circle(layer: Layer, held: Held) -> bool:
+def _has_circle(layer: Layer, in_place: InPlace) -> bool:
     """Say whether statements wait for each other."""
     try:
-        graphlib.TopologicalSorter(dict(waits_of(layer, held))).prepare()
+        graphlib.TopologicalSorter(dict(waits_of(layer, in_place))).prepare()
     except graphlib.CycleError:
         return True
     return False

@@ -51,7 +51,7 @@ def _tensor(name: str, plan: Plan) -> KeptTensor:
         shape=tuple(tensor.shape),
         kept=_kept(name, plan),
         initial=_initial(name, plan) if defined else None,
-        held_by=plan.held.get(name) if defined else None,
+        stored_in=plan.in_place.get(name) if defined else None,
     )
 
 
@@ -144,7 +144,7 @@ def _starts(tensor: Tensor, plan: Plan) -> bool:
     objects = streams.routed.objects
     summed = summed_elements(tensor.name, streams.departures, placed.adapted, objects)
     at_once = at_once and summed.is_subset(placed.computed)
-    return not at_once and tensor.name not in plan.held
+    return not at_once and tensor.name not in plan.in_place
 
 
 def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
@@ -202,7 +202,7 @@ def _departure_tasks(plan: Plan) -> Iterator[Named]:
 
 def _carry(carry: Carry, plan: Plan) -> Iterator[Named]:
     """Yield the task that makes one tensor of another one, unless they share their memory."""
-    if plan.held.get(carry.source) != carry.tensor:
+    if plan.in_place.get(carry.source) != carry.tensor:
         rank = len(plan.streams.placed.layer.tensors[carry.tensor].shape)
         yield f"carry_{carry.tensor}", kinds.Carry(
             iterators=tuple(f"i{k}" for k in range(rank)),

@@ -15,7 +15,7 @@ import islpy as isl
 from stages.lair.expressions import is_zero_at
 from stages.lair.layer import Statement, writer_of
 from stages.layer.routes.placed import Streams, is_sparse
-from stages.layer.routes.sharing import Held, held_tensors, waits_of
+from stages.layer.routes.sharing import InPlace, find_in_place, waits_of
 from stages.layer.routes.waiting import waiting_of
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.cutting import Chunks, Cutter, most_together
@@ -26,12 +26,12 @@ from stages.layer.streams.triggers import Triggers, find_triggers
 class Plan:
     """The streams of a layer, and how its PEs work on them.
 
-    `held` are the tensors that lie in the memory of others, `waits` the statements for which one
-    waits on its PE. `cuts` are the chunks of arrivals, `whole` says why others are not cut.
+    `in_place` are the tensors that lie in the memory of others, `waits` the statements for which
+    one waits on its PE. `cuts` are the chunks of arrivals, `whole` says why others are not cut.
     """
 
     streams: Streams
-    held: Held
+    in_place: InPlace
     waits: Mapping[str, Sequence[str]]
     flows: Flows
     triggers: Triggers
@@ -44,18 +44,18 @@ def plan_of(streams: Streams) -> Plan:
     placed = streams.placed
     apart = {departure.tensor for departure in streams.departures.values()}
     apart |= {t for t in written(streams) if is_reacting(writer_of(placed.layer, t), streams)}
-    held = held_tensors(placed.layer, placed.needed, placed.computed, apart)
-    waits = dict(waits_of(placed.layer, held))
+    in_place = find_in_place(placed.layer, placed.needed, placed.computed, apart)
+    waits = dict(waits_of(placed.layer, in_place))
     waiting = waiting_of(streams, waits)
     departures = {
         name: replace(departure, waits=tuple(waiting.waits.get(name, ())))
         for name, departure in streams.departures.items()
     }
-    return _cut(replace(streams, departures=departures), held, waits, waiting.most)
+    return _cut(replace(streams, departures=departures), in_place, waits, waiting.most)
 
 
 def _cut(
-    streams: Streams, held: Held, waits: Mapping[str, Sequence[str]], waiting: int
+    streams: Streams, in_place: InPlace, waits: Mapping[str, Sequence[str]], waiting: int
 ) -> Plan:
     """Return the plan with what arrives in chunks; `waiting` streams may wait for other PEs."""
     placed, objects = streams.placed, streams.routed.objects
@@ -63,14 +63,14 @@ def _cut(
         arrivals=streams.arrivals, lair=placed.lair, adapted=placed.adapted, routes=objects
     )
     names = [s.name for s in placed.layer.statements if not is_reacting(s, streams)]
-    triggers = find_triggers(placed.layer, names, waits, held, flows)
+    triggers = find_triggers(placed.layer, names, waits, in_place, flows)
     flows = replace(flows, follows=triggers.follows)
     chains = {n: typing.cast(isl.Set, objects[f"{n}_chain"]) for n in streams.departures}
     most = max(most_together(chains), waiting)
     cutter = Cutter(placed.layer, placed.profile, flows, triggers, streams.departures, most)
     cuts = cutter.cut()
     return Plan(
-        streams=streams, held=held, waits=waits, flows=flows, triggers=triggers,
+        streams=streams, in_place=in_place, waits=waits, flows=flows, triggers=triggers,
         cuts=cuts, whole=cutter.whole,
     )
 

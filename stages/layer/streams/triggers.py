@@ -35,15 +35,15 @@ def find_triggers(
     layer: Layer,
     computing: Sequence[str],
     waits: Mapping[str, Sequence[str]],
-    held: Collection[str],
+    in_place: Collection[str],
     flows: Flows,
 ) -> Triggers:
     """Return the triggers of the statements that are `computing` on memory.
 
     `waits` are the statements for which one waits on its PE; they come before it. What writes a
-    tensor that is `held` by another goes along with no statement, for these may still read it.
+    tensor `in_place` of another goes along with no statement, for these may still read it.
     """
-    finder = _Finder(layer, computing, waits, held, flows)
+    finder = _Finder(layer, computing, waits, in_place, flows)
     for statement in layer.statements:
         finder.find(statement)
     return Triggers(arrivals=finder.found, follows=finder.follows, boxes=finder.boxes)
@@ -60,25 +60,25 @@ class _Finder:
         layer: Layer,
         computing: Sequence[str],
         waits: Mapping[str, Sequence[str]],
-        held: Collection[str],
+        in_place: Collection[str],
         flows: Flows,
     ) -> None:
-        self.computing, self.waits, self.held, self.flows = computing, waits, held, flows
+        self.computing, self.waits, self.in_place, self.flows = computing, waits, in_place, flows
         self.targets = {s.name: s.target.tensor for s in layer.statements}
         dense = [n for n, a in flows.arrivals.items() if not a.sparse and a.feedback is None]
         self.boxes = {name: index_box(flows.passing(name)) for name in dense}
         self.found: dict[str, list[str]] = {}
         self.follows: dict[str, list[str]] = {}
         self.late: set[str] = set()
-        self.held_up: set[str] = set()
+        self.stalled: set[str] = set()
 
     def find(self, statement: Statement) -> None:
         """Find the triggers of a statement; those of all that it waits for are found."""
         name, read = statement.name, {access.tensor for access in statement.reads}
         arriving = [n for n, a in self.flows.arrivals.items() if a.tensor in read]
         before = [other for other in self.waits.get(name, ()) if other in self.late]
-        followed = [b for b in before if self.targets[b] in read and b not in self.held_up]
-        followed = [] if self.targets[name] in self.held else followed
+        followed = [b for b in before if self.targets[b] in read and b not in self.stalled]
+        followed = [] if self.targets[name] in self.in_place else followed
         if name not in self.computing or len(followed) < len(before):
             triggers: list[str] = []
         elif followed:
@@ -92,7 +92,7 @@ class _Finder:
             self.late.add(name)
         alone = set(arriving) <= set(triggers) and before == list(self.waits.get(name, ()))
         if not triggers or not alone:
-            self.held_up.add(name)
+            self.stalled.add(name)
 
     def _common(self, followed: Sequence[str]) -> list[str]:
         """Return the triggers of statements that have the same ones."""

@@ -41,7 +41,7 @@ class KeptTensor:
         "(only other statements read it), or delayed (what another tensor was before)",
     ]
     initial: Annotated[str | None, "what it is before anything is added to it"] = None
-    held_by: Annotated[str | None, Key("in"), "the tensor whose memory holds it"] = None
+    stored_in: Annotated[str | None, Key("in"), "the tensor whose memory holds it"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
