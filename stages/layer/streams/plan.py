@@ -1,5 +1,4 @@
-"""What is decided of a layer's streams before its tasks are listed: memory, turn-taking, and
-chunks.
+"""What is decided of a layer's streams before its tasks are listed: memory, turn-taking, chunks.
 
 Paper    V Sec. 4.2
 """
