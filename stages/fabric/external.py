@@ -19,7 +19,7 @@ from stages.fabric.elements import (
 from stages.fabric.grid import SIDES, STEPS, Grid, coordinates
 from stages.fabric.layout_yaml import Entry, Exit
 from stages.fabric.library import INLET
-from stages.fabric.repeated import copies_of, repeated
+from stages.fabric.replicated import replicas_of, replicated
 from stages.poly.arrays import evaluate_set
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.extents import bounding_box
@@ -95,9 +95,9 @@ def _read_arrival(
         sent, control, keep = _sparse(values, inside, points.axes[-1])
     else:
         sent, control, keep = _payloads(values), np.zeros_like(inside), inside
-    copies = copies_of(arrival, points.nodes, grid)
-    if copies is not None:
-        sent, control, keep = repeated(sent, control, keep, copies)
+    replicas = replicas_of(arrival, points.nodes, grid)
+    if replicas is not None:
+        sent, control, keep = replicated(sent, control, keep, replicas)
     inlets = np.zeros(rows, dtype=INLET)
     inlets["node"], inlets["side"], inlets["colour"] = (
         points.nodes, SIDES.index(arrival.side), colour,

@@ -80,9 +80,9 @@ class Entry:
     outer: Annotated[
         Box | None, "least and greatest outer indices, each of them a sequence with an end"
     ] = None
-    copies: Annotated[
+    replicas: Annotated[
         str | None,
-        "the PEs each of which gets a copy, with a control wavelet that turns its router",
+        "the PEs each of which gets a replica, with a control wavelet that turns its router",
     ] = None
     along: Annotated[str | None, "the adapters that get one, and their ports"] = None
 

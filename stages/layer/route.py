@@ -49,7 +49,7 @@ NAMES = {
     "nearest": "those that hear it on the colour N_in",
     "copied": "its routes if routers copied",
     "copied_filter": "its filter then",
-    "then": "where PEs get copies of their own, the second position of its routers",
+    "then": "where PEs get replicas of their own, the second position of its routers",
     "then2": "the third one",
     "then3": "the fourth one",
 }

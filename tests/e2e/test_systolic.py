@@ -47,7 +47,7 @@ def test_a_shipped_layer_is_right_where_pes_forward(projects, name):
 
 
 @pytest.mark.parametrize("name", ["conv2d", "catalogue/hadamard", "catalogue/matmul"])
-def test_a_shipped_layer_is_right_where_each_pe_gets_a_copy(projects, name):
-    results = built(projects / f"{name}_copies", name, skew=False)
+def test_a_shipped_layer_is_right_where_each_pe_gets_a_replica(projects, name):
+    results = built(projects / f"{name}_replicas", name, skew=False)
     assert is_right(results)
     assert results["multicast"]["cycles"] < results["cycles"]["simd"]

@@ -1,4 +1,4 @@
-"""PEs forward what they take, or get copies of their own, where routers do not copy."""
+"""PEs forward what they take, or get replicas of their own, where routers do not copy."""
 
 import numpy as np
 import pytest
@@ -67,9 +67,9 @@ def test_a_task_is_charged_for_what_it_forwards(library, row):
 
 
 @pytest.mark.parametrize("invocations", [1, 3])
-def test_each_pe_gets_a_copy_of_its_own(library, row, invocations):
+def test_each_pe_gets_a_replica_of_its_own(library, row, invocations):
     x = {"tensor": "x", "type": "int32", "colour": "x", "side": "W", "sparse": False}
-    x |= {"order": "{ x[i = 0:7] -> [PE[-1, 0] -> index[i]] }", "copies": "{ PE[0:3, 0] }"}
+    x |= {"order": "{ x[i = 0:7] -> [PE[-1, 0] -> index[i]] }", "replicas": "{ PE[0:3, 0] }"}
     local = {"type": "int32", "shape": [8], "address": 0, "tensor": "z", "transfer": "out"}
     local["map"] = "{ [PE[x, 0] -> x_local[i]] -> z[x, i] : 0 <= x <= 3 and 0 <= i < 8 }"
     layout = row("receive", 4, {"x": ""}, arrivals={"x": x}, tensors={"x_local": local})

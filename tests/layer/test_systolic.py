@@ -118,7 +118,7 @@ def test_what_multicast_is_worth_is_measured_with_the_programs_of_wse2(sparse):
 
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 @pytest.mark.parametrize("skew", ["false", "x"])
-def test_without_skew_each_pe_gets_a_copy_of_its_own_from_the_port(sparse, skew):
+def test_without_skew_each_pe_gets_a_replica_of_its_own_from_the_port(sparse, skew):
     mapping = (
         'target: "{ PE[4, 6] }"\nplacement: "{ mv[i, j] -> PE[3 * (j//3), 1 + 2 * (i//3)] }"\n'
         f'tensors:\n  x: {{arrives: "{{ x[j] -> [PE[3 * (j//3), -1] -> index[j]] }}"{sparse}}}\n'
@@ -135,7 +135,7 @@ def test_without_skew_each_pe_gets_a_copy_of_its_own_from_the_port(sparse, skew)
 
 
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
-def test_copies_that_come_from_opposite_sides_never_wait_for_each_other(sparse):
+def test_replicas_that_come_from_opposite_sides_never_wait_for_each_other(sparse):
     mapping = OPPOSITE.format(sparse=sparse) + "skew: false\n"
     results = build(TWO, mapping, "simulate").results()
     assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
@@ -145,7 +145,7 @@ def test_copies_that_come_from_opposite_sides_never_wait_for_each_other(sparse):
     (MIDDLE, "false", ""), (MIDDLE, "false", ", sparse: true"), (MIDDLE, "y", ""),
     (ARRIVALS["two that cross"], "x", ""), (ARRIVALS["two that cross"], "x", ", sparse: true"),
 ], ids=["dense", "sparse", "dense y", "dense x", "sparse x"])
-def test_adapters_get_and_send_a_copy_for_each_pe(arrives, skew, sparse):
+def test_adapters_get_and_send_a_replica_for_each_pe(arrives, skew, sparse):
     machine = "machine: {profile: systolic, queue_depth: 1, instruction_queue: 1}\n"
     mapping = f'{TARGET}  x: {{arrives: "{arrives}"{sparse}}}\n{LEAVES}{machine}invocations: 3\n'
     built = build(MV, f"{mapping}skew: {skew}\n", "simulate")
@@ -156,7 +156,7 @@ def test_adapters_get_and_send_a_copy_for_each_pe(arrives, skew, sparse):
     assert set(graph.get("forwarding", {})) == {n + part for n in streams for part in passed}
     for name, arrival in streams.items():
         both = {f"{name}_source", name}
-        assert set(arrival["copies"]) == both - {name + part for part in passed}
+        assert set(arrival["replicas"]) == both - {name + part for part in passed}
 
 
 @pytest.mark.long

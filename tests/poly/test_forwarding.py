@@ -11,7 +11,7 @@ from stages.poly.forwarding import (
     inward_line,
     port_line,
 )
-from stages.poly.own_sequences import border_copies, copy_routes
+from stages.poly.replication import border_replicas, replica_routes
 from stages.poly.side import SIDES, Rectangle, turn
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)
@@ -88,7 +88,7 @@ def test_lines_are_sums_that_flow_backwards(side: str) -> None:
 
 
 def test_routers_that_hand_over_have_two_positions() -> None:
-    now, then = copy_routes(isl.Set("{ [0, 1]; [0, 3] }"), "N", NORTH)
+    now, then = replica_routes(isl.Set("{ [0, 1]; [0, 3] }"), "N", NORTH)
     assert now.is_equal(isl.UnionMap(
         "{ [PE[0, 0] -> N[]] -> S[]; [PE[0, 1] -> N[]] -> ramp[]; [PE[0, 2] -> N[]] -> S[];"
         "  [PE[0, 3] -> N[]] -> ramp[] }"
@@ -108,7 +108,7 @@ def test_what_turns_is_heard_first_by_the_pe_that_sends_it() -> None:
     assert line.nearest.is_equal(line.forwarding) and line.between.is_empty()
 
 
-def test_a_port_sends_copies_three_ways() -> None:
+def test_a_port_sends_replicas_three_ways() -> None:
     feeds = isl.Map("{ [2] -> [0]; [2] -> [2]; [2] -> [3]; [2] -> [4] }")
     port = "[PE[2, 0] -> N[]] -> "
     before = "[PE[0, 0] -> E[]] -> ramp[]; [PE[1, 0] -> E[]] -> W[]; [PE[3, 0] -> W[]] -> ramp[]"
@@ -116,7 +116,7 @@ def test_a_port_sends_copies_three_ways() -> None:
     after = before.replace("3, 0] -> W[]] -> ramp", "3, 0] -> W[]] -> E")
     assert [routes.is_equal(isl.UnionMap(f"{{ {port}{to}[]; {others}; {last} }}"))
             for routes, to, others in zip(
-                border_copies(feeds, "N", NORTH), ("ramp", "E", "W", "ramp"),
+                border_replicas(feeds, "N", NORTH), ("ramp", "E", "W", "ramp"),
                 (before, after, before, after), strict=True,
             )] == [True] * 4
 

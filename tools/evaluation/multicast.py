@@ -14,16 +14,16 @@ from tools.evaluation.measure import Case
 from tools.evaluation.templates import template
 
 MACHINE = "systolic"
-HEAD = ("layer", "with multicast", "forwarded", "worth", "copies", "worth")
+HEAD = ("layer", "with multicast", "forwarded", "worth", "replicas", "worth")
 Pair = Sequence[Mapping[str, Any]]
-"""The results of a layer whose PEs forward, and of the same one whose PEs get copies."""
+"""The results of a layer whose PEs forward, and of the same one whose PEs get replicas."""
 
 
 def without_multicast(case: Case) -> tuple[Case, Case]:
-    """Return a case whose PEs forward, and one whose PEs get copies, else as it is."""
+    """Return a case whose PEs forward, and one whose PEs get replicas, else as it is."""
     mapping = {**case.mapping, "machine": MACHINE}
-    passing = dataclasses.replace(case, mapping={**mapping, "skew": True})
-    return passing, dataclasses.replace(case, mapping={**mapping, "skew": False})
+    forwarding = dataclasses.replace(case, mapping={**mapping, "skew": True})
+    return forwarding, dataclasses.replace(case, mapping={**mapping, "skew": False})
 
 
 def document(found: Mapping[str, Pair]) -> str:
@@ -41,10 +41,10 @@ def layers_table(found: Mapping[str, Pair]) -> str:
 
 
 def _cells(pair: Pair) -> Iterator[Any]:
-    passing, copies = pair
-    copied = passing.get("multicast", {}).get("cycles")
-    yield passing["cycles"]["simd"] if copied is None else copied
-    for each in (passing, copies):
+    forwarding, replicas = pair
+    copied = forwarding.get("multicast", {}).get("cycles")
+    yield forwarding["cycles"]["simd"] if copied is None else copied
+    for each in (forwarding, replicas):
         yield each["cycles"]["simd"]
         yield f"{each.get('multicast', {}).get('worth', 1.0):.2f}"
 

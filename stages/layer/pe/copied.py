@@ -34,7 +34,7 @@ def if_copied(model: Model) -> Model:
         forwarding={},
         copied=(),
         colours=model.graph.copied,
-        arrivals={n: replace(a, copies=()) for n, a in arrivals.items()},
+        arrivals={n: replace(a, replicas=()) for n, a in arrivals.items()},
     )
     return replace(model, graph=graph, routes=routes, instances=_filtered(model, routes))
 

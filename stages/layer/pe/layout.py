@@ -140,18 +140,18 @@ def _arrival(model: Model, name: str, arrival: Arrival) -> Entry:
         sparse=arrival.sparse,
         order=str(at_places(source, ports).coalesce()),
         outer=arrival.outer,
-        copies=_copies(model, name, arrival),
+        replicas=_replicas(model, name, arrival),
         along=_along(model, arrival),
     )
 
 
-def _copies(model: Model, name: str, arrival: Arrival) -> str | None:
+def _replicas(model: Model, name: str, arrival: Arrival) -> str | None:
     """Return which PEs get a stream of their own from a port.
 
     Adapters keep all of a dense tensor, and send that on for each PE. Of a sparse one they take
     as many streams as they send on.
     """
-    if arrival.colour not in arrival.copies or (arrival.spread and not arrival.sparse):
+    if arrival.colour not in arrival.replicas or (arrival.spread and not arrival.sparse):
         return None
     takers = isl.Set.from_union_set(model.routes[f"{name}_taken"].range())
     return str(takers.coalesce())
@@ -159,7 +159,7 @@ def _copies(model: Model, name: str, arrival: Arrival) -> str | None:
 
 def _along(model: Model, arrival: Arrival) -> str | None:
     """Return through which adapters PEs get streams of their own."""
-    if not arrival.spread or arrival.source not in arrival.copies:
+    if not arrival.spread or arrival.source not in arrival.replicas:
         return None
     return str(model.routes[f"{arrival.source}_reach"].reverse())
 

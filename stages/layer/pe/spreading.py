@@ -12,9 +12,9 @@ import islpy as isl
 
 from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.copies import end_copy, send_copies
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
+from stages.layer.pe.replicas import end_replica, send_replicas
 from stages.layer.pe.statement_nodes import (
     BlockColour,
     Call,
@@ -95,8 +95,8 @@ def _write_end(border: Border, name: str, arrival: Arrival) -> None:
     body.block.add(SendEnd(program.colour(arrival.colour)))
     body.block.charge(scalar=1)
     odometer(program, body.block, name, arrival.outer)
-    if arrival.colour in arrival.copies:
-        end_copy(program, body.block, name, arrival)
+    if arrival.colour in arrival.replicas:
+        end_replica(program, body.block, name, arrival)
     then = Task(border.turn_taking.then(name))
     body.block.add(BlockColour(program.listen(arrival.source)), Call(then))
     program.add(body)
@@ -113,8 +113,8 @@ def write_spread(
     heard = program.naming.of(f"heard_{name}")
     body = Body(name=heard, comment=f"All of {name} is here: send it on.")
     unpack(program, body.block, f"hear_{name}")
-    if arrival.colour in arrival.copies:
-        then = send_copies(program, name, arrival, then)
+    if arrival.colour in arrival.replicas:
+        then = send_replicas(program, name, arrival, then)
     send(program, body.block, f"spread_{name}", arrival.colour, then)
     program.add(body)
     block = program.when(begin.block, program.model.pes(f"{name}_adapters"))

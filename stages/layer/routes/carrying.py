@@ -15,7 +15,7 @@ from stages.layer.routes.forwarded import described, line_objects, line_routes, 
 from stages.layer.routes.placed import Placed, Routed, coloured, depth_of, joined
 from stages.poly.flow import Routes, column_routes, feedback_routes
 from stages.poly.forwarding import Line, feedback_line, inward_line
-from stages.poly.own_sequences import copy_routes
+from stages.poly.replication import replica_routes
 from stages.poly.side import turn
 
 
@@ -26,7 +26,7 @@ def inwards(
     turned, first = turn(side, placed.grid), depth_of(side, placed)
     copied = column_routes(takers, side, turned, spread=spread)
     if not (placed.profile.multicast or forwarded):
-        return each_its_own(name, copy_routes(takers, side, turned, spread=spread), copied)
+        return replicated(name, replica_routes(takers, side, turned, spread=spread), copied)
 
     def line() -> Line:
         return inward_line(takers, side, turned, first, spread=spread)
@@ -75,7 +75,7 @@ def _forwarded(name: str, line: Line, copied: Routes, turned: isl.Map, first: in
     )
 
 
-def each_its_own(name: str, positions: tuple[Routes, ...], copied: Routes) -> Routed:
+def replicated(name: str, positions: tuple[Routes, ...], copied: Routes) -> Routed:
     """Let each PE of a lane, or of a border, get a stream of its own."""
     routes = coloured(name, functools.reduce(isl.UnionMap.union, positions))
     named = dict(zip(position_names(name), positions, strict=False))

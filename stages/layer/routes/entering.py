@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from stages.layer.routes.arriving import Arriving, arriving, part_names, ports_of
-from stages.layer.routes.carrying import copied_or_forwarded, each_its_own, feed_back, inwards
+from stages.layer.routes.carrying import copied_or_forwarded, feed_back, inwards, replicated
 from stages.layer.routes.forwarded import is_forwarded, is_forwarded_along
 from stages.layer.routes.placed import (
     Object,
@@ -30,8 +30,8 @@ from stages.poly.corners import corner_line, corner_routes
 from stages.poly.flow import spread_routes
 from stages.poly.forwarding import port_line
 from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
-from stages.poly.own_sequences import border_copies
 from stages.poly.pieces import from_domain, map_from
+from stages.poly.replication import border_replicas
 from stages.poly.side import SIDES, turn
 
 NONE = isl.UnionMap("{ }")
@@ -99,7 +99,7 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
         source=ends[0] if spread else name,
         spread=spread,
         outer=tuple((low, high) for low, high in outer_box(source)),
-        copies=tuple(each for each in ends if f"{each}_then" in routed.objects),
+        replicas=tuple(each for each in ends if f"{each}_then" in routed.objects),
         feedback=placed.fed_back.get(tensor),
         part=entering.part,
     )
@@ -148,7 +148,7 @@ def _along(entering: Entering, streams: Streams) -> Routed:
         return copied_or_forwarded(
             name, copied, lambda: port_line(feeds, side, turned), turned, None, placed
         )
-    routed = each_its_own(name, border_copies(feeds, side, turned), copied)
+    routed = replicated(name, border_replicas(feeds, side, turned), copied)
     reach: Mapping[str, Object] = {f"{name}_reach": beside(feeds, turned)}
     return joined((routed, Routed(objects=reach)))
 

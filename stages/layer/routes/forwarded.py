@@ -9,8 +9,8 @@ it may forward; what a PE may not take yet keeps none of its other streams, nor 
 going on. What is fed back is taken once the PE has done its part of it, for which it needs only
 what came before.
 
-With `skew: false` the copies for one PE come after those for another: a PE takes all of its own, of
-each stream, whatever has come of the others.
+With `skew: false` the replicas for one PE come after those for another: a PE takes all of its own,
+of each stream, whatever has come of the others.
 
 Source   M
 """
@@ -40,7 +40,7 @@ def is_forwarded(side: str, mapping: Mapping) -> bool:
 def is_forwarded_along(side: str, sparse: bool, mapping: Mapping) -> bool:
     """Say whether adapters on a side forward what they spread.
 
-    Not what is sparse, if their PEs get copies: of each, adapters need one themselves.
+    Not what is sparse, if their PEs get replicas: of each, adapters need one themselves.
     """
     return is_forwarded(SIDES[side].left, mapping) and (not sparse or is_forwarded(side, mapping))
 

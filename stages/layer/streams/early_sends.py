@@ -14,7 +14,7 @@ may be full without harm
   full, or if the next chunk did not reach it, but waits at another PE with m steps and a full
   queue. What that queue sends first belongs to a step up to m, and all PEs of the lane have run
   these: it is on its way from the deepest one to the port, and there nothing waits for a task.
-  So it is where PEs forward chunks, but not where copies come for one PE after another.
+  So it is where PEs forward chunks, but not where replicas come for one PE after another.
 
 Else all sends of a PE together leave room in its queue, and where adapters let lanes pass in turn.
 What is fed back does not leave early, nor what waits for other departures; and where something is
@@ -77,7 +77,7 @@ def choose_early_sends(
     dense = {name: each for name, each in graph.departures.items() if each.sequences is None}
     feedback = any(departure.feedback is not None for departure in graph.departures.values())
     in_turn = find_forwarded(graph.collections)
-    copies = any(arrival.copies for arrival in graph.arrivals.values())
+    replicas = any(arrival.replicas for arrival in graph.arrivals.values())
     for name, departure in dense.items():
         steps = steps_of(writers[departure.tensor], graph)
         if steps is None:
@@ -87,7 +87,7 @@ def choose_early_sends(
         stepped = SteppedDeparture(
             flows=flows, departure=departure, chain=chain, steps=steps, type=type_
         )
-        in_step = set(steps.cuts) == set(_taking_tasks(graph)) and not copies
+        in_step = set(steps.cuts) == set(_taking_tasks(graph)) and not replicas
         room = Room(
             sends=free_instructions(graph, profile) // len(dense),
             alone=chain.is_equal(first) and name not in in_turn,

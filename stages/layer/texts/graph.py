@@ -66,7 +66,7 @@ class Arrival:
     source: Annotated[str, "the colour at the port, another one where adapters spread the stream"]
     spread: Annotated[bool, "whether they do"]
     outer: Annotated[Box, "least and greatest outer indices"]
-    copies: Annotated[
+    replicas: Annotated[
         tuple[str, ...], "the colours that bring it once for each PE of a lane, or of a border"
     ] = ()
     feedback: Annotated[str | None, "the tensor that comes back"] = None

@@ -1,8 +1,9 @@
 """What adapters do whose PEs get a stream each: they send it once for each PE of their lane.
 
-Of a sparse stream they take as many copies as they send on; a dense one they keep, and send again.
+Of a sparse stream they take as many replicas as they send on; a dense one they keep, and send
+again.
 
-Source   design, The machine; stages/poly/own_sequences.py
+Source   design, The machine; stages/poly/replication.py
 """
 
 from __future__ import annotations
@@ -26,44 +27,45 @@ if typing.TYPE_CHECKING:
     from stages.layer.pe.program import Program
 
 
-def send_copies(program: Program, name: str, arrival: Arrival, then: str) -> str:
-    """Write the task that ends the copy of a PE, and sends the next one; return its name.
+def send_replicas(program: Program, name: str, arrival: Arrival, then: str) -> str:
+    """Write the task that ends the replica of a PE, and sends the next one; return its name.
 
     After the last one it calls `then`.
     """
     body = Body(
-        name=program.naming.of(f"copied_{name}"), comment=f"A copy of {name} is sent: the next."
+        name=program.naming.of(f"replicated_{name}"),
+        comment=f"A replica of {name} is sent: the next.",
     )
     again = Block()
     send_again(program, again, f"spread_{name}", arrival.colour, body.name)
-    end_copy(program, body.block, name, arrival, again)
+    end_replica(program, body.block, name, arrival, again)
     body.block.add(Call(Task(then)))
     program.add(body)
     return body.name
 
 
-def end_copy(
+def end_replica(
     program: Program, block: Block, name: str, arrival: Arrival, again: Block | None = None
 ) -> None:
-    """Append the end of the copy of a PE, which returns unless it was the last one.
+    """Append the end of the replica of a PE, which returns unless it was the last one.
 
     `again` is what is done before it returns.
     """
-    copy, copies = (program.naming.of(f"{name}_{part}") for part in ("copy", "copies"))
-    program.hold(copy)
-    program.hold(copies)
-    _count(program, name, arrival, copies)
+    replica, replicas = (program.naming.of(f"{name}_{part}") for part in ("replica", "replicas"))
+    program.hold(replica)
+    program.hold(replicas)
+    _count(program, name, arrival, replicas)
     colour = program.colour(arrival.colour)
     block.charge(scalar=3)
-    inner = block.nest(If(compared(More(Field(copy)), "<", Field(copies))))
+    inner = block.nest(If(compared(More(Field(replica)), "<", Field(replicas))))
     inner.add(SendTurn(colour, last=False))
     if again is not None:
         inner.absorb(again)
     inner.add(Return())
-    block.add(Assign(Field(copy), Number(0)), SendTurn(colour, last=True))
+    block.add(Assign(Field(replica), Number(0)), SendTurn(colour, last=True))
 
 
-def _count(program: Program, name: str, arrival: Arrival, copies: str) -> None:
+def _count(program: Program, name: str, arrival: Arrival, replicas: str) -> None:
     """Let `main` count the PEs of the lane that take the stream."""
     model = program.model
     turned = turn(arrival.side, model.grid)
@@ -73,7 +75,7 @@ def _count(program: Program, name: str, arrival: Arrival, copies: str) -> None:
     depths = bind_domain(lane.apply_domain(turned.reverse()), PE_NAMES)
 
     def instance(block: Block, at: Instance) -> None:
-        block.add(Increase(Field(copies)))
+        block.add(Increase(Field(replicas)))
 
     main = program.main.block
     adapters = model.pes(f"{name}_adapters").intersect(program.pes)

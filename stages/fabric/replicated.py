@@ -1,8 +1,8 @@
-"""What external PEs send where each PE gets a stream of its own: so many copies, and their ends.
+"""What external PEs send where each PE gets a stream of its own: so many replicas, and their ends.
 
-A control wavelet after a copy turns the router that handed it over; after the last one on a way,
-all that it passes, too (stages/poly/own_sequences.py). All that follows the same adapter ends with
-its last copy.
+A control wavelet after a replica turns the router that handed it over; after the last one on a way,
+all that it passes, too (stages/poly/replication.py). All that follows the same adapter ends with
+its last replica.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ ADVANCE, TURN = 1, 2
 """Bits of a control wavelet: `enum control` of engine.h."""
 
 ABSENT, NOTHING = -1, 0
-"""What follows a copy that is not sent, and one that no control wavelet follows."""
+"""What follows a replica that is not sent, and one that no control wavelet follows."""
 
 Array = NDArray[Any]
 
 
-def copies_of(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
-    """Return what follows each copy from the ports beside `nodes`: an array [port][copy][2].
+def replicas_of(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
+    """Return what follows each replica from the ports beside `nodes`: an array [port][replica][2].
 
     These are the bits of up to two control wavelets. None if one stream is for all.
     """
@@ -38,9 +38,9 @@ def copies_of(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
     lanes = nodes % grid.width if across else nodes // grid.width
     if arrival.along is not None:
         return _to_adapters(arrival, arrival.along, lanes, grid, across)
-    if arrival.copies is None:
+    if arrival.replicas is None:
         return None
-    counts = _on_lanes(arrival.copies, grid, across)[lanes]
+    counts = _on_lanes(arrival.replicas, grid, across)[lanes]
     port = np.repeat(np.arange(len(nodes)), counts)
     last = np.cumsum(counts)[counts > 0] - 1
     ends = np.full((len(port), 2), (TURN, NOTHING))
@@ -48,12 +48,12 @@ def copies_of(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
     return _by_port(port, ends, len(nodes))
 
 
-def repeated(
+def replicated(
     sent: NDArray[np.uint32], control: Bools, keep: Bools, ends: Ints
 ) -> tuple[NDArray[np.uint32], Bools, Bools]:
     """Return payloads, control marks and what is sent, so many times in each invocation.
 
-    All are [port][invocation][copy, index...].
+    All are [port][invocation][replica, index...].
     """
     shape = (*sent.shape[:2], ends.shape[1])
     follows = np.broadcast_to(ends[:, None], (*shape, 2))
@@ -68,7 +68,7 @@ def repeated(
 
 
 def _to_adapters(arrival: Entry, along: str, lanes: Ints, grid: Grid, across: bool) -> Ints:
-    """Return what follows the copies for adapters: first that at the port, right ones, left ones.
+    """Return what follows the replicas for adapters: first that at the port, right ones, left ones.
 
     The router of a port that sends them three ways is turned once more at the end.
     """
@@ -83,8 +83,8 @@ def _to_adapters(arrival: Entry, along: str, lanes: Ints, grid: Grid, across: bo
     ways = np.bincount(port[last], minlength=len(lanes))
     ends[np.append(np.diff(port) != 0, True) & (ways[port] == 3), 1] = TURN
     each = np.ones_like(lane)
-    if arrival.copies is not None:
-        each = _on_lanes(arrival.copies, grid, across)[lane]
+    if arrival.replicas is not None:
+        each = _on_lanes(arrival.replicas, grid, across)[lane]
     several = np.repeat(ends, each, axis=0)
     several[np.delete(np.arange(len(several)), np.cumsum(each) - 1)] = NOTHING
     return _by_port(np.repeat(port, each), several, len(lanes))
@@ -110,7 +110,7 @@ def _on_lanes(pes: str, grid: Grid, across: bool) -> Ints:
 
 
 def _by_port(port: Ints, ends: Ints, ports: int) -> Ints:
-    """Return [port][copy][2] of the ends [copy][2] of copies, those of one port side by side."""
+    """Return [port][replica][2] of the ends [replica][2], those of one port side by side."""
     counts = np.bincount(port, minlength=ports)
     within = np.arange(len(port)) - np.repeat(np.cumsum(counts) - counts, counts)
     found = np.full((ports, int(counts.max(initial=0)), 2), ABSENT)

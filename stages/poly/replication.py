@@ -18,7 +18,7 @@ from stages.poly.flow import Routes, routes_of
 from stages.poly.side import SIDES
 
 
-def copy_routes(
+def replica_routes(
     takers: isl.Set, side: str, turned: isl.Map, *, spread: bool = False
 ) -> tuple[Routes, Routes]:
     """Return the two positions of the routes inwards to { [lane, depth] }.
@@ -43,7 +43,7 @@ def copy_routes(
     )
 
 
-def border_copies(feeds: isl.Map, side: str, turned: isl.Map) -> tuple[Routes, ...]:
+def border_replicas(feeds: isl.Map, side: str, turned: isl.Map) -> tuple[Routes, ...]:
     """Return the four positions of the routes from ports to { [lane of a port] -> [lane] }.
 
     First comes the sequence of the adapter at the port, then those to the right of it, then those
