@@ -335,8 +335,8 @@ void send_end(struct pe *pe, int colour);
  * the first position follows the last. */
 void send_advance(struct pe *pe, int colour);
 
-/* The control wavelet that ends the replica of a stream for one PE. It turns the router that handed it
- * over to its next position, and no PE takes it; the last one turns all that it passes. */
+/* The control wavelet that ends the replica of a stream for one PE. It turns the router that handed
+ * it over to its next position, and no PE takes it; the last one turns all that it passes. */
 void send_turn(struct pe *pe, int colour, int last);
 
 static inline void send_sparse(struct pe *pe, int colour, float16 value, int index)
