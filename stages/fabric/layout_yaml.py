@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from stages.diagnose import Source
 from stages.mapping.explained import explained
-from stages.mapping.records import Key, as_data, read_record
+from stages.mapping.record_reader import read_record
+from stages.mapping.records import Key, as_data
 from stages.mapping.yaml_text import write_document
-
-if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
 
 TITLE = "The fabric that the programs run on, in build/simd and in build/loops alike."
 
@@ -113,9 +111,9 @@ class Layout:
     departures: Annotated[Mapping[str, Exit], "where tensors leave"]
 
 
-def read_layout(inputs: Inputs, name: str = "build/layout.yaml") -> Layout:
+def read_layout(source: Source) -> Layout:
     """Return a layout. Raises UserErrors where it was edited to be none."""
-    return read_record(inputs, name, Layout)
+    return read_record(source, Layout)
 
 
 def layout_text(layout: Layout) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from stages.kernel.parts.evaluation import evaluate
 from stages.kernel.parts.input_values import kernel_values
 from stages.kernel.parts.pasting import placed_tiles, where
-from stages.mapping.kernel_yaml import kernel_of
+from stages.mapping.kernel_yaml import Kernel, kernel_of
 from stages.reference.data import origins
 from stages.reference.whole import is_near, is_same, largest_error, parts_of
 from stages.volumes.domains import domains_by_name
@@ -48,8 +48,10 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return build/results.json of the kernel, and its result."""
     program = read_program(inputs.yaml("operations.yaml"))
     (output,) = program.outputs
-    values = _values(inputs, program)
-    expected = evaluate(program, inputs.objects("volumes.isl")["volumes"], values)[output]
+    volumes = inputs.objects("volumes.isl")["volumes"]
+    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
+    values = kernel_values(program, domains_by_name(volumes), kernel, inputs.arrays())
+    expected = evaluate(program, volumes, values)[output]
     regions, parts, texts = inputs.yaml("tiles.yaml"), {}, {}
     given = np.zeros(expected.shape, expected.dtype)
     for tile in placed_tiles(regions):
@@ -66,7 +68,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         "one_after_another": {
             v: sum(found["cycles"][v] for found in parts.values()) for v in ("simd", "loops")
         },
-        "data": _origins(inputs, program, values),
+        "data": _origins(kernel, program, values, inputs.names("inputs/*.npy")),
         "check": {output: _check(given, expected, parts)},
     }
     return {
@@ -75,17 +77,13 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     }
 
 
-def _values(inputs: Inputs, program: Program) -> dict[str, Array]:
-    """Return the inputs of the kernel, and its constant tensors."""
-    volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
-    return kernel_values(program, volumes, kernel_of(inputs), inputs.arrays())
-
-
-def _origins(inputs: Inputs, program: Program, values: dict[str, Array]) -> dict[str, str]:
-    """Return where the values of each input are from."""
+def _origins(
+    kernel: Kernel, program: Program, values: dict[str, Array], files: list[str]
+) -> dict[str, str]:
+    """Return where the values of each input are from, of which there are some `files`."""
     names = [each.name for each in program.operations if each.kind == "input"]
     given = {name: values[name] for name in names}
-    return origins(kernel_of(inputs).data, given, inputs.names("inputs/*.npy"))
+    return origins(kernel.data, given, files)
 
 
 def _check(given: Array, expected: Array, parts: Description) -> Description:

@@ -33,8 +33,8 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
     Raises UserError for a machine that is none, UserErrors for inputs of the kernel that are none.
     """
-    kernel = kernel_of(inputs)
-    read_machine(inputs, kernel)
+    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
+    read_machine(kernel, inputs.further_path)
     program = read_program(inputs.yaml("operations.yaml"))
     volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
     values = kernel_values(program, volumes, kernel, inputs.arrays())

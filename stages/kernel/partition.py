@@ -43,18 +43,21 @@ result."""
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return partitions.isl and partitions.yaml. Raises UserError where there are no such parts."""
-    kernel = kernel_of(inputs)
+    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
     try:
-        return _texts(inputs, kernel)
+        program = read_program(inputs.yaml("operations.yaml"))
+        volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
+        return _texts(kernel, program, volumes, inputs.objects("program.isl")["program"])
     except UserError as error:
         raise UserError(error.message, error.span or kernel.asked, error.hint) from None
 
 
-def _texts(inputs: Inputs, kernel: Kernel) -> dict[str, str]:
-    program = read_program(inputs.yaml("operations.yaml"))
-    volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
+def _texts(
+    kernel: Kernel, program: Program, volumes: Mapping[str, isl.Set], needs: isl.UnionMap
+) -> dict[str, str]:
+    """Return the texts of a program's parts; `needs` is its program map."""
     check_result(program, volumes)
-    facts = _facts(program, inputs.objects("program.isl")["program"], kernel)
+    facts = _facts(program, needs, kernel)
     done = partition(program, volumes, list(facts.values()))
     parts = union_of_sets(box for every in done.parts.values() for box in every.values())
     named = {f"needs_{name}": found for name, found in facts.items()}

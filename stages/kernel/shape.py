@@ -39,7 +39,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     from stages.kernel.mlir.text import parse_text
     from stages.kernel.mlir.translate import translate
 
-    kernel = kernel_of(inputs)
+    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
     text = parse_text(_source(inputs, kernel))
     draft, returned = translate(text)
     sizes = solve(draft.symbols, [*draft.claims, *_given(draft, kernel)])
@@ -68,7 +68,7 @@ def _source(inputs: Inputs, kernel: Kernel) -> Source:
         return inputs.source(names[0])
     here = f"the .mlir files here: {', '.join(names) or 'none'}"
     if kernel.mlir is None:
-        found = f"{inputs.place()} holds {len(names)} .mlir files ({', '.join(names)})"
+        found = f"{inputs.folder} holds {len(names)} .mlir files ({', '.join(names)})"
         raise UserError(found, hint="name the one to read in kernel.yaml: `mlir: NAME.mlir`")
     if kernel.mlir not in names:
         raise UserError(f"{kernel.mlir} does not exist", kernel.span("mlir"), here)

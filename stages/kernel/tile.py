@@ -46,7 +46,8 @@ Without `output`, a tile is a partial result that another takes. constant: of al
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tiles.isl and tiles.yaml. Raises UserError where tiles are no slices."""
-    data, kernel = inputs.yaml("partitions.yaml"), kernel_of(inputs)
+    data = inputs.yaml("partitions.yaml")
+    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
     program, names = read_program(data), data["of"]
     boxes = domains_by_name(inputs.objects("partitions.isl")["parts"])
     entries = Entries(program, names, _machine(kernel))

@@ -23,7 +23,7 @@ from stages.poly.side import bounding_rectangle
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
 
 READS = ("layer.yaml", "lair.isl", "placement.isl")
 WRITES = ("adapted.isl",)
@@ -42,7 +42,7 @@ feedback: { T_feedback[e] -> T[e] } of what is needed elsewhere than where it is
 T_feedback departs, and arrives again. reads, carried: those of lair.isl, with T_feedback."""
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return adapted.isl."""
     placed = inputs.objects("placement.isl")
     target = bounding_rectangle(isl.Set.from_union_set(placed["target"]))

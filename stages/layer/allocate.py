@@ -18,12 +18,12 @@ from stages.diagnose import working_on
 from stages.layer.routes.arriving import arriving
 from stages.layer.routes.feedback import apply_feedback
 from stages.layer.routes.leaving import leaving_name, summed_elements
-from stages.layer.texts.graph import Arrival, Collection, read_graph
+from stages.layer.texts.graph import Arrival, Collection, Graph, read_graph
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
 from stages.poly.pieces import from_domain, maps_of
 from stages.poly.text import Objects, write_objects
-from stages.skewing.elements import computed_elements, needed_elements
+from stages.skewing.elements import Lair, computed_elements, needed_elements
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -37,13 +37,16 @@ to_local: { [PE[x, y] -> tensor[element]] -> tensor_local[element] }, eq. (8).""
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return allocations.isl."""
-    accessed = accessed_elements(inputs)
+    graph = read_graph(inputs.source("tasks.yaml"))
+    accessed = accessed_elements(
+        graph, inputs.objects("lair.isl"), inputs.objects("adapted.isl"),
+        inputs.objects("routes.isl"),
+    )
     local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
-    hosts = {n: t["in"] for n, t in inputs.yaml("tasks.yaml")["tensors"].items() if "in" in t}
     for relation in maps_of(accessed):
         tensor = relation.get_tuple_name(isl.dim_type.out)
         with working_on(f"tensor {tensor}"):
-            size, allocation = allocate(relation, hosts.get(tensor))
+            size, allocation = allocate(relation, _host(tensor, graph))
         local = local.union(isl.UnionSet.from_set(size))
         to_local = to_local.union(isl.UnionMap.from_map(allocation))
     objects: dict[str, isl.UnionSet | isl.UnionMap]
@@ -65,11 +68,19 @@ def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.M
     return box(name, hull.size), to_local
 
 
-def accessed_elements(inputs: Inputs) -> isl.UnionMap:
-    """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, V (7)."""
-    adapted = inputs.objects("adapted.isl")
-    lair = apply_feedback(inputs.objects("lair.isl"), adapted)
-    graph, routes = read_graph(inputs), inputs.objects("routes.isl")
+def _host(tensor: str, graph: Graph) -> str | None:
+    """Return the tensor whose memory holds another one, if there is one."""
+    return graph.tensors[tensor].stored_in if tensor in graph.tensors else None
+
+
+def accessed_elements(
+    graph: Graph, given: Lair, adapted: Objects, routes: Objects
+) -> isl.UnionMap:
+    """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, V (7).
+
+    `given` is the LAIR before tensors return.
+    """
+    lair = apply_feedback(given, adapted)
     placement = adapted["placement"]
     needed, computed = needed_elements(lair, placement), computed_elements(lair, placement)
     kept = {

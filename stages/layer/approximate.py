@@ -24,7 +24,7 @@ from stages.poly.box_hull import BoxHull, as_set, box_hull, offset_set, size_set
 from stages.poly.interference import accessed_by, extra_instances
 from stages.poly.local import at_this_pe
 from stages.poly.pieces import maps_of, sets_of
-from stages.poly.text import write_objects
+from stages.poly.text import Objects, write_objects
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -78,9 +78,9 @@ class Running:
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return hulls.isl."""
-    memory = read_memory(inputs)
+    memory = memory_of(inputs.objects("allocations.isl"))
     instances, compressed = inputs.objects("instances.isl"), inputs.objects("compressions.isl")
-    graph = read_graph(inputs)
+    graph = read_graph(inputs.source("tasks.yaml"))
     found: dict[str, Object] = {}
     for name, task in graph.tasks.items():
         if isinstance(task, Runs):
@@ -98,9 +98,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     return {"hulls.isl": write_objects(HEADER, found)}
 
 
-def read_memory(inputs: Inputs) -> Memory:
+def memory_of(allocations: Objects) -> Memory:
     """Return the local memory of a layer."""
-    allocations = inputs.objects("allocations.isl")
     return Memory(
         local={s.get_tuple_name(): s for s in sets_of(allocations["local"])},
         by_tensor=at_this_pe(allocations["to_local"]),

@@ -38,7 +38,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     """Return compressions.isl."""
     instances = inputs.objects("instances.isl")
     found: dict[str, isl.Set | isl.Map | isl.UnionMap] = {}
-    for name in read_graph(inputs).tasks:
+    for name in read_graph(inputs.source("tasks.yaml")).tasks:
         with working_on(f"task {name}"), limited(MOST_OPERATIONS):
             found |= compressed_task(instances, name)
     return {"compressions.isl": write_objects(HEADER, found)}

@@ -23,7 +23,7 @@ from stages.poly.enumerated import enumerate_sizes
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
 
 READS = ("layer.yaml", "tasks.yaml", "instances.isl", "compressions.isl")
 WRITES = ("sizes.isl",)
@@ -32,12 +32,12 @@ T_sizes: [PE_X, PE_Y] -> { [size] }, index projected out, eq. (42); T_offset: th
 T_identifiers: { [size - offset] }, eq. (43), one SIMD configuration each; T_hull: their box."""
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return sizes.isl."""
     instances, compressed = inputs.objects("instances.isl"), inputs.objects("compressions.isl")
     found: dict[str, isl.Set] = {}
     prefer = inputs.mapping().simd.prefer
-    for name, task in read_graph(inputs).tasks.items():
+    for name, task in read_graph(inputs.source("tasks.yaml")).tasks.items():
         if isinstance(task, Runs) and prefer != "loops":
             known = isl.Set.from_union_set(instances[f"{name}_known"])
             whole = isl.Set.from_union_set(compressed[name])

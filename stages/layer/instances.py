@@ -25,9 +25,10 @@ from stages.layer.streams.invoked import (
     identity,
     pes_of,
     placed_on,
-    read_sources,
+    sources_of,
 )
 from stages.layer.streams.stepped import cuts_by
+from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Carry, Compute, ForKind, Initialise, React, Store
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.cuts import chunks
@@ -52,7 +53,11 @@ T_steps: { instance -> [PE[x, y] -> chunk[p]] }, the chunk after which it runs."
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return instances.isl."""
-    sources = read_sources(inputs)
+    sources = sources_of(
+        read_graph(inputs.source("tasks.yaml")), inputs.objects("lair.isl"),
+        inputs.objects("adapted.isl"), inputs.objects("routes.isl"),
+        inputs.objects("allocations.isl"),
+    )
     objects: dict[str, Object] = {}
     in_steps = False
     for name, task in sources.graph.tasks.items():

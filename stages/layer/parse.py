@@ -21,7 +21,7 @@ from stages.poly.naming import letters
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
 
 READS = ("layer.yaml", "*.lair")
 WRITES = ("lair.isl",)
@@ -34,7 +34,7 @@ carried: { tensor[element] -> source[element] }: what it is in the next invocati
 """
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return lair.isl."""
     layer = inputs.lair()
     errors = list(check_tensors(inputs.mapping(), layer))

@@ -25,7 +25,7 @@ from stages.poly.text import write_objects
 from stages.skewing.torus import fold
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
     from stages.mapping.isl_text import IslText
     from stages.mapping.layer_yaml import Mapping
     from stages.skewing.elements import Lair
@@ -40,7 +40,7 @@ the east and to the south (Meister, Sec. VI.A.2)."""
 DIRECTION = re.compile(r"\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)\s*")
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return placement.isl."""
     mapping = inputs.mapping()
     lair = inputs.objects("lair.isl")

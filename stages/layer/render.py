@@ -20,15 +20,20 @@ from stages.layer.pe.compute import compute_program
 from stages.layer.pe.copied import if_copied
 from stages.layer.pe.layout import layout_of
 from stages.layer.pe.listing import Listing
-from stages.layer.pe.model import Model, read_model
+from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.speller import spelled
+from stages.layer.pe.words import check_words
 from stages.layer.pe.written import write_programs
+from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer, find_fed_back
+from stages.layer.texts.decisions import read_decisions
+from stages.layer.texts.graph import read_graph
 from stages.mapping.machine import read_machine
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
+    from stages.mapping.layer_yaml import Mapping
 
 READS = (
     "layer.yaml",
@@ -54,14 +59,15 @@ WRITES = (
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return the programs, in C and as data, and build/layout.yaml."""
-    model, profile = read_model(inputs), read_machine(inputs, inputs.mapping())
+    mapping, model = inputs.mapping(), _model(inputs)
+    profile = read_machine(mapping, inputs.further_path)
     texts: dict[str, str] = {}
     listings: dict[str, dict[str, Listing]] = {}
     for variant, described in VARIANTS.items():
         programs = _programs(model, profile, variant == "simd")
-        check_machine(model, programs, profile, inputs)
+        check_machine(model, programs, profile, mapping)
         listings[variant] = {program.role: program.listing(described) for program in programs}
         texts |= {f"build/{variant}/pe_{r}.c": spelled(p) for r, p in listings[variant].items()}
     texts["build/program.yaml"] = write_programs(listings)
@@ -80,9 +86,31 @@ def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:
     }
 
 
-def check_machine(model: Model, programs: list[Program], profile: Profile, inputs: Inputs) -> None:
+def _model(inputs: LayerInputs) -> Model:
+    """Return the layer as the stages before wrote it."""
+    tasks, simd = inputs.source("tasks.yaml"), inputs.source("simd.yaml")
+    check_words(tasks)
+    check_words(simd)
+    adapted = inputs.objects("adapted.isl")
+    lair = apply_feedback(inputs.objects("lair.isl"), adapted)
+    return Model(
+        graph=read_graph(tasks),
+        layer=apply_feedback_to_layer(inputs.lair(), lair, find_fed_back(adapted)),
+        simd=read_decisions(simd),
+        lair=lair,
+        schedule=inputs.objects("schedule.isl")["schedule"],
+        adapted=adapted,
+        routes=inputs.objects("routes.isl"),
+        instances=inputs.objects("instances.isl"),
+        compressed=inputs.objects("compressions.isl"),
+        memory=inputs.objects("memory.isl"),
+    )
+
+
+def check_machine(
+    model: Model, programs: list[Program], profile: Profile, mapping: Mapping
+) -> None:
     """Raise UserError if the layer needs more PEs or memory than the machine has."""
-    mapping = inputs.mapping()
     grid = model.grid
     size = (grid.right - grid.left + 1, grid.bottom - grid.top + 1)
     if size[0] > profile.grid[0] or size[1] > profile.grid[1]:
@@ -93,10 +121,10 @@ def check_machine(model: Model, programs: list[Program], profile: Profile, input
             "make the target smaller, or take a machine with a larger grid",
         )
     for program in programs:
-        check_memory(program, profile, inputs)
+        check_memory(program, profile, mapping)
 
 
-def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
+def check_memory(program: Program, profile: Profile, mapping: Mapping) -> None:
     """Raise UserError if a program and its data do not fit in the memory of a PE."""
     code = program.code
     need = program.data + code
@@ -104,7 +132,7 @@ def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
         return
     largest = sorted(program.locals, key=lambda local: -local.bytes)[:3]
     parts = ", ".join(f"{local.name} {local.bytes}" for local in largest)
-    given, described = inputs.mapping().tensors, program.model.graph.tensors
+    given, described = mapping.tensors, program.model.graph.tensors
     kept = [t for t in described if described[t].kept == "stored" and t in given]
     stored = [t for t in kept if given[t].sparse]
     leaving = [t for t in given if largest and largest[0].name == f"{t}_collected_local"]
@@ -117,7 +145,7 @@ def check_memory(program: Program, profile: Profile, inputs: Inputs) -> None:
         remedy = "the code alone is too large: take a machine with more memory"
     raise UserError(
         f"a PE of role {program.role} needs {need} bytes, {profile.name} has {profile.memory}",
-        inputs.mapping().span("target"),
+        mapping.span("target"),
         f"code {code}, {parts}; {remedy}",
     )
 

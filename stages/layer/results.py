@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import math
-import typing
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from stages.fabric.driver import FabricRun
-from stages.fabric.layout_yaml import read_layout
 from stages.lair.layer import Layer
 from stages.layer.bound.bound import Bound, Run, lower_bound
-from stages.layer.bound.needs import read_needs
+from stages.layer.bound.needs import Moving, needs_of
 from stages.layer.compared import Check
-from stages.layer.texts.decisions import Decision, read_decisions
-from stages.layer.texts.graph import read_graph
-from stages.mapping.machine import read_machine
+from stages.layer.texts.decisions import Decision, Decisions
+from stages.machine.profile import Profile
+from stages.mapping.layer_yaml import Mapping as LayerMapping
 from stages.reference.data import origins
 from stages.reference.unroll import Arrays, Samples
-
-if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
 
 VARIANTS = ("simd", "loops")
 COPIED = "multicast"
@@ -101,9 +96,20 @@ class Results:
     multicast: Worth | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulated:
+    """A layer that was run, and what its stages wrote; `files` are the names of given inputs."""
+
+    mapping: LayerMapping
+    profile: Profile
+    layer: Layer
+    moving: Moving
+    decisions: Decisions
+    files: Collection[str]
+
+
 def results_of(
-    inputs: Inputs,
-    layer: Layer,
+    what: Simulated,
     runs: Mapping[str, FabricRun],
     checks: Mapping[str, Check],
     samples: Samples,
@@ -111,19 +117,19 @@ def results_of(
 ) -> Results:
     """Return what build/results.json says; `zeros` are the inputs with 0 for a -0."""
     simd, loops = runs["simd"], runs["loops"]
-    profile = read_machine(inputs, inputs.mapping())
+    profile, layer = what.profile, what.layer
     return Results(
         top=layer.name,
         machine=profile.name,
-        invocations=inputs.mapping().invocations,
+        invocations=what.mapping.invocations,
         cycles=Cycles(simd=simd.cycles, loops=loops.cycles),
         main_cycles=Cycles(simd=simd.main_cycles, loops=loops.main_cycles),
         speedup=round(loops.cycles / max(1, simd.cycles), 3),
-        bound=_bound(inputs, layer, loops, samples),
+        bound=_bound(what, loops, samples),
         lanes=max(profile.lanes[tensor.type] for tensor in layer.outputs),
         busiest={name: usage_of_busiest(runs[name]) for name in VARIANTS},
-        tasks=_task_results(inputs, runs),
-        data=origins(inputs.mapping().data, samples[0], inputs.names("inputs/*.npy"), zeros),
+        tasks=_task_results(what, runs),
+        data=origins(what.mapping.data, samples[0], what.files, zeros),
         check=checks,
         memory=Used(bytes_per_pe=max(simd.memory.values(), default=0), of=profile.memory),
         fabric=Traffic(
@@ -150,23 +156,23 @@ def usage_of_busiest(run: FabricRun) -> dict[str, int]:
     return {name: int(usage[name]) for name in run.usage.dtype.names or ()}
 
 
-def _bound(inputs: Inputs, layer: Layer, loops: FabricRun, samples: Samples) -> Bound:
+def _bound(what: Simulated, loops: FabricRun, samples: Samples) -> Bound:
     """Return the least cycles of any programs, and what binds."""
     run = Run(
-        layer=layer,
-        tasks=read_graph(inputs).tasks,
-        layout=read_layout(inputs),
-        profile=read_machine(inputs, inputs.mapping()),
+        layer=what.layer,
+        tasks=what.moving.graph.tasks,
+        layout=what.moving.layout,
+        profile=what.profile,
         loops=loops,
-        values={t.name: alike(column(samples, t.name)) for t in layer.inputs},
-        invocations=inputs.mapping().invocations,
+        values={t.name: alike(column(samples, t.name)) for t in what.layer.inputs},
+        invocations=what.mapping.invocations,
     )
-    return lower_bound(read_needs(inputs), run)
+    return lower_bound(needs_of(what.moving), run)
 
 
-def _task_results(inputs: Inputs, runs: Mapping[str, FabricRun]) -> dict[str, TaskResult]:
+def _task_results(what: Simulated, runs: Mapping[str, FabricRun]) -> dict[str, TaskResult]:
     """Return what became of every task that computes."""
-    decisions, layout = read_decisions(inputs), read_layout(inputs)
+    decisions, layout = what.decisions, what.moving.layout
     found: dict[str, TaskResult] = {}
     for role, described in layout.roles.items():
         for number, name in enumerate(described.counters or ()):

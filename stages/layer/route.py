@@ -23,10 +23,12 @@ from stages.layer.streams.plan import Plan, plan_of
 from stages.layer.texts.graph import Departure, Graph, graph_text
 from stages.layer.texts.kinds import EarlySend
 from stages.mapping.explained import WIDTH
+from stages.mapping.machine import read_machine
 from stages.poly.text import write_objects
+from stages.skewing.scheduled import Scheduled
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
 
 READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl", "adapted.isl")
 WRITES = ("tasks.yaml", "routes.isl")
@@ -56,9 +58,18 @@ NAMES = {
 """What the objects of routes.isl are, by how their names end."""
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return tasks.yaml and routes.isl."""
-    plan = plan_of(route_streams(inputs))
+    mapping = inputs.mapping()
+    scheduled = Scheduled(
+        mapping=mapping,
+        profile=read_machine(mapping, inputs.further_path),
+        layer=inputs.lair(),
+        lair=inputs.objects("lair.isl"),
+        places=inputs.objects("placement.isl"),
+        schedule=inputs.objects("schedule.isl")["schedule"],
+    )
+    plan = plan_of(route_streams(scheduled, inputs.objects("adapted.isl")))
     objects = dict(plan.streams.routed.objects)
     return {
         "tasks.yaml": graph_text(add_early_sends(task_graph(plan), plan)),

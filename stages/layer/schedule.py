@@ -19,7 +19,7 @@ from stages.poly.pieces import sets_of
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
     from stages.mapping.layer_yaml import Mapping
 
 READS = ("layer.yaml", "lair.isl", "placement.isl")
@@ -28,7 +28,7 @@ HEADER = """The time of each instance on its PE: { statement[iterators] -> [time
 Where layer.yaml gives none: order of arrival, then lexicographic."""
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return schedule.isl."""
     mapping, lair = inputs.mapping(), inputs.objects("lair.isl")
     instances = lair["instances"]

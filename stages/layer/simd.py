@@ -18,6 +18,7 @@ from dataclasses import replace
 from stages.diagnose import UserError, working_on
 from stages.layer.cost import Charged
 from stages.layer.texts.decisions import Decision, Other, decisions_text
+from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Relay, Store, Streams
 from stages.layer.vector.candidate import RankError
 from stages.layer.vector.choice import Choice, TooManyError, choose
@@ -26,12 +27,13 @@ from stages.layer.vector.memory import Memory, extended
 from stages.layer.vector.options import Options, options_of
 from stages.layer.vector.situation import Files, Situation
 from stages.layer.vector.ways import ways_of
+from stages.mapping.machine import read_machine
 from stages.mapping.records import Absent
 from stages.poly.text import spell_object, write_objects
 from stages.poly.together import together
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
     from stages.mapping.layer_yaml import Mapping
 
 READS = (
@@ -52,9 +54,21 @@ to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of te
 HINTS = {"stream": "let fewer tensors arrive and leave", "way": "leave `prefer` out"}
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return simd.yaml and memory.isl."""
-    files, mapping = Files(inputs), inputs.mapping()
+    mapping = inputs.mapping()
+    files = Files(
+        graph=read_graph(inputs.source("tasks.yaml")),
+        profile=read_machine(mapping, inputs.further_path),
+        invocations=mapping.invocations,
+        schedule=inputs.objects("schedule.isl")["schedule"],
+        instances=inputs.objects("instances.isl"),
+        compressed=inputs.objects("compressions.isl"),
+        hulls=inputs.objects("hulls.isl"),
+        sizes=inputs.objects("sizes.isl"),
+        routes=inputs.objects("routes.isl"),
+        allocations=inputs.objects("allocations.isl"),
+    )
     chosen = choices(files, mapping)
     candidates = [c.taken.candidate for c in chosen.values() if c.taken.candidate is not None]
     memory = extended(files.local, [t for c in candidates for t in c.touched])

@@ -26,8 +26,11 @@ from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.fabric.layout_yaml import read_layout
 from stages.fabric.progress import Tell
+from stages.layer.bound.needs import Moving
 from stages.layer.compared import check, check_overflow, worst
-from stages.layer.results import COPIED, VARIANTS, alike, column, results_of
+from stages.layer.results import COPIED, VARIANTS, Simulated, alike, column, results_of
+from stages.layer.texts.decisions import read_decisions
+from stages.layer.texts.graph import read_graph
 from stages.mapping.machine import read_machine
 from stages.mapping.records import as_data
 from stages.reference.data import input_samples, negative_zeros, saved
@@ -37,7 +40,7 @@ from stages.reference.unroll import Samples
 
 if typing.TYPE_CHECKING:
     from stages.lair.layer import Layer
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml",
@@ -57,7 +60,7 @@ READS = (
 WRITES = ("build/outputs/*.npy", "build/results.json")
 
 
-def run(inputs: Inputs) -> dict[str, str | bytes]:
+def run(inputs: LayerInputs) -> dict[str, str | bytes]:
     """Return the outputs and build/results.json."""
     layer = inputs.lair()
     try:
@@ -71,7 +74,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         ) from error
 
 
-def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
+def outcome(inputs: LayerInputs, layer: Layer) -> dict[str, str | bytes]:
     """Run both programs; return the outputs and build/results.json."""
     given = inputs.arrays()
     samples = input_samples(inputs.mapping(), layer, given)
@@ -94,7 +97,7 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
         for name in (tensor.name for tensor in layer.outputs)
     }
     zeros = negative_zeros(inputs.mapping(), given)
-    results = as_data(results_of(inputs, layer, runs, checks, samples, zeros))
+    results = as_data(results_of(_simulated(inputs, layer), runs, checks, samples, zeros))
     files: dict[str, str | bytes] = {
         f"build/outputs/{name}.npy": _npy(saved(values))
         for name, values in runs["simd"].outputs.items()
@@ -102,19 +105,39 @@ def outcome(inputs: Inputs, layer: Layer) -> dict[str, str | bytes]:
     return files | {"build/results.json": json.dumps(results, indent=2) + "\n"}
 
 
-def part_of(inputs: Inputs, number: int, count: int) -> Tell:
+def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
+    """Return the layer, and what its stages wrote."""
+    mapping = inputs.mapping()
+    return Simulated(
+        mapping=mapping,
+        profile=read_machine(mapping, inputs.further_path),
+        layer=layer,
+        moving=Moving(
+            layout=read_layout(inputs.source("build/layout.yaml")),
+            graph=read_graph(inputs.source("tasks.yaml")),
+            lair=inputs.objects("lair.isl"),
+            adapted=inputs.objects("adapted.isl"),
+            routes=inputs.objects("routes.isl"),
+            invocations=mapping.invocations,
+        ),
+        decisions=read_decisions(inputs.source("simd.yaml")),
+        files=inputs.names("inputs/*.npy"),
+    )
+
+
+def part_of(inputs: LayerInputs, number: int, count: int) -> Tell:
     """Return whom a run tells how far it is: that is how far one of several parts is."""
     return lambda share: inputs.tell((number + share) / count)
 
 
 def run_programs(
-    inputs: Inputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None
+    inputs: LayerInputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None
 ) -> FabricRun:
     """Compile one variant of the programs, and run it, and tell how far that is."""
-    copied, profile = variant == COPIED, read_machine(inputs, inputs.mapping())
-    layout = read_layout(
-        inputs, "build/multicast/layout.yaml" if copied else "build/layout.yaml"
-    )
+    copied, mapping = variant == COPIED, inputs.mapping()
+    profile = read_machine(mapping, inputs.further_path)
+    place = "build/multicast/layout.yaml" if copied else "build/layout.yaml"
+    layout = read_layout(inputs.source(place))
     programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles]
     shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
     with tempfile.TemporaryDirectory() as folder:
@@ -128,7 +151,7 @@ def run_programs(
                 layout,
                 dataclasses.replace(profile, multicast=True) if copied else profile,
                 {tensor.name: alike(column(samples, tensor.name)) for tensor in layer.inputs},
-                inputs.mapping().invocations,
+                mapping.invocations,
                 shapes=shapes,
                 tell=tell,
             )

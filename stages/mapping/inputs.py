@@ -1,4 +1,7 @@
-"""The files that a stage reads, in the forms in which it wants them."""
+"""The files that a stage reads, in the forms in which it wants them.
+
+Only stages see them, and forward what they read.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stages.diagnose import Source, Span, UserError, headline, source_of
+from stages.diagnose import Source, Span, UserError, source_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,10 +28,6 @@ class Inputs(abc.ABC):
     Where they lie, and what is noted of them, those say who let stages run.
     """
 
-    def __init__(self) -> None:
-        self._mapping: Mapping | None = None
-        self._lair: Layer | None = None
-
     @abc.abstractmethod
     def content(self, name: str) -> bytes:
         """Return the bytes of a file. Raises UserError where it cannot be read."""
@@ -42,10 +41,6 @@ class Inputs(abc.ABC):
         """Return the path of a file as the user would write it."""
 
     @abc.abstractmethod
-    def holds(self, ending: str) -> bool:
-        """Return whether a file of the layer folder has an ending, only to say so."""
-
-    @abc.abstractmethod
     def names(self, pattern: str) -> list[str]:
         """Return the names of the files that a declared pattern stands for, sorted."""
 
@@ -57,17 +52,12 @@ class Inputs(abc.ABC):
         """
 
     @abc.abstractmethod
-    def part(self, name: str) -> Inputs:
-        """Return the files of a part of the network, by the names they have in the part."""
+    def part(self, name: str) -> LayerInputs:
+        """Return the files of a part of a network or kernel, by the names they have in it."""
 
     @abc.abstractmethod
     def tell(self, share: float) -> None:
         """Say how much of the stage is done, from 0 to 1."""
-
-    def place(self) -> str:
-        """Return the folder of the layer, as the user would write it."""
-        place = str(Path(self.shown(LAYER)).parent)
-        return "this folder" if place == "." else place
 
     def source(self, name: str) -> Source:
         """Return a text, and its path as the user would write it. Raises UserError."""
@@ -82,46 +72,15 @@ class Inputs(abc.ABC):
 
         Raises UserErrors where that is no YAML any more.
         """
-        import yaml
+        from stages.mapping.yaml_text import read_data
 
-        from stages.yaml_limits import load
-
-        source = self.source(name)
-        try:
-            return load(source.text)
-        except (yaml.YAMLError, ValueError) as error:
-            from stages.mapping.yaml_text import read_document
-
-            read_document(source)
-            raise UserError(f"{source.path}: {headline(error)}") from error
+        return read_data(self.source(name))
 
     def objects(self, name: str) -> Objects:
         """Return the isl sets and maps, by name, of a `.isl` text that a stage wrote."""
         from stages.poly import text
 
         return text.Objects(self.text(name))
-
-    def mapping(self) -> Mapping:
-        """Return layer.yaml. Raises UserErrors."""
-        from stages.mapping.layer_yaml import read_mapping
-
-        if self._mapping is None:
-            self._mapping = read_mapping(self.source(LAYER))
-        return self._mapping
-
-    def lair(self) -> Layer:
-        """Return the node to build, with its sizes and types filled in. Raises UserErrors."""
-        from stages.lair.grammar import parse_lair
-        from stages.lair.specialise import specialise
-
-        if self._lair is None:
-            file = parse_lair(self.source(self._lair_name()))
-            mapping = self.mapping()
-            self._lair = specialise(
-                file, mapping.top, dict(mapping.sizes), dict(mapping.types), mapping.span,
-                delays=mapping.delays, following=mapping.following,
-            )
-        return self._lair
 
     def array(self, name: str) -> np.ndarray:
         """Return the array of a `.npy` file. Raises UserError where it is none."""
@@ -150,6 +109,42 @@ class Inputs(abc.ABC):
             )
         return {Path(name).stem: self.array(name) for name in names}
 
+    @property
+    def folder(self) -> str:
+        """The folder that the files are of, as the user would write it."""
+        place = str(Path(self.shown(LAYER)).parent)
+        return "this folder" if place == "." else place
+
+
+class LayerInputs(Inputs):
+    """The files of a layer: what its user says, and what stages wrote."""
+
+    def __init__(self) -> None:
+        self._mapping: Mapping | None = None
+        self._lair: Layer | None = None
+
+    def mapping(self) -> Mapping:
+        """Return layer.yaml. Raises UserErrors."""
+        from stages.mapping.layer_yaml import read_mapping
+
+        if self._mapping is None:
+            self._mapping = read_mapping(self.source(LAYER))
+        return self._mapping
+
+    def lair(self) -> Layer:
+        """Return the node to build, with its sizes and types filled in. Raises UserErrors."""
+        from stages.lair.grammar import parse_lair
+        from stages.lair.specialise import specialise
+
+        if self._lair is None:
+            file = parse_lair(self.source(self._lair_name()))
+            mapping = self.mapping()
+            self._lair = specialise(
+                file, mapping.top, dict(mapping.sizes), dict(mapping.types), mapping.span,
+                delays=mapping.delays, following=mapping.following,
+            )
+        return self._lair
+
     def _lair_name(self) -> str:
         """Return the name of the `.lair` file: the one layer.yaml names, else the only one."""
         given = self.mapping().lair
@@ -160,12 +155,10 @@ class Inputs(abc.ABC):
         if len(names) == 1:
             return names[0]
         if names:
-            found = f"{self.place()} holds {len(names)} .lair files ({', '.join(names)})"
+            found = f"{self.folder} holds {len(names)} .lair files ({', '.join(names)})"
             raise UserError(found, hint=f"name the one to build in {LAYER}: `lair: NAME.lair`")
-        hint = f"what is computed is said in NAME.lair beside {LAYER}"
-        if self.holds(".mlir"):
-            hint = f"a kernel folder has NAME.mlir, and no {LAYER}"
-        raise UserError(f"{self.place()} holds no .lair file", hint=hint)
+        hint = f"what is computed is said in NAME.lair beside {LAYER}, or in NAME.mlir alone"
+        raise UserError(f"{self.folder} holds no .lair file", hint=hint)
 
     def _check_lair(self, given: str, names: list[str]) -> None:
         span = self.mapping().span("lair")

@@ -5,7 +5,8 @@ Source   F: live-ins and live-outs, facts, and tiles of outputs are chosen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -13,9 +14,6 @@ from stages.diagnose import Source, Span
 from stages.mapping.layer_yaml import Data, Machine
 from stages.mapping.yaml_file import File, read_file
 from stages.mapping.yaml_text import read_document
-
-if TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
 
 NAME = "kernel.yaml"
 Size = Annotated[int, Field(ge=1)]
@@ -53,11 +51,12 @@ class Kernel(File):
         return self.key_span("tiles" if self.facts is None else "facts")
 
 
-def kernel_of(inputs: Inputs) -> Kernel:
-    """Return kernel.yaml; what an empty one says where there is none. Raises UserErrors."""
-    if inputs.names(NAME):
-        return read_kernel(inputs.source(NAME))
-    return read_kernel(Source(path=NAME, text=""))
+def kernel_of(sources: Iterable[Source]) -> Kernel:
+    """Return the kernel.yaml that is there; what an empty one says where there is none.
+
+    Raises UserErrors.
+    """
+    return read_kernel(next(iter(sources), Source(path=NAME, text="")))
 
 
 def kernel_schema() -> dict[str, Any]:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stages.diagnose import UserError, source_of
+from stages.diagnose import Span, UserError, source_of
 from stages.machine.profile import Profile, ProfileError, load_profile
 from stages.mapping.yaml_text import top_key
 
 if TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
     from stages.mapping.kernel_yaml import Kernel
     from stages.mapping.layer_yaml import Mapping
 
 
-def read_machine(inputs: Inputs, asking: Mapping | Kernel) -> Profile:
-    """Return the figures of the machine that a file is `asking` for, which counts as read.
+Further = Callable[[str, Span], tuple[Path, str]]
+"""Returns the file that a user names at a place, which then counts as read, and how they write it.
+Raises UserError where there is none."""
+
+
+def read_machine(asking: Mapping | Kernel, further: Further) -> Profile:
+    """Return the figures of the machine that a file is `asking` for, of a `further` file if it is
+    in one.
 
     Raises UserError where that names none that is known, or figures that are none.
     """
@@ -24,7 +30,7 @@ def read_machine(inputs: Inputs, asking: Mapping | Kernel) -> Profile:
     figures = {"profile": given} if isinstance(given, str) else dict(given)
     name = shown = str(figures.pop("profile"))
     if name.endswith(".yaml"):
-        path, shown = inputs.further_path(name, asking.span("machine"))
+        path, shown = further(name, asking.span("machine"))
         name = str(path)
     try:
         return load_profile(name, figures)

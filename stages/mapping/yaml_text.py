@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.yaml_limits import TooLargeError, composed
+from stages.diagnose import Source, Span, UserError, UserErrors, headline
+from stages.yaml_limits import TooLargeError, composed, load
 
 Path = tuple[str | int, ...]
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
@@ -48,6 +48,18 @@ def read_document(source: Source) -> Document:
         raise UserErrors(reader.errors)
     values = {(): Span(source=source, start=0, end=0)} | reader.values
     return Document(value=value, keys=reader.keys, values=values, offsets=reader.offsets)
+
+
+def read_data(source: Source) -> Any:
+    """Return the data of a YAML text that a stage wrote.
+
+    Raises UserErrors where that is no YAML any more.
+    """
+    try:
+        return load(source.text)
+    except (yaml.YAMLError, ValueError) as error:
+        read_document(source)
+        raise UserError(f"{source.path}: {headline(error)}") from error
 
 
 def top_key(source: Source, key: str) -> Span | None:

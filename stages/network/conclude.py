@@ -24,7 +24,7 @@ from stages.reference.unroll import Arrays
 from stages.reference.whole import is_same, largest_error, parts_of
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import Inputs, LayerInputs
 
 READS = (
     "network.yaml",
@@ -54,7 +54,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     return {"build/results.json": json.dumps(results, indent=2) + "\n"}
 
 
-def _texts(part: Inputs) -> tuple[str, ...]:
+def _texts(part: LayerInputs) -> tuple[str, ...]:
     """Return what makes a part the layer that it is."""
     return (part.text("layer.yaml"), *map(part.text, part.names("*.lair")))
 

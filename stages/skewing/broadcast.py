@@ -28,7 +28,7 @@ from stages.skewing.statements import Space, given_by, space_of
 from stages.skewing.topology import topology_of
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
 
 READS = ("layer.yaml", "lair.isl", "placement.isl", "schedule.isl")
 WRITES = ("broadcasts.isl",)
@@ -42,7 +42,7 @@ dimensions: { [statement[] -> tensor[]] -> [reuse, placement, broadcast] }."""
 OUT = isl.dim_type.out
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return broadcasts.isl."""
     mapping = inputs.mapping()
     space = space_of(

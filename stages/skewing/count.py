@@ -31,7 +31,7 @@ from stages.skewing.topology import neighbours, topology_of
 from stages.skewing.traffic import Accesses, Sources, Traffic, sources, total
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
     from stages.mapping.layer_yaml import Mapping
     from stages.skewing.elements import Lair
 
@@ -53,7 +53,7 @@ itself had it then, or has it in this step already. percent: of these three, in 
 pes: the same by part of the grid, of so many PEs together."""
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return counts.yaml."""
     mapping, lair = inputs.mapping(), inputs.objects("lair.isl")
     schedule, places = inputs.objects("schedule.isl"), inputs.objects("placement.isl")

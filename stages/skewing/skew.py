@@ -16,6 +16,7 @@ import typing
 
 import islpy as isl
 
+from stages.mapping.machine import read_machine
 from stages.mapping.texts import parse_target
 from stages.mapping.yaml_text import write_document
 from stages.poly.pieces import union_of
@@ -24,14 +25,14 @@ from stages.skewing.clock import with_names
 from stages.skewing.description import description
 from stages.skewing.links import note_on
 from stages.skewing.paying import Lags, lags_of
-from stages.skewing.reading import read_groups
+from stages.skewing.scheduled import Scheduled, groups_in
 from stages.skewing.skewing import Group, later
 from stages.skewing.statements import Space
 from stages.skewing.topology import topology_of
 from stages.skewing.wrap_around import edges
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
 
 READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl")
 WRITES = ("skewed.isl", "skew.yaml")
@@ -53,11 +54,19 @@ and is each one to the next PE (eq. 12)?"""
 OUT = isl.dim_type.out
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return skewed.isl and skew.yaml."""
     mapping = inputs.mapping()
     network = topology_of(mapping, parse_target(mapping.target))
-    space, groups = read_groups(inputs, network)
+    scheduled = Scheduled(
+        mapping=mapping,
+        profile=read_machine(mapping, inputs.further_path),
+        layer=inputs.lair(),
+        lair=inputs.objects("lair.isl"),
+        places=inputs.objects("placement.isl"),
+        schedule=inputs.objects("schedule.isl")["schedule"],
+    )
+    space, groups = groups_in(scheduled, network)
     found: dict[str, typing.Any] = {}
     for group in groups:
         found |= skewed(space, group, *lags_of(space, group))
@@ -66,7 +75,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     said = {name: description for name, (_, description) in found.items()}
     header = YAML_HEADER + note_on(network)
     if network.kind == "torus":
-        wraps, header = inputs.objects("placement.isl")["wraps"], header + EDGES
+        wraps, header = scheduled.places["wraps"], header + EDGES
         said = {name: {**each, "edges": edges(space, wraps, name)} for name, each in said.items()}
     return {
         "skewed.isl": write_objects(HEADER, {"before": before, "schedule": after}),

@@ -25,13 +25,13 @@ from stages.volumes.domains import HEADER, domain_of
 from stages.volumes.operation import Operation, Program, Result, write_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from stages.mapping.inputs import LayerInputs
 
 READS = ("layer.yaml", "*.lair")
 WRITES = ("volumes.isl", "operations.yaml")
 
 
-def run(inputs: Inputs) -> dict[str, str]:
+def run(inputs: LayerInputs) -> dict[str, str]:
     """Return volumes.isl and operations.yaml. Raises UserError for a name that is no tensor."""
     layer, mapping = inputs.lair(), inputs.mapping()
     asked, place = mapping.analysis, functools.partial(mapping.span, "analysis")

@@ -36,7 +36,7 @@ def probe(layer):
     start = time.process_time()
     ran = simulate.run_programs(inputs, "simd", samples, node)
     seconds = time.process_time() - start
-    profile = read_machine(inputs, inputs.mapping())
+    profile = read_machine(inputs.mapping(), inputs.further_path)
     lanes = max(profile.lanes[tensor.type] for tensor in node.outputs)
     busiest = ran.usage[ran.usage["busy"].argmax()]
     return {

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from stages import WINGS, module_of
+
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = """
 stages.nesting
@@ -78,6 +80,14 @@ def test_no_import_runs_back(module):
     assert [name for name in names for each in never if is_in(name, each)] == []
     others = {package_of(name) for name in names if not is_in(name, ["doit"])} - {own}
     assert [other for other in others if LEVEL[other] >= LEVEL[own]] == []
+
+
+def test_only_stages_and_the_make_see_what_a_stage_reads():
+    """The others get what `run` has read, as objects with types."""
+    seen = {m for m in FILES if any(is_in(n, ["stages.mapping.inputs"]) for n in imported(m))}
+    stages = {module_of(stage) for wing in WINGS for stage in wing.STAGES}
+    assert {module for module in seen - stages if not is_in(module, ["stages.make"])} == set()
+    assert stages <= seen
 
 
 def test_no_name_of_a_file_is_in_two_packages_that_know_each_other():

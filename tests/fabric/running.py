@@ -2,7 +2,7 @@
 
 from stages.fabric import driver
 from stages.fabric.layout_yaml import Layout
-from stages.mapping.records import reader_of
+from stages.mapping.record_reader import reader_of
 
 
 def from_data(type_, data):

@@ -176,7 +176,8 @@ def read_input(folder, name):
     inputs = FolderInputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*"))
     program = read_program(inputs.yaml("operations.yaml"))
     domains = domains_by_name(inputs.objects("volumes.isl")["volumes"])
-    return kernel_values(program, domains, kernel_of(inputs), inputs.arrays())[name].copy()
+    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
+    return kernel_values(program, domains, kernel, inputs.arrays())[name].copy()
 
 
 def test_an_unknown_fact_is_refused(kernel):

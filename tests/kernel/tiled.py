@@ -80,5 +80,6 @@ def whole(folder):
     inputs = FolderInputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*"))
     program = read_program(inputs.yaml("operations.yaml"))
     volumes = inputs.objects("volumes.isl")["volumes"]
-    given = kernel_values(program, domains_by_name(volumes), kernel_of(inputs), inputs.arrays())
+    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
+    given = kernel_values(program, domains_by_name(volumes), kernel, inputs.arrays())
     return evaluate(program, volumes, given)[program.outputs[0]]

@@ -13,8 +13,9 @@ import yaml
 from stages.diagnose import Source, UserErrors
 from stages.fabric.layout_yaml import Layout, layout_text
 from stages.layer.texts.decisions import Decision, decisions_text
-from stages.layer.texts.graph import Graph, graph_text
-from stages.mapping.records import SCALARS, Absent, as_data, fields_of, read_record
+from stages.layer.texts.graph import Graph, graph_text, read_graph
+from stages.mapping.record_reader import SCALARS
+from stages.mapping.records import Absent, as_data, fields_of
 from stages.mapping.yaml_text import write_document
 from tests.fabric.running import from_data
 
@@ -100,17 +101,9 @@ def test_the_comment_at_the_head_says_exactly_the_keys_that_occur(graph):
     assert {key: set(inner) for key, *inner in said} == keys_by_paragraph(as_data(graph))
 
 
-class Edited:
-    """A text of a stage, as somebody edited it."""
-
-    def __init__(self, text):
-        self.text = text
-
-    def yaml(self, name):
-        return yaml.safe_load(self.text)
-
-    def source(self, name):
-        return Source(path=f"cache/fc/{name}", text=self.text)
+def edited(text):
+    """Return the task graph of a layer, as somebody edited it."""
+    return Source(path="cache/fc/tasks.yaml", text=text)
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
@@ -125,7 +118,7 @@ def test_an_edit_that_makes_no_graph_is_one_error(old, new, said):
     text = committed("conv2d")
     assert old in text
     with pytest.raises(UserErrors) as raised:
-        read_record(Edited(text.replace(old, new, 1)), "tasks.yaml", Graph)
+        read_graph(edited(text.replace(old, new, 1)))
     assert str(raised.value).count("error: ") == 1
     assert said in str(raised.value)
 
@@ -133,7 +126,7 @@ def test_an_edit_that_makes_no_graph_is_one_error(old, new, said):
 def test_the_error_is_at_the_value_and_says_what_to_do():
     text = write_document("a", yaml.safe_load(committed("fc")) | {"color": "x"})
     with pytest.raises(UserErrors) as raised:
-        read_record(Edited(text), "tasks.yaml", Graph)
+        read_graph(edited(text))
     line = text[: text.index("color")].count("\n") + 1
     assert str(raised.value) == f"""cache/fc/tasks.yaml:{line}:8: error: color is no key here
   color: x

@@ -121,7 +121,7 @@ def test_a_layer_without_lair_is_a_user_error(layer):
         FolderInputs(layer, BOTH).lair()
     assert str(raised.value) == (
         f"error: {shown_path(layer.path)} holds no .lair file\n"
-        "hint: what is computed is said in NAME.lair beside layer.yaml\n"
+        "hint: what is computed is said in NAME.lair beside layer.yaml, or in NAME.mlir alone\n"
     )
 
 
@@ -139,7 +139,7 @@ def test_the_lair_named_must_be_there(layer):
 
 def machine_of(layer):
     inputs = FolderInputs(layer, BOTH)
-    return read_machine(inputs, inputs.mapping())
+    return read_machine(inputs.mapping(), inputs.further_path)
 
 
 def test_a_machine_may_change_figures_of_a_profile(layer):
@@ -152,7 +152,7 @@ def test_a_machine_may_be_a_file_which_counts_as_read(layer):
     write(layer, layer_yaml=ONE_PE + "machine: mine.yaml\n")
     write(layer, mine_yaml=(PROFILES / "ideal.yaml").read_text(encoding="utf-8"))
     inputs = FolderInputs(layer, BOTH)
-    assert read_machine(inputs, inputs.mapping()).name == "mine"
+    assert read_machine(inputs.mapping(), inputs.further_path).name == "mine"
     assert list(inputs.further) == ["mine.yaml"]
 
 

@@ -38,7 +38,7 @@ class Built:
 
 def read_built(folder):
     """Read what the stages wrote for a layer folder."""
-    inputs = FolderInputs(open_folder(folder), ("*", "*.lair"))
+    inputs = FolderInputs(open_folder(folder), ("*", "*.lair", "build/*"))
     names = ("lair", "placement", "adapted", "routes")
     return Built(
         layer=inputs.lair(), mapping=inputs.mapping(),

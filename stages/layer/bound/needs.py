@@ -6,21 +6,17 @@ Paper    V Sec. 4.2: streams; goes beyond it
 from __future__ import annotations
 
 import contextlib
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import Entry, Exit, read_layout
-from stages.layer.texts.graph import read_graph
+from stages.fabric.layout_yaml import Entry, Exit, Layout
+from stages.layer.texts.graph import Graph
 from stages.poly.least import greatest
 from stages.poly.order import taken_by
 from stages.poly.quota import TooManyOperations, limited
 from stages.poly.text import Objects
-
-if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
 
 LANES = {
     "N": "{ PE[x, y] -> PE[x, v] }",
@@ -71,12 +67,23 @@ class Needs:
     waits: bool
 
 
-def read_needs(inputs: Inputs) -> Needs:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moving:
+    """What stages wrote of a layer's instances, and of what enters and leaves."""
+
+    layout: Layout
+    graph: Graph
+    lair: Objects
+    adapted: Objects
+    routes: Objects
+    invocations: int
+
+
+def needs_of(moving: Moving) -> Needs:
     """Return the needs of a layer."""
-    layout, lair = read_layout(inputs), inputs.objects("lair.isl")
-    placement = inputs.objects("adapted.isl")["placement"]
+    layout, lair, placement = moving.layout, moving.lair, moving.adapted["placement"]
     entering = {
-        name: _entering(inputs, name, arrival) for name, arrival in layout.arrivals.items()
+        name: _entering(moving, name, arrival) for name, arrival in layout.arrivals.items()
     }
     later = lair["writes"].apply_range(lair["reads"].reverse())
     departures = tuple(
@@ -97,20 +104,20 @@ def read_needs(inputs: Inputs) -> Needs:
         }),
         departures=departures,
         pes=isl.Set.from_union_set(placement.range()),
-        counted=_counted(lair, later, leaving, inputs.mapping().invocations),
+        counted=_counted(lair, later, leaving, moving.invocations),
         waits=all(isl.UnionSet.from_set(each).is_subset(fed) for each in counted),
     )
 
 
-def _entering(inputs: Inputs, name: str, arrival: Entry) -> isl.UnionMap:
+def _entering(moving: Moving, name: str, arrival: Entry) -> isl.UnionMap:
     """Return { S[i] -> [PE -> index] }: S[i] reads the element that enters there.
 
     Without adapters a PE takes elements from the port on its row or column. Of a `part` they are
     taken at { t[e] -> port }.
     """
-    reads, adapted = inputs.objects("lair.isl")["reads"], inputs.objects("adapted.isl")
-    stream, placement = read_graph(inputs).arrivals[name], adapted["placement"]
-    taken = inputs.objects("routes.isl")[f"{name}_taken"]
+    reads, adapted = moving.lair["reads"], moving.adapted
+    stream, placement = moving.graph.arrivals[name], adapted["placement"]
+    taken = moving.routes[f"{name}_taken"]
     part = None if stream.part is None else adapted[stream.part]
     order = isl.Map(arrival.order)
     if part is not None:

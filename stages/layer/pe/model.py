@@ -11,11 +11,9 @@ from functools import cached_property
 import islpy as isl
 
 from stages.lair.layer import Layer
-from stages.layer.pe.words import check_words
-from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer, find_fed_back
 from stages.layer.routes.leaving import leaving_name
-from stages.layer.texts.decisions import Decision, read_decisions
-from stages.layer.texts.graph import Forwarding, Graph, read_graph
+from stages.layer.texts.decisions import Decision
+from stages.layer.texts.graph import Forwarding, Graph
 from stages.layer.texts.kinds import Running, Task
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.expressed import condition_of, expression_of
@@ -27,9 +25,6 @@ from stages.poly.quota import TooManyOperations, limited
 from stages.poly.side import Rectangle, bounding_rectangle
 from stages.poly.text import Objects
 from stages.skewing.elements import Lair
-
-if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
 
 MOST_OPERATIONS = 500_000
 """How much isl may work to find one convex piece."""
@@ -181,26 +176,6 @@ def _convex(time: isl.Map) -> isl.Map:
             hull = isl.Map.from_basic_map(time.polyhedral_hull())
             return hull if hull.is_equal(time) else time
     return time
-
-
-def read_model(inputs: Inputs) -> Model:
-    """Return the model of a layer."""
-    for name in ("tasks.yaml", "simd.yaml"):
-        check_words(inputs, name)
-    graph, adapted = read_graph(inputs), inputs.objects("adapted.isl")
-    lair = apply_feedback(inputs.objects("lair.isl"), adapted)
-    return Model(
-        layer=apply_feedback_to_layer(inputs.lair(), lair, find_fed_back(adapted)),
-        graph=graph,
-        simd=read_decisions(inputs),
-        lair=lair,
-        schedule=inputs.objects("schedule.isl")["schedule"],
-        adapted=adapted,
-        routes=inputs.objects("routes.isl"),
-        instances=inputs.objects("instances.isl"),
-        compressed=inputs.objects("compressions.isl"),
-        memory=inputs.objects("memory.isl"),
-    )
 
 
 def value(given: int | str, context: isl.Set) -> Value:

@@ -7,12 +7,9 @@ but names and numbers; isl and LAIR read the rest, and refuse what is neither.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from stages.diagnose import Span, UserError
-
-if TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+from stages.diagnose import Source, Span, UserError
+from stages.mapping.yaml_text import read_data
 
 WORD = re.compile(r"-?[\w.]*", re.ASCII)
 PLAIN = re.compile(r"[\w ,.:+*=<>-]*", re.ASCII)
@@ -25,11 +22,10 @@ SPELLED = {"operation", "local", "element", "type", "number"}
 """Keys of what is spelled in C as it stands."""
 
 
-def check_words(inputs: Inputs, name: str) -> None:
+def check_words(source: Source) -> None:
     """Raise UserError where a text of a stage in YAML has what is no name or number."""
-    wrong = _wrong(inputs.yaml(name), "")
+    wrong = _wrong(read_data(source), "")
     if wrong is not None:
-        source = inputs.source(name)
         start = max(source.text.find(wrong.splitlines()[0] if wrong else wrong), 0)
         span = Span(source=source, start=start, end=start + 1)
         raise UserError("this is no name, number, or text of isl", span, "undo the edit")

@@ -13,7 +13,6 @@ Paper    M Sec. III
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -25,13 +24,10 @@ from stages.poly.quota import TooManyOperations, limited
 from stages.skewing.description import why_broadcast
 from stages.skewing.links import coordinates
 from stages.skewing.paying import lags_of
-from stages.skewing.reading import read_groups
+from stages.skewing.scheduled import Scheduled, groups_in
 from stages.skewing.skewing import later
 from stages.skewing.timed import Factors, Timed
 from stages.skewing.topology import ALONG, Topology
-
-if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
 
 BEYOND = {"E": ("x < u", "y = v"), "W": ("u < x", "y = v"), "S": ("y < v", "x = u"),
           "N": ("v < y", "x = u")}
@@ -66,12 +62,12 @@ class Skewed:
 class Ordering:
     """The skewed schedule of a layer, for the lines along which its PEs forward."""
 
-    def __init__(self, inputs: Inputs, placement: isl.UnionMap) -> None:
+    def __init__(self, scheduled: Scheduled, placement: isl.UnionMap) -> None:
         """Let the PEs of a mesh lag; `placement` is that of the PEs in which lines are."""
-        mapping = inputs.mapping()
+        mapping = scheduled.mapping
         sizes = parse_target(mapping.target)
         network = Topology(kind="mesh", sizes=sizes, spatial=ALONG[mapping.skew])
-        self.space, groups = read_groups(inputs, network)
+        self.space, groups = groups_in(scheduled, network)
         self.placement, self.names = placement, [c.name for c in coordinates(network)]
         self.skewed: dict[str, Skewed] = {}
         for group in groups:

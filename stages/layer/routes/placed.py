@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,14 +12,12 @@ from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer
 from stages.layer.texts.graph import Arrival, Collection, Departure, Forwarding
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping as LayerMapping
-from stages.mapping.machine import read_machine
 from stages.poly.flow import Routes
 from stages.poly.pieces import from_domain
 from stages.poly.side import Rectangle, bounding_rectangle, turn
+from stages.poly.text import Objects
 from stages.skewing.elements import Lair, computed_elements, needed_elements
-
-if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+from stages.skewing.scheduled import Scheduled
 
 Object = isl.UnionMap | isl.Map | isl.Set
 
@@ -37,7 +34,7 @@ class Placed:
     profile: Profile
     layer: Layer
     lair: Lair
-    adapted: Mapping[str, typing.Any]
+    adapted: Objects
     fed_back: Mapping[str, str]
     grid: Rectangle
     core: Rectangle
@@ -73,15 +70,14 @@ class Streams:
     routed: Routed = field(default_factory=Routed)
 
 
-def read_placed(inputs: Inputs) -> Placed:
-    """Return a layer as its files have it."""
-    adapted = inputs.objects("adapted.isl")
-    lair = apply_feedback(inputs.objects("lair.isl"), adapted)
-    fed_back, mapping = find_fed_back(adapted), inputs.mapping()
+def placed_of(scheduled: Scheduled, adapted: Objects) -> Placed:
+    """Return a layer as adapted.isl has it."""
+    lair = apply_feedback(scheduled.lair, adapted)
+    fed_back = find_fed_back(adapted)
     return Placed(
-        mapping=mapping,
-        profile=read_machine(inputs, mapping),
-        layer=apply_feedback_to_layer(inputs.lair(), lair, fed_back),
+        mapping=scheduled.mapping,
+        profile=scheduled.profile,
+        layer=apply_feedback_to_layer(scheduled.layer, lair, fed_back),
         lair=lair,
         adapted=adapted,
         fed_back=fed_back,

@@ -15,16 +15,15 @@ from stages.layer.routes.departing import with_departures
 from stages.layer.routes.entering import with_arrivals
 from stages.layer.routes.forwarded import line_colours
 from stages.layer.routes.ordering import Ordering
-from stages.layer.routes.placed import Streams, read_placed
+from stages.layer.routes.placed import Streams, placed_of
 from stages.poly.flow import Routes
+from stages.poly.text import Objects
+from stages.skewing.scheduled import Scheduled
 
-if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
 
-
-def route_streams(inputs: Inputs) -> Streams:
+def route_streams(scheduled: Scheduled, adapted: Objects) -> Streams:
     """Return the streams of a layer. What is fed back arrives after it has left."""
-    placed = read_placed(inputs)
+    placed = placed_of(scheduled, adapted)
     streams = Streams(placed=placed)
     for tensor in placed.layer.inputs:
         streams = with_arrivals(tensor.name, streams)
@@ -32,14 +31,14 @@ def route_streams(inputs: Inputs) -> Streams:
         streams = with_departures(tensor.name, streams)
     for back in placed.fed_back:
         streams = with_arrivals(back, streams)
-    return _with_orders(inputs, streams)
+    return _with_orders(scheduled, streams)
 
 
-def _with_orders(inputs: Inputs, streams: Streams) -> Streams:
+def _with_orders(scheduled: Scheduled, streams: Streams) -> Streams:
     """Return the streams with the order of the skewed schedule in which PEs forward each."""
     if not streams.routed.ways:
         return streams
-    ordering = Ordering(inputs, streams.placed.adapted["placement"])
+    ordering = Ordering(scheduled, streams.placed.adapted["placement"])
     forwarding = dict(streams.routed.forwarding)
     for name, line, taken in _lines(streams):
         source = taken.get_tuple_name(isl.dim_type.in_)

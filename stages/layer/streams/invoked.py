@@ -5,7 +5,6 @@ Paper    V Sec. 5.1
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ import islpy as isl
 
 from stages.layer.routes.feedback import apply_feedback
 from stages.layer.streams.chunks import Flows, followed
-from stages.layer.texts.graph import Graph, read_graph
+from stages.layer.texts.graph import Graph
 from stages.poly.bind import PE_NAMES, bind_range, bind_set
 from stages.poly.local import at_this_pe
 from stages.poly.order import at_index, at_pe, at_places, filtered, taken_by
@@ -21,9 +20,6 @@ from stages.poly.pieces import from_domain, sets_of
 from stages.poly.side import Rectangle, bounding_rectangle
 from stages.poly.text import Objects
 from stages.skewing.elements import Lair
-
-if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +54,11 @@ class Invoked:
     steps: isl.Map | None = None
 
 
-def read_sources(inputs: Inputs) -> Sources:
-    """Return what the files of a layer say."""
-    graph, adapted = read_graph(inputs), inputs.objects("adapted.isl")
-    lair = apply_feedback(inputs.objects("lair.isl"), adapted)
-    routes, allocations = inputs.objects("routes.isl"), inputs.objects("allocations.isl")
+def sources_of(
+    graph: Graph, given: Lair, adapted: Objects, routes: Objects, allocations: Objects
+) -> Sources:
+    """Return what the files of a layer say; `given` is the LAIR before tensors return."""
+    lair = apply_feedback(given, adapted)
     return Sources(
         graph=graph,
         adapted=adapted,

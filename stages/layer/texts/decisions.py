@@ -5,17 +5,15 @@ Paper    V Sec. 5
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from stages.diagnose import Source
 from stages.mapping.explained import explained
-from stages.mapping.records import Absent, Key, as_data, read_records
+from stages.mapping.record_reader import read_records
+from stages.mapping.records import Absent, Key, as_data
 from stages.mapping.yaml_text import write_document
-
-if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
 
 TITLE = "How each task gets its vector instruction, and why (Sec. 5)."
 
@@ -144,9 +142,9 @@ class Decision:
 Decisions = Mapping[str, Decision]
 
 
-def read_decisions(inputs: Inputs) -> Decisions:
+def read_decisions(source: Source) -> Decisions:
     """Return what simd.yaml says of each task. Raises UserErrors where it was edited wrongly."""
-    return read_records(inputs, "simd.yaml", Decision)
+    return read_records(source, Decision)
 
 
 def decisions_text(decisions: Decisions) -> str:

@@ -7,18 +7,16 @@ Paper    V Sec. 4.2
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from stages.diagnose import Source
 from stages.layer.texts.kinds import Task
 from stages.mapping.explained import explained
-from stages.mapping.records import Inline, Key, as_data, read_record
+from stages.mapping.record_reader import read_record
+from stages.mapping.records import Inline, Key, as_data
 from stages.mapping.yaml_text import write_document
-
-if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
 
 TITLE = "The task graph (Sec. 4.2)."
 
@@ -205,9 +203,9 @@ class Graph:
         return {**self.departures, **self.collections}
 
 
-def read_graph(inputs: Inputs) -> Graph:
+def read_graph(source: Source) -> Graph:
     """Return what tasks.yaml says. Raises UserErrors where it was edited to be no graph."""
-    return read_record(inputs, "tasks.yaml", Graph)
+    return read_record(source, Graph)
 
 
 def graph_text(graph: Graph) -> str:

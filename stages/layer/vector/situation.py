@@ -9,7 +9,7 @@ from functools import cached_property
 import islpy as isl
 
 from stages.layer.routes.leaving import instructions_of
-from stages.layer.texts.graph import read_graph
+from stages.layer.texts.graph import Graph
 from stages.layer.texts.kinds import (
     Clear,
     Collect,
@@ -24,40 +24,53 @@ from stages.layer.texts.kinds import (
     Spread,
     Task,
 )
-from stages.mapping.machine import read_machine
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set, index_constants, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds
 from stages.poly.local import at_this_pe
 from stages.poly.pieces import maps_of, sets_of
+from stages.poly.text import Objects
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
-    from stages.mapping.inputs import Inputs
 
 
-
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Files:
-    """What the stages before wrote, read once for all tasks."""
+    """What the stages before wrote, and the machine; read once for all tasks."""
 
-    def __init__(self, inputs: Inputs) -> None:
-        """Read the files."""
-        self.graph = read_graph(inputs)
-        mapping = inputs.mapping()
-        self.profile = read_machine(inputs, mapping)
-        self.invocations = mapping.invocations
-        self.schedule = inputs.objects("schedule.isl")["schedule"]
-        self.instances = inputs.objects("instances.isl")
-        self.compressed = inputs.objects("compressions.isl")
-        self.hulls = inputs.objects("hulls.isl")
-        self.sizes = inputs.objects("sizes.isl")
-        self.routes = inputs.objects("routes.isl")
-        allocations = inputs.objects("allocations.isl")
-        self.to_local = allocations["to_local"]
-        self.local = {s.get_tuple_name(): s for s in sets_of(allocations["local"])}
-        self.by_tensor = at_this_pe(self.to_local)
-        self.accessed = {
+    graph: Graph
+    profile: Profile
+    invocations: int
+    schedule: isl.UnionMap
+    instances: Objects
+    compressed: Objects
+    hulls: Objects
+    sizes: Objects
+    routes: Objects
+    allocations: Objects
+
+    @property
+    def to_local(self) -> isl.UnionMap:
+        """{ [PE[x, y] -> T[e]] -> T_local[l] }."""
+        found: isl.UnionMap = self.allocations["to_local"]
+        return found
+
+    @cached_property
+    def local(self) -> dict[str, isl.Set]:
+        """The shapes of local tensors, by their names."""
+        return {s.get_tuple_name(): s for s in sets_of(self.allocations["local"])}
+
+    @cached_property
+    def by_tensor(self) -> dict[str, isl.Map]:
+        """[PE_X, PE_Y] -> { T[e] -> T_local[l] }, by tensor."""
+        return at_this_pe(self.to_local)
+
+    @cached_property
+    def accessed(self) -> dict[str, isl.Set]:
+        """[PE_X, PE_Y] -> { T[e] } of what a PE keeps, by tensor."""
+        return {
             m.get_tuple_name(isl.dim_type.out): bind_domain(m, PE_NAMES)
-            for m in maps_of(allocations["accessed"])
+            for m in maps_of(self.allocations["accessed"])
         }
 
     def place(self, name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import fnmatch
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -13,20 +12,18 @@ from typing import TYPE_CHECKING
 from stages import ANALYSES, PIPELINE
 from stages.diagnose import Span, UserError, source_of
 from stages.make.core.declare import declaration, texts_of
+from stages.make.store.believed import matches
 from stages.make.store.folders import (
     KERNEL,
-    LAYER,
     LayerFolder,
     file_of,
-    files_in,
     further_file,
-    is_pattern,
     names_of,
     shown_path,
 )
 from stages.make.store.given import read_given
 from stages.make.store.memo import Mark, mark_of
-from stages.mapping.inputs import Inputs
+from stages.mapping.inputs import LayerInputs
 
 if TYPE_CHECKING:
     from stages.mapping.layer_yaml import Mapping as LayerMapping
@@ -40,7 +37,7 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-class FolderInputs(Inputs):
+class FolderInputs(LayerInputs):
     """The files of a layer folder that one run of a stage reads: only those that it declares.
 
     Every file is read once; `reads` holds the digest of what was read, by the name that the stage
@@ -76,15 +73,10 @@ class FolderInputs(Inputs):
         """Return the path of a file as the user would write it."""
         return shown_path(self._file(name))
 
-    def holds(self, ending: str) -> bool:
-        """Return whether a file of the layer folder has an ending, only to say so."""
-        return any(name.endswith(ending) for name in files_in(self._file(LAYER).parent))
-
     def names(self, pattern: str) -> list[str]:
         """Return the names of the files that a declared pattern stands for, sorted."""
         full = self._below + pattern
-        declared = any(fnmatch.fnmatchcase(full, each) for each in self._declared)
-        assert declared, f"{full} is not declared"
+        self._check_declared(full)
         return [name.removeprefix(self._below) for name in names_of(self._folder, full)]
 
     def further_path(self, given: str, span: Span) -> tuple[Path, str]:
@@ -102,7 +94,7 @@ class FolderInputs(Inputs):
         return path, shown
 
     def part(self, name: str) -> FolderInputs:
-        """Return the files of a part of the network, by the names they have in the part."""
+        """Return the files of a part of a network or kernel, by the names they have in it."""
         part = copy.copy(self)
         part._below, part._mapping, part._lair = f"{name}/", None, None
         return part
@@ -128,9 +120,8 @@ class FolderInputs(Inputs):
             return False
 
     def _check_declared(self, name: str) -> None:
-        declared = any(fnmatch.fnmatchcase(name, d) for d in self._declared)
+        declared = any(matches(name, each) for each in self._declared)
         assert declared, f"{name} is read but not declared"
-        assert not is_pattern(name), f"{name} is a pattern, not a file"
 
     def _read(self, name: str, path: Path, noted: dict[str, str]) -> bytes:
         if name not in self._contents:

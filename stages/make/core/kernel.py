@@ -154,7 +154,8 @@ def _plan(folder: LayerFolder) -> Plan | None:
     from stages.mapping.kernel_yaml import kernel_of
 
     written: dict[str, bytes] = {}
-    if not kernel_of(FolderInputs(folder, (KERNEL,))).has_parts:
+    inputs = FolderInputs(folder, (KERNEL,))
+    if not kernel_of([inputs.source(KERNEL)]).has_parts:
         return None
     for stage in (STAGES + TILES)[: (STAGES + TILES).index("emit")]:
         inputs = FolderInputs(folder, declaration(stage).reads, written)

@@ -1,0 +1,47 @@
+"""The statements of a layer in time and space, and what orders them, as its stages wrote them.
+
+Paper    M Sec. III.F to III.H
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.lair.layer import Layer
+from stages.machine.profile import Profile
+from stages.machine.types import BYTES
+from stages.mapping.layer_yaml import Mapping
+from stages.poly.text import Objects
+from stages.skewing.elements import Lair
+from stages.skewing.skewing import Group
+from stages.skewing.statements import Machine, Space, given_by, groups_of, space_of, wishes_of
+from stages.skewing.topology import Topology
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduled:
+    """A layer whose statements have a PE and a time, and its machine.
+
+    `places` is what placement.isl says, `schedule` { S[i] -> [time] }.
+    """
+
+    mapping: Mapping
+    profile: Profile
+    layer: Layer
+    lair: Lair
+    places: Objects
+    schedule: isl.UnionMap
+
+
+def groups_in(scheduled: Scheduled, network: Topology) -> tuple[Space, list[Group]]:
+    """Return the statements of a layer, and the groups of those that share loops."""
+    mapping, placement = scheduled.mapping, scheduled.places["placement"]
+    space = space_of(scheduled.lair, placement, scheduled.schedule, given_by(mapping), network)
+    machine = Machine(
+        memory=scheduled.profile.memory,
+        sizes={name: BYTES[tensor.type] for name, tensor in scheduled.layer.tensors.items()},
+        wishes=wishes_of(mapping, placement),
+    )
+    return space, groups_of(space, machine)
