@@ -11,24 +11,24 @@ from pathlib import Path
 import pytest
 
 from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
-from stages.make.core.declare import path_of
+from stages.make.core.declare import declaration, path_of
 from stages.make.core.imports import code_of, name_of
 from stages.make.core.layers import open_folder
+from stages.make.store.folders import file_of, names_meant
 from tests.e2e.conftest import DODO, ROOT, Space
 
 CODE = (f"{ROOT}/stages/", f"{ROOT}/templates/")
 
 
 def opened(folder, stages):
-    """Run stages of a folder; return the files of this project that each of them opened."""
+    """Run stages of a folder; return every path that each of them opened."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.e2e.opened"], cwd=ROOT, capture_output=True, check=False,
         input=pickle.dumps((folder, stages, str(folder.path))),
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert done.returncode == 0, done.stderr.decode()
-    found = dict(map(json.loads, done.stdout.splitlines()))
-    return {stage: {p for p in paths if is_code(p)} for stage, paths in found.items()}
+    return dict(map(json.loads, done.stdout.splitlines()))
 
 
 def is_code(path):
@@ -36,13 +36,18 @@ def is_code(path):
 
 
 def check(folder, stages):
-    """Check that all files of this project that stages opened are in their keys."""
+    """Check that all files of this project, and of the folder, that stages open are in their keys.
+    """
     found = opened(folder, stages)
     assert list(found) == list(stages)
     for stage, paths in found.items():
-        outside = {name_of(path) for path in paths} - code_of(stage).keys()
-        assert outside == set(), stage
-        assert name_of(str(path_of(stage))) in {name_of(path) for path in paths}
+        code = {name_of(path) for path in paths if is_code(path)}
+        assert code - code_of(stage).keys() == set(), stage
+        assert name_of(str(path_of(stage))) in code
+        declared = names_meant(folder, declaration(stage).reads)
+        given = {str(file_of(folder, name)) for name in declared}
+        places = (f"{folder.path}/", f"{folder.cache}/")
+        assert {p for p in paths if p.startswith(places) and Path(p).is_file()} - given == set()
 
 
 def copied(tmp_path, name):

@@ -289,6 +289,17 @@ def test_a_file_that_a_stage_misses_is_a_bug_of_it(small):
     assert "cannot write" not in run.out + run.err
 
 
+@pytest.mark.usefixtures("own_modules")
+@pytest.mark.parametrize("read", ['text("a.lair")', 'names("*.lair")'])
+def test_a_stage_that_reads_more_than_it_declares_fails_however_python_runs(small, read):
+    path = small.modules / "stages/place.py"
+    path.write_text(path.read_text().replace('note("place", inputs)', f"inputs.{read}"))
+    run = small.run(PYTHONOPTIMIZE="1")
+    assert run.code == 2
+    assert "lair is read but not declared" in run.out + run.err
+    assert not (small.root / "cache/a/placement.isl").exists()
+
+
 def test_workspace_and_layer_folder_share_one_state(small):
     small.build()
     assert small.build(cwd="projects/a") == []

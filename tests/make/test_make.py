@@ -4,7 +4,7 @@ import pytest
 
 from stages.diagnose import UserError
 from stages.machine.profile import PROFILES
-from stages.make.core.folder_inputs import FolderInputs
+from stages.make.core.folder_inputs import FolderInputs, UndeclaredReadError
 from stages.make.core.layers import find_layers, open_folder
 from stages.make.core.outputs import write_outputs
 from stages.make.core.stage import check_names
@@ -21,8 +21,21 @@ def layer(tmp_path):
 
 
 def test_a_file_that_is_not_declared_is_not_read(layer):
-    with pytest.raises(AssertionError, match="lair\\.isl is read but not declared"):
+    with pytest.raises(UndeclaredReadError, match="lair\\.isl is read but not declared"):
         FolderInputs(layer, ("layer.yaml",)).text("lair.isl")
+
+
+def test_a_file_deeper_than_a_declared_pattern_is_not_read(layer):
+    (layer.path / "inputs/more").mkdir()
+    (layer.path / "inputs/more/x.npy").touch()
+    with pytest.raises(UndeclaredReadError, match=r"inputs/more/x\.npy is read but not declared"):
+        FolderInputs(layer, ("inputs/*",)).array("inputs/more/x.npy")
+
+
+@pytest.mark.parametrize("pattern", ["*.mlir", "inputs/*/*", "*"])
+def test_files_that_are_not_declared_are_not_looked_for(layer, pattern):
+    with pytest.raises(UndeclaredReadError):
+        FolderInputs(layer, ("*.lair", "inputs/*")).names(pattern)
 
 
 def test_a_stage_must_return_what_it_declares():

@@ -37,6 +37,13 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+class UndeclaredReadError(Exception):
+    """A stage reads, or looks for, what it does not declare: a bug of the stage.
+
+    Its key would not follow what it read, and a build would take an old result for the right one.
+    """
+
+
 class FolderInputs(LayerInputs):
     """The files of a layer folder that one run of a stage reads: only those that it declares.
 
@@ -60,7 +67,10 @@ class FolderInputs(LayerInputs):
         self._marks: dict[Path, Mark] = {}
 
     def content(self, name: str) -> bytes:
-        """Return the bytes of a file. Raises UserError where it cannot be read."""
+        """Return the bytes of a file.
+
+        Raises UserError where it cannot be read, UndeclaredReadError where it is not declared.
+        """
         self._check_declared(self._below + name)
         return self._read(self._below + name, self._file(name), self.reads)
 
@@ -74,7 +84,10 @@ class FolderInputs(LayerInputs):
         return shown_path(self._file(name))
 
     def names(self, pattern: str) -> list[str]:
-        """Return the names of the files that a declared pattern stands for, sorted."""
+        """Return the names of the files that a declared pattern stands for, sorted.
+
+        Raises UndeclaredReadError for another one.
+        """
         full = self._below + pattern
         self._check_declared(full)
         return [name.removeprefix(self._below) for name in names_of(self._folder, full)]
@@ -120,8 +133,8 @@ class FolderInputs(LayerInputs):
             return False
 
     def _check_declared(self, name: str) -> None:
-        declared = any(matches(name, each) for each in self._declared)
-        assert declared, f"{name} is read but not declared"
+        if not any(matches(name, each) for each in self._declared):
+            raise UndeclaredReadError(f"{name} is read but not declared")
 
     def _read(self, name: str, path: Path, noted: dict[str, str]) -> bytes:
         if name not in self._contents:
