@@ -21,6 +21,7 @@ from stages.layer.routes.demand import demand_of
 from stages.layer.routes.room import check_room
 from stages.poly.side import bounding_rectangle
 from stages.poly.text import write_objects
+from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
@@ -46,7 +47,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     """Return adapted.isl."""
     placed = inputs.objects("placement.isl")
     target = bounding_rectangle(isl.Set.from_union_set(placed["target"]))
-    lair = inputs.objects("lair.isl")
+    lair = read_lair(inputs.objects("lair.isl"))
     adaptation = adaptation_of(demand_of(inputs.mapping(), lair, placed["placement"], target))
     check_room(adaptation)
     objects = adapted_objects(adaptation)

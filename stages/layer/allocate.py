@@ -18,12 +18,14 @@ from stages.diagnose import working_on
 from stages.layer.routes.arriving import arriving
 from stages.layer.routes.feedback import apply_feedback
 from stages.layer.routes.leaving import leaving_name, summed_elements
+from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Arrival, Collection, Graph, read_graph
+from stages.layer.texts.routes_text import Routing
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
 from stages.poly.pieces import from_domain, maps_of
-from stages.poly.text import Objects, write_objects
-from stages.skewing.elements import Lair, computed_elements, needed_elements
+from stages.poly.text import write_objects
+from stages.skewing.elements import Lair, computed_elements, needed_elements, read_lair
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -39,8 +41,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     """Return allocations.isl."""
     graph = read_graph(inputs.source("tasks.yaml"))
     accessed = accessed_elements(
-        graph, inputs.objects("lair.isl"), inputs.objects("adapted.isl"),
-        inputs.objects("routes.isl"),
+        graph, read_lair(inputs.objects("lair.isl")), read_adapted(inputs.objects("adapted.isl")),
+        Routing(inputs.objects("routes.isl")),
     )
     local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
     for relation in maps_of(accessed):
@@ -74,14 +76,14 @@ def _host(tensor: str, graph: Graph) -> str | None:
 
 
 def accessed_elements(
-    graph: Graph, given: Lair, adapted: Objects, routes: Objects
+    graph: Graph, given: Lair, adapted: Adapted, routes: Routing
 ) -> isl.UnionMap:
     """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, V (7).
 
     `given` is the LAIR before tensors return.
     """
     lair = apply_feedback(given, adapted)
-    placement = adapted["placement"]
+    placement = adapted.placement
     needed, computed = needed_elements(lair, placement), computed_elements(lair, placement)
     kept = {
         "resident": needed, "stored": needed, "delayed": needed,
@@ -105,19 +107,19 @@ def accessed_elements(
 def received(
     arrival: Arrival,
     name: str,
-    adapted: Objects,
-    routes: Objects,
+    adapted: Adapted,
+    routes: Routing,
 ) -> isl.UnionMap:
     """Return { tensor[e] -> PE } of the elements of a stream that a PE receives.
 
     And { tensor_source[e] -> PE } of all that a port sends to an adapter.
     """
     flow = arriving(adapted, arrival.tensor, arrival.side, arrival.part)
-    members = isl.Set.from_union_set(routes[f"{name}_taken"].range())
+    members = routes.pes(name, "taken")
     found = isl.UnionMap.from_map(flow.everywhere.range_factor_domain().intersect_range(members))
     if not arrival.spread:
         return found
-    adapters = isl.Set.from_union_set(routes[f"{name}_adapters"])
+    adapters = routes.pes(name, "adapters")
     heard = flow.heard.range_factor_domain().intersect_range(adapters)
     heard = heard.set_tuple_name(isl.dim_type.in_, f"{arrival.tensor}_source")
     return found.union(isl.UnionMap.from_map(heard))
@@ -126,12 +128,12 @@ def received(
 def collected(
     collection: Collection,
     name: str,
-    adapted: Objects,
-    routes: Objects,
+    adapted: Adapted,
+    routes: Routing,
 ) -> isl.UnionMap:
     """Return { tensor_collected[e] -> PE } of all elements that an adapter sums for a port."""
-    ports = isl.Map.from_union_map(from_domain(adapted["collected"], leaving_name(collection)))
-    reach = isl.Map.from_union_map(routes[f"{name}_reach"])
+    ports = isl.Map.from_union_map(from_domain(adapted.collected, leaving_name(collection)))
+    reach = routes.relation(name, "reach")
     summed = ports.range_factor_domain().apply_range(reach)
     name = f"{leaving_name(collection)}_collected"
     return isl.UnionMap.from_map(summed.set_tuple_name(isl.dim_type.in_, name))

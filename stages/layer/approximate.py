@@ -18,6 +18,7 @@ import islpy as isl
 from stages.diagnose import working_on
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import React, Runs
+from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.poly.bind import PE_NAMES, bind_domain, index_constants
 from stages.poly.bounds import bound_set, exact_bounds
 from stages.poly.box_hull import BoxHull, as_set, box_hull, offset_set, size_set
@@ -79,19 +80,20 @@ class Running:
 def run(inputs: Inputs) -> dict[str, str]:
     """Return hulls.isl."""
     memory = memory_of(inputs.objects("allocations.isl"))
-    instances, compressed = inputs.objects("instances.isl"), inputs.objects("compressions.isl")
+    instances = Instances(inputs.objects("instances.isl"))
+    compressed = Compressions(inputs.objects("compressions.isl"))
     graph = read_graph(inputs.source("tasks.yaml"))
     found: dict[str, Object] = {}
     for name, task in graph.tasks.items():
         if isinstance(task, Runs):
             with working_on(f"task {name}"):
-                known = isl.Set.from_union_set(instances[f"{name}_known"])
+                known = instances.known(name)
                 running = Running(
                     target=task.target,
                     arriving=graph.arrivals[task.arrival].tensor if isinstance(task, React) else "",
                     known=known,
-                    elements=isl.Set.from_union_set(compressed[name]),
-                    accesses=tuple(maps_of(compressed[f"{name}_access"])),
+                    elements=compressed.of(name),
+                    accesses=tuple(compressed.accesses(name)),
                 )
                 described = _described(running, memory)
             found |= {f"{name}_{key}": obj for key, obj in described.items()}

@@ -17,9 +17,10 @@ import islpy as isl
 
 from stages.diagnose import working_on
 from stages.layer.texts.graph import read_graph
+from stages.layer.texts.tasks_text import Instances, compressed_objects
 from stages.poly.compression import compress, without_hidden_equalities
 from stages.poly.quota import limited
-from stages.poly.text import Objects, write_objects
+from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -36,7 +37,7 @@ T_access: { [i] -> element }, eq. (26)."""
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return compressions.isl."""
-    instances = inputs.objects("instances.isl")
+    instances = Instances(inputs.objects("instances.isl"))
     found: dict[str, isl.Set | isl.Map | isl.UnionMap] = {}
     for name in read_graph(inputs.source("tasks.yaml")).tasks:
         with working_on(f"task {name}"), limited(MOST_OPERATIONS):
@@ -45,16 +46,12 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def compressed_task(
-    instances: Objects, name: str
+    instances: Instances, name: str
 ) -> dict[str, isl.Set | isl.Map | isl.UnionMap]:
     """Return the compression of one instance set, the compressed set, and its accesses."""
-    known = isl.Set.from_union_set(instances[f"{name}_known"])
-    whole = isl.Set.from_union_set(instances[name]).intersect_params(known)
+    whole = instances.of(name).intersect_params(instances.known(name))
     compressed = without_hidden_equalities(compress(whole))
-    relation = isl.UnionMap.from_map(compressed.map)
-    found: dict[str, isl.Set | isl.Map | isl.UnionMap]
-    found = {f"{name}_compression": compressed.map, name: compressed.set}
-    access = instances.get(f"{name}_access")
+    access = instances.access(name)
     if access is not None:
-        found[f"{name}_access"] = relation.apply_range(access)
-    return found
+        access = isl.UnionMap.from_map(compressed.map).apply_range(access)
+    return compressed_objects(name, compressed.map, compressed.set, access)

@@ -121,7 +121,8 @@ class Charged:
             schedule=files.schedule,
             instances=files.instances,
             compressed=files.compressed,
-            memory={"local": memory.local(), "to_local": memory.moved(files.to_local)},
+            local=memory.local(),
+            allocation=memory.moved(files.to_local),
         )
 
     def _elements(self) -> dict[str, str]:

@@ -16,6 +16,7 @@ import islpy as isl
 from stages.diagnose import working_on
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Runs
+from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.poly.bind import index_constants
 from stages.poly.bounds import exact_bounds, fixed_size
 from stages.poly.box_hull import box, offset_set
@@ -34,13 +35,14 @@ T_identifiers: { [size - offset] }, eq. (43), one SIMD configuration each; T_hul
 
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return sizes.isl."""
-    instances, compressed = inputs.objects("instances.isl"), inputs.objects("compressions.isl")
+    instances = Instances(inputs.objects("instances.isl"))
+    compressed = Compressions(inputs.objects("compressions.isl"))
     found: dict[str, isl.Set] = {}
     prefer = inputs.mapping().simd.prefer
     for name, task in read_graph(inputs.source("tasks.yaml")).tasks.items():
         if isinstance(task, Runs) and prefer != "loops":
-            known = isl.Set.from_union_set(instances[f"{name}_known"])
-            whole = isl.Set.from_union_set(compressed[name])
+            known = instances.known(name)
+            whole = compressed.of(name)
             with working_on(f"task {name}"):
                 sizes = sizes_of(whole, known, prefer == "enumerate")
             found |= {f"{name}_{key}": obj for key, obj in sizes.items()}

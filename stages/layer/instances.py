@@ -28,14 +28,17 @@ from stages.layer.streams.invoked import (
     sources_of,
 )
 from stages.layer.streams.stepped import cuts_by
+from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Carry, Compute, ForKind, Initialise, React, Store
+from stages.layer.texts.routes_text import Routing
+from stages.layer.texts.tasks_text import invoked_objects
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.cuts import chunks
 from stages.poly.order import at_index
 from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import write_objects
-from stages.skewing.elements import needed_elements
+from stages.skewing.elements import needed_elements, read_lair
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -54,8 +57,8 @@ T_steps: { instance -> [PE[x, y] -> chunk[p]] }, the chunk after which it runs."
 def run(inputs: Inputs) -> dict[str, str]:
     """Return instances.isl."""
     sources = sources_of(
-        read_graph(inputs.source("tasks.yaml")), inputs.objects("lair.isl"),
-        inputs.objects("adapted.isl"), inputs.objects("routes.isl"),
+        read_graph(inputs.source("tasks.yaml")), read_lair(inputs.objects("lair.isl")),
+        read_adapted(inputs.objects("adapted.isl")), Routing(inputs.objects("routes.isl")),
         inputs.objects("allocations.isl"),
     )
     objects: dict[str, Object] = {}
@@ -63,20 +66,12 @@ def run(inputs: Inputs) -> dict[str, str]:
     for name, task in sources.graph.tasks.items():
         with working_on(f"task {name}"):
             invoked = INVOKED(sources, task)
-        objects |= _objects(name, invoked)
+        objects |= invoked_objects(
+            name, invoked.instances, invoked.known, invoked.access, invoked.steps
+        )
         in_steps |= invoked.steps is not None
     header = HEADER + STEPS_HEADER if in_steps else HEADER
     return {"instances.isl": write_objects(header, objects)}
-
-
-def _objects(name: str, invoked: Invoked) -> dict[str, Object]:
-    """Return what instances.isl says of a task."""
-    found: dict[str, Object] = {name: invoked.instances, f"{name}_known": invoked.known}
-    if invoked.access is not None:
-        found[f"{name}_access"] = invoked.access
-    if invoked.steps is not None:
-        found[f"{name}_steps"] = invoked.steps
-    return found
 
 
 def _initialise(sources: Sources, task: Initialise) -> Invoked:
@@ -118,11 +113,11 @@ def _compute(sources: Sources, task: Compute) -> Invoked:
 
 def _carry(sources: Sources, task: Carry) -> Invoked:
     """{ T[e] : needed on PE }, and which S[e] it is in the next invocation."""
-    every = needed_elements(sources.lair, sources.adapted["placement"])
+    every = needed_elements(sources.lair, sources.adapted.placement)
     needed = isl.Map.from_union_map(from_domain(every, task.target))
     elements = bind_range(needed, PE_NAMES)
     own = isl.UnionMap.from_map(identity(elements))
-    source = from_domain(sources.lair["carried"], task.target)
+    source = from_domain(sources.lair.carried, task.target)
     return Invoked(instances=elements, known=pes_of(sources), access=own.union(source))
 
 

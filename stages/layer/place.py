@@ -22,6 +22,7 @@ from stages.mapping.texts import parse_map, parse_target
 from stages.poly.pieces import sets_of
 from stages.poly.side import Rectangle
 from stages.poly.text import write_objects
+from stages.skewing.elements import read_lair
 from stages.skewing.torus import fold
 
 if typing.TYPE_CHECKING:
@@ -43,8 +44,8 @@ DIRECTION = re.compile(r"\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)\s*")
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return placement.isl."""
     mapping = inputs.mapping()
-    lair = inputs.objects("lair.isl")
-    instances = lair["instances"]
+    lair = read_lair(inputs.objects("lair.isl"))
+    instances = lair.instances
     width, height = parse_target(mapping.target)
     rectangle = Rectangle(left=0, top=0, right=width - 1, bottom=height - 1)
     target = rectangle.as_set()
@@ -71,7 +72,7 @@ def _placement(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:
     if match is None:
         return complete(parse_map(text), lair)
     for iterator in filter(None, match.groups()):
-        _check_iterator(iterator, lair["instances"], text)
+        _check_iterator(iterator, lair.instances, text)
     return fit((match.group(1), match.group(2)), mapping, lair, target)
 
 

@@ -26,9 +26,13 @@ from stages.layer.pe.speller import spelled
 from stages.layer.pe.words import check_words
 from stages.layer.pe.written import write_programs
 from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer, find_fed_back
+from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
+from stages.layer.texts.routes_text import Routing
+from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.mapping.machine import read_machine
+from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
@@ -91,8 +95,8 @@ def _model(inputs: LayerInputs) -> Model:
     tasks, simd = inputs.source("tasks.yaml"), inputs.source("simd.yaml")
     check_words(tasks)
     check_words(simd)
-    adapted = inputs.objects("adapted.isl")
-    lair = apply_feedback(inputs.objects("lair.isl"), adapted)
+    memory, adapted = inputs.objects("memory.isl"), read_adapted(inputs.objects("adapted.isl"))
+    lair = apply_feedback(read_lair(inputs.objects("lair.isl")), adapted)
     return Model(
         graph=read_graph(tasks),
         layer=apply_feedback_to_layer(inputs.lair(), lair, find_fed_back(adapted)),
@@ -100,10 +104,11 @@ def _model(inputs: LayerInputs) -> Model:
         lair=lair,
         schedule=inputs.objects("schedule.isl")["schedule"],
         adapted=adapted,
-        routes=inputs.objects("routes.isl"),
-        instances=inputs.objects("instances.isl"),
-        compressed=inputs.objects("compressions.isl"),
-        memory=inputs.objects("memory.isl"),
+        routes=Routing(inputs.objects("routes.isl")),
+        instances=Instances(inputs.objects("instances.isl")),
+        compressed=Compressions(inputs.objects("compressions.isl")),
+        local=memory["local"],
+        allocation=memory["to_local"],
     )
 
 

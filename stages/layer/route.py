@@ -20,11 +20,14 @@ from stages.layer.routes.routing import as_copied, route_streams
 from stages.layer.streams.early_sends import choose_early_sends
 from stages.layer.streams.listed import arrivals_with_chunks, tasks_of, tensors_of
 from stages.layer.streams.plan import Plan, plan_of
+from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.graph import Departure, Graph, graph_text
 from stages.layer.texts.kinds import EarlySend
+from stages.layer.texts.routes_text import SAID
 from stages.mapping.explained import WIDTH
 from stages.mapping.machine import read_machine
 from stages.poly.text import write_objects
+from stages.skewing.elements import read_lair
 from stages.skewing.scheduled import Scheduled
 
 if typing.TYPE_CHECKING:
@@ -33,29 +36,6 @@ if typing.TYPE_CHECKING:
 READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl", "adapted.isl")
 WRITES = ("tasks.yaml", "routes.isl")
 HEADER = "Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }."
-NAMES = {
-    "taken": "which PE takes which element of arrival N",
-    "adapters": "PEs that spread arrival N, or collect departure N",
-    "ports": "where arrival N enters",
-    "filter": "the index from and up to which a router hands it to its PE",
-    "chain": "PEs that sum departure N, or collection N, on its way out",
-    "first": "those where it starts",
-    "last": "those that send its sums to their ports, or back",
-    "even": "a colour from one PE of a chain, or a line, to the next",
-    "odd": "the other one",
-    "out": "that from the last adapter to the port",
-    "reach": "{ port -> PE }, to which adapter a port is next",
-    "line": "PEs among which arrival N, or N_source along the border, is forwarded",
-    "forwarding": "those that send it on",
-    "between": "those of them that take nothing",
-    "nearest": "those that hear it on the colour N_in",
-    "copied": "its routes if routers copied",
-    "copied_filter": "its filter then",
-    "then": "where PEs get replicas of their own, the second position of its routers",
-    "then2": "the third one",
-    "then3": "the fourth one",
-}
-"""What the objects of routes.isl are, by how their names end."""
 
 
 def run(inputs: LayerInputs) -> dict[str, str]:
@@ -65,11 +45,11 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         mapping=mapping,
         profile=read_machine(mapping, inputs.further_path),
         layer=inputs.lair(),
-        lair=inputs.objects("lair.isl"),
+        lair=read_lair(inputs.objects("lair.isl")),
         places=inputs.objects("placement.isl"),
         schedule=inputs.objects("schedule.isl")["schedule"],
     )
-    plan = plan_of(route_streams(scheduled, inputs.objects("adapted.isl")))
+    plan = plan_of(route_streams(scheduled, read_adapted(inputs.objects("adapted.isl"))))
     objects = dict(plan.streams.routed.objects)
     return {
         "tasks.yaml": graph_text(add_early_sends(task_graph(plan), plan)),
@@ -80,7 +60,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
 def _header(names: Iterable[str]) -> str:
     """Return the comment at the head of routes.isl: what the objects are of which it has some."""
     ends = {name[at + 1 :] for name in names for at, c in enumerate(name) if c == "_"}
-    said = "; ".join(f"N_{end}: {said}" for end, said in NAMES.items() if end in ends)
+    said = "; ".join(f"N_{end}: {said}" for end, said in SAID.items() if end in ends)
     return "\n".join([HEADER, *textwrap.wrap(f"{said}.", WIDTH)])
 
 

@@ -17,6 +17,7 @@ from stages.mapping.relations import check_schedule
 from stages.mapping.texts import parse_map
 from stages.poly.pieces import sets_of
 from stages.poly.text import write_objects
+from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
@@ -30,15 +31,15 @@ Where layer.yaml gives none: order of arrival, then lexicographic."""
 
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return schedule.isl."""
-    mapping, lair = inputs.mapping(), inputs.objects("lair.isl")
-    instances = lair["instances"]
+    mapping, lair = inputs.mapping(), read_lair(inputs.objects("lair.isl"))
+    instances = lair.instances
     arrivals = _arrival_orders(mapping)
     given = _given(mapping, instances)
     schedule = isl.UnionMap("{ }")
     for statement in sets_of(instances):
         own = given.intersect_domain(statement)
         if own.is_empty():
-            own = default_schedule(statement, lair["reads"], arrivals)
+            own = default_schedule(statement, lair.reads, arrivals)
         schedule = schedule.union(own)
     return {"schedule.isl": write_objects(HEADER, {"schedule": schedule}, like=instances)}
 

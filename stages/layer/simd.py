@@ -20,6 +20,8 @@ from stages.layer.cost import Charged
 from stages.layer.texts.decisions import Decision, Other, decisions_text
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Relay, Store, Streams
+from stages.layer.texts.routes_text import Routing
+from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.layer.vector.candidate import RankError
 from stages.layer.vector.choice import Choice, TooManyError, choose
 from stages.layer.vector.instruction import instruction
@@ -62,11 +64,11 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         profile=read_machine(mapping, inputs.further_path),
         invocations=mapping.invocations,
         schedule=inputs.objects("schedule.isl")["schedule"],
-        instances=inputs.objects("instances.isl"),
-        compressed=inputs.objects("compressions.isl"),
+        instances=Instances(inputs.objects("instances.isl")),
+        compressed=Compressions(inputs.objects("compressions.isl")),
         hulls=inputs.objects("hulls.isl"),
         sizes=inputs.objects("sizes.isl"),
-        routes=inputs.objects("routes.isl"),
+        routes=Routing(inputs.objects("routes.isl")),
         allocations=inputs.objects("allocations.isl"),
     )
     chosen = choices(files, mapping)

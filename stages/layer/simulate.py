@@ -29,14 +29,17 @@ from stages.fabric.progress import Tell
 from stages.layer.bound.needs import Moving
 from stages.layer.compared import check, check_overflow, worst
 from stages.layer.results import COPIED, VARIANTS, Simulated, alike, column, results_of
+from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
+from stages.layer.texts.routes_text import Routing
 from stages.mapping.machine import read_machine
 from stages.mapping.records import as_data
 from stages.reference.data import input_samples, negative_zeros, saved
 from stages.reference.evaluate import evaluate_all
 from stages.reference.magnitude import is_exact, magnitudes
 from stages.reference.unroll import Samples
+from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
     from stages.lair.layer import Layer
@@ -115,9 +118,9 @@ def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
         moving=Moving(
             layout=read_layout(inputs.source("build/layout.yaml")),
             graph=read_graph(inputs.source("tasks.yaml")),
-            lair=inputs.objects("lair.isl"),
-            adapted=inputs.objects("adapted.isl"),
-            routes=inputs.objects("routes.isl"),
+            lair=read_lair(inputs.objects("lair.isl")),
+            adapted=read_adapted(inputs.objects("adapted.isl")),
+            routes=Routing(inputs.objects("routes.isl")),
             invocations=mapping.invocations,
         ),
         decisions=read_decisions(inputs.source("simd.yaml")),

@@ -16,6 +16,7 @@ import islpy as isl
 
 from stages.mapping.texts import parse_target
 from stages.poly.text import write_objects
+from stages.skewing.elements import read_lair
 from stages.skewing.links import coordinates, note_on
 from stages.skewing.spaces import (
     broadcast_space,
@@ -46,7 +47,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     """Return broadcasts.isl."""
     mapping = inputs.mapping()
     space = space_of(
-        inputs.objects("lair.isl"),
+        read_lair(inputs.objects("lair.isl")),
         inputs.objects("placement.isl")["placement"],
         inputs.objects("schedule.isl")["schedule"],
         given_by(mapping),

@@ -23,6 +23,7 @@ from stages.mapping.yaml_text import write_document
 from stages.poly.cardinality import cardinality
 from stages.poly.pieces import maps_of
 from stages.skewing.clock import sharing
+from stages.skewing.elements import Lair, read_lair
 from stages.skewing.links import note_on
 from stages.skewing.regions import regions
 from stages.skewing.statements import given_by
@@ -33,7 +34,6 @@ from stages.skewing.traffic import Accesses, Sources, Traffic, sources, total
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
     from stages.mapping.layer_yaml import Mapping
-    from stages.skewing.elements import Lair
 
 READS = (
     "layer.yaml",
@@ -55,7 +55,7 @@ pes: the same by part of the grid, of so many PEs together."""
 
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return counts.yaml."""
-    mapping, lair = inputs.mapping(), inputs.objects("lair.isl")
+    mapping, lair = inputs.mapping(), read_lair(inputs.objects("lair.isl"))
     schedule, places = inputs.objects("schedule.isl"), inputs.objects("placement.isl")
     said = inputs.yaml("skew.yaml")
     groups = sharing(schedule["schedule"], given_by(mapping))
@@ -90,7 +90,7 @@ def counts(accesses: Accesses, near: isl.Map) -> dict[str, typing.Any]:
 
 def _relations(lair: Lair) -> tuple[isl.Map, ...]:
     """Return { statement[i] -> tensor[e] } of all references."""
-    references = (lair[key].intersect_domain(lair["instances"]) for key in ("reads", "writes"))
+    references = (every.intersect_domain(lair.instances) for every in (lair.reads, lair.writes))
     return tuple(m for reference in references for m in maps_of(reference))
 
 

@@ -5,12 +5,44 @@ Paper    V Sec. 4.3, (7)
 
 from __future__ import annotations
 
-import typing
+from dataclasses import dataclass
 
 import islpy as isl
 
-Lair = typing.Mapping[str, typing.Any]
-"""The objects of lair.isl: instances, tensors, reads, writes; internal, carried where there are."""
+from stages.poly.text import Objects
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lair:
+    """The objects of lair.isl; what it does not have is empty.
+
+    `instances` { S[i] }, `tensors` and, of what only statements read, `internal` { T[e] }; `reads`
+    and `writes` { S[i] -> T[e] }, of any instance; `carried` { T[e] -> S[e] } in the next
+    invocation. `returns` is { T_feedback[e] -> T[e] }, where T_feedback takes the place of T in
+    `reads`.
+    """
+
+    instances: isl.UnionSet
+    tensors: isl.UnionSet
+    reads: isl.UnionMap
+    writes: isl.UnionMap
+    internal: isl.UnionSet
+    carried: isl.UnionMap
+    returns: isl.UnionMap
+
+
+def read_lair(objects: Objects) -> Lair:
+    """Return what the objects of lair.isl say."""
+    none = isl.UnionMap("{ }")
+    return Lair(
+        instances=objects["instances"],
+        tensors=objects["tensors"],
+        reads=objects["reads"],
+        writes=objects["writes"],
+        internal=objects.get("internal", isl.UnionSet("{ }")),
+        carried=objects.get("carried", none),
+        returns=none,
+    )
 
 
 def needed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
@@ -18,9 +50,9 @@ def needed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
 
     With `carried` { T[e] -> S[e] }, a PE that needs T[e] needs S[e] as well; chains of it end.
     """
-    found: isl.UnionMap = lair["reads"].reverse().apply_range(placement)
+    found = lair.reads.reverse().apply_range(placement)
     step = found
-    carried = lair.get("carried", isl.UnionMap("{ }")).reverse()
+    carried = lair.carried.reverse()
     while not step.is_empty():
         step = carried.apply_range(step)
         found = found.union(step)
@@ -29,6 +61,5 @@ def needed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
 
 def computed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
     """Return { tensor[e] -> PE[x, y] } of what a PE computes, or adds to."""
-    computed: isl.UnionMap = lair["writes"].reverse().apply_range(placement)
-    return computed
+    return lair.writes.reverse().apply_range(placement)
 

@@ -23,6 +23,7 @@ from stages.poly.pieces import union_of
 from stages.poly.text import write_objects
 from stages.skewing.clock import with_names
 from stages.skewing.description import description
+from stages.skewing.elements import read_lair
 from stages.skewing.links import note_on
 from stages.skewing.paying import Lags, lags_of
 from stages.skewing.scheduled import Scheduled, groups_in
@@ -62,7 +63,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         mapping=mapping,
         profile=read_machine(mapping, inputs.further_path),
         layer=inputs.lair(),
-        lair=inputs.objects("lair.isl"),
+        lair=read_lair(inputs.objects("lair.isl")),
         places=inputs.objects("placement.isl"),
         schedule=inputs.objects("schedule.isl")["schedule"],
     )

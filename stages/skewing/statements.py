@@ -85,8 +85,8 @@ def space_of(
         schedule=schedule,
         clocks=clock(schedule, placement, given),
         places={m.get_tuple_name(IN): m for m in maps_of(placement)},
-        reads=_by_statement(lair["reads"].intersect_domain(lair["instances"])),
-        writes=_by_statement(lair["writes"].intersect_domain(lair["instances"])),
+        reads=_by_statement(lair.reads.intersect_domain(lair.instances)),
+        writes=_by_statement(lair.writes.intersect_domain(lair.instances)),
         groups=sharing(schedule, given),
         topology=topology,
     )

@@ -105,7 +105,7 @@ def _sorted(groups: Sequence[Sequence[str]], lair: Lair) -> list[Sequence[str]]:
     """Return the groups, each after those that it reads from; otherwise as they come."""
     number = {name: k for k, group in enumerate(groups) for name in group}
     after: Mapping[int, set[int]] = {k: set() for k in range(len(groups))}
-    for pair in maps_of(lair["reads"].apply_range(lair["writes"].reverse())):
+    for pair in maps_of(lair.reads.apply_range(lair.writes.reverse())):
         reader, writer = (number[pair.get_tuple_name(kind)] for kind in (IN, OUT))
         after[reader] |= {writer} - {reader}
     return [groups[k] for k in TopologicalSorter(after).static_order()]

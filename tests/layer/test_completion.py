@@ -1,10 +1,13 @@
 """Placements given in part: which statements are placed beside which, and values."""
 
+from dataclasses import replace
+
 import islpy as isl
 import pytest
 
 from stages.layer.routes.completion import complete
 from stages.poly.pieces import maps_of
+from stages.skewing.elements import read_lair
 from tests.layer.built import build
 
 STEP = """lair f(M, N):
@@ -33,11 +36,12 @@ placement: "{ f[i, j] -> PE[j//2, i//2] }"
 tensors:
   y: {leaves: "{ y[i] -> [PE[2, i//2] -> index[i mod 2]] }"}
 """
-LAIR = {
+LAIR = read_lair({
+    "tensors": isl.UnionSet("{ }"),
     "instances": isl.UnionSet("{ s[i, j] : 0 <= i, j < 4; t[i, j] : 0 <= i, j < 4 }"),
     "reads": isl.UnionMap("{ s[i, j] -> x[j]; s[i, j] -> a[i]; t[i, j] -> x[j]; t[i, j] -> a[i] }"),
     "writes": isl.UnionMap("{ s[i, j] -> p[i, j]; t[i, j] -> q[j, i] }"),
-}
+})
 
 
 @pytest.mark.parametrize("given", ["f[i, j]", "u[i, j]"])
@@ -62,6 +66,6 @@ def test_where_several_tensors_agree_on_one_pe_it_is_that():
 
 
 def test_a_statement_that_no_element_gives_one_pe_has_no_place():
-    far = LAIR | {"reads": isl.UnionMap("{ s[i, j] -> x[j]; t[i, j] -> x[j] }")}
+    far = replace(LAIR, reads=isl.UnionMap("{ s[i, j] -> x[j]; t[i, j] -> x[j] }"))
     given = isl.UnionMap("{ s[i, j] -> PE[j, i] : 0 <= i, j < 4 }")
     assert complete(given, far).is_equal(given)

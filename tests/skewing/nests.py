@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from stages.skewing.elements import read_lair
 from stages.skewing.skewing import skew
 from stages.skewing.statements import Machine, groups_of, space_of
 from stages.skewing.topology import Topology
@@ -17,9 +18,10 @@ GRID = Topology(kind="mesh", sizes=(64, 64))
 def nest(instances, schedule, placement, reads="{ }", writes="{ }", given=(), topology=GRID):
     """Return a nest; `given` are the statements whose schedule is taken as it is."""
     domain = isl.UnionSet(instances)
-    lair = {
-        "instances": domain, "reads": isl.UnionMap(reads), "writes": isl.UnionMap(writes)
-    }
+    lair = read_lair({
+        "instances": domain, "tensors": isl.UnionSet("{ }"),
+        "reads": isl.UnionMap(reads), "writes": isl.UnionMap(writes),
+    })
     return space_of(lair, *(bounded(m, domain) for m in (placement, schedule)), given, topology)
 
 

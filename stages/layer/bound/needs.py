@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.fabric.layout_yaml import Entry, Exit, Layout
+from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Graph
+from stages.layer.texts.routes_text import Routing
 from stages.poly.least import greatest
 from stages.poly.order import taken_by
 from stages.poly.quota import TooManyOperations, limited
-from stages.poly.text import Objects
+from stages.skewing.elements import Lair
 
 LANES = {
     "N": "{ PE[x, y] -> PE[x, v] }",
@@ -73,28 +75,28 @@ class Moving:
 
     layout: Layout
     graph: Graph
-    lair: Objects
-    adapted: Objects
-    routes: Objects
+    lair: Lair
+    adapted: Adapted
+    routes: Routing
     invocations: int
 
 
 def needs_of(moving: Moving) -> Needs:
     """Return the needs of a layer."""
-    layout, lair, placement = moving.layout, moving.lair, moving.adapted["placement"]
+    layout, lair, placement = moving.layout, moving.lair, moving.adapted.placement
     entering = {
         name: _entering(moving, name, arrival) for name, arrival in layout.arrivals.items()
     }
-    later = lair["writes"].apply_range(lair["reads"].reverse())
+    later = lair.writes.apply_range(lair.reads.reverse())
     departures = tuple(
-        _departure(stream, lair["writes"], later, placement, entering)
+        _departure(stream, lair.writes, later, placement, entering)
         for stream in layout.departures.values()
     )
     leaving = isl.UnionSet("{ }")
     for each in layout.departures.values():
-        leaving = leaving.union(_through(later, _leaves(each, lair["writes"])).domain())
-    leaving = leaving if departures else lair["instances"]
-    counted = _whole(lair["instances"], leaving)
+        leaving = leaving.union(_through(later, _leaves(each, lair.writes)).domain())
+    leaving = leaving if departures else lair.instances
+    counted = _whole(lair.instances, leaving)
     fed = _fed(later.intersect(placement.apply_range(placement.reverse())), entering)
     return Needs(
         arrivals=layout.arrivals,
@@ -115,10 +117,10 @@ def _entering(moving: Moving, name: str, arrival: Entry) -> isl.UnionMap:
     Without adapters a PE takes elements from the port on its row or column. Of a `part` they are
     taken at { t[e] -> port }.
     """
-    reads, adapted = moving.lair["reads"], moving.adapted
-    stream, placement = moving.graph.arrivals[name], adapted["placement"]
-    taken = moving.routes[f"{name}_taken"]
-    part = None if stream.part is None else adapted[stream.part]
+    reads, adapted = moving.lair.reads, moving.adapted
+    stream, placement = moving.graph.arrivals[name], adapted.placement
+    taken = moving.routes.relations(name, "taken")
+    part = None if stream.part is None else adapted.parts[stream.part]
     order = isl.Map(arrival.order)
     if part is not None:
         order = taken_by(order, isl.Map.from_union_map(part))
@@ -196,7 +198,7 @@ def _fed(later: isl.UnionMap, entering: Mapping[str, isl.UnionMap]) -> isl.Union
 
 
 def _counted(
-    lair: Objects, later: isl.UnionMap, leaving: isl.UnionSet, invocations: int
+    lair: Lair, later: isl.UnionMap, leaving: isl.UnionSet, invocations: int
 ) -> dict[str, int]:
     """Return, by statement, in how many invocations all of its instances matter.
 
@@ -204,13 +206,13 @@ def _counted(
     what the next invocation reads.
     """
     found: dict[str, int] = {}
-    carried, wanted = lair.get("carried", isl.UnionMap("{ }")), isl.UnionSet("{ }")
+    carried, wanted = lair.carried, isl.UnionSet("{ }")
     for left in range(invocations, 0, -1):
-        defining = lair["writes"].intersect_range(wanted)
+        defining = lair.writes.intersect_range(wanted)
         here = leaving.union(_through(later, defining).domain())
-        before = wanted.union(here.apply(lair["reads"])).apply(carried)
+        before = wanted.union(here.apply(lair.reads)).apply(carried)
         times = left if before.is_equal(wanted) else 1
-        for each in _whole(lair["instances"], here):
+        for each in _whole(lair.instances, here):
             found[each.get_tuple_name()] = found.get(each.get_tuple_name(), 0) + times
         if times == left:
             return found

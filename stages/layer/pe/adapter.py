@@ -28,6 +28,7 @@ from stages.layer.pe.streams import complete_task, give_room
 from stages.layer.pe.turn_taking import TurnTaking
 from stages.layer.pe.value_nodes import Field, Task
 from stages.layer.texts.graph import Arrival
+from stages.layer.texts.routes_text import Part
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
@@ -71,11 +72,11 @@ def _adapters(
     model: Model, spread: typing.Iterable[str], collected: dict[str, list[str]]
 ) -> isl.Set:
     """Return the PEs that spread or collect."""
-    parts = [f"{name}_adapters" for name in spread]
-    parts += [f"{name}_chain" for names in collected.values() for name in names]
+    parts: list[Part] = [(name, "adapters") for name in spread]
+    parts += [(name, "chain") for names in collected.values() for name in names]
     pes = isl.Set("[PE_X, PE_Y] -> { : false }")
     for part in parts:
-        pes = pes.union(model.pes(part))
+        pes = pes.union(model.pes(*part))
     return pes.union(forwarding_pes(model, (f"{name}_source" for name in spread))).coalesce()
 
 
@@ -95,9 +96,10 @@ def _border(
     That is the adapters that collect it, and that spread what comes back; and those that spread
     what comes from a port.
     """
-    parts = {name: [f"{n}_chain" for n in names] for name, names in collected.items()}
+    parts: dict[str, list[Part]]
+    parts = {name: [(n, "chain") for n in names] for name, names in collected.items()}
     for name in spread:
-        parts.setdefault(away(program.model, name) or name, []).append(f"{name}_adapters")
+        parts.setdefault(away(program.model, name) or name, []).append((name, "adapters"))
     turn_taking = TurnTaking(program, parts)
     return Border(program=program, spread=spread, collected=collected, turn_taking=turn_taking)
 
@@ -133,9 +135,9 @@ def _write(border: Border) -> None:
 def _count(border: Border, restart: Body) -> None:
     """Append to the start how many streams an adapter completes, or one if it has none."""
     program = border.program
-    parts = [f"{name}_adapters" for name in border.spread]
-    parts += [f"{name}_chain" for names in border.collected.values() for name in names]
-    every = [program.model.pes(part) for part in parts]
+    parts: list[Part] = [(name, "adapters") for name in border.spread]
+    parts += [(name, "chain") for names in border.collected.values() for name in names]
+    every = [program.model.pes(*part) for part in parts]
     program.hold("unfinished")
     idle = program.pes
     for pes in every:

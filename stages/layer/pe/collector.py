@@ -27,10 +27,10 @@ from stages.layer.routes.leaving import leaving_name
 
 def lane_colour(model: Model, departure: str) -> str:
     """Return the colour of a departure that goes to the ramps of adapters."""
-    adapters = isl.Set.from_union_set(model.routes[f"{departure}_adapters"])
+    adapters = model.routes.pes(departure, "adapters")
 
     def arrives(colour: str) -> bool:
-        routers = model.routes[colour].domain().unwrap().domain()
+        routers = model.routes.colour(colour).domain().unwrap().domain()
         return not routers.is_disjoint(isl.UnionSet.from_set(adapters))
 
     (colour,) = filter(arrives, model.graph.departures[departure].colours)
@@ -46,7 +46,7 @@ class Collector:
         """Take the departure and its collections, and the task that comes after each of these."""
         self.program, self.model, self.naming = program, program.model, program.naming
         self.departure, self.collections, self.then = departure, collections, then
-        self.gathering = self.model.pes(f"{departure}_adapters")
+        self.gathering = self.model.pes(departure, "adapters")
         self.gathered = self.naming.of(f"gathered_{departure}")
         local = f"{leaving_name(self.model.graph.departures[departure])}_collected_local"
         program.keep(local, self.model.type_of(local), self.model.shapes[local])
@@ -54,9 +54,9 @@ class Collector:
     @property
     def pes(self) -> isl.Set:
         """The adapters: those of the lanes from the first to the last one that sums."""
-        found = self.model.pes(f"{self.collections[0]}_chain")
+        found = self.model.pes(self.collections[0], "chain")
         for name in self.collections[1:]:
-            found = found.union(self.model.pes(f"{name}_chain"))
+            found = found.union(self.model.pes(name, "chain"))
         return found
 
     def write(self) -> None:
@@ -72,7 +72,7 @@ class Collector:
         here = self.program.when(body.block, self.gathering)
         unpack(self.program, here, f"gather_{self.departure}")
         for name in self.collections:
-            block = self.program.when(body.block, self.model.pes(f"{name}_chain"))
+            block = self.program.when(body.block, self.model.pes(name, "chain"))
             block.add(Call(self.program.task(f"send_{name}")))
         self.program.add(body)
 
@@ -93,7 +93,8 @@ class Collector:
             name=self.naming.of(f"send_{name}"),
             comment=f"Send {described.tensor} along the border.",
         )
-        chain, first, last = (self.model.pes(f"{name}_{p}") for p in ("chain", "first", "last"))
+        chain, last = self.model.pes(name, "chain"), self.model.pes(name, "last")
+        first = self.model.pes(name, "first")
         body.hold(alternating(self.program, described, chain, last))
         if described.sequences is not None:
             send_sequences(self.program, body.block, name, described, self.then)

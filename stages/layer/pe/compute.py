@@ -51,10 +51,10 @@ if typing.TYPE_CHECKING:
 
 def computing_pes(model: Model) -> isl.Set:
     """Return [PE_X, PE_Y] -> { : PE runs instances or forwards sums }."""
-    placed = isl.Set.from_union_set(model.adapted["placement"].range())
+    placed = isl.Set.from_union_set(model.adapted.placement.range())
     pes = bind_set(placed, PE_NAMES)
     for name in model.graph.departures:
-        pes = pes.union(model.pes(f"{name}_chain"))
+        pes = pes.union(model.pes(name, "chain"))
     return pes.union(forwarding_pes(model, model.graph.arrivals)).coalesce()
 
 
@@ -146,7 +146,7 @@ def _write_restart(computing: Computing) -> None:
         if arrival.chunks is not None:
             begin_chunks(program, block, computing.chunks.cuts[name])
         if arrival.feedback is None:
-            here = program.when(block, model.pes(f"{name}_taken"))
+            here = program.when(block, model.pes(name, "taken"))
             listen_again(computing, here, name, arrival)
     for statement in _statements(model):
         if Number(1) not in _streams_of(program, statement) and statement not in model.waits:
@@ -174,7 +174,7 @@ def _set(program: Program, block: Block, field: Field, parts: list[Value]) -> No
 
 def _takes(program: Program, arrival: str) -> Value:
     """Return whether a PE takes some of a stream."""
-    return program.number(program.model.pes(f"{arrival}_taken"))
+    return program.number(program.model.pes(arrival, "taken"))
 
 
 def _streams_of(program: Program, statement: str, but: Sequence[str] = ()) -> list[Value]:

@@ -7,8 +7,6 @@ Source   design, The machine
 
 from __future__ import annotations
 
-import typing
-from collections.abc import Mapping
 from dataclasses import replace
 
 import islpy as isl
@@ -16,19 +14,21 @@ import islpy as isl
 from stages.layer.pe.model import Model
 from stages.layer.routes.forwarded import position_names
 from stages.layer.texts import kinds
+from stages.layer.texts.routes_text import Routing, named
+from stages.layer.texts.tasks_text import Instances
 from stages.poly.bind import PE_NAMES, bind_domain, index_constants
 
 
 def if_copied(model: Model) -> Model:
     """Return the model of a layer whose streams are forwarded, with routes that copy instead."""
-    routes, arrivals = dict(model.routes), model.graph.arrivals
+    routes, arrivals = dict(model.routes.objects), model.graph.arrivals
     for stream in {end for a in arrivals.values() for end in (a.colour, a.source)}:
-        routes[stream] = routes.pop(f"{stream}_copied")
+        routes[stream] = routes.pop(named(stream, "copied"))
         for position in position_names(stream)[1:]:
             routes.pop(position, None)
-        interval = routes.pop(f"{stream}_copied_filter", None)
+        interval = routes.pop(named(stream, "copied_filter"), None)
         if interval is not None:
-            routes[f"{stream}_filter"] = interval
+            routes[named(stream, "filter")] = interval
     graph = replace(
         model.graph,
         forwarding={},
@@ -36,21 +36,22 @@ def if_copied(model: Model) -> Model:
         colours=model.graph.copied,
         arrivals={n: replace(a, replicas=()) for n, a in arrivals.items()},
     )
-    return replace(model, graph=graph, routes=routes, instances=_filtered(model, routes))
+    routing = Routing(routes)
+    return replace(model, graph=graph, routes=routing, instances=_filtered(model, routing))
 
 
-def _filtered(model: Model, routes: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
+def _filtered(model: Model, routes: Routing) -> Instances:
     """Return instances.isl with T_known as routers hand on what tasks react to, V (15)."""
-    instances = dict(model.instances)
+    instances = model.instances
     for name, task in model.tasks.items():
         if not isinstance(task, kinds.Relay | kinds.React | kinds.Store):
             continue
         arrival = model.graph.arrivals[task.arrival]
         colour = arrival.source if isinstance(task, kinds.Relay) else arrival.colour
-        if f"{colour}_filter" in routes:
-            interval = isl.Map.from_union_map(routes[f"{colour}_filter"])
+        if routes.has(colour, "filter"):
+            interval = routes.relation(colour, "filter")
             known = _between(model.known(name), interval)
-            instances[f"{name}_known"] = isl.UnionSet.from_set(known)
+            instances = instances.invoked_where(name, known)
     return instances
 
 

@@ -10,6 +10,8 @@ Paper    V Sec. 4.2
 
 from __future__ import annotations
 
+import itertools
+
 import islpy as isl
 
 from stages.layer.pe.block import Block
@@ -22,6 +24,7 @@ from stages.layer.pe.statement_nodes import Call
 from stages.layer.pe.streams import alternating, flush, receive, send_sum
 from stages.layer.pe.turn_taking import TurnTaking
 from stages.layer.texts import kinds
+from stages.layer.texts.routes_text import Part
 from stages.poly.expression import Value
 
 
@@ -34,7 +37,8 @@ class Departures:
         self.departures = program.model.graph.departures
         self.early_sends = EarlySends(program)
         arrivals = self.model.graph.arrivals
-        taken = {n: [f"{n}_taken"] for n, a in arrivals.items() if a.feedback is None}
+        taken: dict[str, list[Part]]
+        taken = {n: [(n, "taken")] for n, a in arrivals.items() if a.feedback is None}
         self.turn_taking = TurnTaking(program, {n: self._parts(n) for n in self.departures} | taken)
 
     def write(self) -> None:
@@ -66,16 +70,17 @@ class Departures:
 
     def counted(self) -> list[Value]:
         """Return whether each departure is one of the parts of an invocation on this PE."""
-        return [self.program.number(self.model.pes(f"{name}_chain")) for name in self.departures]
+        return [self.program.number(self.model.pes(name, "chain")) for name in self.departures]
 
-    def _parts(self, name: str) -> list[str]:
+    def _parts(self, name: str) -> list[Part]:
         """Return the PEs that send a departure, and those that take what comes back of it."""
         back = self.departures[name].feedback
-        return [f"{name}_chain", *([] if back is None else [f"{back}_taken"])]
+        sent: list[Part] = [(name, "chain")]
+        return sent if back is None else [*sent, (back, "taken")]
 
     def _begin(self, block: Block, name: str) -> None:
         """Append that a PE sends its part of a departure, and takes what comes back of it."""
-        chain, *taken = map(self.model.pes, self._parts(name))
+        chain, *taken = itertools.starmap(self.model.pes, self._parts(name))
         self.program.when(block, chain).add(Call(self.program.task(f"send_{name}")))
         for pes in taken:
             back = str(self.departures[name].feedback)
@@ -94,7 +99,7 @@ class Departures:
             Gatherer(self.program, name, then).write(body)
             self.program.add(body)
             return
-        last = self.model.pes(f"{name}_last") if described.out is not None else None
+        last = self.model.pes(name, "last") if described.out is not None else None
         body.hold(alternating(self.program, described, self.program.pes, last))
         if described.sequences is not None:
             send_sequences(self.program, body.block, name, described, then)
@@ -105,7 +110,7 @@ class Departures:
     def _send_sum(self, block: Block, name: str, task: str, then: str) -> None:
         """Append what sends this PE's part; if all has left, what waits for the end of that."""
         if task not in self.model.tasks:
-            flush(self.program, block, task, then, self.model.pes(f"{name}_chain"))
+            flush(self.program, block, task, then, self.model.pes(name, "chain"))
             return
-        chain, first = (self.model.pes(f"{name}_{part}") for part in ("chain", "first"))
+        chain, first = self.model.pes(name, "chain"), self.model.pes(name, "first")
         send_sum(self.program, block, task, self.departures[name], chain, first, then)

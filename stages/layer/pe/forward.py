@@ -35,7 +35,7 @@ class Forwarder:
         self.described = program.model.graph.collections[name]
         in_turn = in_turn_of(self.described)
         self.counts = {"before": in_turn.before, "own": in_turn.own, "after": in_turn.after}
-        self.chain = program.model.pes(f"{name}_chain")
+        self.chain = program.model.pes(name, "chain")
         self.function = program.naming.of(f"send_{name}")
 
     def write(self) -> None:
@@ -43,7 +43,7 @@ class Forwarder:
         body = Body(
             name=self.function, comment=f"Forward {self.described.tensor} along the border."
         )
-        last = self.program.model.pes(f"{self.name}_last")
+        last = self.program.model.pes(self.name, "last")
         body.hold(alternating(self.program, self.described, self.chain, last))
         lane = self.program.listen(self.lane)
         for part, pes, final in self._parts():

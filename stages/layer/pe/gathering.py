@@ -48,7 +48,7 @@ class Gatherer:
         self.program, self.name = program, name
         self.departure = program.model.graph.departures[name]
         self.in_turn = in_turn_of(self.departure)
-        self.chain = program.model.pes(f"{name}_chain").intersect(program.pes)
+        self.chain = program.model.pes(name, "chain").intersect(program.pes)
         self.own = program.pes_of(program.model.known(f"send_{name}")).intersect(program.pes)
         self.forwarding = {
             part: isl.PwAff(count).pos_set().intersect(self.chain)
@@ -123,7 +123,7 @@ class Gatherer:
 
     def _colours(self) -> dict[str, Value]:
         is_sent_back = self.departure.out is not None
-        last = self.program.model.pes(f"{self.name}_last") if is_sent_back else None
+        last = self.program.model.pes(self.name, "last") if is_sent_back else None
         return alternating(self.program, self.departure, self.chain, last)
 
     def _end_rows(self, body: Body) -> None:

@@ -166,7 +166,7 @@ def satisfy(chunks: Chunks, block: Block, statement: str) -> None:
 
 def begin_chunks(program: Program, block: Block, cut: Cut) -> None:
     """Append that no chunk of an arrival is here; on PEs that take none, all are."""
-    taken = program.model.pes(f"{cut.name}_taken").intersect(program.pes)
+    taken = program.model.pes(cut.name, "taken").intersect(program.pes)
     here, none = holds(taken, program.pes), Number(0)
     program.hold(cut.here.name)
     value = none if here is None else Choice(Group(here), none, Number(cut.count))
@@ -223,11 +223,11 @@ def _run(chunks: Chunks, block: Block, cut: Cut, stepping: Stepping) -> None:
     What comes last finds all of them, and all steps before this one have run.
     """
     model = chunks.program.model
-    taken = model.pes(f"{cut.name}_taken")
+    taken = model.pes(cut.name, "taken")
     tests = [
         compared(chunks.cuts[other].here, ">", chunks.number)
         for other in stepping.triggers
-        if other != cut.name and not taken.is_disjoint(model.pes(f"{other}_taken"))
+        if other != cut.name and not taken.is_disjoint(model.pes(other, "taken"))
     ]
     if stepping.waits:
         tests.append(compared(stepping.needs, "==", 0))

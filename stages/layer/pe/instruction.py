@@ -108,7 +108,7 @@ def table_entry(field: str, table: Table) -> Value:
 
 def ends_of(name: str, model: Work, context: isl.Set) -> dict[str, Value]:
     """Return the least and the greatest value of each dimension, first0, last0, ..."""
-    elements = isl.Set.from_union_set(model.compressed[name])
+    elements = model.compressed.of(name)
     found: dict[str, Value] = {}
     for k in range(elements.dim(isl.dim_type.set)):
         after = elements.dim(isl.dim_type.set) - k - 1

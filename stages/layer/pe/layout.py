@@ -43,8 +43,9 @@ def _colour(model: Model, number: int) -> Colour:
     streams = [name for name, own in model.numbers.items() if own == number]
     routes, filters = isl.UnionMap("{ }"), isl.UnionMap("{ }")
     for name in streams:
-        routes = routes.union(model.routes[name])
-        filters = filters.union(model.routes.get(f"{name}_filter", isl.UnionMap("{ }")))
+        routes = routes.union(model.routes.colour(name))
+        if model.routes.has(name, "filter"):
+            filters = filters.union(model.routes.relations(name, "filter"))
     filter_ = None if filters.is_empty() else str(filters)
     turning = [_positions(model, name) for name in streams]
     most = max(map(len, turning))
@@ -57,7 +58,11 @@ def _colour(model: Model, number: int) -> Colour:
 
 def _positions(model: Model, stream: str) -> list[isl.UnionMap]:
     """Return the routes of a stream in each of its positions."""
-    return [model.routes[name] for name in position_names(stream) if name in model.routes]
+    return [
+        model.routes.colour(name)
+        for name in position_names(stream)
+        if name in model.routes.objects
+    ]
 
 
 def _first(model: Model, number: int) -> str:
@@ -112,17 +117,17 @@ def _stored(model: Model, program: Program, tensor: str) -> isl.Map:
     """Return { [PE -> T_local[l]] -> T[e] }: inputs as allocated, outputs where computed."""
     to_local = next(
         m
-        for m in maps_of(model.memory["to_local"])
+        for m in maps_of(model.allocation)
         if m.domain().unwrap().get_tuple_name(isl.dim_type.out) == tensor
     )
-    elements = typing.cast(isl.Set, named_set(model.lair["tensors"], tensor))
+    elements = typing.cast(isl.Set, named_set(model.lair.tensors, tensor))
     name = to_local.get_tuple_name(isl.dim_type.out)
-    local = typing.cast(isl.Set, named_set(model.memory["local"], name))
+    local = typing.cast(isl.Set, named_set(model.local, name))
     pes = _as_pes(program.pes)
     which = isl.Map.from_domain_and_range(pes, elements)
-    written = from_domain(model.lair["writes"].reverse(), tensor)
+    written = from_domain(model.lair.writes.reverse(), tensor)
     if not written.is_empty():
-        computed = written.apply_range(model.adapted["placement"])
+        computed = written.apply_range(model.adapted.placement)
         which = which.intersect(isl.Map.from_union_map(computed).reverse())
     relation = to_local.intersect_domain(which.wrap()).intersect_range(local)
     return relation.curry().range_reverse().uncurry()
@@ -130,8 +135,8 @@ def _stored(model: Model, program: Program, tensor: str) -> isl.Map:
 
 def _arrival(model: Model, name: str, arrival: Arrival) -> Entry:
     """Return how a stream enters: from the ports that somebody listens to."""
-    source = isl.Map.from_union_map(from_domain(model.adapted["sources"], arrival.tensor))
-    ports = isl.Set.from_union_set(model.routes[f"{name}_ports"])
+    source = isl.Map.from_union_map(from_domain(model.adapted.sources, arrival.tensor))
+    ports = model.routes.pes(name, "ports")
     return Entry(
         tensor=arrival.tensor,
         type=model.graph.tensors[arrival.tensor].type,
@@ -153,7 +158,7 @@ def _replicas(model: Model, name: str, arrival: Arrival) -> str | None:
     """
     if arrival.colour not in arrival.replicas or (arrival.spread and not arrival.sparse):
         return None
-    takers = isl.Set.from_union_set(model.routes[f"{name}_taken"].range())
+    takers = model.routes.pes(name, "taken")
     return str(takers.coalesce())
 
 
@@ -161,7 +166,7 @@ def _along(model: Model, arrival: Arrival) -> str | None:
     """Return through which adapters PEs get streams of their own."""
     if not arrival.spread or arrival.source not in arrival.replicas:
         return None
-    return str(model.routes[f"{arrival.source}_reach"].reverse())
+    return str(model.routes.relations(arrival.source, "reach").reverse())
 
 
 def _departures(model: Model) -> dict[str, Exit]:
@@ -174,7 +179,7 @@ def _departures(model: Model) -> dict[str, Exit]:
 
 def _departure(model: Model, departure: Departure) -> Exit:
     """Return how a stream leaves: by the external PEs that touch the grid."""
-    relation = isl.Map.from_union_map(from_domain(model.adapted["departures"], departure.tensor))
+    relation = isl.Map.from_union_map(from_domain(model.adapted.departures, departure.tensor))
     side = departure.side
     outwards = turn(side, model.core).apply_range(turn(side, model.grid).reverse())
     order = relocated(on_side(relation, side, model.core), outwards)
@@ -183,8 +188,8 @@ def _departure(model: Model, departure: Departure) -> Exit:
 
 def _collection(model: Model, name: str, collection: Collection) -> Exit:
     """Return how sums leave that adapters collect."""
-    relation = isl.Map.from_union_map(from_domain(model.adapted["collected"], collection.tensor))
-    ports = isl.Set.from_union_set(model.routes[f"{name}_reach"].domain())
+    relation = isl.Map.from_union_map(from_domain(model.adapted.collected, collection.tensor))
+    ports = model.routes.relation(name, "reach").domain()
     return _leaving(model, collection, [collection.out], at_places(relation, ports))
 
 

@@ -26,7 +26,7 @@ def forwarding_pes(model: Model, streams: typing.Iterable[str]) -> isl.Set:
     pes = isl.Set("[PE_X, PE_Y] -> { : false }")
     for stream in streams:
         if stream in model.forwarding:
-            pes = pes.union(model.pes(f"{stream}_forwarding"))
+            pes = pes.union(model.pes(stream, "forwarding"))
     return pes
 
 
@@ -36,9 +36,8 @@ def hear(program: Program, stream: str) -> Name:
     It is that of the parity of its place, or, if it is nearest to the port, that of the port.
     """
     described = program.model.forwarding[stream]
-    line, nearest = (
-        program.model.pes(f"{stream}_{part}").intersect(program.pes) for part in ("line", "nearest")
-    )
+    line = program.model.pes(stream, "line").intersect(program.pes)
+    nearest = program.model.pes(stream, "nearest").intersect(program.pes)
     others = line.subtract(nearest)
     colour: Value = Nothing() if others.is_empty() else _by_parity(program, described, others)
     if not nearest.is_empty():
@@ -59,9 +58,8 @@ def forward_along(program: Program, stream: str) -> None:
     model = program.model
     if stream not in model.forwarding:
         return
-    forwarding, between = (
-        model.pes(f"{stream}_{part}").intersect(program.pes) for part in ("forwarding", "between")
-    )
+    forwarding = model.pes(stream, "forwarding").intersect(program.pes)
+    between = model.pes(stream, "between").intersect(program.pes)
     if forwarding.is_empty():
         return
     into = hear(program, stream)

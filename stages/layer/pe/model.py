@@ -12,9 +12,12 @@ import islpy as isl
 
 from stages.lair.layer import Layer
 from stages.layer.routes.leaving import leaving_name
+from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.decisions import Decision
 from stages.layer.texts.graph import Forwarding, Graph
 from stages.layer.texts.kinds import Running, Task
+from stages.layer.texts.routes_text import Routing, Said
+from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.expressed import condition_of, expression_of
 from stages.poly.expression import Number, Value
@@ -22,8 +25,7 @@ from stages.poly.extents import shape_of
 from stages.poly.local import Shape, at_this_pe
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.quota import TooManyOperations, limited
-from stages.poly.side import Rectangle, bounding_rectangle
-from stages.poly.text import Objects
+from stages.poly.side import Rectangle
 from stages.skewing.elements import Lair
 
 MOST_OPERATIONS = 500_000
@@ -34,14 +36,18 @@ Kind = typing.TypeVar("Kind")
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """A layer's tasks, decisions and instance sets, and the local memory that they access."""
+    """A layer's tasks, decisions and instance sets, and the local memory that they access.
+
+    `local` are the shapes { T_local[l] }, `allocation` is { [PE[x, y] -> T[e]] -> T_local[l] }.
+    """
 
     graph: Graph
     simd: Mapping[str, Decision]
     schedule: isl.UnionMap
-    instances: Mapping[str, typing.Any]
-    compressed: Objects
-    memory: Mapping[str, typing.Any]
+    instances: Instances
+    compressed: Compressions
+    local: isl.UnionSet
+    allocation: isl.UnionMap
 
     @property
     def tasks(self) -> Mapping[str, Task]:
@@ -64,7 +70,7 @@ class Work:
     @cached_property
     def shapes(self) -> dict[str, Shape]:
         """The shapes of the local tensors."""
-        return {s.get_tuple_name(): shape_of(s) for s in sets_of(self.memory["local"])}
+        return {s.get_tuple_name(): shape_of(s) for s in sets_of(self.local)}
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -96,7 +102,7 @@ class Work:
     @cached_property
     def to_local(self) -> dict[str, isl.Map]:
         """By tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] }."""
-        return at_this_pe(self.memory["to_local"])
+        return at_this_pe(self.allocation)
 
     def type_of(self, local: str) -> str:
         """Return the type of a local tensor."""
@@ -107,15 +113,16 @@ class Work:
 
     def known(self, task: str) -> isl.Set:
         """Return the symbolic constants with which a task may be invoked."""
-        return isl.Set.from_union_set(self.instances[f"{task}_known"])
+        return self.instances.known(task)
 
     def instance_set(self, task: str) -> isl.Set:
         """Return [PE_X, PE_Y, index...] -> { instance } of a task."""
-        return isl.Set.from_union_set(self.instances[task])
+        return self.instances.of(task)
 
     def elements(self, task: str) -> dict[str, isl.Map]:
         """Return, by tensor, { instance -> T[e] } of a task's accesses to tensors in memory."""
-        accesses = maps_of(self.instances[f"{task}_access"])
+        access = self.instances.access(task)
+        accesses = [] if access is None else maps_of(access)
         named = {m.get_tuple_name(isl.dim_type.out): m for m in accesses}
         return {tensor: m for tensor, m in named.items() if tensor in self.to_local}
 
@@ -147,26 +154,25 @@ class Model(Work):
 
     layer: Layer
     lair: Lair
-    adapted: Objects
-    routes: Mapping[str, typing.Any]
+    adapted: Adapted
+    routes: Routing
 
     @cached_property
     def grid(self) -> Rectangle:
         """The rectangle of all PEs, adapters included."""
-        return bounding_rectangle(isl.Set.from_union_set(self.adapted["grid"]))
+        return self.adapted.grid
 
     @cached_property
     def core(self) -> Rectangle:
         """The rectangle of the computing PEs."""
-        return bounding_rectangle(isl.Set.from_union_set(self.adapted["target"]))
+        return self.adapted.target
 
-    def pes(self, name: str) -> isl.Set:
-        """Return [PE_X, PE_Y] -> { : PE[PE_X, PE_Y] in a set of routes.isl, or a map's range }."""
-        obj = self.routes[name]
-        pes = obj.range() if isinstance(obj, isl.UnionMap) else obj
+    def pes(self, stream: str, said: Said) -> isl.Set:
+        """Return [PE_X, PE_Y] -> { : PE[PE_X, PE_Y] is said of a stream in routes.isl }."""
+        pes = self.routes.pes(stream, said)
         if pes.is_empty():
             return isl.Set("[PE_X, PE_Y] -> { : false }")
-        return bind_set(isl.Set.from_union_set(pes), PE_NAMES)
+        return bind_set(pes, PE_NAMES)
 
 
 def _convex(time: isl.Map) -> isl.Map:

@@ -69,7 +69,7 @@ def _count(program: Program, name: str, arrival: Arrival, replicas: str) -> None
     """Let `main` count the PEs of the lane that take the stream."""
     model = program.model
     turned = turn(arrival.side, model.grid)
-    takers = isl.Set.from_union_set(model.routes[f"{name}_taken"].range()).apply(turned)
+    takers = model.routes.pes(name, "taken").apply(turned)
     here = isl.Map("{ [lane, 0] -> [lane, depth] : depth > 0 }").intersect_range(takers)
     lane = here.apply_range(isl.Map("{ [lane, depth] -> [depth] }"))
     depths = bind_domain(lane.apply_domain(turned.reverse()), PE_NAMES)
@@ -78,6 +78,6 @@ def _count(program: Program, name: str, arrival: Arrival, replicas: str) -> None
         block.add(Increase(Field(replicas)))
 
     main = program.main.block
-    adapters = model.pes(f"{name}_adapters").intersect(program.pes)
+    adapters = model.pes(name, "adapters").intersect(program.pes)
     names = [program.naming.of(f"depth {name}", "depth")]
     write_nest(program.when(main, adapters), element_loops(depths, adapters, names), instance)

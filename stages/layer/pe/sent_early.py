@@ -62,7 +62,7 @@ class EarlySends:
         described, block = self.model.graph.arrivals[arrival], body.block
         body.hold(outer_indices(self.program, arrival, described.outer))
         steps = self._steps(arrival)[0]
-        here = self.program.pes.intersect(self.model.pes(f"{arrival}_taken"))
+        here = self.program.pes.intersect(self.model.pes(arrival, "taken"))
         *goes_on, last = steps.ends
         dimensions = reversed(list(zip(steps.names, steps.box, strict=True)))
         ended: list[Assign] = []
@@ -89,7 +89,7 @@ class EarlySends:
         steps = steps_of(statement, self.model.graph)
         assert steps is not None, "what leaves early does so after a step"
         stops = bind_set(isl.Set(self.sends[name].after), steps.names)
-        return stops.intersect(self.model.pes(f"{name}_chain"))
+        return stops.intersect(self.model.pes(name, "chain"))
 
     def _send_rows(self, block: Block, name: str, count: int) -> None:
         """Append that a PE sends the next rows of a gather."""
@@ -111,7 +111,7 @@ class EarlySends:
     def _ends(self, name: str) -> tuple[isl.Set, isl.Set]:
         """Return the PEs of a departure from which something leaves early, and the first ones."""
         pes = self.program.pes_of(self.model.known(f"early_send_{name}"))
-        chain, first = (self.model.pes(f"{name}_{part}") for part in ("chain", "first"))
+        chain, first = self.model.pes(name, "chain"), self.model.pes(name, "first")
         return chain.intersect(pes), first.intersect(pes)
 
     def _transfer(self, name: str) -> Transfer:

@@ -62,7 +62,8 @@ def send_sequences(
     program: Program, block: Block, name: str, departure: Outgoing, then: str
 ) -> None:
     """Append what starts a sparse departure on each PE, and write the tasks that go on with it."""
-    chain, first, last = (program.model.pes(f"{name}_{p}") for p in ("chain", "first", "last"))
+    chain, last = program.model.pes(name, "chain"), program.model.pes(name, "last")
+    first = program.model.pes(name, "first")
     sums = Sums(program, name, departure, last, last.subtract(first))
     sums.pack()
     sums.go_on(then)

@@ -61,10 +61,10 @@ def write_sparse(border: Border, restart: Body, name: str, arrival: Arrival) -> 
     _write_relay(program, name, arrival)
     _write_end(border, name, arrival)
     colour = program.listen(arrival.source)
-    block = program.when(restart.block, program.model.pes(f"{name}_adapters"))
+    block = program.when(restart.block, program.model.pes(name, "adapters"))
     begin_sequences(program, block, name, arrival.outer)
     block.add(UnblockColour(colour))
-    react(program, name, arrival.source, f"{name}_adapters")
+    react(program, name, arrival.source, "adapters")
 
 
 def _write_relay(program: Program, name: str, arrival: Arrival) -> None:
@@ -117,5 +117,5 @@ def write_spread(
         then = send_replicas(program, name, arrival, then)
     send(program, body.block, f"spread_{name}", arrival.colour, then)
     program.add(body)
-    block = program.when(begin.block, program.model.pes(f"{name}_adapters"))
+    block = program.when(begin.block, program.model.pes(name, "adapters"))
     receive(program, block, f"hear_{name}", arrival.source, heard)

@@ -50,6 +50,7 @@ from stages.layer.pe.value_nodes import (
 )
 from stages.layer.pe.work import transfer_loops
 from stages.layer.texts.graph import Arrival, Box, Outgoing
+from stages.layer.texts.routes_text import Said
 from stages.poly.bind import index_constants
 from stages.poly.expression import Number, Operation, Value, compared
 from stages.poly.number import most_points
@@ -116,11 +117,11 @@ def begin_sequences(program: Program, block: Block, name: str, outer: Box) -> No
         block.add(Assign(Field(program.naming.of(f"{name}_index{k}")), Number(low)))
 
 
-def react(program: Program, name: str, stream: str, taken: str) -> None:
+def react(program: Program, name: str, stream: str, takers: Said) -> None:
     """Append to main what a sparse stream starts, on the PEs that take it if others hear more."""
     colour, block = program.listen(stream), program.main.block
     if program.model.is_shared(stream):
-        block = program.when(block, program.model.pes(taken))
+        block = program.when(block, program.model.pes(name, takers))
     block.add(OnData(colour, program.task(f"on_{name}")))
     block.add(OnControl(colour, program.task(f"end_{name}")))
 

@@ -159,7 +159,7 @@ def listen(program: Program, name: str, arrival: Arrival) -> None:
     """Append to main what a stream does where it is taken, or forwarded."""
     forward_along(program, arrival.colour)
     if arrival.sparse:
-        react(program, name, arrival.colour, f"{name}_taken")
+        react(program, name, arrival.colour, "taken")
         _give_room(program, name, arrival)
 
 
@@ -173,5 +173,5 @@ def _give_room(program: Program, name: str, arrival: Arrival) -> None:
     tasks = [task for task in model.tasks if task in taken]
     known = model.known(tasks[0])
     idle = any(not known.is_subset(model.instance_set(t).params()) for t in tasks)
-    if idle or f"{arrival.colour}_filter" in model.routes:
+    if idle or model.routes.has(arrival.colour, "filter"):
         give_room(program, name, arrival, arrival.colour, known)

@@ -22,7 +22,7 @@ from stages.poly.number import most_points
 
 def most_elements(model: Model, task: str) -> int:
     """Return a bound on the elements that a task moves on any PE."""
-    compressed = isl.Set.from_union_set(model.compressed[task])
+    compressed = model.compressed.of(task)
     return min(most_points(model.instance_set(task)), most_points(compressed))
 
 

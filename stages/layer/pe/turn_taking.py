@@ -16,9 +16,10 @@ from stages.layer.pe.c_functions import Body
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Call, If
 from stages.layer.pe.value_nodes import Field, Less, Task
+from stages.layer.texts.routes_text import Part
 from stages.poly.expression import Number, compared
 
-Parts = Mapping[str, Sequence[str]]
+Parts = Mapping[str, Sequence[Part]]
 
 
 class TurnTaking:
@@ -38,7 +39,7 @@ class TurnTaking:
         """Append for how many parts each departure waits, and besides for its own beginning."""
         for name, before in self.waits.items():
             self.program.hold(self._turn(name))
-            pes = [self.program.model.pes(part) for other in before for part in self.parts[other]]
+            pes = [self.program.model.pes(*part) for other in before for part in self.parts[other]]
             count = total([*map(self.program.number, pes), Number(1)])
             block.add(Assign(Field(self._turn(name)), count))
 

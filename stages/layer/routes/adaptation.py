@@ -54,10 +54,10 @@ def adaptation_of(demand: Demand) -> Adaptation:
 
     A tensor that is fed back departs and arrives like others.
     """
-    written, lair = _names(demand.lair["writes"].range()), demand.lair
-    read = [tensor for tensor in _names(lair["tensors"]) if tensor not in written]
+    written, lair = _names(demand.lair.writes.range()), demand.lair
+    read = [tensor for tensor in _names(lair.tensors) if tensor not in written]
     sources, departures = _ports("arrives", read, demand), _ports("leaves", written, demand)
-    internal = _names(lair.get("internal", isl.UnionSet("{ }")))
+    internal = _names(lair.internal)
     ways = {back: _way(back, demand) for back in _fed_back(demand)}
     needed = {back: needed_on(back, demand) for back in ways}
     by_border = {back: way for back, way in ways.items() if not way.straight}
@@ -95,7 +95,7 @@ def _fed_back(demand: Demand) -> Iterator[str]:
 def _ports(direction: Direction, tensors: Sequence[str], demand: Demand) -> dict[str, isl.Map]:
     found = {}
     for tensor in tensors:
-        elements = typing.cast(isl.Set, named_set(demand.lair["tensors"], tensor))
+        elements = typing.cast(isl.Set, named_set(demand.lair.tensors, tensor))
         ports = read_ports(demand.mapping, tensor, direction, elements, demand.target)
         if ports is not None:
             found[tensor] = ports

@@ -41,8 +41,8 @@ def adapted_objects(adaptation: Adaptation) -> Objects:
     for name, part in _named_parts(adaptation):
         found[name] = isl.UnionMap.from_map(part.apply_range(move))
     if adaptation.ways:
-        names = [n for n in ("reads", "carried", "feedback") if n in demand.lair]
-        found |= {name: demand.lair[name] for name in names}
+        found |= {"reads": demand.lair.reads, "feedback": demand.lair.feedback}
+        found |= {} if demand.lair.carried.is_empty() else {"carried": demand.lair.carried}
     collected = {t: _collected(t, adaptation) for t, s in adaptation.collected.items() if s}
     return found | ({"collected": _moved(collected, move)} if collected else {})
 

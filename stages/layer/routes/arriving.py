@@ -8,22 +8,19 @@ Paper    V Sec. 4.2
 
 from __future__ import annotations
 
-import typing
 from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.layer.texts.adapted_text import Adapted
 from stages.poly.border import classes, feeding
 from stages.poly.least import least
 from stages.poly.order import behind_ports, heard, on_side
 from stages.poly.pieces import from_domain
-from stages.poly.side import SIDES, Rectangle, bounding_rectangle
+from stages.poly.side import SIDES
 
 MOST_PARTS = 12
 """How many streams a tensor may come in on a side; each has two colours."""
-
-Objects = typing.Mapping[str, typing.Any]
-"""The objects of adapted.isl."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,16 +47,16 @@ def ports_of(flow: Arriving, taken: isl.Map, turned: isl.Map, adapters: bool) ->
     return taken.range().apply(turned).apply(out).apply(turned.reverse())
 
 
-def arriving(adapted: Objects, tensor: str, side: str, part: str | None) -> Arriving:
+def arriving(adapted: Adapted, tensor: str, side: str, part: str | None) -> Arriving:
     """Return the orders of the stream of a tensor on a side, or of a part of it."""
-    core, grid = (_rectangle(adapted[name]) for name in ("target", "grid"))
-    sent = on_side(_relation(adapted["arrivals"], tensor), side, core)
-    source = on_side(_relation(adapted["sources"], tensor), side, grid)
+    core, grid = adapted.target, adapted.grid
+    sent = on_side(_relation(adapted.arrivals, tensor), side, core)
+    source = on_side(_relation(adapted.sources, tensor), side, grid)
     chosen = source.range_factor_domain()
     straight = behind_ports(source, side, grid).range_factor_domain()
     if part is not None:
         straight = straight.subtract(straight)
-        chosen = isl.Map.from_union_map(adapted[part])
+        chosen = isl.Map.from_union_map(adapted.parts[part])
         sent = sent.intersect_domain(chosen.domain())
     return Arriving(
         sent=sent,
@@ -75,10 +72,10 @@ def part_name(tensor: str, side: str, number: int) -> str:
     return f"{tensor}_{SIDES[side].word}_part{number}"
 
 
-def part_names(adapted: Objects, tensor: str, side: str) -> list[str]:
+def part_names(adapted: Adapted, tensor: str, side: str) -> list[str]:
     """Return the names in adapted.isl of all parts; none if the tensor is whole there."""
     names = (part_name(tensor, side, number) for number in range(MOST_PARTS))
-    return [name for name in names if name in adapted]
+    return [name for name in names if name in adapted.parts]
 
 
 def split(ports: isl.Map, needed: isl.Map, turned: isl.Map) -> list[isl.Map] | None:
@@ -100,7 +97,3 @@ def split(ports: isl.Map, needed: isl.Map, turned: isl.Map) -> list[isl.Map] | N
 
 def _relation(union: isl.UnionMap, tensor: str) -> isl.Map:
     return isl.Map.from_union_map(from_domain(union, tensor))
-
-
-def _rectangle(pes: isl.UnionSet) -> Rectangle:
-    return bounding_rectangle(isl.Set.from_union_set(pes))

@@ -13,6 +13,7 @@ import islpy as isl
 
 from stages.layer.routes.forwarded import described, line_objects, line_routes, position_names
 from stages.layer.routes.placed import Placed, Routed, coloured, depth_of, joined
+from stages.layer.texts.routes_text import named
 from stages.poly.flow import Routes, column_routes, feedback_routes
 from stages.poly.forwarding import Line, feedback_line, inward_line
 from stages.poly.replication import replica_routes
@@ -65,7 +66,7 @@ def copied_or_forwarded(
 def _forwarded(name: str, line: Line, copied: Routes, turned: isl.Map, first: int | None) -> Routed:
     """Let PEs forward a stream; `copied` is what its routes would be if routers copied."""
     routes = joined(coloured(colour, each) for colour, each in line_routes(name, line).items())
-    objects = {**routes.objects, f"{name}_copied": copied, **line_objects(name, line)}
+    objects = {**routes.objects, named(name, "copied"): copied, **line_objects(name, line)}
     return replace(
         routes,
         objects=objects,
@@ -78,6 +79,6 @@ def _forwarded(name: str, line: Line, copied: Routes, turned: isl.Map, first: in
 def replicated(name: str, positions: tuple[Routes, ...], copied: Routes) -> Routed:
     """Let each PE of a lane, or of a border, get a stream of its own."""
     routes = coloured(name, functools.reduce(isl.UnionMap.union, positions))
-    named = dict(zip(position_names(name), positions, strict=False))
-    objects = {**routes.objects, **named, f"{name}_copied": copied}
+    each = dict(zip(position_names(name), positions, strict=False))
+    objects = {**routes.objects, **each, named(name, "copied"): copied}
     return replace(routes, objects=objects, copied={name: copied})

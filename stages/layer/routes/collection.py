@@ -16,6 +16,7 @@ from stages.diagnose import UserError
 from stages.layer.routes.leaving import gathered, leaving_name
 from stages.layer.texts.graph import Collection, Departure, InTurn, Sequences
 from stages.layer.texts.kinds import Clear, Collect, Task
+from stages.layer.texts.routes_text import named
 from stages.poly.border import BorderChain, classes
 from stages.poly.flow import parity
 from stages.poly.gather import find_gather
@@ -94,10 +95,10 @@ def ports_apart(
 def chain_objects(name: str, chain: BorderChain) -> dict[str, isl.Set | isl.Map]:
     """Return what routes.isl says of the adapters that sum a collection."""
     return {
-        f"{name}_chain": chain.reach.range(),
-        f"{name}_reach": chain.reach,
-        f"{name}_first": chain.starts,
-        f"{name}_last": chain.ends,
+        named(name, "chain"): chain.reach.range(),
+        named(name, "reach"): chain.reach,
+        named(name, "first"): chain.starts,
+        named(name, "last"): chain.ends,
     }
 
 
@@ -114,12 +115,12 @@ def collection_of(
     return Collection(
         tensor=described.tensor,
         side=described.side,
-        colours=(f"{along}_even", f"{along}_odd"),
+        colours=(named(along, "even"), named(along, "odd")),
         by=described.by if in_turn is None else "gather",
         parity=parity(turned.apply_range(isl.Map("{ [lane, depth] -> [depth, lane] }"))),
         feedback=feedback,
         departure=departure,
-        out=f"{along}_out" if feedback is None else f"{feedback}_source",
+        out=named(along, "out") if feedback is None else f"{feedback}_source",
         sequences=sequences,
         in_turn=in_turn,
     )

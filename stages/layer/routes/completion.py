@@ -21,7 +21,7 @@ def complete(given: isl.UnionMap, lair: Lair) -> isl.UnionMap:
     """
     placement = given
     while True:
-        free = [s for s in sets_of(lair["instances"]) if _placed(s, placement).is_empty()]
+        free = [s for s in sets_of(lair.instances) if _placed(s, placement).is_empty()]
         found = next(filter(None, (_beside(s, placement, lair) for s in free)), None)
         if found is None:
             return placement
@@ -46,7 +46,7 @@ def _places(
     statement: isl.Set, placement: isl.UnionMap, lair: Lair
 ) -> Iterator[isl.UnionMap]:
     """Yield { S[i] -> PE } by tensor: what it defines, what it gets, and what it shares."""
-    reads, writes = lair["reads"], lair["writes"]
+    reads, writes = lair.reads, lair.writes
     name = statement.get_tuple_name()
     own, gotten = from_domain(writes, name), from_domain(reads, name)
     for accesses, others in ((own, reads), (gotten, writes), (gotten, reads)):

@@ -21,7 +21,6 @@ from stages.poly.pieces import from_domain
 from stages.poly.side import SIDES, Rectangle, turn
 from stages.skewing.elements import Lair, computed_elements, needed_elements
 
-NONE = isl.UnionMap("{ }")
 Direction = typing.Literal["arrives", "leaves"]
 
 
@@ -48,7 +47,7 @@ def demand_of(
     """Return what the PEs of a target need and compute."""
     lair = add_feedback(given, placement)
     computed = computed_elements(lair, placement)
-    feedback = lair.get("feedback", NONE)
+    feedback = lair.feedback
     return Demand(
         mapping=mapping,
         lair=lair,

@@ -34,13 +34,13 @@ from stages.layer.routes.placed import (
     joined,
 )
 from stages.layer.texts.graph import By, Collection, Departure, InTurn, Sequences, Side
+from stages.layer.texts.routes_text import named
 from stages.poly.border import BorderChain, border_chain, feeding
 from stages.poly.flow import Chain, chain_routes, parity
 from stages.poly.order import on_side, outer_box, relocated
 from stages.poly.pieces import from_domain, map_from
 from stages.poly.side import SIDES, turn
 
-NONE = isl.UnionMap("{ }")
 COMBINE: dict[str, By] = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 
 
@@ -69,7 +69,7 @@ def with_departures(tensor: str, streams: Streams) -> Streams:
 
 
 def _sums(tensor: str, placed: Placed) -> Iterator[Sums]:
-    relation, feedback = map_from(placed.adapted["departures"], tensor), placed.fed_back.get(tensor)
+    relation, feedback = map_from(placed.adapted.departures, tensor), placed.fed_back.get(tensor)
     if relation is None:
         return
     made = from_domain(placed.computed, feedback or tensor)
@@ -90,7 +90,7 @@ def _sums(tensor: str, placed: Placed) -> Iterator[Sums]:
 
 def _collected(tensor: str, side: str, placed: Placed) -> isl.Map | None:
     """Return { t[e] -> [port -> index] } of what adapters on a side collect, if anything."""
-    order = map_from(placed.adapted.get("collected", NONE), tensor)
+    order = map_from(placed.adapted.collected, tensor)
     here = None if order is None else on_side(order, side, placed.grid)
     return None if here is None or here.is_empty() else here
 
@@ -105,18 +105,18 @@ def _with_departure(sums: Sums, streams: Streams) -> Streams:
     summed = _departure(sums, collect, placed)
     departure = _gathered(summed, sums, chain, placed)
     found = _collections(sums, summed, placed) if collect else {}
-    objects = {f"{sums.name}_chain": chain.members, f"{sums.name}_first": chain.starts}
+    objects = {named(sums.name, "chain"): chain.members, named(sums.name, "first"): chain.starts}
     parts = [
-        coloured(f"{sums.name}_even", chain.even),
-        coloured(f"{sums.name}_odd", chain.odd),
+        coloured(named(sums.name, "even"), chain.even),
+        coloured(named(sums.name, "odd"), chain.odd),
         Routed(objects=objects),
         *(routed for _, routed in found.values()),
     ]
     if collect:
         adapters = adapters_at(sums.places.range(), turn(sums.side, placed.grid))
-        parts.insert(3, Routed(objects={f"{sums.name}_adapters": adapters}))
+        parts.insert(3, Routed(objects={named(sums.name, "adapters"): adapters}))
     elif sums.feedback or departure.sequences:
-        parts.append(Routed(objects={f"{sums.name}_last": chain.ends}))
+        parts.append(Routed(objects={named(sums.name, "last"): chain.ends}))
     return replace(
         streams,
         departures={**streams.departures, sums.name: departure},
@@ -142,13 +142,13 @@ def _departure(sums: Sums, collect: bool, placed: Placed) -> Departure:
     return Departure(
         tensor=written,
         side=typing.cast(Side, side),
-        colours=(f"{sums.name}_even", f"{sums.name}_odd"),
+        colours=(named(sums.name, "even"), named(sums.name, "odd")),
         by=COMBINE[writer_of(placed.layer, written).op],
         parity=parity(turn(side, placed.grid)),
         feedback=tensor if feedback else None,
         collected=collect,
         out=(tensor if sums.ports is None else f"{tensor}_source") if feeds_back else None,
-        sequences=_sequences(placed.adapted["departures"], tensor) if sparse else None,
+        sequences=_sequences(placed.adapted.departures, tensor) if sparse else None,
     )
 
 
@@ -196,9 +196,9 @@ def _collections(
 
 def _routed(along: str, chain: BorderChain, feedback: bool) -> Routed:
     """Return the routes of a collection, on its way to a port if it does not return."""
-    parts = [coloured(f"{along}_even", chain.even), coloured(f"{along}_odd", chain.odd)]
+    parts = [coloured(named(along, "even"), chain.even), coloured(named(along, "odd"), chain.odd)]
     if not feedback:
-        parts.append(coloured(f"{along}_out", chain.out))
+        parts.append(coloured(named(along, "out"), chain.out))
     return joined((*parts, Routed(objects=chain_objects(along, chain))))
 
 
@@ -209,7 +209,7 @@ def _in_turn(
 
     With room in their queue of instructions for a stream that they spread, and for a task.
     """
-    lanes = map_from(placed.adapted["departures"], tensor)
+    lanes = map_from(placed.adapted.departures, tensor)
     assert lanes is not None, "the tensor leaves"
     adapters = on_side(lanes, side, placed.core).range_factor_domain()
     found = in_turn(relocated(ports, chain.reach), adapters, chain)

@@ -15,7 +15,6 @@ from stages.layer.routes.arriving import Arriving, arriving, part_names, ports_o
 from stages.layer.routes.carrying import copied_or_forwarded, feed_back, inwards, replicated
 from stages.layer.routes.forwarded import is_forwarded, is_forwarded_along
 from stages.layer.routes.placed import (
-    Object,
     Placed,
     Routed,
     Streams,
@@ -25,6 +24,7 @@ from stages.layer.routes.placed import (
     joined,
 )
 from stages.layer.texts.graph import Arrival, Outgoing, Side
+from stages.layer.texts.routes_text import Object, named
 from stages.poly.border import beside, feeding
 from stages.poly.corners import corner_line, corner_routes
 from stages.poly.flow import spread_routes
@@ -33,8 +33,6 @@ from stages.poly.order import at_places, index_filter, on_side, outer_box, taken
 from stages.poly.pieces import from_domain, map_from
 from stages.poly.replication import border_replicas
 from stages.poly.side import SIDES, turn
-
-NONE = isl.UnionMap("{ }")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +62,7 @@ def with_arrivals(tensor: str, streams: Streams) -> Streams:
 def _entering(tensor: str, placed: Placed) -> Iterator[Entering]:
     """Yield the streams of a tensor that PEs take, one a side, or one for each of its parts."""
     untaken = from_domain(placed.needed, tensor)
-    relation = map_from(placed.adapted["arrivals"], tensor)
+    relation = map_from(placed.adapted.arrivals, tensor)
     if relation is None or untaken.is_empty():
         return
     missing = isl.Map.from_union_map(untaken)
@@ -86,7 +84,7 @@ def _entering(tensor: str, placed: Placed) -> Iterator[Entering]:
 def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
     """Return what tasks.yaml says of a stream, and its routes."""
     placed, name, tensor = streams.placed, entering.name, entering.tensor
-    source = map_from(placed.adapted["sources"], tensor)
+    source = map_from(placed.adapted.sources, tensor)
     assert source is not None, "the tensor arrives"
     spread, sparse = _is_spread(entering, placed), is_sparse(tensor, placed)
     routed = _routed(entering, spread, streams)
@@ -99,7 +97,7 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
         source=ends[0] if spread else name,
         spread=spread,
         outer=tuple((low, high) for low, high in outer_box(source)),
-        replicas=tuple(each for each in ends if f"{each}_then" in routed.objects),
+        replicas=tuple(each for each in ends if routed.said.has(each, "then")),
         feedback=placed.fed_back.get(tensor),
         part=entering.part,
     )
@@ -109,7 +107,7 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
 def _is_spread(entering: Entering, placed: Placed) -> bool:
     """Say whether adapters spread what PEs take; what goes around a corner always needs them."""
     if entering.tensor in placed.fed_back:
-        collected = placed.adapted.get("collected", NONE)
+        collected = placed.adapted.collected
         return not from_domain(collected, entering.tensor).is_empty()
     return not entering.taken.is_subset(entering.flow.straight)
 
@@ -121,18 +119,18 @@ def _routed(entering: Entering, spread: bool, streams: Streams) -> Routed:
     lanes, parts = takers.apply(turned), []
     if spread:
         parts.append(_along(entering, streams))
-        parts.append(Routed(objects={f"{name}_adapters": adapters_at(takers, turned)}))
+        parts.append(Routed(objects={named(name, "adapters"): adapters_at(takers, turned)}))
     if entering.tensor in placed.fed_back and not spread:
         first = feedback_depth(entering.tensor, side, placed)
         parts.append(feed_back(name, lanes, side, first, placed))
     else:
         forwarded = entering.tensor in placed.fed_back or is_forwarded(side, placed.mapping)
         parts.append(inwards(name, lanes, side, placed, spread=spread, forwarded=forwarded))
-    parts.append(Routed(objects={f"{name}_taken": entering.taken}))
+    parts.append(Routed(objects={named(name, "taken"): entering.taken}))
     if is_sparse(entering.tensor, placed):
         parts.append(_filters(entering, spread, joined((streams.routed, *parts)), placed))
     ports = ports_of(entering.flow, entering.taken, turned, spread)
-    return joined((*parts, Routed(objects={f"{name}_ports": ports})))
+    return joined((*parts, Routed(objects={named(name, "ports"): ports})))
 
 
 def _along(entering: Entering, streams: Streams) -> Routed:
@@ -149,7 +147,7 @@ def _along(entering: Entering, streams: Streams) -> Routed:
             name, copied, lambda: port_line(feeds, side, turned), turned, None, placed
         )
     routed = replicated(name, border_replicas(feeds, side, turned), copied)
-    reach: Mapping[str, Object] = {f"{name}_reach": beside(feeds, turned)}
+    reach: Mapping[str, Object] = {named(name, "reach"): beside(feeds, turned)}
     return joined((routed, Routed(objects=reach)))
 
 
@@ -161,7 +159,7 @@ def _route_feedback(entering: Entering, streams: Streams) -> Routed:
     placed, name = streams.placed, f"{entering.name}_source"
     leaving: Mapping[str, Outgoing] = {**streams.departures, **streams.collections}
     away, found = next((n, s) for n, s in leaving.items() if s.out == name)
-    last = typing.cast(isl.Set, streams.routed.objects[f"{away}_last"])
+    last = streams.routed.said.pes(away, "last")
     way = (last, entering.taken.range(), found.side, entering.side, placed.grid)
     turned = turn(entering.side, placed.grid)
     return copied_or_forwarded(

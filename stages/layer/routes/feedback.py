@@ -10,7 +10,6 @@ Paper    V Sec. 4.2, which has arrivals and departures
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -18,12 +17,10 @@ import islpy as isl
 
 from stages.lair.layer import Layer, Statement
 from stages.lair.tree import Access, Expr, rewritten
+from stages.layer.texts.adapted_text import Adapted
 from stages.poly.pieces import from_domain, maps_of, sets_of
 from stages.poly.side import SIDES, Rectangle, turn
 from stages.skewing.elements import Lair, computed_elements, needed_elements
-
-if typing.TYPE_CHECKING:
-    pass
 
 OUT = isl.dim_type.out
 
@@ -44,17 +41,19 @@ def add_feedback(lair: Lair, placement: isl.UnionMap) -> Lair:
     """
     needed = needed_elements(lair, placement)
     computed = computed_elements(lair, placement)
-    known = [s.get_tuple_name() for s in sets_of(lair["tensors"])]
-    changed = {"reads": _renamed(lair["reads"], placement, computed, known)}
-    if "carried" in lair:
-        changed["carried"] = _renamed(lair["carried"], needed, computed, known)
+    known = [s.get_tuple_name() for s in sets_of(lair.tensors)]
+    changed = replace(
+        lair,
+        reads=_renamed(lair.reads, placement, computed, known),
+        carried=_renamed(lair.carried, needed, computed, known),
+    )
     feedback = isl.UnionMap("{ }")
-    for elements in sets_of(needed_elements({**lair, **changed}, placement).domain()):
+    for elements in sets_of(needed_elements(changed, placement).domain()):
         back = elements.get_tuple_name()
         if back not in known:
             same = elements.identity().set_tuple_name(OUT, back.rpartition("_feedback")[0])
             feedback = feedback.union(isl.UnionMap.from_map(same))
-    return {**lair, **changed, "feedback": feedback} if not feedback.is_empty() else lair
+    return replace(changed, feedback=feedback) if not feedback.is_empty() else lair
 
 
 def _renamed(
@@ -98,15 +97,19 @@ def away_name(back: str) -> str:
     return f"{tensor}_away{number}"
 
 
-def find_fed_back(adapted: Mapping[str, typing.Any]) -> dict[str, str]:
+def find_fed_back(adapted: Adapted) -> dict[str, str]:
     """Return the tensors that return, by the names that they then have."""
-    feedback = maps_of(adapted.get("feedback", isl.UnionMap("{ }")))
+    feedback = maps_of(adapted.feedback)
     return {m.get_tuple_name(isl.dim_type.in_): m.get_tuple_name(OUT) for m in feedback}
 
 
-def apply_feedback(lair: Lair, adapted: Mapping[str, typing.Any]) -> Lair:
+def apply_feedback(lair: Lair, adapted: Adapted) -> Lair:
     """Return the objects of lair.isl with what adapted.isl has in their place."""
-    return {**lair, **{name: adapted[name] for name in ("reads", "carried") if name in adapted}}
+    return replace(
+        lair,
+        reads=lair.reads if adapted.reads is None else adapted.reads,
+        carried=lair.carried if adapted.carried is None else adapted.carried,
+    )
 
 
 def way_of(
@@ -191,15 +194,15 @@ def apply_feedback_to_layer(layer: Layer, lair: Lair, fed_back: Mapping[str, str
     if not fed_back:
         return layer
 
-    def names(which: str, user: str) -> dict[str, str]:
-        used = [m.get_tuple_name(OUT) for m in maps_of(from_domain(lair[which], user))]
+    def names(uses: isl.UnionMap, user: str) -> dict[str, str]:
+        used = [m.get_tuple_name(OUT) for m in maps_of(from_domain(uses, user))]
         return {tensor: back for back, tensor in fed_back.items() if back in used}
 
     return replace(
         layer,
-        statements=tuple(_reading(s, names("reads", s.name)) for s in layer.statements),
+        statements=tuple(_reading(s, names(lair.reads, s.name)) for s in layer.statements),
         carries=tuple(
-            replace(c, source=names("carried", c.tensor).get(c.source, c.source))
+            replace(c, source=names(lair.carried, c.tensor).get(c.source, c.source))
             for c in layer.carries
         ),
         fed_back=tuple(replace(layer.tensors[t], name=back) for back, t in fed_back.items()),

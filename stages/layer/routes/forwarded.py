@@ -22,6 +22,7 @@ import typing
 import islpy as isl
 
 from stages.layer.texts.graph import Forwarding
+from stages.layer.texts.routes_text import named
 from stages.poly.flow import Routes, parity
 from stages.poly.forwarding import Line
 from stages.poly.side import SIDES
@@ -64,10 +65,10 @@ def line_colours(name: str) -> list[str]:
 def line_objects(name: str, line: Line) -> dict[str, isl.Set]:
     """Return what routes.isl says of the PEs of a line."""
     return {
-        f"{name}_line": line.members,
-        f"{name}_forwarding": line.forwarding,
-        f"{name}_between": line.between,
-        f"{name}_nearest": line.nearest,
+        named(name, "line"): line.members,
+        named(name, "forwarding"): line.forwarding,
+        named(name, "between"): line.between,
+        named(name, "nearest"): line.nearest,
     }
 
 

@@ -9,14 +9,13 @@ import typing
 
 import islpy as isl
 
+from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Departure, InTurn, Leaving
+from stages.layer.texts.routes_text import Routing
 from stages.poly.gather import Gather, find_gather
 from stages.poly.order import at_places, behind_ports
 from stages.poly.pieces import from_domain
-from stages.poly.side import bounding_rectangle, turn
-
-Objects = typing.Mapping[str, typing.Any]
-"""The objects of adapted.isl, or of routes.isl."""
+from stages.poly.side import turn
 
 
 def leaving_name(stream: Leaving) -> str:
@@ -24,35 +23,35 @@ def leaving_name(stream: Leaving) -> str:
     return stream.feedback or stream.tensor
 
 
-def leaving(adapted: Objects, stream: Leaving, chain: isl.Set | isl.UnionSet) -> isl.Map:
+def leaving(adapted: Adapted, stream: Leaving, chain: isl.Set | isl.UnionSet) -> isl.Map:
     """Return { t[e] -> [PE -> index] } of all that leaves on the row or column of a chain's PE."""
-    order = isl.Map.from_union_map(from_domain(adapted["departures"], leaving_name(stream)))
+    order = isl.Map.from_union_map(from_domain(adapted.departures, leaving_name(stream)))
     order = order.set_tuple_name(isl.dim_type.in_, stream.tensor)
-    core = bounding_rectangle(isl.Set.from_union_set(adapted["target"]))
+    core = adapted.target
     pes = isl.Set.from_union_set(chain) if isinstance(chain, isl.UnionSet) else chain
     return at_places(behind_ports(order, stream.side, core), pes)
 
 
 def summed_elements(
-    tensor: str, departures: typing.Mapping[str, Departure], adapted: Objects, routes: Objects
+    tensor: str, departures: typing.Mapping[str, Departure], adapted: Adapted, routes: Routing
 ) -> isl.UnionMap:
     """Return { t[e] -> PE } of the elements of a tensor that PEs sum on their way out."""
     found = isl.UnionMap("{ }")
     for name, departure in departures.items():
         if departure.tensor == tensor and departure.in_turn is None:
-            order = leaving(adapted, departure, routes[f"{name}_chain"])
+            order = leaving(adapted, departure, routes.pes(name, "chain"))
             found = found.union(isl.UnionMap.from_map(order.range_factor_domain()))
     return found
 
 
-def gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Objects) -> InTurn | None:
+def gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Adapted) -> InTurn | None:
     """Return how PEs gather a departure; None if they sum it.
 
     `order` is what leaves at the PEs of its chain, `sums` { t[e] -> PE } those that compute it.
     Where every lane has one PE only, there is nothing to gather.
     """
     chain = order.range().unwrap().domain()
-    turned = turn(side, bounding_rectangle(isl.Set.from_union_set(adapted["grid"])))
+    turned = turn(side, adapted.grid)
     deeper = isl.Map("{ [lane, depth] -> [lane, d] : depth < d }")
     lanes = chain.apply(turned)
     if lanes.apply(deeper).is_disjoint(lanes):

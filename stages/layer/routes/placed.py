@@ -9,17 +9,16 @@ import islpy as isl
 
 from stages.lair.layer import Layer
 from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer, find_fed_back
+from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Arrival, Collection, Departure, Forwarding
+from stages.layer.texts.routes_text import Object, Routing
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping as LayerMapping
 from stages.poly.flow import Routes
 from stages.poly.pieces import from_domain
-from stages.poly.side import Rectangle, bounding_rectangle, turn
-from stages.poly.text import Objects
+from stages.poly.side import Rectangle, turn
 from stages.skewing.elements import Lair, computed_elements, needed_elements
 from stages.skewing.scheduled import Scheduled
-
-Object = isl.UnionMap | isl.Map | isl.Set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,7 @@ class Placed:
     profile: Profile
     layer: Layer
     lair: Lair
-    adapted: Objects
+    adapted: Adapted
     fed_back: Mapping[str, str]
     grid: Rectangle
     core: Rectangle
@@ -58,6 +57,11 @@ class Routed:
     copied: Mapping[str, Routes] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
 
+    @property
+    def said(self) -> Routing:
+        """The objects, by stream and what they say of it."""
+        return Routing(self.objects)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams:
@@ -70,7 +74,7 @@ class Streams:
     routed: Routed = field(default_factory=Routed)
 
 
-def placed_of(scheduled: Scheduled, adapted: Objects) -> Placed:
+def placed_of(scheduled: Scheduled, adapted: Adapted) -> Placed:
     """Return a layer as adapted.isl has it."""
     lair = apply_feedback(scheduled.lair, adapted)
     fed_back = find_fed_back(adapted)
@@ -81,10 +85,10 @@ def placed_of(scheduled: Scheduled, adapted: Objects) -> Placed:
         lair=lair,
         adapted=adapted,
         fed_back=fed_back,
-        grid=bounding_rectangle(isl.Set.from_union_set(adapted["grid"])),
-        core=bounding_rectangle(isl.Set.from_union_set(adapted["target"])),
-        needed=needed_elements(lair, adapted["placement"]),
-        computed=computed_elements(lair, adapted["placement"]),
+        grid=adapted.grid,
+        core=adapted.target,
+        needed=needed_elements(lair, adapted.placement),
+        computed=computed_elements(lair, adapted.placement),
     )
 
 

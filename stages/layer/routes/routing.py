@@ -5,7 +5,6 @@ Paper    V Sec. 4.2
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,12 +15,12 @@ from stages.layer.routes.entering import with_arrivals
 from stages.layer.routes.forwarded import line_colours
 from stages.layer.routes.ordering import Ordering
 from stages.layer.routes.placed import Streams, placed_of
+from stages.layer.texts.adapted_text import Adapted
 from stages.poly.flow import Routes
-from stages.poly.text import Objects
 from stages.skewing.scheduled import Scheduled
 
 
-def route_streams(scheduled: Scheduled, adapted: Objects) -> Streams:
+def route_streams(scheduled: Scheduled, adapted: Adapted) -> Streams:
     """Return the streams of a layer. What is fed back arrives after it has left."""
     placed = placed_of(scheduled, adapted)
     streams = Streams(placed=placed)
@@ -38,7 +37,7 @@ def _with_orders(scheduled: Scheduled, streams: Streams) -> Streams:
     """Return the streams with the order of the skewed schedule in which PEs forward each."""
     if not streams.routed.ways:
         return streams
-    ordering = Ordering(scheduled, streams.placed.adapted["placement"])
+    ordering = Ordering(scheduled, streams.placed.adapted.placement)
     forwarding = dict(streams.routed.forwarding)
     for name, line, taken in _lines(streams):
         source = taken.get_tuple_name(isl.dim_type.in_)
@@ -51,7 +50,7 @@ def _lines(streams: Streams) -> Iterator[tuple[str, str, isl.Map]]:
     """Yield the arrivals that PEs forward, their lines, and { tensor[e] -> PE } that take them."""
     for name, arrival in streams.arrivals.items():
         source = arrival.feedback or arrival.tensor
-        taken = typing.cast(isl.Map, streams.routed.objects[f"{name}_taken"])
+        taken = streams.routed.said.relation(name, "taken")
         for line in (name, f"{name}_source"):
             if line in streams.routed.ways:
                 yield name, line, taken.set_tuple_name(isl.dim_type.in_, source)

@@ -25,7 +25,7 @@ def choose(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:
 
     Raises UserError with the reason of the last pair if data cannot flow with any of them.
     """
-    names = sorted(set.intersection(*map(set, map(iterators_of, sets_of(lair["instances"])))))
+    names = sorted(set.intersection(*map(set, map(iterators_of, sets_of(lair.instances)))))
     pairs = [(e, s) for e in (*names, None) for s in (*names, None) if e is None or e != s]
     found: list[tuple[int, int, isl.UnionMap]] = []
     refused: list[UserError] = []
@@ -36,7 +36,7 @@ def choose(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:
         except UserError as error:
             refused.append(error)
         else:
-            found.append((_busiest(direction, lair["instances"], placement), order, placement))
+            found.append((_busiest(direction, lair.instances, placement), order, placement))
     if not found:
         last = refused[-1]
         if any(each.message != last.message for each in refused):
@@ -56,7 +56,7 @@ def fit(direction: Direction, mapping: Mapping, lair: Lair, target: Rectangle) -
                 mapping.span("target"),
                 "make it larger",
             )
-        placement = tile(lair["instances"], direction, core)
+        placement = tile(lair.instances, direction, core)
         needed = peeled_sides(adaptation_of(demand_of(mapping, lair, placement, target)))
         if needed <= sides:
             return placement

@@ -115,8 +115,8 @@ def _in_order(streams: Streams, waits: Waits) -> list[str]:
 
 def _may_wait(name: str, streams: Streams) -> bool:
     """Say whether a PE sends what comes from others, too, or what comes back or is collected."""
-    departure, chain = streams.departures[name], _pes(streams, f"{name}_chain")
-    alone = chain.is_subset(_pes(streams, f"{name}_first"))
+    departure, chain = streams.departures[name], streams.routed.said.pes(name, "chain")
+    alone = chain.is_subset(streams.routed.said.pes(name, "first"))
     return departure.feedback is not None or departure.collected or not alone
 
 
@@ -225,7 +225,7 @@ def _is_apart(arrival: str, name: str, streams: Streams) -> bool:
     described, tensor = streams.arrivals[arrival], streams.departures[name].tensor
     computing, concerned = _computing_pes(streams, name), _concerned(streams, name)
     adapters = described.spread and not concerned.is_disjoint(
-        _pes(streams, f"{arrival}_adapters")
+        streams.routed.said.pes(arrival, "adapters")
     )
     read = any(a.tensor == described.tensor for a in writer_of(streams.placed.layer, tensor).reads)
     return bool(adapters or not (read or computing.is_disjoint(_takers(streams, arrival))))
@@ -234,23 +234,21 @@ def _is_apart(arrival: str, name: str, streams: Streams) -> bool:
 def _concerned(streams: Streams, name: str) -> isl.Set:
     """Return the PEs that have some part in a departure: computing ones, and adapters."""
     pes, back = _computing_pes(streams, name), streams.departures[name].feedback
-    parts = [f"{along}_chain" for along, c in streams.collections.items() if c.departure == name]
-    adapters = (f"{each}_adapters" for each in (name, back))
-    parts += [each for each in adapters if each in streams.routed.objects]
-    for part in parts:
-        pes = pes.union(_pes(streams, part))
+    routes = streams.routed.said
+    for along, collection in streams.collections.items():
+        if collection.departure == name:
+            pes = pes.union(routes.pes(along, "chain"))
+    for each in (name, back):
+        if each is not None and routes.has(each, "adapters"):
+            pes = pes.union(routes.pes(each, "adapters"))
     return pes
 
 
 def _computing_pes(streams: Streams, name: str) -> isl.Set:
     """Return the computing PEs that send some of a departure, or take some of what comes back."""
-    chain, back = _pes(streams, f"{name}_chain"), streams.departures[name].feedback
+    chain, back = streams.routed.said.pes(name, "chain"), streams.departures[name].feedback
     return chain if back is None else chain.union(_takers(streams, back))
 
 
 def _takers(streams: Streams, arrival: str) -> isl.Set:
-    return typing.cast(isl.Map, streams.routed.objects[f"{arrival}_taken"]).range()
-
-
-def _pes(streams: Streams, name: str) -> isl.Set:
-    return typing.cast(isl.Set, streams.routed.objects[name])
+    return streams.routed.said.relation(arrival, "taken").range()

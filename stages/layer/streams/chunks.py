@@ -8,22 +8,21 @@ Paper    V Sec. 5.1, (11)-(16), the chunk as the index
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
 
 from stages.layer.routes.arriving import Arriving, arriving
+from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Arrival, Chunks
 from stages.layer.texts.kinds import Compute, Task
+from stages.layer.texts.routes_text import Routing
 from stages.poly.cuts import chunks, first_of, in_chunks, last_in, most_in_step
 from stages.poly.least import greatest
 from stages.poly.order import at_places, taken_by
 from stages.poly.pieces import from_domain, maps_of, to_range
-
-Objects = Mapping[str, typing.Any]
-"""The objects of lair.isl, adapted.isl or routes.isl."""
+from stages.skewing.elements import Lair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +35,9 @@ class Flows:
     """
 
     arrivals: Mapping[str, Arrival]
-    lair: Objects
-    adapted: Objects
-    routes: Objects
+    lair: Lair
+    adapted: Adapted
+    routes: Routing
     follows: Mapping[str, Sequence[str]] = field(default_factory=dict)
     known: dict[str, isl.Map] = field(default_factory=dict, repr=False, compare=False)
 
@@ -49,7 +48,7 @@ class Flows:
 
     def taken(self, name: str) -> isl.Map:
         """Return { t[e] -> PE } of what PEs take from an arrival."""
-        return _map(self.routes[f"{name}_taken"])
+        return self.routes.relation(name, "taken")
 
     def passing(self, name: str) -> isl.Map:
         """Return { t[e] -> [PE -> index] } of all that reaches the PEs that take some of it."""
@@ -80,7 +79,7 @@ class Flows:
         return last_in(self.steps(statement, cuts), self._writes(statement))
 
     def _writes(self, statement: str) -> isl.Map:
-        return _map(from_domain(self.lair["writes"], statement))
+        return _map(from_domain(self.lair.writes, statement))
 
     def _steps(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
         early = self._early(statement, cuts)
@@ -96,7 +95,7 @@ class Flows:
 
     def _early(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
         """Return the steps of the last chunks that instances need, at first or second hand."""
-        placed, reads = self._placement(statement), from_domain(self.lair["reads"], statement)
+        placed, reads = self._placement(statement), from_domain(self.lair.reads, statement)
         first = first_of(next(iter(cuts.values())))
         found = placed.range_product(isl.Map.from_domain_and_range(placed.domain(), first))
         read = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(reads)}
@@ -112,13 +111,13 @@ class Flows:
 
     def indices(self, statement: str, name: str) -> isl.Map:
         """Return { S[i] -> [PE -> index] } of the elements of an arrival that instances read."""
-        reads = from_domain(self.lair["reads"], statement)
+        reads = from_domain(self.lair.reads, statement)
         needs = to_range(reads, self.arrivals[name].tensor)
         order = taken_by(self.flow(name).everywhere, self.taken(name))
         return taken_by(_map(needs).apply_range(order), self._placement(statement))
 
     def _placement(self, statement: str) -> isl.Map:
-        return _map(from_domain(self.adapted["placement"], statement))
+        return _map(from_domain(self.adapted.placement, statement))
 
 
 def followed(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:

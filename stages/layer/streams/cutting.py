@@ -201,7 +201,7 @@ class Cutter:
     def _work(self, group: Group, statement: Statement) -> Work:
         """Return what a statement takes on a PE, at most."""
         profile, target = self.profile, statement.target.tensor
-        instances = self._spread(self.flows.adapted["placement"], statement.name)
+        instances = self._spread(self.flows.adapted.placement, statement.name)
         operands = 1 + len(statement.reads)
         results = self._results(group, statement)
         operations = operations_of(target, statement.op, statement.expr)
@@ -215,14 +215,14 @@ class Cutter:
 
     def _results(self, group: Group, statement: Statement) -> int:
         """Return how many elements leave a PE while others are still computed, at most."""
-        target, placement = statement.target.tensor, self.flows.adapted["placement"]
+        target, placement = statement.target.tensor, self.flows.adapted.placement
         halves = next(cuts_of(group.box), None)
         if target not in self.leaving or halves is None:
             return 0
         triggers = self.triggers.arrivals[statement.name]
         if not self.flows.is_gradual(statement.name, dict.fromkeys(triggers, halves.of)):
             return 0
-        return self._spread(self.flows.lair["writes"].reverse().apply_range(placement), target)
+        return self._spread(self.flows.lair.writes.reverse().apply_range(placement), target)
 
     def _spread(self, relation: isl.UnionMap, name: str) -> int:
         """Return a bound on how many of { name[...] -> PE } are on one PE."""

@@ -82,7 +82,7 @@ def choose_early_sends(
         steps = steps_of(writers[departure.tensor], graph)
         if steps is None:
             continue
-        chain, first = (flows.routes[f"{name}_{part}"] for part in ("chain", "first"))
+        chain, first = flows.routes.pes(name, "chain"), flows.routes.pes(name, "first")
         type_ = graph.tensors[departure.tensor].type
         stepped = SteppedDeparture(
             flows=flows, departure=departure, chain=chain, steps=steps, type=type_

@@ -12,12 +12,14 @@ import islpy as isl
 
 from stages.layer.routes.feedback import apply_feedback
 from stages.layer.streams.chunks import Flows, followed
+from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Graph
+from stages.layer.texts.routes_text import Routing
 from stages.poly.bind import PE_NAMES, bind_range, bind_set
 from stages.poly.local import at_this_pe
 from stages.poly.order import at_index, at_pe, at_places, filtered, taken_by
 from stages.poly.pieces import from_domain, sets_of
-from stages.poly.side import Rectangle, bounding_rectangle
+from stages.poly.side import Rectangle
 from stages.poly.text import Objects
 from stages.skewing.elements import Lair
 
@@ -31,9 +33,9 @@ class Sources:
     """
 
     graph: Graph
-    adapted: Objects
+    adapted: Adapted
     lair: Lair
-    routes: Objects
+    routes: Routing
     flows: Flows
     local: Mapping[str, isl.Set]
     by_tensor: Mapping[str, isl.Map]
@@ -55,7 +57,7 @@ class Invoked:
 
 
 def sources_of(
-    graph: Graph, given: Lair, adapted: Objects, routes: Objects, allocations: Objects
+    graph: Graph, given: Lair, adapted: Adapted, routes: Routing, allocations: Objects
 ) -> Sources:
     """Return what the files of a layer say; `given` is the LAIR before tensors return."""
     lair = apply_feedback(given, adapted)
@@ -73,8 +75,8 @@ def sources_of(
         ),
         local={s.get_tuple_name(): s for s in sets_of(allocations["local"])},
         by_tensor=at_this_pe(allocations["to_local"]),
-        core=bounding_rectangle(isl.Set.from_union_set(adapted["target"])),
-        grid=bounding_rectangle(isl.Set.from_union_set(adapted["grid"])),
+        core=adapted.target,
+        grid=adapted.grid,
     )
 
 
@@ -100,7 +102,7 @@ def arriving_at(name: str, sources: Sources) -> tuple[isl.Set, isl.Set]:
 
     What enters a row or column reaches all its PEs that take some of it, but for filters.
     """
-    taken = isl.Map.from_union_map(sources.routes[f"{name}_taken"])
+    taken = sources.routes.relation(name, "taken")
     everywhere = sources.flows.flow(name).everywhere
     colour = sources.graph.arrivals[name].colour
     passing = handed_on(colour, at_places(everywhere, taken.range()), sources)
@@ -109,19 +111,20 @@ def arriving_at(name: str, sources: Sources) -> tuple[isl.Set, isl.Set]:
 
 def handed_on(colour: str, order: isl.Map, sources: Sources) -> isl.Map:
     """Return what the routers hand to their PEs of an order."""
-    interval = sources.routes.get(f"{colour}_filter")
-    return order if interval is None else filtered(order, isl.Map.from_union_map(interval))
+    if not sources.routes.has(colour, "filter"):
+        return order
+    return filtered(order, sources.routes.relation(colour, "filter"))
 
 
 def placed_on(statement: str, sources: Sources) -> isl.Set:
     """Return [PE_X, PE_Y] -> { S[i] : placed on PE }."""
-    placement = isl.Map.from_union_map(from_domain(sources.adapted["placement"], statement))
+    placement = isl.Map.from_union_map(from_domain(sources.adapted.placement, statement))
     return bind_range(placement, PE_NAMES)
 
 
 def accesses_of(statement: str, sources: Sources) -> isl.UnionMap:
     """Return { S[i] -> T[e] } of all that a statement reads and writes."""
-    return from_domain(sources.lair["reads"].union(sources.lair["writes"]), statement)
+    return from_domain(sources.lair.reads.union(sources.lair.writes), statement)
 
 
 def identity(elements: isl.Set) -> isl.Map:

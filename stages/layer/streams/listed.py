@@ -5,7 +5,6 @@ Paper    V Sec. 4.2
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -141,8 +140,8 @@ def _starts(tensor: Tensor, plan: Plan) -> bool:
     placed, streams = plan.streams.placed, plan.streams
     writer = writer_of(placed.layer, tensor.name)
     at_once = writer.op == "=" and not is_reacting(writer, streams)
-    objects = streams.routed.objects
-    summed = summed_elements(tensor.name, streams.departures, placed.adapted, objects)
+    routes = streams.routed.said
+    summed = summed_elements(tensor.name, streams.departures, placed.adapted, routes)
     at_once = at_once and summed.is_subset(placed.computed)
     return not at_once and tensor.name not in plan.in_place
 
@@ -168,7 +167,7 @@ def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
 
 def _reacting(name: str, tensor: str, plan: Plan) -> list[Statement]:
     """Return the statements that run on elements of an arrival."""
-    taken = typing.cast(isl.Map, plan.streams.routed.objects[f"{name}_taken"])
+    taken = plan.streams.routed.said.relation(name, "taken")
     return [
         statement
         for statement in _readers(tensor, plan)
@@ -180,8 +179,8 @@ def _reacting(name: str, tensor: str, plan: Plan) -> list[Statement]:
 def _read_by(statement: Statement, tensor: str, plan: Plan) -> isl.Map:
     """Return { tensor[e] -> PE } of the PEs on which a statement reads an element."""
     placed = plan.streams.placed
-    reads = from_domain(placed.lair["reads"], statement.name)
-    needed = to_range(reads, tensor).reverse().apply_range(placed.adapted["placement"])
+    reads = from_domain(placed.lair.reads, statement.name)
+    needed = to_range(reads, tensor).reverse().apply_range(placed.adapted.placement)
     return isl.Map.from_union_map(needed)
 
 

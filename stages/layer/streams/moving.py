@@ -25,6 +25,7 @@ from stages.layer.texts.kinds import (
     Send,
     Spread,
 )
+from stages.layer.texts.routes_text import Said
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
 from stages.poly.cuts import of_chunk
 from stages.poly.order import at_index, at_pe, at_places, fixed_outer, on_side, relocated, taken_by
@@ -61,7 +62,7 @@ def send(sources: Sources, task: Send) -> Invoked:
 
 def _own_rows(sources: Sources, tensor: str, order: isl.Map, rows: InTurn) -> Invoked:
     """Return what PEs send of a row, of all that leaves, that they compute themselves."""
-    computed = sources.lair["writes"].reverse().apply_range(sources.adapted["placement"])
+    computed = sources.lair.writes.reverse().apply_range(sources.adapted.placement)
     own = isl.Map.from_union_map(from_domain(computed, tensor))
     at = at_pe(taken_by(order, own))
     names = index_names(at.dim(isl.dim_type.in_))
@@ -89,7 +90,7 @@ def _stepped(sources: Sources, name: str) -> SteppedDeparture:
     return SteppedDeparture(
         flows=sources.flows,
         departure=departure,
-        chain=isl.Set.from_union_set(sources.routes[f"{name}_chain"]),
+        chain=sources.routes.pes(name, "chain"),
         steps=steps,
         type=sources.graph.tensors[departure.tensor].type,
     )
@@ -114,7 +115,7 @@ def clear(sources: Sources, task: Clear) -> Invoked:
     members = isl.UnionSet("{ }")
     for name, collection in sources.graph.collections.items():
         if collection.departure == task.departure:
-            members = members.union(sources.routes[f"{name}_chain"])
+            members = members.union(sources.routes.pes(name, "chain"))
     known = bind_set(isl.Set.from_union_set(members), PE_NAMES)
     return filled(task.tensor, known, sources)
 
@@ -123,7 +124,7 @@ def collect(sources: Sources, task: Collect) -> Invoked:
     """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
     stream = sources.graph.departures[task.departure]
     name = leaving_name(stream)
-    order = on_side(_relation(sources.adapted["departures"], name), stream.side, sources.core)
+    order = on_side(_relation(sources.adapted.departures, name), stream.side, sources.core)
     return moved(renamed(order, f"{name}_collected"))
 
 
@@ -152,14 +153,14 @@ def _source(sources: Sources, arrival: str, order: isl.Map) -> Invoked:
     return moved(renamed(order, f"{sources.graph.arrivals[arrival].tensor}_source"))
 
 
-def _leaving(sources: Sources, name: str, part: str) -> isl.Map:
+def _leaving(sources: Sources, name: str, part: Said) -> isl.Map:
     """Return { T[e] -> [PE -> index] } of what leaves, at the PEs of its chain, or the last."""
     stream = sources.graph.leaving[name]
-    pes = isl.Set.from_union_set(sources.routes[f"{name}_{part}"])
+    pes = sources.routes.pes(name, part)
     if name in sources.graph.departures:
         return leaving(sources.adapted, stream, pes)
-    reach = isl.Map.from_union_map(sources.routes[f"{name}_reach"])
-    relation = _relation(sources.adapted["collected"], leaving_name(stream))
+    reach = sources.routes.relation(name, "reach")
+    relation = _relation(sources.adapted.collected, leaving_name(stream))
     order = relocated(on_side(relation, stream.side, sources.grid), reach)
     return renamed(at_places(order, pes), f"{leaving_name(stream)}_collected")
 

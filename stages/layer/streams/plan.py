@@ -5,11 +5,8 @@ Paper    V Sec. 4.2
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import islpy as isl
 
 from stages.lair.expressions import is_zero_at
 from stages.lair.layer import Statement, writer_of
@@ -57,14 +54,14 @@ def _cut(
     streams: Streams, in_place: InPlace, waits: Mapping[str, Sequence[str]], waiting: int
 ) -> Plan:
     """Return the plan with what arrives in chunks; `waiting` streams may wait for other PEs."""
-    placed, objects = streams.placed, streams.routed.objects
+    placed, routes = streams.placed, streams.routed.said
     flows = Flows(
-        arrivals=streams.arrivals, lair=placed.lair, adapted=placed.adapted, routes=objects
+        arrivals=streams.arrivals, lair=placed.lair, adapted=placed.adapted, routes=routes
     )
     names = [s.name for s in placed.layer.statements if not is_reacting(s, streams)]
     triggers = find_triggers(placed.layer, names, waits, in_place, flows)
     flows = replace(flows, follows=triggers.follows)
-    chains = {n: typing.cast(isl.Set, objects[f"{n}_chain"]) for n in streams.departures}
+    chains = {name: routes.pes(name, "chain") for name in streams.departures}
     most = max(most_together(chains), waiting)
     cutter = Cutter(placed.layer, placed.profile, flows, triggers, streams.departures, most)
     cuts = cutter.cut()

@@ -46,8 +46,8 @@ def choose_rows(stepped: SteppedDeparture, room: Room) -> Early | None:
 
 def rows_after(stepped: SteppedDeparture, stops: isl.Set, outer: int) -> Completed:
     """Return { row[o] -> the first stop after which all elements of a row are there }."""
-    computed = stepped.flows.lair["writes"].reverse()
-    computed = computed.apply_range(stepped.flows.adapted["placement"])
+    computed = stepped.flows.lair.writes.reverse()
+    computed = computed.apply_range(stepped.flows.adapted.placement)
     own = isl.Map.from_union_map(from_domain(computed, stepped.departure.tensor))
     completed = find_completed(taken_by(stepped.order, own), stepped.last, stops, stepped.pes)
     late = _rows(completed.rest, outer)

@@ -176,7 +176,7 @@ class SteppedDeparture:
         """Return the cycles in which a PE waits for chunks, roughly; none for sequences."""
         if self.steps.in_sequences:
             return 0
-        placed = maps_of(self.flows.adapted["placement"])
+        placed = maps_of(self.flows.adapted.placement)
         instances = sum(most_points(bind_range(each, PE_NAMES)) for each in placed)
         arriving = sum(
             most_points(bind_range(self.flows.taken(name), PE_NAMES)) for name in self.steps.cuts

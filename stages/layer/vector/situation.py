@@ -24,6 +24,8 @@ from stages.layer.texts.kinds import (
     Spread,
     Task,
 )
+from stages.layer.texts.routes_text import Routing
+from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set, index_constants, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds
 from stages.poly.local import at_this_pe
@@ -42,11 +44,11 @@ class Files:
     profile: Profile
     invocations: int
     schedule: isl.UnionMap
-    instances: Objects
-    compressed: Objects
+    instances: Instances
+    compressed: Compressions
     hulls: Objects
     sizes: Objects
-    routes: Objects
+    routes: Routing
     allocations: Objects
 
     @property
@@ -135,7 +137,7 @@ class Situation:
     @cached_property
     def known(self) -> isl.Set:
         """The symbolic constants with which the task is invoked."""
-        return isl.Set.from_union_set(self.files.instances[f"{self.name}_known"])
+        return self.files.instances.known(self.name)
 
     @property
     def pes(self) -> isl.Set | None:
@@ -143,18 +145,18 @@ class Situation:
         pes = project_names(self.known, index_constants(self.known))
         if not isinstance(self.task, Send | EarlySend):
             return pes if isinstance(self.task, Runs | Receive | Initialise) else None
-        chain = isl.Set.from_union_set(self.files.routes[f"{self.task.departure}_chain"])
+        chain = self.files.routes.pes(self.task.departure, "chain")
         return pes.union(bind_set(chain, PE_NAMES))
 
     @cached_property
     def elements(self) -> isl.Set:
         """The compressed instance set, [p] -> { [i] }."""
-        return isl.Set.from_union_set(self.files.compressed[self.name])
+        return self.files.compressed.of(self.name)
 
     @cached_property
     def compression(self) -> isl.Map:
         """{ [i] -> instance }."""
-        return isl.Map.from_union_map(self.files.compressed[f"{self.name}_compression"])
+        return self.files.compressed.compression(self.name)
 
     @cached_property
     def exact(self) -> ExactBounds:
@@ -164,7 +166,7 @@ class Situation:
     @cached_property
     def accesses(self) -> dict[str, isl.Map]:
         """By tensor, { [i] -> T[e] }, what arrives by the element included."""
-        accesses = maps_of(self.files.compressed[f"{self.name}_access"])
+        accesses = self.files.compressed.accesses(self.name)
         return {m.get_tuple_name(isl.dim_type.out): m for m in accesses}
 
     @cached_property
