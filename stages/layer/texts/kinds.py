@@ -22,6 +22,7 @@ Expression = Annotated[str, "what it computes"]
 
 Context = typing.TypeVar("Context", contravariant=True)
 Result = typing.TypeVar("Result", covariant=True)
+Same = typing.TypeVar("Same")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +167,15 @@ Fills = Initialise | Clear
 Streams = Receive | EarlySend | Send | Pack | Hear | Spread | Collect
 """Tasks that move a whole stream, or a sequence, between the fabric and memory."""
 
-Sends = Send | EarlySend | Pack | Clear | Collect
-"""Tasks of a departure, or of a collection."""
-
 Task = (
     Initialise | React | Store | Receive | Compute | Carry | Send | EarlySend | Pack
     | Relay | Hear | Spread | Clear | Collect
 )
+
+
+def always(result: Same) -> Callable[[object, Task], Same]:
+    """Return what is the same for all tasks of a kind."""
+    return lambda context, task: result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,17 @@ from typing import Protocol
 
 from stages.lair.grammar import parse_expression
 from stages.lair.operations import LOOPED, Operation, operations_of
-from stages.layer.texts.kinds import EarlySend, Fills, Pack, Runs, Send, Store, Streams
+from stages.layer.texts.kinds import (
+    EarlySend,
+    Fills,
+    ForKind,
+    Pack,
+    Runs,
+    Send,
+    Store,
+    Streams,
+    Task,
+)
 from stages.layer.vector.candidate import Candidate, NotPossibleError, RankError, configurations
 from stages.layer.vector.memory import extended
 from stages.layer.vector.situation import Situation
@@ -103,28 +113,60 @@ def options_of(
 
 def _operations(situation: Situation, prefer: str | None) -> tuple[Operation, ...]:
     """Return the operations of vector instructions. Raises NotPossibleError if there are none."""
-    task = situation.task
-    if prefer == "loops" and isinstance(task, Runs | Store):
+    if prefer == "loops" and isinstance(situation.task, Runs | Store):
         raise NotPossibleError("layer.yaml prefers loops")
-    if isinstance(task, Store):
-        raise NotPossibleError("a single element is stored")
-    if isinstance(task, Pack):
-        raise NotPossibleError("zeros are left out")
-    if isinstance(task, EarlySend | Send):
-        by = situation.files.graph.leaving[task.departure].by
-        return (Operation(name="COPY" if by == "gather" else by.upper(), sources=("",)),)
-    if isinstance(task, Runs):
-        return _statement(task)
-    value = task.value if isinstance(task, Fills) else ""
-    return (Operation(name="COPY", sources=(value,)),)
+    return OPERATIONS(situation, situation.task)
 
 
-def _statement(task: Runs) -> tuple[Operation, ...]:
+def _copied(situation: Situation, task: Task) -> tuple[Operation, ...]:
+    """Return that elements are moved as they are."""
+    return (Operation(name="COPY", sources=("",)),)
+
+
+def _filled(situation: Situation, task: Fills) -> tuple[Operation, ...]:
+    """Return that memory is filled with a value."""
+    return (Operation(name="COPY", sources=(task.value,)),)
+
+
+def _sent(situation: Situation, task: Send | EarlySend) -> tuple[Operation, ...]:
+    """Return how a PE's own part is added to what it forwards."""
+    by = situation.files.graph.leaving[task.departure].by
+    return (Operation(name="COPY" if by == "gather" else by.upper(), sources=("",)),)
+
+
+def _stored(situation: Situation, task: Store) -> tuple[Operation, ...]:
+    raise NotPossibleError("a single element is stored")
+
+
+def _packed(situation: Situation, task: Pack) -> tuple[Operation, ...]:
+    raise NotPossibleError("zeros are left out")
+
+
+def _statement(situation: Situation, task: Runs) -> tuple[Operation, ...]:
     """Return the operations of a statement. Raises NotPossibleError."""
     found = operations_of(task.target, task.op, parse_expression(task.expression))
     if len(found) > MOST_STEPS:
         raise NotPossibleError(f"{len(found)} operations are more than {MOST_STEPS}")
     return found
+
+
+OPERATIONS: ForKind[Situation, tuple[Operation, ...]] = ForKind(
+    initialise=_filled,
+    react=_statement,
+    store=_stored,
+    receive=_copied,
+    compute=_statement,
+    carry=_statement,
+    send=_sent,
+    lead=_sent,
+    pack=_packed,
+    relay=_copied,
+    hear=_copied,
+    spread=_copied,
+    clear=_filled,
+    gather=_copied,
+)
+"""The operations of vector instructions, by the kind of a task."""
 
 
 def _option(cost: Cost, operations: Sequence[Operation], find: Way) -> Option:

@@ -14,15 +14,18 @@ from stages.layer.texts.kinds import (
     Clear,
     Collect,
     EarlySend,
+    ForKind,
     Hear,
     Initialise,
+    Pack,
     React,
     Receive,
+    Relay,
     Runs,
     Send,
-    Sends,
     Spread,
     Task,
+    always,
 )
 from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import Compressions, Instances
@@ -34,6 +37,38 @@ from stages.poly.text import Objects
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
+
+
+def _spreading(graph: Graph, task: Relay | Hear | Spread) -> str:
+    return graph.arrivals[task.arrival].side
+
+
+def _collecting(graph: Graph, task: Clear | Collect) -> str:
+    return graph.departures[task.departure].side
+
+
+def _sending(graph: Graph, task: Send | EarlySend | Pack) -> str:
+    """The side of a collection; what computing PEs send is a departure."""
+    return graph.collections[task.departure].side if task.departure in graph.collections else ""
+
+
+PLACES: ForKind[Graph, str] = ForKind(
+    initialise=always(""),
+    react=always(""),
+    store=always(""),
+    receive=always(""),
+    compute=always(""),
+    carry=always(""),
+    send=_sending,
+    lead=_sending,
+    pack=_sending,
+    relay=_spreading,
+    hear=_spreading,
+    spread=_spreading,
+    clear=_collecting,
+    gather=_collecting,
+)
+"""The side of the adapters that run a task, by its kind; "" where computing PEs do."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,14 +112,7 @@ class Files:
 
     def place(self, name: str) -> str:
         """Return the side of the adapters that run a task; "" for one of computing PEs."""
-        task, graph = self.graph.tasks[name], self.graph
-        if isinstance(task, Hear | Spread):
-            return graph.arrivals[task.arrival].side
-        if isinstance(task, Clear | Collect):
-            return graph.departures[task.departure].side
-        if isinstance(task, Sends) and task.departure in graph.collections:
-            return graph.collections[task.departure].side
-        return ""
+        return PLACES(self.graph, self.graph.tasks[name])
 
     @property
     def code(self) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stages.layer.texts.kinds import EarlySend, Fills
+from stages.layer.texts.kinds import ForKind, always
 from stages.layer.vector import basis, configure, enumeration, exact, hull, lattice, nested, relaxed
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.situation import Situation
@@ -27,14 +27,25 @@ FILL: dict[str, Way] = {"exact": exact.transfer, "nested": nested.candidate}
 TRANSFER: dict[str, Way] = {"exact": exact.transfer}
 LEAD: dict[str, Way] = {"exact": exact.transfer, "configure": configure.transfer}
 
+FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
+    initialise=always(FILL),
+    react=always(WAYS),
+    store=always(TRANSFER),
+    receive=always(TRANSFER),
+    compute=always(WAYS),
+    carry=always(WAYS),
+    send=always(TRANSFER),
+    lead=always(LEAD),
+    pack=always(TRANSFER),
+    relay=always(TRANSFER),
+    hear=always(TRANSFER),
+    spread=always(TRANSFER),
+    clear=always(FILL),
+    gather=always(TRANSFER),
+)
+"""All ways for a statement, exact bounds for what moves elements; memory may be filled in loops."""
+
 
 def ways_of(situation: Situation) -> dict[str, Way]:
-    """Return the ways for a task: all for a statement, exact bounds for what moves elements.
-
-    Memory may also be initialised in loops.
-    """
-    if situation.runs:
-        return WAYS
-    if isinstance(situation.task, EarlySend):
-        return LEAD
-    return FILL if isinstance(situation.task, Fills) else TRANSFER
+    """Return the ways for a task."""
+    return FOR_KIND(situation, situation.task)
