@@ -18,7 +18,7 @@ class Lair:
 
     `instances` { S[i] }, `tensors` and, of what only statements read, `internal` { T[e] }; `reads`
     and `writes` { S[i] -> T[e] }, of any instance; `carried` { T[e] -> S[e] } in the next
-    invocation. `returns` is { T_feedback[e] -> T[e] }, where T_feedback takes the place of T in
+    invocation. `feedback` is { T_feedback[e] -> T[e] }, where T_feedback takes the place of T in
     `reads`.
     """
 
@@ -28,7 +28,7 @@ class Lair:
     writes: isl.UnionMap
     internal: isl.UnionSet
     carried: isl.UnionMap
-    returns: isl.UnionMap
+    feedback: isl.UnionMap
 
 
 def read_lair(objects: Objects) -> Lair:
@@ -41,7 +41,7 @@ def read_lair(objects: Objects) -> Lair:
         writes=objects["writes"],
         internal=objects.get("internal", isl.UnionSet("{ }")),
         carried=objects.get("carried", none),
-        returns=none,
+        feedback=none,
     )
 
 

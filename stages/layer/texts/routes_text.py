@@ -14,7 +14,7 @@ import islpy as isl
 Object = isl.UnionMap | isl.UnionSet | isl.Map | isl.Set
 Said = Literal[
     "taken", "adapters", "ports", "filter", "chain", "first", "last", "even", "odd", "out", "reach",
-    "line", "passing", "between", "nearest", "copied", "copied_filter",
+    "line", "forwarding", "between", "nearest", "copied", "copied_filter",
     "then", "then2", "then3",
 ]
 NOWHERE = isl.Set("{ PE[x, y] : false }")
@@ -34,7 +34,7 @@ SAID: Mapping[Said, str] = {
     "out": "that from the last adapter to the port",
     "reach": "{ port -> PE }, to which adapter a port is next",
     "line": "PEs among which arrival N, or N_source along the border, is forwarded",
-    "passing": "those that send it on",
+    "forwarding": "those that send it on",
     "between": "those of them that take nothing",
     "nearest": "those that hear it on the colour N_in",
     "copied": "its routes if routers copied",

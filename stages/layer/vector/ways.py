@@ -25,7 +25,7 @@ WAYS: dict[str, Way] = {
 }
 FILL: dict[str, Way] = {"exact": exact.transfer, "nested": nested.candidate}
 TRANSFER: dict[str, Way] = {"exact": exact.transfer}
-LEAD: dict[str, Way] = {"exact": exact.transfer, "configure": configure.transfer}
+EARLY: dict[str, Way] = {"exact": exact.transfer, "configure": configure.transfer}
 
 FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
     initialise=always(FILL),
@@ -35,7 +35,7 @@ FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
     compute=always(WAYS),
     carry=always(WAYS),
     send=always(TRANSFER),
-    lead=always(LEAD),
+    early_send=always(EARLY),
     pack=always(TRANSFER),
     relay=always(TRANSFER),
     hear=always(TRANSFER),
