@@ -16,7 +16,7 @@ import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.gathering import Gatherer
+from stages.layer.pe.gathering import gather_of
 from stages.layer.pe.program import Program
 from stages.layer.pe.sent_early import EarlySends
 from stages.layer.pe.sequences import send_sequences
@@ -96,7 +96,7 @@ class Departures:
             name=self.naming.of(task), comment=f"Send {described.tensor} on its way out."
         )
         if described.by == "gather":
-            Gatherer(self.program, name, then).write(body)
+            gather_of(self.program, name, then).write(body)
             self.program.add(body)
             return
         last = self.model.pes(name, "last") if described.out is not None else None

@@ -14,6 +14,9 @@ Paper    V Sec. 4.2
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import islpy as isl
 
 from stages.layer.pe.block import Block
@@ -35,32 +38,33 @@ from stages.layer.pe.streams import alternating, flush
 from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
 from stages.layer.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
 from stages.layer.routes.leaving import instructions_of
-from stages.layer.texts.graph import InTurn, Outgoing
+from stages.layer.texts.graph import Departure, InTurn, Outgoing
 from stages.poly.bind import index_names
 from stages.poly.expression import Number, Operation, Value, all_of, compared, operations
 
 
-class Gatherer:
-    """Writes the functions that send one gathered departure."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gather:
+    """A gathered departure of a program.
 
-    def __init__(self, program: Program, name: str, then: str) -> None:
-        """Take the departure, and the task that comes after it."""
-        self.program, self.name = program, name
-        self.departure = program.model.graph.departures[name]
-        self.in_turn = in_turn_of(self.departure)
-        self.chain = program.model.pes(name, "chain").intersect(program.pes)
-        self.own = program.pes_of(program.model.known(f"send_{name}")).intersect(program.pes)
-        self.forwarding = {
-            part: isl.PwAff(count).pos_set().intersect(self.chain)
-            for part, count in self._others.items()
-        }
-        self.row = program.naming.of(f"{name}_row")
-        self.left = program.naming.of(f"{name}_left")
-        self.end = then
-        self.sent = program.naming.of(f"sent_{name}")
-        self.then: Value = Task(then if self.is_whole else self.sent)
-        self.then = Nothing() if self.is_early else self.then
-        self.transfer = self._configure()
+    Of the program's PEs, those of the `chain` send some of it, `own` elements of their own, and
+    those in `forwarding` what comes from farther in, before their own elements or `after`. The
+    task `end` comes when all has left. `transfer` sends the own elements of a row.
+    """
+
+    program: Program
+    name: str
+    departure: Departure
+    chain: isl.Set
+    own: isl.Set
+    forwarding: Mapping[str, isl.Set]
+    transfer: Transfer
+    end: str
+
+    @property
+    def in_turn(self) -> InTurn:
+        """How it is sent in turn."""
+        return in_turn_of(self.departure)
 
     @property
     def is_early(self) -> bool:
@@ -73,32 +77,21 @@ class Gatherer:
         return not self.in_turn.rows
 
     @property
-    def _others(self) -> dict[str, str]:
-        """Elements of a row that are not a PE's own, as isl texts."""
-        return {"before": self.in_turn.before, "after": self.in_turn.after}
+    def row(self) -> str:
+        """The field that counts the rows that were sent."""
+        return self.program.naming.of(f"{self.name}_row")
 
-    def _configure(self) -> Transfer:
-        """Configure the instructions; return the one that sends own elements."""
-        task = f"send_{self.name}"
-        slots = 0 if self.is_whole else self._ahead()
-        count, slot = self.in_turn.own, Field(self.row)
-        transfer = Transfer(self.program, task, count=count, slots=slots, slot=slot)
-        transfer.configure("COPY", ALONE, self.own)
-        for part, pes in self.forwarding.items():
-            if not pes.is_empty():
-                vector = self.program.naming.of(f"{part}_{self.name}")
-                configure_forward(self.program, vector, transfer.type, self._others[part], pes)
-        return transfer
+    @property
+    def sent(self) -> str:
+        """The task that comes when a row has left."""
+        return self.program.naming.of(f"sent_{self.name}")
 
-    def _ahead(self) -> int:
-        """Return how many rows may be under way: with too many instructions no task starts."""
-        graph, profile = self.program.model.graph, self.program.profile
-        streams = sum(not a.sparse for a in graph.arrivals.values())
-        gathers = [d for d in graph.departures.values() if d.by == "gather"]
-        streams += len(graph.departures) - len(gathers)
-        free = (profile.instruction_queue - 1 - streams) // len(gathers)
-        in_turn = [d.in_turn for d in self.program.model.graph.departures.values() if d.in_turn]
-        return max(1, free // max(map(instructions_of, in_turn)))
+    @property
+    def then(self) -> Value:
+        """What comes when a row has left, if anything does."""
+        if self.is_early:
+            return Nothing()
+        return Task(self.end if self.is_whole else self.sent)
 
     def write(self, body: Body) -> None:
         """Write the task that sends, and those that go on with it."""
@@ -112,14 +105,18 @@ class Gatherer:
             self._end_rows(body)
             return
         rows = Operation("*", tuple(value(n, self.chain) for n in self.in_turn.rows))
-        left = Field(self.left)
-        self.program.hold(self.left)
+        left = self._left
+        self.program.hold(left.name)
         self._write_sent()
         body.block.add(Assign(Field(self.row), Number(0)), Assign(left, rows))
-        ahead = compared(COUNT, "<", self._ahead())
+        ahead = compared(COUNT, "<", _most_rows(self.program))
         tests = all_of([ahead, compared(left, ">", COUNT)])
         row = Call(self.program.task(f"row_{self.name}"))
         body.block.nest(For(COUNT, Number(0), tests), loop=1).add(row)
+
+    @property
+    def _left(self) -> Field:
+        return Field(self.program.naming.of(f"{self.name}_left"))
 
     def _colours(self) -> dict[str, Value]:
         is_sent_back = self.departure.out is not None
@@ -161,11 +158,11 @@ class Gatherer:
 
     def _write_sent(self) -> None:
         """Write the task that goes on once a row has left."""
-        left, row = Field(self.left), self.program.naming.of(f"row_{self.name}")
+        left, row = self._left, self.program.naming.of(f"row_{self.name}")
         body = Body(name=self.sent, comment=f"A row of {self.departure.tensor} has left.")
         body.block.charge(scalar=2)
         body.block.add(Decrease(left))
-        more = compared(left, ">=", self._ahead())
+        more = compared(left, ">=", _most_rows(self.program))
         body.block.nest(If(more)).add(Call(Task(row)))
         last = compared(left, "==", 0)
         body.block.nest(If(last)).add(Call(Task(self.end)))
@@ -191,6 +188,47 @@ class Gatherer:
         if not pes.is_empty():
             vector = Address(Field(self.program.naming.of(f"{part}_{self.name}")))
             block.when(holds(pes, self.chain)).add(Pass(vector, OUT, IN, then))
+
+
+def gather_of(program: Program, name: str, then: str) -> Gather:
+    """Return a gathered departure, with its instructions configured in main.
+
+    Memory is declared as instructions are configured: that of the own elements comes first.
+    """
+    departure = program.model.graph.departures[name]
+    in_turn = in_turn_of(departure)
+    chain = program.model.pes(name, "chain").intersect(program.pes)
+    own = program.pes_of(program.model.known(f"send_{name}")).intersect(program.pes)
+    others = {"before": in_turn.before, "after": in_turn.after}
+    forwarding = {n: isl.PwAff(size).pos_set().intersect(chain) for n, size in others.items()}
+    transfer = _own_elements(program, name, in_turn)
+    transfer.configure("COPY", ALONE, own)
+    for part, pes in forwarding.items():
+        if not pes.is_empty():
+            vector = program.naming.of(f"{part}_{name}")
+            configure_forward(program, vector, transfer.type, others[part], pes)
+    return Gather(
+        program=program, name=name, departure=departure, chain=chain, own=own,
+        forwarding=forwarding, transfer=transfer, end=then,
+    )
+
+
+def _own_elements(program: Program, name: str, in_turn: InTurn) -> Transfer:
+    """Return the instruction that sends the own elements of a row."""
+    slots = _most_rows(program) if in_turn.rows else 0
+    slot = Field(program.naming.of(f"{name}_row"))
+    return Transfer(program, f"send_{name}", count=in_turn.own, slots=slots, slot=slot)
+
+
+def _most_rows(program: Program) -> int:
+    """Return how many rows may be under way: with too many instructions no task starts."""
+    graph, profile = program.model.graph, program.profile
+    streams = sum(not a.sparse for a in graph.arrivals.values())
+    gathers = [d for d in graph.departures.values() if d.by == "gather"]
+    streams += len(graph.departures) - len(gathers)
+    free = (profile.instruction_queue - 1 - streams) // len(gathers)
+    in_turn = [d.in_turn for d in graph.departures.values() if d.in_turn]
+    return max(1, free // max(map(instructions_of, in_turn)))
 
 
 def in_turn_of(stream: Outgoing) -> InTurn:
