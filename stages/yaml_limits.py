@@ -24,7 +24,7 @@ class TooLargeError(yaml.MarkedYAMLError):
     """A text says too much, or contains itself: `problem` says which."""
 
 
-def composed(loader: yaml.SafeLoader) -> yaml.Node | None:
+def compose(loader: yaml.SafeLoader) -> yaml.Node | None:
     """Return the node of the only document of a text, None for an empty one.
 
     Raises yaml.YAMLError for a text that is none, TooLargeError for one that says too much.
@@ -82,7 +82,7 @@ def load(text: str) -> object:
         raise TooLargeError(problem=f"nested deeper than {DEEPEST}")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     try:
-        node = composed(loader)
+        node = compose(loader)
         return None if node is None else loader.construct_document(node)
     finally:
         loader.dispose()

@@ -24,7 +24,7 @@ Routes = NDArray[np.uint8]
 """The sides that a link goes on to, as bits: [side][PE]."""
 
 
-def faults(
+def find_faults(
     layout: Layout, grid: Grid, colours: Colours, inlets: Any, outlets: Any
 ) -> list[str]:
     """Return what is wrong with a layout, a sentence each; empty if nothing is.

@@ -16,6 +16,6 @@ class Count:
     points: int
 
 
-def totals(counts: NDArray[np.int64]) -> list[Count]:
+def add_up(counts: NDArray[np.int64]) -> list[Count]:
     """Return the counters of a role from those of its PEs, [PE][counter][calls, points]."""
     return [Count(calls=int(calls), points=int(points)) for calls, points in counts.sum(axis=0)]

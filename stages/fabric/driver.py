@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric import library as engine
-from stages.fabric.check import faults
-from stages.fabric.counts import Count, totals
+from stages.fabric.check import find_faults
+from stages.fabric.counts import Count, add_up
 from stages.fabric.elements import DTYPES
-from stages.fabric.expected import Ports, leaving_ports
+from stages.fabric.expected import Ports, find_leaving_ports
 from stages.fabric.external import Values
-from stages.fabric.gathered import FabricFailure, outputs_of
+from stages.fabric.gathered import FabricFailure, read_outputs
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.loaded import Loaded, load, scatter_inputs
-from stages.fabric.progress import Tell, reported, share_of
-from stages.fabric.resident import residents
+from stages.fabric.progress import Tell, find_share, report_progress
+from stages.fabric.resident import find_residents
 from stages.machine.profile import Profile
 
 __all__ = ["FabricFailure", "FabricRun", "FabricStuck", "run_fabric"]
@@ -89,12 +89,12 @@ def run_fabric(
     """
     values = {name: _several(array) for name, array in arrays.items()}
     _check_arrays(layout, values, invocations)
-    with engine.opened(library) as opened:
+    with engine.open_library(library) as opened:
         loaded = load(opened, layout, values, invocations, shapes or {})
         _check_routes(loaded, layout)
         scatter_inputs(loaded, layout, values)
         outcome = _run(opened, loaded, profile, invocations, cycle_limit, tell)
-        outputs = outputs_of(loaded, layout, invocations, shapes or {})
+        outputs = read_outputs(loaded, layout, invocations, shapes or {})
         return _result(loaded, layout, outcome, outputs)
 
 
@@ -104,7 +104,7 @@ def _several(array: Array | Sequence[Array]) -> Sequence[Array]:
 
 def _check_arrays(layout: Layout, values: Values, invocations: int) -> None:
     arriving = ((entry.tensor, entry.type, invocations) for entry in layout.arrivals.values())
-    resident = ((name, tensor.type, 1) for name, tensor in residents(layout, "in"))
+    resident = ((name, tensor.type, 1) for name, tensor in find_residents(layout, "in"))
     for name, type_, most in (*arriving, *resident):
         dtype = DTYPES[type_]
         if name not in values:
@@ -118,7 +118,7 @@ def _check_arrays(layout: Layout, values: Values, invocations: int) -> None:
 def _check_routes(loaded: Loaded, layout: Layout) -> None:
     """Raise FabricFailure with the first faults of the routes, if they have any."""
     colours, inlets = loaded.colours, loaded.inlets.inlets
-    found = faults(layout, loaded.grid, colours, inlets, loaded.outlets)
+    found = find_faults(layout, loaded.grid, colours, inlets, loaded.outlets)
     if found:
         raise FabricFailure("; ".join(found[:5]))
 
@@ -130,7 +130,7 @@ def _run(
     """Run the engine; the arrays it is given are alive in `loaded` and in local names."""
     stride = np.array([memory.shape[1] for memory in loaded.memory], dtype=np.int64)
     layout = engine.Layout(
-        machine=engine.machine(profile),
+        machine=engine.make_machine(profile),
         width=loaded.grid.width,
         height=loaded.grid.height,
         west=loaded.grid.west,
@@ -142,9 +142,9 @@ def _run(
         outlets=len(loaded.outlets),
         counters=loaded.counters.shape[1],
         cycle_limit=cycle_limit,
-        colour_names=engine.names(loaded.colours.names),
-        programs=engine.pointers([ctypes.addressof(program) for program in loaded.programs]),
-        memory=engine.pointers([memory.ctypes.data for memory in loaded.memory]),
+        colour_names=engine.make_strings(loaded.colours.names),
+        programs=engine.make_pointers([ctypes.addressof(program) for program in loaded.programs]),
+        memory=engine.make_pointers([memory.ctypes.data for memory in loaded.memory]),
         memory_stride=stride.ctypes.data,
         role=loaded.role.ctypes.data,
         position_count=loaded.colours.position_count.ctypes.data,
@@ -168,7 +168,7 @@ def _completed(
     outcome = engine.Outcome()
     entering = int(loaded.inlets.inlets["total"].sum())
     tasks = int((loaded.role >= 0).sum()) * layout.invocations
-    with reported(lambda: share_of(outcome, entering, tasks), tell):
+    with report_progress(lambda: find_share(outcome, entering, tasks), tell):
         status = opened.fabric_run(ctypes.byref(layout), ctypes.byref(outcome))
     if status in (engine.STUCK, engine.OUT_OF_CYCLES):
         raise FabricStuck(outcome.report.decode())
@@ -198,8 +198,8 @@ def _result(
         hops=outcome.hops,
         stalls=outcome.stalls,
         tasks=outcome.tasks,
-        counters={name: totals(each) for name, each in counts.items()},
+        counters={name: add_up(each) for name, each in counts.items()},
         points={name: each[:, :, 1] for name, each in counts.items()},
         memory={name: memory.data + memory.code for name, memory in memories.items()},
-        leaving=leaving_ports(loaded.outlets, loaded.received_kind, loaded.grid),
+        leaving=find_leaving_ports(loaded.outlets, loaded.received_kind, loaded.grid),
     )

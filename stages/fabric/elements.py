@@ -15,8 +15,8 @@ from stages.machine.types import TYPES
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PARAM, bind_domain
 from stages.poly.extents import bounding_box
-from stages.poly.function import function_of
-from stages.poly.quota import TooManyOperations, limited
+from stages.poly.function import find_function
+from stages.poly.quota import TooManyOperations, limit_operations
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -27,7 +27,7 @@ MOST_OPERATIONS = 10_000
 """How many operations isl may spend on making a function simple."""
 
 
-def element_numbers(
+def number_elements(
     relation: isl.Map, coordinates: Sequence[Ints], shape: Sequence[int]
 ) -> tuple[Ints, Bools]:
     """Return the C-order number of the element that `relation` gives at each point, and where.
@@ -61,10 +61,10 @@ def _function(
         raise ValueError(f"{relation} gives a point several elements")
     inside = relation.flatten_domain().intersect_range(_shape_box(relation, shape))
     bound = bind_domain(inside, constants)
-    return function_of(bound), bound.params()
+    return find_function(bound), bound.params()
 
 
-def tensor_shape(elements: isl.Set) -> tuple[int, ...]:
+def find_tensor_shape(elements: isl.Set) -> tuple[int, ...]:
     """Return the smallest shape that holds the elements; 0 in every dimension if there are none.
 
     Raises ValueError if an element has a negative coordinate or there is no bound.
@@ -99,7 +99,7 @@ def _simplified(function: isl.PwAff, domain: isl.Set) -> isl.PwAff | None:
 
     None where isl needs long for that, or makes it rational.
     """
-    with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
         simple = function.gist(domain)
         if all(aff.get_denominator_val().is_one() for _, aff in simple.get_pieces()):
             return simple

@@ -11,8 +11,8 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import DTYPES, Bools, Ints, tensor_shape
-from stages.fabric.external import Points, points_of, port_coordinates
+from stages.fabric.elements import DTYPES, Bools, Ints, find_tensor_shape
+from stages.fabric.external import Points, find_points, find_port_coordinates
 from stages.fabric.grid import SIDES, Grid
 from stages.fabric.layout_yaml import Exit
 from stages.fabric.library import OUTLET
@@ -50,7 +50,7 @@ def read_departure(
     departure: Exit, colours: Sequence[str], shape: tuple[int, ...], grid: Grid
 ) -> Departure:
     """Return what the external PEs of a departure expect of a tensor of this shape."""
-    points, sparse = points_of(departure, shape, grid), departure.sparse
+    points, sparse = find_points(departure, shape, grid), departure.sparse
     outlets = np.zeros(len(points.nodes), dtype=OUTLET)
     outlets["node"], outlets["side"] = points.nodes, SIDES.index(departure.side)
     outlets["colours"] = sum(1 << colours.index(name) for name in departure.colours)
@@ -74,9 +74,9 @@ def _expected_sequences(points: Points, least: int) -> Sequences:
     return Sequences(numbers=numbers.reshape(ports, math.prod(outer), inner), least=least)
 
 
-def departing_shape(departure: Exit) -> tuple[int, ...]:
+def find_departing_shape(departure: Exit) -> tuple[int, ...]:
     """Return the smallest shape that holds the elements of a departure's order."""
-    return tensor_shape(isl.Map(departure.order).domain())
+    return find_tensor_shape(isl.Map(departure.order).domain())
 
 
 def take_departed(
@@ -99,12 +99,12 @@ def take_departed(
     found.reshape(-1)[departure.numbers] = True
 
 
-def leaving_ports(outlets: Array, kinds: Array, grid: Grid) -> Ports:
+def find_leaving_ports(outlets: Array, kinds: Array, grid: Grid) -> Ports:
     """Return the external PEs of outlets for all invocations; `kinds` is what they received."""
     came = np.concatenate([[0], np.cumsum(kinds != 0)])
     wavelets = came[outlets["first"] + outlets["count"]] - came[outlets["first"]]
     nodes, sides = outlets["node"].astype(np.int64), outlets["side"].astype(np.int64)
-    x, y = port_coordinates(nodes, sides, grid)
+    x, y = find_port_coordinates(nodes, sides, grid)
     return Ports(x=x, y=y, wavelets=wavelets)
 
 

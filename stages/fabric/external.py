@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from stages.fabric.elements import (
     Bools,
     Ints,
-    element_numbers,
+    number_elements,
     open_mesh,
 )
 from stages.fabric.grid import SIDES, STEPS, Grid, coordinates
 from stages.fabric.layout_yaml import Entry, Exit
 from stages.fabric.library import INLET
-from stages.fabric.replicated import replicas_of, replicated
+from stages.fabric.replicated import find_replicas, replicate
 from stages.poly.arrays import evaluate_set
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.extents import bounding_box
@@ -87,7 +87,7 @@ def _read_arrival(
     arrival: Entry, colour: int, arrays: Sequence[Array], grid: Grid
 ) -> tuple[Array, NDArray[np.uint32], NDArray[np.uint8]]:
     """Return inlets, payloads and control marks of one arrival; `first` counts from its own 0."""
-    points = points_of(arrival, arrays[0].shape, grid)
+    points = find_points(arrival, arrays[0].shape, grid)
     values = np.stack([_values(array, points) for array in arrays], axis=1)
     inside = np.broadcast_to(points.inside[:, None], values.shape)
     rows = len(points.nodes)
@@ -95,9 +95,9 @@ def _read_arrival(
         sent, control, keep = _sparse(values, inside, points.axes[-1])
     else:
         sent, control, keep = _payloads(values), np.zeros_like(inside), inside
-    replicas = replicas_of(arrival, points.nodes, grid)
+    replicas = find_replicas(arrival, points.nodes, grid)
     if replicas is not None:
-        sent, control, keep = replicated(sent, control, keep, replicas)
+        sent, control, keep = replicate(sent, control, keep, replicas)
     inlets = np.zeros(rows, dtype=INLET)
     inlets["node"], inlets["side"], inlets["colour"] = (
         points.nodes, SIDES.index(arrival.side), colour,
@@ -107,7 +107,7 @@ def _read_arrival(
     return inlets, sent[keep], control[keep].astype(np.uint8)
 
 
-def points_of(stream: Entry | Exit, shape: tuple[int, ...], grid: Grid) -> Points:
+def find_points(stream: Entry | Exit, shape: tuple[int, ...], grid: Grid) -> Points:
     """Return the points at which an arrival of a layout enters, or a departure leaves."""
     order = isl.Map(stream.order)
     box = _index_box(order)
@@ -116,12 +116,12 @@ def points_of(stream: Entry | Exit, shape: tuple[int, ...], grid: Grid) -> Point
     return _points(order, stream.side, shape, box, grid)
 
 
-def external_points(stream: Entry | Exit, points: Points, grid: Grid) -> tuple[Ints, Ints]:
+def find_external_points(stream: Entry | Exit, points: Points, grid: Grid) -> tuple[Ints, Ints]:
     """Return x and y of the external PEs of the points of an arrival or a departure."""
-    return port_coordinates(points.nodes, np.int64(SIDES.index(stream.side)), grid)
+    return find_port_coordinates(points.nodes, np.int64(SIDES.index(stream.side)), grid)
 
 
-def port_coordinates(nodes: Ints, sides: Ints | np.int64, grid: Grid) -> tuple[Ints, Ints]:
+def find_port_coordinates(nodes: Ints, sides: Ints | np.int64, grid: Grid) -> tuple[Ints, Ints]:
     """Return x and y of the external PEs on these sides of PEs of the grid, by number."""
     x, y = coordinates(nodes, grid)
     steps = np.array([STEPS[side] for side in SIDES], dtype=np.int64)[sides]
@@ -190,7 +190,7 @@ def _points(
     nodes, x, y = _ports(order.range().unwrap().domain(), side, grid)
     axes = [np.arange(low, high + 1, dtype=np.int64) for low, high in box]
     mesh = open_mesh([x, *axes])
-    numbers, inside = element_numbers(
+    numbers, inside = number_elements(
         order.reverse(), [mesh[0], y.reshape(mesh[0].shape), *mesh[1:]], shape
     )
     return Points(nodes=nodes, axes=axes, numbers=numbers, inside=inside)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from stages.fabric.elements import DTYPES, Bools
 from stages.fabric.expected import Departure, take_departed
 from stages.fabric.layout_yaml import Layout
-from stages.fabric.loaded import Loaded, shape_of
-from stages.fabric.received import Received, read_received, sequence_fault
-from stages.fabric.resident import gather, residents
+from stages.fabric.loaded import Loaded, find_shape
+from stages.fabric.received import Received, find_sequence_fault, read_received
+from stages.fabric.resident import find_residents, gather
 
 Array = NDArray[Any]
 
@@ -22,7 +22,7 @@ class FabricFailure(Exception):  # noqa: N818
     """A program or the layout asked for what the machine does not have; the text says what."""
 
 
-def outputs_of(
+def read_outputs(
     loaded: Loaded,
     layout: Layout,
     invocations: int,
@@ -33,14 +33,14 @@ def outputs_of(
     departed = _departures(loaded, invocations)
     outputs = {
         name: [
-            _departed(departed, name, dtype, shape_of(layout, name, shapes), i)
+            _departed(departed, name, dtype, find_shape(layout, name, shapes), i)
             for i in range(invocations)
         ]
         for name, dtype in leaving.items()
     }
-    resident = {name: DTYPES[t.type] for name, t in residents(layout, "out")}
+    resident = {name: DTYPES[t.type] for name, t in find_residents(layout, "out")}
     for name, dtype in resident.items():
-        outputs[name] = [_gathered(loaded, layout, name, dtype, shape_of(layout, name, shapes))]
+        outputs[name] = [_gathered(loaded, layout, name, dtype, find_shape(layout, name, shapes))]
     return outputs
 
 
@@ -64,7 +64,7 @@ def _received(
         return received
     kinds = loaded.received_kind[here]
     got = read_received(sequences, outlets, received, kinds, invocations)
-    wrong = sequence_fault(sequences, got, outlets["node"], loaded.grid)
+    wrong = find_sequence_fault(sequences, got, outlets["node"], loaded.grid)
     if wrong:
         raise FabricFailure(wrong)
     return got

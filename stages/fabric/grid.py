@@ -15,7 +15,7 @@ from stages.fabric.library import MAX_POSITIONS
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set
 from stages.poly.extents import bounding_box
-from stages.poly.function import function_of
+from stages.poly.function import find_function
 
 SIDES = ("N", "E", "S", "W", "ramp")
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0), "ramp": (0, 0)}
@@ -116,7 +116,7 @@ def read_colours(colours: Mapping[str, Colour], grid: Grid) -> Colours:
 
 def _set_filter(filters: NDArray[np.int32], text: str, grid: Grid) -> None:
     """Set least and greatest index where `{ PE[x, y] -> [least, greatest] }` is defined."""
-    interval = function_of(bind_domain(isl.Map(text), PE_NAMES))
+    interval = find_function(bind_domain(isl.Map(text), PE_NAMES))
     x, y = coordinates(np.arange(grid.size, dtype=np.int64), grid)
     for position in range(2):
         bound = interval.get_pw_aff(position)

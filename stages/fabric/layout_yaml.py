@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from stages.diagnose import Source
-from stages.mapping.explained import explained
+from stages.mapping.explained import explain
 from stages.mapping.record_reader import read_record
 from stages.mapping.records import Key, as_data
 from stages.mapping.yaml_text import write_document
@@ -116,6 +116,6 @@ def read_layout(source: Source) -> Layout:
     return read_record(source, Layout)
 
 
-def layout_text(layout: Layout) -> str:
+def write_layout(layout: Layout) -> str:
     """Return the text of a layout, and at its head what the keys are that occur."""
-    return write_document(explained(TITLE, layout), as_data(layout))
+    return write_document(explain(TITLE, layout), as_data(layout))

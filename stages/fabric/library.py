@@ -90,7 +90,7 @@ class Outcome(Structure):
     ]
 
 
-def machine(profile: Profile) -> Machine:
+def make_machine(profile: Profile) -> Machine:
     """Return the profile's figures as the engine takes them."""
     return Machine(
         loop=profile.loop,
@@ -110,7 +110,7 @@ def machine(profile: Profile) -> Machine:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[ctypes.CDLL]:
+def open_library(path: Path) -> Iterator[ctypes.CDLL]:
     """Load a library for as long as the block runs, so that it may be built again afterwards."""
     import _ctypes
 
@@ -125,7 +125,7 @@ def opened(path: Path) -> Iterator[ctypes.CDLL]:
         _ctypes.dlclose(library._handle)
 
 
-def programs(library: ctypes.CDLL, roles: Sequence[str]) -> list[Program]:
+def find_programs(library: ctypes.CDLL, roles: Sequence[str]) -> list[Program]:
     """Return `program_<role>` of each role. Raises ValueError if the library lacks one."""
     try:
         return [Program.in_dll(library, f"program_{role}") for role in roles]
@@ -133,17 +133,17 @@ def programs(library: ctypes.CDLL, roles: Sequence[str]) -> list[Program]:
         raise ValueError(f"the library lacks a program: {error}") from error
 
 
-def pointers(addresses: Sequence[int]) -> Any:
+def make_pointers(addresses: Sequence[int]) -> Any:
     """Return a C array of pointers."""
     return (c_void_p * max(1, len(addresses)))(*addresses)
 
 
-def names(texts: Sequence[str]) -> Any:
+def make_strings(texts: Sequence[str]) -> Any:
     """Return a C array of strings."""
     return (c_char_p * max(1, len(texts)))(*(text.encode() for text in texts))
 
 
-def aligned_zeros(size: int) -> NDArray[np.uint8]:
+def make_aligned_zeros(size: int) -> NDArray[np.uint8]:
     """Return `size` zero bytes that begin at a multiple of 64."""
     raw = np.zeros(size + 64, dtype=np.uint8)
     skip = -raw.ctypes.data % 64

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric import library as engine
-from stages.fabric.expected import Departure, departing_shape, read_departure
+from stages.fabric.expected import Departure, find_departing_shape, read_departure
 from stages.fabric.external import Inlets, Values, read_arrivals
 from stages.fabric.grid import Colours, Grid, read_colours, read_grid, read_roles
 from stages.fabric.layout_yaml import Layout
-from stages.fabric.resident import resident_shape, residents, scatter
+from stages.fabric.resident import find_resident_shape, find_residents, scatter
 
 Array = NDArray[Any]
 
@@ -50,10 +50,10 @@ def load(
     grid = read_grid(layout.grid)
     roles = tuple(layout.roles)
     role = read_roles(layout.roles, grid)
-    programs = engine.programs(opened, roles)
+    programs = engine.find_programs(opened, roles)
     colours = read_colours(layout.colours, grid)
     departures = [
-        read_departure(each, colours.names, shape_of(layout, each.tensor, shapes), grid)
+        read_departure(each, colours.names, find_shape(layout, each.tensor, shapes), grid)
         for each in layout.departures.values()
     ]
     outlets = _outlets(departures, invocations)
@@ -78,7 +78,7 @@ def load(
 def _memory(program: engine.Program, count: int) -> Array:
     """Return zeroed memories [PE of the role][byte], each beginning at a multiple of 16."""
     stride = max(1, -(-program.memory // 16)) * 16
-    return engine.aligned_zeros(count * stride).reshape(count, stride)
+    return engine.make_aligned_zeros(count * stride).reshape(count, stride)
 
 
 def _outlets(departures: Sequence[Departure], invocations: int) -> Array:
@@ -92,15 +92,15 @@ def _outlets(departures: Sequence[Departure], invocations: int) -> Array:
     return outlets
 
 
-def shape_of(
+def find_shape(
     layout: Layout, tensor: str, shapes: Mapping[str, tuple[int, ...]]
 ) -> tuple[int, ...]:
     """Return the stated shape of an output, or the smallest that holds what the layout names."""
     if tensor in shapes:
         return tuple(shapes[tensor])
     named = [
-        *(departing_shape(d) for d in layout.departures.values() if d.tensor == tensor),
-        *(resident_shape(t) for name, t in residents(layout, "out") if name == tensor),
+        *(find_departing_shape(d) for d in layout.departures.values() if d.tensor == tensor),
+        *(find_resident_shape(t) for name, t in find_residents(layout, "out") if name == tensor),
     ]
     return tuple(max(extents) for extents in zip(*named, strict=True))
 

@@ -15,7 +15,7 @@ INTERVAL = 0.2
 """Seconds from one time to the next, the first one included."""
 
 
-def share_of(outcome: Outcome, entering: int, tasks: int) -> float:
+def find_share(outcome: Outcome, entering: int, tasks: int) -> float:
     """Return how much of a run is done: of the wavelets that ports have to send, those they sent.
 
     Where nothing enters, of the least number of tasks, one for each PE and invocation, those that
@@ -26,7 +26,7 @@ def share_of(outcome: Outcome, entering: int, tasks: int) -> float:
 
 
 @contextmanager
-def reported(share: Callable[[], float], tell: Tell | None) -> Iterator[None]:
+def report_progress(share: Callable[[], float], tell: Tell | None) -> Iterator[None]:
     """Tell from time to time, for as long as the block runs, how much is done; nobody if None."""
     done = threading.Event()
     thread = threading.Thread(target=_report, args=(share, tell, done), daemon=True)

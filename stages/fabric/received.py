@@ -66,7 +66,7 @@ def read_received(
     )
 
 
-def sequence_fault(sequences: Sequences, got: Received, nodes: Ints, grid: Grid) -> str:
+def find_sequence_fault(sequences: Sequences, got: Received, nodes: Ints, grid: Grid) -> str:
     """Return what is wrong with what came to the ports beside `nodes`; "" if all is well.
 
     Every index is one of an element in its sequence, and above the one before it.

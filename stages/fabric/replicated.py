@@ -18,7 +18,7 @@ from stages.fabric.grid import Grid, coordinates, members
 from stages.fabric.layout_yaml import Entry
 from stages.poly.arrays import evaluate_pw_aff
 from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.function import function_of
+from stages.poly.function import find_function
 
 ADVANCE, TURN = 1, 2
 """Bits of a control wavelet: `enum control` of engine.h."""
@@ -29,7 +29,7 @@ ABSENT, NOTHING = -1, 0
 Array = NDArray[Any]
 
 
-def replicas_of(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
+def find_replicas(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
     """Return what follows each replica from the ports beside `nodes`: an array [port][replica][2].
 
     These are the bits of up to two control wavelets. None if one stream is for all.
@@ -48,7 +48,7 @@ def replicas_of(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
     return _by_port(port, ends, len(nodes))
 
 
-def replicated(
+def replicate(
     sent: NDArray[np.uint32], control: Bools, keep: Bools, ends: Ints
 ) -> tuple[NDArray[np.uint32], Bools, Bools]:
     """Return payloads, control marks and what is sent, so many times in each invocation.
@@ -93,7 +93,7 @@ def _to_adapters(arrival: Entry, along: str, lanes: Ints, grid: Grid, across: bo
 def _adapters(along: str, lanes: Ints, grid: Grid, across: bool) -> tuple[Ints, Ints]:
     """Return the lanes of the adapters { adapter -> port }, and which of the ports each has."""
     x, y = coordinates(np.arange(grid.size, dtype=np.int64), grid)
-    towards = function_of(bind_domain(isl.Map(along), PE_NAMES))
+    towards = find_function(bind_domain(isl.Map(along), PE_NAMES))
     at = towards.get_pw_aff(0 if across else 1)
     value, defined = evaluate_pw_aff(at, dict(zip(PE_NAMES, (x, y), strict=True)))
     here = np.flatnonzero(defined)

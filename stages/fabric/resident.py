@@ -10,7 +10,14 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import DTYPES, Bools, Ints, element_numbers, open_mesh, tensor_shape
+from stages.fabric.elements import (
+    DTYPES,
+    Bools,
+    Ints,
+    find_tensor_shape,
+    number_elements,
+    open_mesh,
+)
 from stages.fabric.grid import Grid, coordinates
 from stages.fabric.layout_yaml import Layout, LocalTensor
 
@@ -42,7 +49,7 @@ def gather(
         marks[at] = True
 
 
-def residents(layout: Layout, transfer: str) -> list[tuple[str, LocalTensor]]:
+def find_residents(layout: Layout, transfer: str) -> list[tuple[str, LocalTensor]]:
     """Return what all roles hold that is put into memory (in), or read from it (out).
 
     Each with the name of the global tensor.
@@ -55,9 +62,9 @@ def residents(layout: Layout, transfer: str) -> list[tuple[str, LocalTensor]]:
     ]
 
 
-def resident_shape(tensor: LocalTensor) -> tuple[int, ...]:
+def find_resident_shape(tensor: LocalTensor) -> tuple[int, ...]:
     """Return the smallest shape that holds what the layout's map names."""
-    return tensor_shape(_stored(tensor).range())
+    return find_tensor_shape(_stored(tensor).range())
 
 
 def _stored(tensor: LocalTensor) -> isl.Map:
@@ -78,7 +85,7 @@ def _parts(
         part = slice(first, first + step)
         mesh = open_mesh([pes[part], *axes])
         points = [*coordinates(mesh[0], grid), *mesh[1:]]
-        yield local[part], *element_numbers(relation, points, shape)
+        yield local[part], *number_elements(relation, points, shape)
 
 
 def _local_tensors(memory: Array, tensor: LocalTensor) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints
-from stages.fabric.external import Points, external_points, points_of
+from stages.fabric.external import Points, find_external_points, find_points
 from stages.fabric.grid import Grid
 from stages.fabric.layout_yaml import Entry
 
@@ -39,20 +39,20 @@ class Times:
     ends: Ints | None
 
 
-def times_of(
+def find_times(
     arrival: Entry, arrays: Sequence[Array], invocations: int, grid: Grid
 ) -> Times:
     """Return when the elements of an arrival of a layout come in the last invocation.
 
     `arrays` has the tensor of each invocation, or the one that comes in all of them.
     """
-    points = points_of(arrival, arrays[0].shape, grid)
+    points = find_points(arrival, arrays[0].shape, grid)
     sent = [_sent(arrival, array, points) for array in arrays]
     each = [_wavelets(here, arrival.sparse) for here in sent]
     total = [here.sum(axis=1, dtype=np.int64) for here in each]
     earlier = sum(total) * (invocations // len(arrays)) - total[-1]
     before = np.cumsum(each[-1], axis=1) - each[-1] + earlier[:, None]
-    x, y = external_points(arrival, points, grid)
+    x, y = find_external_points(arrival, points, grid)
     inner = points.inside.shape[-1]
     cycle = before.reshape(*points.inside.shape[:-1], -1)
     ends = cycle[..., -1] if arrival.sparse else None

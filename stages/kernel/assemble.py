@@ -17,12 +17,12 @@ import typing
 import numpy as np
 
 from stages.kernel.parts.evaluation import evaluate
-from stages.kernel.parts.input_values import kernel_values
-from stages.kernel.parts.pasting import placed_tiles, where
-from stages.mapping.kernel_yaml import Kernel, kernel_of
-from stages.reference.data import origins
-from stages.reference.whole import is_near, is_same, largest_error, parts_of
-from stages.volumes.domains import domains_by_name
+from stages.kernel.parts.input_values import make_kernel_values
+from stages.kernel.parts.pasting import list_placed_tiles, where
+from stages.mapping.kernel_yaml import Kernel, load_kernel
+from stages.reference.data import find_origins
+from stages.reference.whole import describe_parts, find_largest_error, is_near, is_same
+from stages.volumes.domains import make_domains
 from stages.volumes.operation import Program, read_program
 
 if typing.TYPE_CHECKING:
@@ -49,12 +49,12 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     program = read_program(inputs.yaml("operations.yaml"))
     (output,) = program.outputs
     volumes = inputs.objects("volumes.isl")["volumes"]
-    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
-    values = kernel_values(program, domains_by_name(volumes), kernel, inputs.arrays())
+    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
+    values = make_kernel_values(program, make_domains(volumes), kernel, inputs.arrays())
     expected = evaluate(program, volumes, values)[output]
     regions, parts, texts = inputs.yaml("tiles.yaml"), {}, {}
     given = np.zeros(expected.shape, expected.dtype)
-    for tile in placed_tiles(regions):
+    for tile in list_placed_tiles(regions):
         value = tile.region.get("constant")
         if value is None:
             part = inputs.part(tile.name)
@@ -64,7 +64,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         if "output" in tile.region:
             given[where(tile.region["output"], tile.index)] = value
     results = {
-        "parts": parts_of(parts, texts),
+        "parts": describe_parts(parts, texts),
         "one_after_another": {
             v: sum(found["cycles"][v] for found in parts.values()) for v in ("simd", "loops")
         },
@@ -83,7 +83,7 @@ def _origins(
     """Return where the values of each input are from, of which there are some `files`."""
     names = [each.name for each in program.operations if each.kind == "input"]
     given = {name: values[name] for name in names}
-    return origins(kernel.data, given, files)
+    return find_origins(kernel.data, given, files)
 
 
 def _check(given: Array, expected: Array, parts: Description) -> Description:
@@ -94,7 +94,7 @@ def _check(given: Array, expected: Array, parts: Description) -> Description:
     """
     exact = all(check["exact"] for each in parts.values() for check in each["check"].values())
     right = all(check["right"] for each in parts.values() for check in each["check"].values())
-    error = largest_error(given, expected)
+    error = find_largest_error(given, expected)
     near = is_same(given, expected) if exact else is_near(given, expected, SLACK)
     return {"exact": exact, "right": right and near, "max_abs_error": error}
 

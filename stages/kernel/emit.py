@@ -14,11 +14,11 @@ import typing
 
 import numpy as np
 
-from stages.kernel.parts.input_values import kernel_values
-from stages.kernel.parts.pasting import placed_tiles, where
-from stages.mapping.kernel_yaml import kernel_of
+from stages.kernel.parts.input_values import make_kernel_values
+from stages.kernel.parts.pasting import list_placed_tiles, where
+from stages.mapping.kernel_yaml import load_kernel
 from stages.mapping.machine import read_machine
-from stages.volumes.domains import domains_by_name
+from stages.volumes.domains import make_domains
 from stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
@@ -33,13 +33,13 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
     Raises UserError for a machine that is none, UserErrors for inputs of the kernel that are none.
     """
-    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
+    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
     read_machine(kernel, inputs.further_path)
     program = read_program(inputs.yaml("operations.yaml"))
-    volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
-    values = kernel_values(program, volumes, kernel, inputs.arrays())
+    volumes = make_domains(inputs.objects("volumes.isl")["volumes"])
+    values = make_kernel_values(program, volumes, kernel, inputs.arrays())
     written: dict[str, str | bytes] = {}
-    for tile in placed_tiles(inputs.yaml("tiles.yaml")):
+    for tile in list_placed_tiles(inputs.yaml("tiles.yaml")):
         if "constant" in tile.region:
             continue
         folder = f"build/parts/{tile.name}"

@@ -17,14 +17,14 @@ from collections.abc import Mapping
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.kernel.parts.partitioning import Partition, needed, partition
+from stages.kernel.parts.partitioning import Partition, find_needed, partition
 from stages.lair.names import did_you_mean
 from stages.machine.types import TYPES
-from stages.mapping.kernel_yaml import kernel_of
+from stages.mapping.kernel_yaml import load_kernel
 from stages.mapping.yaml_text import write_document
-from stages.poly.pieces import union_of_sets
+from stages.poly.pieces import unite_sets
 from stages.poly.text import write_objects
-from stages.volumes.domains import domains_by_name
+from stages.volumes.domains import make_domains
 from stages.volumes.operation import Program, program_data, read_program
 
 if typing.TYPE_CHECKING:
@@ -43,10 +43,10 @@ result."""
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return partitions.isl and partitions.yaml. Raises UserError where there are no such parts."""
-    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
+    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
     try:
         program = read_program(inputs.yaml("operations.yaml"))
-        volumes = domains_by_name(inputs.objects("volumes.isl")["volumes"])
+        volumes = make_domains(inputs.objects("volumes.isl")["volumes"])
         return _texts(kernel, program, volumes, inputs.objects("program.isl")["program"])
     except UserError as error:
         raise UserError(error.message, error.span or kernel.asked, error.hint) from None
@@ -59,7 +59,7 @@ def _texts(
     check_result(program, volumes)
     facts = _facts(program, needs, kernel)
     done = partition(program, volumes, list(facts.values()))
-    parts = union_of_sets(box for every in done.parts.values() for box in every.values())
+    parts = unite_sets(box for every in done.parts.values() for box in every.values())
     named = {f"needs_{name}": found for name, found in facts.items()}
     return {
         "partitions.isl": write_objects(HEADER, {**named, "parts": parts}),
@@ -85,7 +85,7 @@ def check_result(program: Program, volumes: Mapping[str, isl.Set]) -> None:
 
 
 def _check_types(program: Program) -> None:
-    for operation in needed(program):
+    for operation in find_needed(program):
         for name in operation.volumes:
             if program.types[name] not in TYPES:
                 message = f"{name} on line {operation.line} is of the type {program.types[name]}"
@@ -101,7 +101,7 @@ def _facts(
         if name not in program.inputs:
             hint = did_you_mean(name, program.inputs, "inputs")
             raise UserError(f"{name} is no input of the kernel", kernel.span("facts", at), hint)
-        wanted = domains_by_name(found.range()).get(name, isl.Set("{ [] : false }"))
+        wanted = make_domains(found.range()).get(name, isl.Set("{ [] : false }"))
         reached = found.intersect_range(isl.UnionSet.from_set(wanted)).domain().coalesce()
         if not reached.is_empty():
             facts[name] = isl.Set.from_union_set(reached)

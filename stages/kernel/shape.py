@@ -16,12 +16,12 @@ import islpy as isl
 
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.names import did_you_mean
-from stages.mapping.kernel_yaml import Kernel, kernel_of
-from stages.poly.pieces import example_of, union_of_sets
+from stages.mapping.kernel_yaml import Kernel, load_kernel
+from stages.poly.pieces import find_example, unite_sets
 from stages.poly.text import write_objects
 from stages.volumes.choice import choose
-from stages.volumes.domains import HEADER, domain_of
-from stages.volumes.elements import reads_of
+from stages.volumes.domains import HEADER, make_domain
+from stages.volumes.elements import list_reads
 from stages.volumes.operation import Program, read_program, write_program
 from stages.volumes.sizes import Claim, solve
 
@@ -35,15 +35,15 @@ WRITES = ("volumes.isl", "operations.yaml")
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return volumes.isl and operations.yaml. Raises UserError or UserErrors."""
-    from stages.kernel.mlir.draft import plain_name
+    from stages.kernel.mlir.draft import make_plain_name
     from stages.kernel.mlir.text import parse_text
     from stages.kernel.mlir.translate import translate
 
-    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
+    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
     text = parse_text(_source(inputs, kernel))
     draft, returned = translate(text)
     sizes = solve(draft.symbols, [*draft.claims, *_given(draft, kernel)])
-    name = plain_name(text.function.sym_name.data)
+    name = make_plain_name(text.function.sym_name.data)
     program = read_program(draft.described(sizes, name, returned))
     program = choose(program, kernel.outputs, kernel.inputs, kernel.span)
     if not program.outputs:
@@ -51,7 +51,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         raise UserError(f"{program.name} returns nothing", text.span(text.function), hint)
     used = {name: draft.shape(name, sizes) for name in program.types}
     symbols = [name for name in draft.symbols if name not in sizes.values]
-    volumes = union_of_sets(domain_of(name, shape, symbols) for name, shape in used.items())
+    volumes = unite_sets(make_domain(name, shape, symbols) for name, shape in used.items())
     errors = list(_outside(program, volumes, sizes.context, draft.spans))
     if errors:
         raise UserErrors(errors)
@@ -90,11 +90,11 @@ def _outside(
 ) -> typing.Iterator[UserError]:
     """Yield an error for every operation that reads elements which its operand has not."""
     for operation in program.operations:
-        for read in reads_of(operation):
+        for read in list_reads(operation):
             elements = isl.UnionSet.from_set(read.range().intersect_params(context))
             beyond = elements.subtract(volumes)
             if not beyond.is_empty():
                 volume = read.get_tuple_name(isl.dim_type.out)
-                message = f"{operation.name} reads {example_of(beyond)}, beyond {volume}"
+                message = f"{operation.name} reads {find_example(beyond)}, beyond {volume}"
                 yield UserError(message, spans[operation.name], "indices lie inside operands")
 

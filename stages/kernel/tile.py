@@ -18,16 +18,16 @@ import typing
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.kernel.parts.cutting import regions
+from stages.kernel.parts.cutting import list_regions
 from stages.kernel.parts.entries import MOST_TILES, Entries, TooManyTilesError
 from stages.kernel.parts.matching import NoSliceError
-from stages.kernel.parts.summing import summed_ranks
+from stages.kernel.parts.summing import find_summed_ranks
 from stages.lair.names import did_you_mean
-from stages.mapping.kernel_yaml import kernel_of
+from stages.mapping.kernel_yaml import load_kernel
 from stages.mapping.yaml_text import write_document
-from stages.poly.extents import shape_of
+from stages.poly.extents import find_shape
 from stages.poly.text import write_objects
-from stages.volumes.domains import domains_by_name
+from stages.volumes.domains import make_domains
 from stages.volumes.operation import Program, read_program
 
 if typing.TYPE_CHECKING:
@@ -47,13 +47,13 @@ Without `output`, a tile is a partial result that another takes. constant: of al
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tiles.isl and tiles.yaml. Raises UserError where tiles are no slices."""
     data = inputs.yaml("partitions.yaml")
-    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
+    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
     program, names = read_program(data), data["of"]
-    boxes = domains_by_name(inputs.objects("partitions.isl")["parts"])
+    boxes = make_domains(inputs.objects("partitions.isl")["parts"])
     entries = Entries(program, names, _machine(kernel))
     for part in program.outputs:
         sizes, sums = _sizes(program, boxes[part], names[part], kernel)
-        every = list(regions(boxes[part], sizes))
+        every = list(list_regions(boxes[part], sizes))
         for n, region in enumerate(every):
             try:
                 entries.add(f"{part}_{n}" if len(every) > 1 else part, region, part, sums)
@@ -76,10 +76,10 @@ def _sizes(
         if name != volume:
             hint = did_you_mean(name, [volume], "results")
             raise UserError(f"{name} is no result", kernel.key_span("tiles", name), hint)
-    whole = [*shape_of(box)]
+    whole = [*find_shape(box)]
     sizes = kernel.tiles.get(volume, whole)
     more = len(sizes) - rank
-    ranks = summed_ranks(program)
+    ranks = find_summed_ranks(program)
     if more < 0 or (more and more not in ranks):
         span = kernel.span("tiles", volume)
         hint = f"one for each of its {rank} dimensions"

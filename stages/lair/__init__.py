@@ -1,6 +1,6 @@
 """LAIR: grammar, tree, checks."""
 
-from stages.lair.expressions import FUNCTIONS, expression_text, is_zero_at
+from stages.lair.expressions import FUNCTIONS, is_zero_at, write_expression
 from stages.lair.grammar import parse_expression, parse_lair
 from stages.lair.layer import Layer, Statement, Tensor
 from stages.lair.specialise import specialise
@@ -13,9 +13,9 @@ __all__ = [
     "Layer",
     "Statement",
     "Tensor",
-    "expression_text",
     "is_zero_at",
     "parse_expression",
     "parse_lair",
     "specialise",
+    "write_expression",
 ]

@@ -36,7 +36,7 @@ def _mentions(expr: Expr, variables: Collection[str]) -> bool:
     return any(isinstance(part, Reference) and part.name in variables for part in walk(expr))
 
 
-def affine_of(expr: Expr, constants: Mapping[str, int]) -> Affine:
+def find_affine(expr: Expr, constants: Mapping[str, int]) -> Affine:
     """Return the affine form of an expression that `find_non_affine` found nothing wrong with.
 
     Names without a constant are iterators, in the order of their first appearance.
@@ -49,9 +49,9 @@ def affine_of(expr: Expr, constants: Mapping[str, int]) -> Affine:
         case Reference():
             return Affine(coefficients=((expr.name, 1),), constant=0)
         case Unary():
-            return _scale(affine_of(expr.operand, constants), -1)
+            return _scale(find_affine(expr.operand, constants), -1)
         case Binary():
-            left, right = affine_of(expr.left, constants), affine_of(expr.right, constants)
+            left, right = find_affine(expr.left, constants), find_affine(expr.right, constants)
             return _combine(expr.op, left, right)
     raise AssertionError(f"not affine: {expr}")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from stages.diagnose import Span, UserError
-from stages.lair.affine import affine_of
+from stages.lair.affine import find_affine
 from stages.lair.names import did_you_mean
 from stages.lair.tree import Expr, File, Graph, Node, NodeCall, Reference
 
@@ -49,10 +49,10 @@ class Binding:
     def read(self, tensor: str) -> str:
         """Return the tensor of the layer that the node reads for one of its own."""
         back = self.delays.get(tensor)
-        return self.tensors[tensor] if back is None else delayed_name(self.tensors[tensor], back)
+        return self.tensors[tensor] if back is None else name_delayed(self.tensors[tensor], back)
 
 
-def delayed_name(tensor: str, back: int) -> str:
+def name_delayed(tensor: str, back: int) -> str:
     """Return the name of what a tensor was some invocations ago."""
     return f"{tensor}_delay{back}"
 
@@ -95,7 +95,7 @@ def _bind_call(
 def _call_sizes(call: NodeCall, node: Node, outer: Mapping[str, int]) -> dict[str, int]:
     """Return the value of every size parameter of the node: given, else its default."""
     values = {p.name: p.default for p in node.size_params if p.default is not None}
-    given = [affine_of(size, outer).constant for size in call.sizes]
+    given = [find_affine(size, outer).constant for size in call.sizes]
     return values | dict(zip((p.name for p in node.size_params), given, strict=False))
 
 
@@ -133,7 +133,7 @@ def check_delays(
             yield UserError(f"no node reads {edge}", spans[edge], hint)
 
 
-def in_order(bindings: list[Binding]) -> list[Binding]:
+def sort_bindings(bindings: list[Binding]) -> list[Binding]:
     """Return the bindings so that each comes after those that define what it reads.
 
     Raises UserError where some wait for each other.

@@ -40,7 +40,7 @@ FINITE_AT_ZERO = frozenset({"exp", "sqrt"})
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
 
 
-def expression_text(expr: Expr) -> str:
+def write_expression(expr: Expr) -> str:
     """Return the text of an expression, tensors without their indices, as few parentheses as
     keep its order of evaluation: `parse_expression` gives an equal expression back.
     """
@@ -54,7 +54,7 @@ def expression_text(expr: Expr) -> str:
         case Unary():
             return f"-{_operand(expr.operand, 3)}"
         case Call():
-            return f"{expr.function}({', '.join(map(expression_text, expr.arguments))})"
+            return f"{expr.function}({', '.join(map(write_expression, expr.arguments))})"
         case Binary():
             level = _PRECEDENCE[expr.op]
             left, right = _operand(expr.left, level), _operand(expr.right, level + 1)
@@ -63,7 +63,7 @@ def expression_text(expr: Expr) -> str:
 
 def _operand(expr: Expr, level: int) -> str:
     """Return the text of an operand, in parentheses if it binds less tightly than `level`."""
-    text = expression_text(expr)
+    text = write_expression(expr)
     binds = _PRECEDENCE[expr.op] if isinstance(expr, Binary) else 3
     return text if binds >= level else f"({text})"
 

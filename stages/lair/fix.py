@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from stages.diagnose import Span, UserError
 from stages.lair import tree
-from stages.lair.affine import affine_of
-from stages.lair.binding import Binding, delayed_name
+from stages.lair.affine import find_affine
+from stages.lair.binding import Binding, name_delayed
 from stages.lair.layer import Carry, Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine
 
@@ -75,7 +75,7 @@ class Fixer:
         return found
 
     def _delayed(self, tensor: str, back: int) -> Tensor:
-        name = delayed_name(tensor, back)
+        name = name_delayed(tensor, back)
         if name in self.tensors:
             message = f"{name} is also what the compiler calls a delayed {tensor}"
             self.errors.append(UserError(message, self.tensors[name].span, "rename it"))
@@ -89,7 +89,7 @@ class Fixer:
         return Tensor(name=tensor.name, type=type_, shape=shape, span=tensor.span)
 
     def _size(self, size: tree.Expr, sizes: Mapping[str, int]) -> int:
-        value = affine_of(size, sizes).constant
+        value = find_affine(size, sizes).constant
         if not 0 < value <= LARGEST_SIZE:
             hint = "sizes are positive" if value <= 0 else f"sizes go up to {LARGEST_SIZE}"
             error = UserError(f"this size is {value}", size.span, hint)
@@ -162,7 +162,7 @@ class _Reader:
 
     def _row(self, index: tree.Expr) -> Affine:
         """Return an index with its iterators in the order of the statement."""
-        row = affine_of(index, self.binding.sizes)
+        row = find_affine(index, self.binding.sizes)
         ordered = sorted(row.coefficients, key=lambda term: self.iterators.index(term[0]))
         return Affine(coefficients=tuple(ordered), constant=row.constant)
 
@@ -173,8 +173,8 @@ def _to(back: int) -> range:
 
 def _carry(tensor: str, back: int) -> Carry:
     """Return what makes a tensor of so many invocations ago of the one after it."""
-    source = tensor if back == 1 else delayed_name(tensor, back - 1)
-    return Carry(tensor=delayed_name(tensor, back), source=source)
+    source = tensor if back == 1 else name_delayed(tensor, back - 1)
+    return Carry(tensor=name_delayed(tensor, back), source=source)
 
 
 def _number(value: int, span: Span) -> tree.Expr:

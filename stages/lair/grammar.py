@@ -53,7 +53,7 @@ def parse_expression(text: str) -> tree.Expr:
     Raises UserErrors if the text is no expression.
     """
     expr: tree.Expr = _parse(Source(path="expression", text=text), "expr")
-    return tree.rewritten(expr, _as_access)
+    return tree.rewrite(expr, _as_access)
 
 
 def _as_access(leaf: tree.Expr) -> tree.Expr:

@@ -83,6 +83,6 @@ class Layer:
         return {tensor.name: tensor for tensor in every}
 
 
-def writer_of(layer: Layer, tensor: str) -> Statement:
+def find_writer(layer: Layer, tensor: str) -> Statement:
     """Return the statement that defines a tensor."""
     return next(s for s in layer.statements if s.target.tensor == tensor)

@@ -15,7 +15,7 @@ from stages.lair.affine import reach
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary, walk
-from stages.machine.types import is_integer, largest_integer
+from stages.machine.types import find_largest_integer, is_integer
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -116,7 +116,8 @@ def check_types(statement: Statement, layer: Layer) -> Iterator[UserError]:
         parts = list(walk(statement.expr))
         negated = {id(part.operand) for part in parts if isinstance(part, Unary)}
         for part in parts:
-            yield from _check_integer(part, target, largest_integer(target) + (id(part) in negated))
+            most = find_largest_integer(target) + (id(part) in negated)
+            yield from _check_integer(part, target, most)
 
 
 def _check_selected(statement: Statement, layer: Layer) -> Iterator[UserError]:

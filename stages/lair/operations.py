@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing
 from dataclasses import dataclass
 
-from stages.lair.expressions import FUNCTIONS, expression_text
+from stages.lair.expressions import FUNCTIONS, write_expression
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 
 BINARY = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV"}
@@ -52,7 +52,7 @@ class Operation:
     to: Part | None = None
 
 
-def operations_of(target: str, op: str, expr: Expr) -> tuple[Operation, ...]:
+def list_operations(target: str, op: str, expr: Expr) -> tuple[Operation, ...]:
     """Return the operations of `target op expr`; the last one gives the target.
 
     What occurs twice is computed once.
@@ -80,7 +80,7 @@ class _Operations:
 
     def source(self, expr: Expr, *, rounded: bool) -> Leaf:
         """Return a leaf, or the part that an expression becomes."""
-        leaf, key = _leaf(expr), (expression_text(expr), rounded)
+        leaf, key = _leaf(expr), (write_expression(expr), rounded)
         if leaf is not None:
             return leaf
         if key not in self.parts:

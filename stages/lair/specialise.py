@@ -16,7 +16,7 @@ from stages.lair.binding import (
     bind_node,
     check_delays,
     delay,
-    in_order,
+    sort_bindings,
 )
 from stages.lair.checks import check_distinct, check_node
 from stages.lair.fix import Fixer
@@ -173,7 +173,7 @@ def _build(
     if wrong:
         return None, wrong
     try:
-        bindings = in_order(delay(bindings, values.delays))
+        bindings = sort_bindings(delay(bindings, values.delays))
     except UserError as error:
         return None, [error]
     fixer = Fixer()

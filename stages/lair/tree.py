@@ -214,14 +214,14 @@ def mentions(expr: Expr, name: str) -> bool:
     )
 
 
-def rewritten(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
+def rewrite(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
     """Return an expression with what `leaf` gives in place of its numbers, names and accesses."""
     match expr:
         case Unary():
-            return replace(expr, operand=rewritten(expr.operand, leaf))
+            return replace(expr, operand=rewrite(expr.operand, leaf))
         case Binary():
-            left, right = rewritten(expr.left, leaf), rewritten(expr.right, leaf)
+            left, right = rewrite(expr.left, leaf), rewrite(expr.right, leaf)
             return replace(expr, left=left, right=right)
         case Call():
-            return replace(expr, arguments=tuple(rewritten(a, leaf) for a in expr.arguments))
+            return replace(expr, arguments=tuple(rewrite(a, leaf) for a in expr.arguments))
     return leaf(expr)

@@ -15,9 +15,9 @@ import typing
 
 import islpy as isl
 
-from stages.layer.routes.adaptation import adaptation_of
-from stages.layer.routes.adapted import adapted_objects
-from stages.layer.routes.demand import demand_of
+from stages.layer.routes.adaptation import choose_adaptation
+from stages.layer.routes.adapted import describe_adapted
+from stages.layer.routes.demand import find_demand
 from stages.layer.routes.room import check_room
 from stages.poly.side import bounding_rectangle
 from stages.poly.text import write_objects
@@ -48,9 +48,9 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     placed = inputs.objects("placement.isl")
     target = bounding_rectangle(isl.Set.from_union_set(placed["target"]))
     lair = read_lair(inputs.objects("lair.isl"))
-    adaptation = adaptation_of(demand_of(inputs.mapping(), lair, placed["placement"], target))
+    adaptation = choose_adaptation(find_demand(inputs.mapping(), lair, placed["placement"], target))
     check_room(adaptation)
-    objects = adapted_objects(adaptation)
+    objects = describe_adapted(adaptation)
     header = HEADER + COLLECTED_HEADER if "collected" in objects else HEADER
     if any("_part" in name for name in objects):
         header += PARTS_HEADER

@@ -15,17 +15,17 @@ import typing
 import islpy as isl
 
 from stages.diagnose import working_on
-from stages.layer.routes.arriving import arriving
+from stages.layer.routes.arriving import find_arriving
 from stages.layer.routes.feedback import apply_feedback
-from stages.layer.routes.leaving import leaving_name, summed_elements
+from stages.layer.routes.leaving import find_summed_elements, name_leaving
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Arrival, Collection, Graph, read_graph
 from stages.layer.texts.routes_text import Routing
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
-from stages.poly.pieces import from_domain, maps_of
+from stages.poly.pieces import from_domain, list_maps
 from stages.poly.text import write_objects
-from stages.skewing.elements import Lair, computed_elements, needed_elements, read_lair
+from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements, read_lair
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -45,7 +45,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         Routing(inputs.objects("routes.isl")),
     )
     local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
-    for relation in maps_of(accessed):
+    for relation in list_maps(accessed):
         tensor = relation.get_tuple_name(isl.dim_type.out)
         with working_on(f"tensor {tensor}"):
             size, allocation = allocate(relation, _host(tensor, graph))
@@ -84,7 +84,8 @@ def accessed_elements(
     """
     lair = apply_feedback(given, adapted)
     placement = adapted.placement
-    needed, computed = needed_elements(lair, placement), computed_elements(lair, placement)
+    needed = find_needed_elements(lair, placement)
+    computed = find_computed_elements(lair, placement)
     kept = {
         "resident": needed, "stored": needed, "delayed": needed,
         "result": computed, "internal": computed,
@@ -97,7 +98,7 @@ def accessed_elements(
         if not arrival.sparse:
             result = result.union(received(arrival, name, adapted, routes))
     for name in {departure.tensor for departure in graph.departures.values()}:
-        result = result.union(summed_elements(name, graph.departures, adapted, routes))
+        result = result.union(find_summed_elements(name, graph.departures, adapted, routes))
     for name, collection in graph.collections.items():
         if collection.in_turn is None:
             result = result.union(collected(collection, name, adapted, routes))
@@ -114,7 +115,7 @@ def received(
 
     And { tensor_source[e] -> PE } of all that a port sends to an adapter.
     """
-    flow = arriving(adapted, arrival.tensor, arrival.side, arrival.part)
+    flow = find_arriving(adapted, arrival.tensor, arrival.side, arrival.part)
     members = routes.pes(name, "taken")
     found = isl.UnionMap.from_map(flow.everywhere.range_factor_domain().intersect_range(members))
     if not arrival.spread:
@@ -132,8 +133,8 @@ def collected(
     routes: Routing,
 ) -> isl.UnionMap:
     """Return { tensor_collected[e] -> PE } of all elements that an adapter sums for a port."""
-    ports = isl.Map.from_union_map(from_domain(adapted.collected, leaving_name(collection)))
+    ports = isl.Map.from_union_map(from_domain(adapted.collected, name_leaving(collection)))
     reach = routes.relation(name, "reach")
     summed = ports.range_factor_domain().apply_range(reach)
-    name = f"{leaving_name(collection)}_collected"
+    name = f"{name_leaving(collection)}_collected"
     return isl.UnionMap.from_map(summed.set_tuple_name(isl.dim_type.in_, name))

@@ -19,12 +19,12 @@ from stages.diagnose import working_on
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import React, Runs
 from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.poly.bind import PE_NAMES, bind_domain, index_constants
+from stages.poly.bind import PE_NAMES, bind_domain, find_index_constants
 from stages.poly.bounds import bound_set, exact_bounds
 from stages.poly.box_hull import BoxHull, as_set, box_hull, offset_set, size_set
 from stages.poly.interference import accessed_by, extra_instances
 from stages.poly.local import at_this_pe
-from stages.poly.pieces import maps_of, sets_of
+from stages.poly.pieces import list_maps, list_sets
 from stages.poly.text import Objects, write_objects
 
 if typing.TYPE_CHECKING:
@@ -103,11 +103,11 @@ def run(inputs: Inputs) -> dict[str, str]:
 def memory_of(allocations: Objects) -> Memory:
     """Return the local memory of a layer."""
     return Memory(
-        local={s.get_tuple_name(): s for s in sets_of(allocations["local"])},
+        local={s.get_tuple_name(): s for s in list_sets(allocations["local"])},
         by_tensor=at_this_pe(allocations["to_local"]),
         accessed={
             m.get_tuple_name(isl.dim_type.out): bind_domain(m, PE_NAMES)
-            for m in maps_of(allocations["accessed"])
+            for m in list_maps(allocations["accessed"])
         },
     )
 
@@ -146,7 +146,7 @@ def _approximation(running: Running, memory: Memory) -> Approximation | None:
         if tensor == running.arriving:
             continue
         local = access.apply_range(memory.by_tensor[tensor])
-        touched = accessed_by(local, extra, index_constants(extra))
+        touched = accessed_by(local, extra, find_index_constants(extra))
         if tensor == running.target:
             writes = touched
         else:

@@ -18,8 +18,8 @@ import islpy as isl
 from stages.diagnose import working_on
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.tasks_text import Instances, compressed_objects
-from stages.poly.compression import compress, without_hidden_equalities
-from stages.poly.quota import limited
+from stages.poly.compression import compress, drop_hidden_equalities
+from stages.poly.quota import limit_operations
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     instances = Instances(inputs.objects("instances.isl"))
     found: dict[str, isl.Set | isl.Map | isl.UnionMap] = {}
     for name in read_graph(inputs.source("tasks.yaml")).tasks:
-        with working_on(f"task {name}"), limited(MOST_OPERATIONS):
+        with working_on(f"task {name}"), limit_operations(MOST_OPERATIONS):
             found |= compressed_task(instances, name)
     return {"compressions.isl": write_objects(HEADER, found)}
 
@@ -50,7 +50,7 @@ def compressed_task(
 ) -> dict[str, isl.Set | isl.Map | isl.UnionMap]:
     """Return the compression of one instance set, the compressed set, and its accesses."""
     whole = instances.of(name).intersect_params(instances.known(name))
-    compressed = without_hidden_equalities(compress(whole))
+    compressed = drop_hidden_equalities(compress(whole))
     access = instances.access(name)
     if access is not None:
         access = isl.UnionMap.from_map(compressed.map).apply_range(access)

@@ -18,18 +18,18 @@ import islpy as isl
 from stages.layer.pe.block import Block
 from stages.layer.pe.charge import Charge
 from stages.layer.pe.identifiers import Names, Naming
-from stages.layer.pe.instruction import vector_call
+from stages.layer.pe.instruction import add_vector_call
 from stages.layer.pe.model import Work
-from stages.layer.pe.work import task_loops
+from stages.layer.pe.work import add_task_loops
 from stages.layer.texts.decisions import Decision
 from stages.layer.vector.candidate import Candidate, configurations
 from stages.layer.vector.instruction import instruction
-from stages.layer.vector.memory import Memory, extended
+from stages.layer.vector.memory import Memory, extend
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
-from stages.poly.bind import PE_NAMES, bind_set, index_constants, project_names
+from stages.poly.bind import PE_NAMES, bind_set, find_index_constants, project_names
 from stages.poly.number import count
-from stages.poly.quota import TooManyOperations, limited
+from stages.poly.quota import TooManyOperations, limit_operations
 
 MOST_OPERATIONS = 500_000
 """How much isl may work to find the busiest PE, in its own unit: half a second."""
@@ -60,20 +60,20 @@ class Charged:
     def loops(self) -> int:
         """Return the cycles of the loops."""
         block, name = Block(), self.situation.name
-        memory = extended(self.situation.files.local, ())
+        memory = extend(self.situation.files.local, ())
         work = self._work(memory, Decision(by="loops", why=""))
-        task_loops(block, name, work, _naming(), self._elements())
+        add_task_loops(block, name, work, _naming(), self._elements())
         return self.charge.of(block, self.known) * self.situation.files.invocations
 
     def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
         """Return the cycles of the vector instructions of a statement."""
-        memory = extended(self.situation.files.local, candidate.touched)
+        memory = extend(self.situation.files.local, candidate.touched)
         guard = None if self.situation.guard is None else str(self.situation.guard)
         begun = Decision(guard=guard, by=candidate.way, why=candidate.why)
         described = instruction(begun, self.situation, candidate, steps, memory)
         work = self._work(memory, replace(described, by=candidate.way))
         block = Block()
-        vector_call(block, self.situation.name, work, _naming(), self._elements())
+        add_vector_call(block, self.situation.name, work, _naming(), self._elements())
         vectors = [step for step in steps if not step.looped]
         charged = self._guarded(block) + sum(self._run(candidate, step) for step in vectors)
         at_call = candidate.way == "configure"
@@ -137,12 +137,12 @@ def busiest(situation: Situation) -> isl.Set:
     Sizes of which isl needs long to tell where they are largest do not count.
     """
     domain = situation.elements.params()
-    with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
         for size in situation.exact.size:
             here = size.intersect_params(domain).floor()
             greatest = isl.PwAff.from_aff(isl.Aff.val_on_domain_space(domain.space, here.max_val()))
             domain = domain.intersect(here.eq_set(greatest))
-    pes = project_names(domain, index_constants(domain))
+    pes = project_names(domain, find_index_constants(domain))
     places = pes.unbind_params(isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }"))
     return bind_set(_first(places), PE_NAMES)
 

@@ -17,8 +17,8 @@ from stages.diagnose import working_on
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Runs
 from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.poly.bind import index_constants
-from stages.poly.bounds import exact_bounds, fixed_size
+from stages.poly.bind import find_index_constants
+from stages.poly.bounds import exact_bounds, find_fixed_size
 from stages.poly.box_hull import box, offset_set
 from stages.poly.enumerated import enumerate_sizes
 from stages.poly.text import write_objects
@@ -44,20 +44,20 @@ def run(inputs: LayerInputs) -> dict[str, str]:
             known = instances.known(name)
             whole = compressed.of(name)
             with working_on(f"task {name}"):
-                sizes = sizes_of(whole, known, prefer == "enumerate")
+                sizes = find_sizes(whole, known, prefer == "enumerate")
             found |= {f"{name}_{key}": obj for key, obj in sizes.items()}
     return {"sizes.isl": write_objects(HEADER, found)}
 
 
-def sizes_of(compressed: isl.Set, known: isl.Set, fixed: bool = True) -> dict[str, isl.Set]:
+def find_sizes(compressed: isl.Set, known: isl.Set, fixed: bool = True) -> dict[str, isl.Set]:
     """Return sizes, offset, identifiers and their box; empty if the set is no box.
 
     Also empty if the box has a fixed size, unless sizes that are `fixed` are asked for.
     """
     bounds = exact_bounds(compressed, known)
-    if not fixed and bounds.is_box and fixed_size(bounds, index_constants(compressed)):
+    if not fixed and bounds.is_box and find_fixed_size(bounds, find_index_constants(compressed)):
         return {}
-    enumeration = enumerate_sizes(bounds, index_constants(compressed))
+    enumeration = enumerate_sizes(bounds, find_index_constants(compressed))
     if enumeration is None:
         return {}
     return {

@@ -19,15 +19,15 @@ from stages.layer.streams import moving
 from stages.layer.streams.invoked import (
     Invoked,
     Sources,
-    accesses_of,
-    arriving_at,
-    filled,
+    fill,
+    find_accesses,
+    find_arriving_at,
+    find_pes,
+    find_placed,
     identity,
-    pes_of,
-    placed_on,
     sources_of,
 )
-from stages.layer.streams.stepped import cuts_by
+from stages.layer.streams.stepped import find_cuts
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Carry, Compute, ForKind, Initialise, React, Store
@@ -38,7 +38,7 @@ from stages.poly.cuts import chunks
 from stages.poly.order import at_index
 from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import write_objects
-from stages.skewing.elements import needed_elements, read_lair
+from stages.skewing.elements import find_needed_elements, read_lair
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -76,17 +76,17 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 def _initialise(sources: Sources, task: Initialise) -> Invoked:
     """All of a local tensor."""
-    return filled(task.tensor, pes_of(sources), sources)
+    return fill(task.tensor, find_pes(sources), sources)
 
 
 def _react(sources: Sources, task: React) -> Invoked:
     """{ S[i] : placed on PE, reads the element that arrives with index }, V (12)."""
-    arriving, known = arriving_at(task.arrival, sources)
-    accesses = accesses_of(task.statement, sources)
+    arriving, known = find_arriving_at(task.arrival, sources)
+    accesses = find_accesses(task.statement, sources)
     reads = isl.Map.from_union_map(to_range(accesses, arriving.get_tuple_name()))
     reading = arriving.apply(reads.reverse())
     return Invoked(
-        instances=reading.intersect(placed_on(task.statement, sources)),
+        instances=reading.intersect(find_placed(task.statement, sources)),
         known=known,
         access=accesses,
     )
@@ -94,17 +94,17 @@ def _react(sources: Sources, task: React) -> Invoked:
 
 def _store(sources: Sources, task: Store) -> Invoked:
     """{ T[e] : arrives with index at a PE that needs it }."""
-    arriving, known = arriving_at(task.arrival, sources)
+    arriving, known = find_arriving_at(task.arrival, sources)
     return Invoked(instances=arriving, known=known, access=identity(arriving))
 
 
 def _compute(sources: Sources, task: Compute) -> Invoked:
     """{ S[i] : placed on PE }, V (11); of a step, if it runs in steps, V (12)."""
-    accesses, pes = accesses_of(task.statement, sources), pes_of(sources)
+    accesses, pes = find_accesses(task.statement, sources), find_pes(sources)
     if not task.chunks:
-        placed = placed_on(task.statement, sources)
+        placed = find_placed(task.statement, sources)
         return Invoked(instances=placed, known=pes, access=accesses)
-    cuts = cuts_by(task, sources.graph)
+    cuts = find_cuts(task, sources.graph)
     by_arrival = {name: isl.Map(cut.of) for name, cut in cuts.items()}
     steps = sources.flows.steps(task.statement, by_arrival)
     known = chunks(next(iter(cuts.values())).counts).intersect(pes)
@@ -113,12 +113,12 @@ def _compute(sources: Sources, task: Compute) -> Invoked:
 
 def _carry(sources: Sources, task: Carry) -> Invoked:
     """{ T[e] : needed on PE }, and which S[e] it is in the next invocation."""
-    every = needed_elements(sources.lair, sources.adapted.placement)
+    every = find_needed_elements(sources.lair, sources.adapted.placement)
     needed = isl.Map.from_union_map(from_domain(every, task.target))
     elements = bind_range(needed, PE_NAMES)
     own = isl.UnionMap.from_map(identity(elements))
     source = from_domain(sources.lair.carried, task.target)
-    return Invoked(instances=elements, known=pes_of(sources), access=own.union(source))
+    return Invoked(instances=elements, known=find_pes(sources), access=own.union(source))
 
 
 INVOKED: ForKind[Sources, Invoked] = ForKind(

@@ -16,10 +16,10 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.layer.routes.completion import complete
-from stages.layer.routes.tiling import choose, fit, iterators_of
+from stages.layer.routes.tiling import choose, fit, name_iterators
 from stages.mapping.relations import check_placement
 from stages.mapping.texts import parse_map, parse_target
-from stages.poly.pieces import sets_of
+from stages.poly.pieces import list_sets
 from stages.poly.side import Rectangle
 from stages.poly.text import write_objects
 from stages.skewing.elements import read_lair
@@ -78,8 +78,8 @@ def _placement(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:
 
 def _check_iterator(iterator: str, instances: isl.UnionSet, text: IslText) -> None:
     """Raise UserError if some statement has no such iterator."""
-    for statement in sets_of(instances):
-        names = iterators_of(statement)
+    for statement in list_sets(instances):
+        names = name_iterators(statement)
         if iterator not in names:
             start = text.text.index(iterator)
             raise UserError(

@@ -14,15 +14,15 @@ from __future__ import annotations
 import typing
 
 from stages.diagnose import UserError
-from stages.fabric.layout_yaml import layout_text
-from stages.layer.pe.adapter import adapter_programs
+from stages.fabric.layout_yaml import write_layout
+from stages.layer.pe.adapter import make_adapter_programs
 from stages.layer.pe.compute import compute_program
-from stages.layer.pe.copied import if_copied
-from stages.layer.pe.layout import layout_of
+from stages.layer.pe.copied import copy_instead
+from stages.layer.pe.layout import make_layout
 from stages.layer.pe.listing import Listing
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
-from stages.layer.pe.speller import spelled
+from stages.layer.pe.speller import spell
 from stages.layer.pe.words import check_words
 from stages.layer.pe.written import write_programs
 from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer, find_fed_back
@@ -73,20 +73,20 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         programs = _programs(model, profile, variant == "simd")
         check_machine(model, programs, profile, mapping)
         listings[variant] = {program.role: program.listing(described) for program in programs}
-        texts |= {f"build/{variant}/pe_{r}.c": spelled(p) for r, p in listings[variant].items()}
+        texts |= {f"build/{variant}/pe_{r}.c": spell(p) for r, p in listings[variant].items()}
     texts["build/program.yaml"] = write_programs(listings)
-    texts["build/layout.yaml"] = layout_text(layout_of(model, programs))
+    texts["build/layout.yaml"] = write_layout(make_layout(model, programs))
     return texts | (_copied_texts(model, profile) if model.graph.copied else {})
 
 
 def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:
     """Return the programs and the layout for a machine that differs in multicast alone."""
-    copied = if_copied(model)
+    copied = copy_instead(model)
     programs = _programs(copied, profile, vectors=True)
     described = "where routers copy what PEs forward"
     return {
-        **{f"build/multicast/pe_{p.role}.c": spelled(p.listing(described)) for p in programs},
-        "build/multicast/layout.yaml": layout_text(layout_of(copied, programs)),
+        **{f"build/multicast/pe_{p.role}.c": spell(p.listing(described)) for p in programs},
+        "build/multicast/layout.yaml": write_layout(make_layout(copied, programs)),
     }
 
 
@@ -156,5 +156,5 @@ def check_memory(program: Program, profile: Profile, mapping: Mapping) -> None:
 
 
 def _programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
-    adapters = adapter_programs(model, profile, vectors)
+    adapters = make_adapter_programs(model, profile, vectors)
     return [compute_program(model, profile, vectors), *adapters]

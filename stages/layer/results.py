@@ -16,7 +16,7 @@ from stages.layer.compared import Check
 from stages.layer.texts.decisions import Decision, Decisions
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping as LayerMapping
-from stages.reference.data import origins
+from stages.reference.data import find_origins
 from stages.reference.unroll import Arrays, Samples
 
 VARIANTS = ("simd", "loops")
@@ -108,7 +108,7 @@ class Simulated:
     files: Collection[str]
 
 
-def results_of(
+def describe_results(
     what: Simulated,
     runs: Mapping[str, FabricRun],
     checks: Mapping[str, Check],
@@ -129,7 +129,7 @@ def results_of(
         lanes=max(profile.lanes[tensor.type] for tensor in layer.outputs),
         busiest={name: usage_of_busiest(runs[name]) for name in VARIANTS},
         tasks=_task_results(what, runs),
-        data=origins(what.mapping.data, samples[0], what.files, zeros),
+        data=find_origins(what.mapping.data, samples[0], what.files, zeros),
         check=checks,
         memory=Used(bytes_per_pe=max(simd.memory.values(), default=0), of=profile.memory),
         fabric=Traffic(

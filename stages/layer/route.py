@@ -15,13 +15,13 @@ import typing
 from collections.abc import Iterable
 from dataclasses import replace
 
-from stages.layer.routes.colours import shared_colours
-from stages.layer.routes.routing import as_copied, route_streams
+from stages.layer.routes.colours import share_colours
+from stages.layer.routes.routing import route_if_copied, route_streams
 from stages.layer.streams.early_sends import choose_early_sends
-from stages.layer.streams.listed import arrivals_with_chunks, tasks_of, tensors_of
-from stages.layer.streams.plan import Plan, plan_of
+from stages.layer.streams.listed import add_chunks, describe_tensors, list_tasks
+from stages.layer.streams.plan import Plan, plan_streams
 from stages.layer.texts.adapted_text import read_adapted
-from stages.layer.texts.graph import Departure, Graph, graph_text
+from stages.layer.texts.graph import Departure, Graph, write_graph
 from stages.layer.texts.kinds import EarlySend
 from stages.layer.texts.routes_text import SAID
 from stages.mapping.explained import WIDTH
@@ -49,10 +49,10 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         places=inputs.objects("placement.isl"),
         schedule=inputs.objects("schedule.isl")["schedule"],
     )
-    plan = plan_of(route_streams(scheduled, read_adapted(inputs.objects("adapted.isl"))))
+    plan = plan_streams(route_streams(scheduled, read_adapted(inputs.objects("adapted.isl"))))
     objects = dict(plan.streams.routed.objects)
     return {
-        "tasks.yaml": graph_text(add_early_sends(task_graph(plan), plan)),
+        "tasks.yaml": write_graph(add_early_sends(task_graph(plan), plan)),
         "routes.isl": write_objects(_header(objects), objects),
     }
 
@@ -68,17 +68,17 @@ def task_graph(plan: Plan) -> Graph:
     """Return the task graph of a layer, but for what leaves before the end of a statement."""
     streams, placed = plan.streams, plan.streams.placed
     given = placed.grid, placed.profile, placed.mapping
-    copied = shared_colours(as_copied(streams), *given) if streams.routed.copied else ()
+    copied = share_colours(route_if_copied(streams), *given) if streams.routed.copied else ()
     return Graph(
-        tensors=tensors_of(plan),
-        arrivals=arrivals_with_chunks(plan),
+        tensors=describe_tensors(plan),
+        arrivals=add_chunks(plan),
         departures=streams.departures,
         collections=streams.collections,
         forwarding=streams.routed.forwarding,
         copied=copied,
-        tasks=dict(tasks_of(plan)),
+        tasks=dict(list_tasks(plan)),
         waits={name: tuple(before) for name, before in plan.waits.items()},
-        colours=shared_colours(streams.routed.colours, *given),
+        colours=share_colours(streams.routed.colours, *given),
     )
 
 

@@ -15,7 +15,7 @@ import islpy as isl
 
 from stages.mapping.relations import check_schedule
 from stages.mapping.texts import parse_map
-from stages.poly.pieces import sets_of
+from stages.poly.pieces import list_sets
 from stages.poly.text import write_objects
 from stages.skewing.elements import read_lair
 
@@ -36,7 +36,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     arrivals = _arrival_orders(mapping)
     given = _given(mapping, instances)
     schedule = isl.UnionMap("{ }")
-    for statement in sets_of(instances):
+    for statement in list_sets(instances):
         own = given.intersect_domain(statement)
         if own.is_empty():
             own = default_schedule(statement, lair.reads, arrivals)

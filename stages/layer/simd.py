@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from stages.diagnose import UserError, working_on
 from stages.layer.cost import Charged
-from stages.layer.texts.decisions import Decision, Other, decisions_text
+from stages.layer.texts.decisions import Decision, Other, write_decisions
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Relay, Store, Streams
 from stages.layer.texts.routes_text import Routing
@@ -25,10 +25,10 @@ from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.layer.vector.candidate import RankError
 from stages.layer.vector.choice import Choice, TooManyError, choose
 from stages.layer.vector.instruction import instruction
-from stages.layer.vector.memory import Memory, extended
-from stages.layer.vector.options import Options, options_of
+from stages.layer.vector.memory import Memory, extend
+from stages.layer.vector.options import Options, list_options
 from stages.layer.vector.situation import Files, Situation
-from stages.layer.vector.ways import ways_of
+from stages.layer.vector.ways import list_ways
 from stages.mapping.machine import read_machine
 from stages.mapping.records import Absent
 from stages.poly.text import spell_object, write_objects
@@ -73,11 +73,11 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     )
     chosen = choices(files, mapping)
     candidates = [c.taken.candidate for c in chosen.values() if c.taken.candidate is not None]
-    memory = extended(files.local, [t for c in candidates for t in c.touched])
+    memory = extend(files.local, [t for c in candidates for t in c.touched])
     decisions = {name: decision(choice, memory) for name, choice in chosen.items()}
     local, to_local = memory.local(), memory.moved(files.to_local)
     return {
-        "simd.yaml": decisions_text(decisions),
+        "simd.yaml": write_decisions(decisions),
         "memory.isl": write_objects(MEMORY_HEADER, {"local": local, "to_local": to_local}),
     }
 
@@ -103,7 +103,7 @@ def choices(files: Files, mapping: Mapping) -> dict[str, Choice]:
 def _options(situation: Situation, mapping: Mapping) -> Options:
     """Return what a task may become. UserError where layer.yaml asks for too many dimensions."""
     prefer = mapping.simd.prefer
-    options = options_of(situation, prefer, lambda each: Charged(situation=each))
+    options = list_options(situation, prefer, lambda each: Charged(situation=each))
     reason = options.impossible.get(prefer or "")
     if isinstance(reason, RankError) and situation.runs:
         raise UserError(str(reason), mapping.span("simd"), HINTS["way"])
@@ -156,6 +156,6 @@ def _others(choice: Choice) -> dict[str, Other]:
     costs = {option.way: option.cycles for option in choice.options.possible}
     return {
         way: Other(not_possible=refused[way]) if way in refused else Other(cycles=costs[way])
-        for way in (*ways_of(choice.options.situation), "loops")
+        for way in (*list_ways(choice.options.situation), "loops")
         if way != choice.taken.way
     }

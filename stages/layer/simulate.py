@@ -28,14 +28,14 @@ from stages.fabric.layout_yaml import read_layout
 from stages.fabric.progress import Tell
 from stages.layer.bound.needs import Moving
 from stages.layer.compared import check, check_overflow, worst
-from stages.layer.results import COPIED, VARIANTS, Simulated, alike, column, results_of
+from stages.layer.results import COPIED, VARIANTS, Simulated, alike, column, describe_results
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.routes_text import Routing
 from stages.mapping.machine import read_machine
 from stages.mapping.records import as_data
-from stages.reference.data import input_samples, negative_zeros, saved
+from stages.reference.data import find_negative_zeros, input_samples, stack_samples
 from stages.reference.evaluate import evaluate_all
 from stages.reference.magnitude import is_exact, magnitudes
 from stages.reference.unroll import Samples
@@ -86,7 +86,7 @@ def outcome(inputs: LayerInputs, layer: Layer) -> dict[str, str | bytes]:
     copied = (COPIED,) if inputs.names(f"build/{COPIED}/*.yaml") else ()
     variants = (*VARIANTS, *copied)
     runs = {
-        variant: run_programs(inputs, variant, samples, layer, part_of(inputs, n, len(variants)))
+        variant: run_programs(inputs, variant, samples, layer, tell_part(inputs, n, len(variants)))
         for n, variant in enumerate(variants)
     }
     allowed = [] if exact else magnitudes(layer, expected)
@@ -99,10 +99,10 @@ def outcome(inputs: LayerInputs, layer: Layer) -> dict[str, str | bytes]:
         ])
         for name in (tensor.name for tensor in layer.outputs)
     }
-    zeros = negative_zeros(inputs.mapping(), given)
-    results = as_data(results_of(_simulated(inputs, layer), runs, checks, samples, zeros))
+    zeros = find_negative_zeros(inputs.mapping(), given)
+    results = as_data(describe_results(_simulated(inputs, layer), runs, checks, samples, zeros))
     files: dict[str, str | bytes] = {
-        f"build/outputs/{name}.npy": _npy(saved(values))
+        f"build/outputs/{name}.npy": _npy(stack_samples(values))
         for name, values in runs["simd"].outputs.items()
     }
     return files | {"build/results.json": json.dumps(results, indent=2) + "\n"}
@@ -128,7 +128,7 @@ def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
     )
 
 
-def part_of(inputs: LayerInputs, number: int, count: int) -> Tell:
+def tell_part(inputs: LayerInputs, number: int, count: int) -> Tell:
     """Return whom a run tells how far it is: that is how far one of several parts is."""
     return lambda share: inputs.tell((number + share) / count)
 

@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from stages.diagnose import nearest
 from stages.machine.types import TYPES
-from stages.yaml_limits import composed
+from stages.yaml_limits import compose
 
 DATA = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"
@@ -162,7 +162,7 @@ def _parsed(text: str, *, fast: bool) -> Any:
     if fast:
         return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     loader = yaml.SafeLoader(text)
-    node = composed(loader)
+    node = compose(loader)
     return None if node is None else loader.construct_document(node)
 
 

@@ -14,11 +14,11 @@ def is_integer(type_: str) -> bool:
     return type_.startswith("int")
 
 
-def largest_integer(type_: str) -> int:
+def find_largest_integer(type_: str) -> int:
     """Return the largest value of a type of integers."""
     return (1 << 8 * BYTES[type_] - 1) - 1
 
 
-def integers_of(types: Iterable[str]) -> str:
+def find_integers(types: Iterable[str]) -> str:
     """Return the type to which every operation on integers of tensors of these types wraps."""
     return "int16" if set(types) == {"int16"} else "int32"

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
-from stages.mapping.records import Field, keys_of, kind_of, written_fields
+from stages.mapping.records import Field, find_kind, list_keys, list_written_fields
 
 WIDTH = 98
 
@@ -29,7 +29,7 @@ class Paragraph:
     inner: dict[str, str] = field(default_factory=dict)
 
 
-def explained(title: str, record: Any) -> str:
+def explain(title: str, record: Any) -> str:
     """Return the comment at the head of the text of a record: its title, and what occurs in it."""
     return "\n".join([title, *map(_text, paragraphs(record))])
 
@@ -48,7 +48,7 @@ def _describe(
 ) -> None:
     """Add the keys of records to a paragraph, and paragraphs of what lies deeper."""
     for type_ in dict.fromkeys(map(type, records)):
-        kind = kind_of(type_)
+        kind = find_kind(type_)
         if kind is not None:
             paragraph.kinds[kind] = _said_of(type_)
     for each, deeper in _keys(records):
@@ -63,10 +63,10 @@ def _keys(records: Sequence[Any]) -> Iterator[tuple[Field, list[Any]]]:
     """Yield the keys that some of the records have, in their order, with the records in them."""
     values: dict[tuple[type, str], list[Any]] = {}
     for record in records:
-        for each, value in written_fields(record):
+        for each, value in list_written_fields(record):
             values.setdefault((type(record), each.key), []).extend(_records(value))
     for type_ in dict.fromkeys(map(type, records)):
-        for key, each in keys_of(type_).items():
+        for key, each in list_keys(type_).items():
             if (type_, key) in values:
                 yield each, values[type_, key]
 

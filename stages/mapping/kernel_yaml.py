@@ -51,7 +51,7 @@ class Kernel(File):
         return self.key_span("tiles" if self.facts is None else "facts")
 
 
-def kernel_of(sources: Iterable[Source]) -> Kernel:
+def load_kernel(sources: Iterable[Source]) -> Kernel:
     """Return the kernel.yaml that is there; what an empty one says where there is none.
 
     Raises UserErrors.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stages.diagnose import Span, UserError, source_of
 from stages.machine.profile import Profile, ProfileError, load_profile
-from stages.mapping.yaml_text import top_key
+from stages.mapping.yaml_text import find_top_key
 
 if TYPE_CHECKING:
     from stages.mapping.kernel_yaml import Kernel
@@ -38,5 +38,5 @@ def read_machine(asking: Mapping | Kernel, further: Further) -> Profile:
         said = error.message.replace(name, shown)
         span, file = asking.key_span("machine", error.figure or ""), Path(name)
         if error.figure and error.figure not in figures and file.is_file():
-            span = top_key(source_of(shown, file.read_bytes()), error.figure) or span
+            span = find_top_key(source_of(shown, file.read_bytes()), error.figure) or span
         raise UserError(said, span, error.hint) from error

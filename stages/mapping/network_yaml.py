@@ -17,7 +17,7 @@ from stages.lair.names import did_you_mean
 from stages.mapping.yaml_file import File, read_file
 from stages.mapping.yaml_text import read_document
 
-__all__ = ["Crossing", "End", "Network", "network_schema", "plan_of", "read_network"]
+__all__ = ["Crossing", "End", "Network", "describe_plan", "network_schema", "read_network"]
 
 NAME_THEM = "name the parts: `parts: {first: , last: }`"
 TAKEN = ("build", "cache", "inputs")
@@ -120,7 +120,7 @@ def _check_ends(file: _File) -> Iterator[UserError]:
                 yield UserError(f"unknown part {part}", span, hint)
 
 
-def plan_of(network: Network) -> dict[str, Any]:
+def describe_plan(network: Network) -> dict[str, Any]:
     """Return what the tasks of a network follow from, as data.
 
     `parts` gives the path of every part, in the order of building, `crossings` lists of part,

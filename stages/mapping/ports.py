@@ -12,10 +12,10 @@ import islpy as isl
 
 from stages.diagnose import Span, UserError
 from stages.mapping.layer_yaml import Mapping
-from stages.mapping.relations import several_values
+from stages.mapping.relations import find_several_values
 from stages.mapping.texts import parse_map
 from stages.poly.extents import bounding_box
-from stages.poly.pieces import example_of, maps_of
+from stages.poly.pieces import find_example, list_maps
 from stages.poly.side import SIDES, Rectangle, ports
 
 LARGEST_INDEX = 65535
@@ -59,7 +59,7 @@ def _typed(
 ) -> isl.Map:
     """Return the only map of the union, or say what its form should be."""
     rank = elements.dim(isl.dim_type.set)
-    maps = maps_of(union)
+    maps = list_maps(union)
     if len(maps) == 1 and _is_port_map(maps[0], tensor, rank):
         return maps[0]
     wrong = [m for m in maps if not _is_port_map(m, tensor, rank)]
@@ -95,7 +95,7 @@ def _check_total(
     missing = elements.subtract(relation.domain()).lexmin()
     if not missing.is_empty():
         hint = f"say where every element of {tensor} {direction}"
-        raise UserError(f"{example_of(missing)} never {direction}", span, hint)
+        raise UserError(f"{find_example(missing)} never {direction}", span, hint)
 
 
 def _check_adjacent(
@@ -111,18 +111,20 @@ def _check_adjacent(
             "external PEs stand one step outside it"
         )
         raise UserError(
-            f"{tensor} {word} {example_of(places)}, which is not adjacent to the target", span, hint
+            f"{tensor} {word} {find_example(places)}, which is not adjacent to the target",
+            span,
+            hint,
         )
 
 
 def _check_once(relation: isl.Map, direction: str, span: Span) -> None:
-    twice = several_values(isl.UnionMap.from_map(relation.uncurry()))
+    twice = find_several_values(isl.UnionMap.from_map(relation.uncurry()))
     if twice is None:
         return
     pair = isl.Set.from_union_set(twice[0]).unwrap()
     verb = "arrives at" if direction == "arrives" else "leaves at"
     raise UserError(
-        f"{example_of(pair.domain())} {verb} {example_of(pair.range())} "
+        f"{find_example(pair.domain())} {verb} {find_example(pair.range())} "
         f"with {twice[1]} and with {twice[2]}",
         span,
         "at one PE every element has one index",
@@ -135,12 +137,12 @@ def _check_distinct(relation: isl.Map, direction: str, span: Span) -> None:
     twice = relation.reverse()
     place = twice.lexmin().subtract(twice.lexmax()).domain().lexmin()
     point = isl.Set.from_point(place.sample_point())
-    first = example_of(twice.lexmin().intersect_domain(point).range())
-    second = example_of(twice.lexmax().intersect_domain(point).range())
+    first = find_example(twice.lexmin().intersect_domain(point).range())
+    second = find_example(twice.lexmax().intersect_domain(point).range())
     pe, index = point.unwrap().domain(), point.unwrap().range()
     verb = "arrive" if direction == "arrives" else "leave"
     raise UserError(
-        f"{first} and {second} both {verb} at {example_of(pe)} with {example_of(index)}",
+        f"{first} and {second} both {verb} at {find_example(pe)} with {find_example(index)}",
         span,
         "at one PE every element has its own index",
     )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from stages.diagnose import Source, UserError, UserErrors, nearest
-from stages.mapping.records import Absent, Field, fields_of, keys_of, kind_of
+from stages.mapping.records import Absent, Field, find_kind, list_fields, list_keys
 from stages.mapping.yaml_text import read_data, read_document
 
 T = typing.TypeVar("T")
@@ -125,11 +125,11 @@ def _reader_of_union(members: list[Any]) -> Reader:
     """Return the reader of the member that data is of: by its kind, or by what it is in YAML."""
     if len(members) == 1:
         return reader_of(members[0])
-    kinds = {kind: reader_of(each) for each in members if (kind := kind_of(each)) is not None}
+    kinds = {kind: reader_of(each) for each in members if (kind := find_kind(each)) is not None}
     if kinds:
         return functools.partial(_read_kind, kinds)
     if all(map(dataclasses.is_dataclass, members)):
-        first = {fields_of(each)[0].key: reader_of(each) for each in members}
+        first = {list_fields(each)[0].key: reader_of(each) for each in members}
         return functools.partial(_read_by_key, first)
     readers = [reader_of(each) for each in members]
 
@@ -165,7 +165,7 @@ def _read_by_key(readers: Mapping[str, Reader], data: Any, path: Path) -> Any:
 def _read_dataclass(type_: type, data: Any, path: Path) -> Any:
     if not isinstance(data, dict):
         raise WrongDataError(path, "must be a mapping")
-    known = keys_of(type_)
+    known = list_keys(type_)
     for name in data:
         if name not in known:
             near = nearest(str(name), known, cutoff=0.5)
@@ -177,9 +177,9 @@ def _read_dataclass(type_: type, data: Any, path: Path) -> Any:
 def _read_fields(type_: type, data: dict[str, Any], path: Path) -> Any:
     """Return a dataclass of those of the data that are its keys."""
     values: dict[str, Any] = {}
-    for field in fields_of(type_):
+    for field in list_fields(type_):
         if field.inline is not None:
-            if any(key in data for key in keys_of(field.inline)):
+            if any(key in data for key in list_keys(field.inline)):
                 values[field.name] = _read_fields(field.inline, data, path)
         elif field.key in data:
             values[field.name] = _read_part(field, data[field.key], (*path, field.key))

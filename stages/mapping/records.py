@@ -62,7 +62,7 @@ class Field:
 
 
 @functools.cache
-def fields_of(record: Any) -> tuple[Field, ...]:
+def list_fields(record: Any) -> tuple[Field, ...]:
     """Return the fields of a dataclass, in their order."""
     hints = typing.get_type_hints(record, include_extras=True)
     return tuple(_field(each, hints[each.name]) for each in dataclasses.fields(record))
@@ -83,15 +83,15 @@ def _field(each: dataclasses.Field[Any], hint: Any) -> Field:
 
 
 @functools.cache
-def keys_of(record: type) -> dict[str, Field]:
+def list_keys(record: type) -> dict[str, Field]:
     """Return the fields of a dataclass that are keys, those of inline ones in their place."""
     found: dict[str, Field] = {}
-    for each in fields_of(record):
-        found |= {each.key: each} if each.inline is None else keys_of(each.inline)
+    for each in list_fields(record):
+        found |= {each.key: each} if each.inline is None else list_keys(each.inline)
     return found
 
 
-def kind_of(record: type) -> str | None:
+def find_kind(record: type) -> str | None:
     """Return the kind of a dataclass that is one of a union; None if it is none."""
     kind = getattr(record, "kind", None)
     return kind if isinstance(kind, str) else None
@@ -100,22 +100,22 @@ def kind_of(record: type) -> str | None:
 def as_data(value: Any) -> Any:
     """Return a value, and all that is in it, as mappings, lists, texts and numbers."""
     if dataclasses.is_dataclass(value):
-        kind = kind_of(type(value))
+        kind = find_kind(type(value))
         found = {} if kind is None else {"kind": kind}
-        return found | {field.key: as_data(part) for field, part in written_fields(value)}
+        return found | {field.key: as_data(part) for field, part in list_written_fields(value)}
     if isinstance(value, Mapping):
         return {name: as_data(part) for name, part in value.items()}
     return list(map(as_data, value)) if isinstance(value, tuple | list) else value
 
 
-def written_fields(record: Any) -> list[tuple[Field, Any]]:
+def list_written_fields(record: Any) -> list[tuple[Field, Any]]:
     """Return the fields of a dataclass that are written, with their values."""
     found: list[tuple[Field, Any]] = []
     type_: Any = type(record)
-    for field in fields_of(type_):
+    for field in list_fields(type_):
         value = getattr(record, field.name)
         if not _is_default(field, value):
-            found += [(field, value)] if field.inline is None else written_fields(value)
+            found += [(field, value)] if field.inline is None else list_written_fields(value)
     return found
 
 

@@ -14,7 +14,7 @@ from stages.diagnose import Span, UserError, UserErrors
 from stages.lair.names import did_you_mean, plural
 from stages.mapping.isl_text import IslText
 from stages.poly.extents import bounding_box
-from stages.poly.pieces import example_of, maps_of, sets_of
+from stages.poly.pieces import find_example, list_maps, list_sets
 
 LARGEST_TIME = 2**30
 """Loops count in 32 bits, and may step once more beyond the last time."""
@@ -32,8 +32,8 @@ def check_placement(
     outside = used.subtract_range(isl.UnionSet.from_set(target))
     if not outside.is_empty():
         instance = _first(outside.domain())
-        place = example_of(outside.intersect_domain(instance).range())
-        message = f"placement leaves the target: {example_of(instance)} runs on {place}"
+        place = find_example(outside.intersect_domain(instance).range())
+        message = f"placement leaves the target: {find_example(instance)} runs on {place}"
         width, height = (target.dim_max_val(k).to_python() + 1 for k in range(2))
         found.append(UserError(message, span, f"the target is {width} by {height} PEs"))
     _raise_all(found)
@@ -47,13 +47,13 @@ def check_schedule(schedule: isl.UnionMap, instances: isl.UnionSet, text: IslTex
     missing = instances.intersect(schedule.domain().universe()).subtract(used.domain())
     found = []
     if not missing.is_empty():
-        message = f"schedule gives no time to {example_of(_first(missing))}"
+        message = f"schedule gives no time to {find_example(_first(missing))}"
         hint = "give a time to every instance of a statement, or to none"
         found.append(UserError(message, span, hint))
-    twice = several_values(used)
+    twice = find_several_values(used)
     if twice is not None:
         instance, first, second = twice
-        message = f"schedule gives {example_of(instance)} two times, {first} and {second}"
+        message = f"schedule gives {find_example(instance)} two times, {first} and {second}"
         found.append(UserError(message, span, "each instance runs once"))
     else:
         found += _check_range(used, span)
@@ -69,8 +69,8 @@ def _check_tuples(
     relation: isl.UnionMap, instances: isl.UnionSet, text: IslText, what: str
 ) -> Iterator[UserError]:
     """Yield an error for every domain tuple that is no statement."""
-    known = {s.get_tuple_name(): s.get_space() for s in sets_of(instances)}
-    for m in maps_of(relation):
+    known = {s.get_tuple_name(): s.get_space() for s in list_sets(instances)}
+    for m in list_maps(relation):
         domain = m.domain()
         name = domain.get_tuple_name() if domain.has_tuple_name() else ""
         span = _name_span(text, name)
@@ -97,7 +97,7 @@ def _text(space: isl.Space) -> str:
 
 def _check_pes(placement: isl.UnionMap, text: IslText) -> Iterator[UserError]:
     """Yield an error for every range tuple that is no PE[x, y]."""
-    for m in maps_of(placement):
+    for m in list_maps(placement):
         pes = m.range()
         name = pes.get_tuple_name() if pes.has_tuple_name() else ""
         if (name, pes.dim(isl.dim_type.set)) != ("PE", 2):
@@ -108,7 +108,7 @@ def _check_pes(placement: isl.UnionMap, text: IslText) -> Iterator[UserError]:
 def _check_times(schedule: isl.UnionMap, text: IslText) -> Iterator[UserError]:
     """Yield an error for every statement whose times are not tuples of one length."""
     shapes: dict[str, set[str]] = {}
-    for m in maps_of(schedule):
+    for m in list_maps(schedule):
         name = m.domain().get_tuple_name() if m.domain().has_tuple_name() else ""
         shapes.setdefault(name, set()).add(_text(m.range().get_space()))
     for name, found in shapes.items():
@@ -123,7 +123,7 @@ def _check_total(
 ) -> Iterator[UserError]:
     missing = instances.subtract(placement.domain())
     if not missing.is_empty():
-        message = f"placement is not total: {example_of(_first(missing))} has no PE"
+        message = f"placement is not total: {find_example(_first(missing))} has no PE"
         hint = "every instance of every statement needs one PE"
         if EXACT_QUOTIENT.search(text.text):
             hint += "; `/` gives whole numbers only, `//` rounds down"
@@ -131,22 +131,22 @@ def _check_total(
 
 
 def _check_single(placement: isl.UnionMap, span: Span) -> Iterator[UserError]:
-    twice = several_values(placement)
+    twice = find_several_values(placement)
     if twice is not None:
-        instance = example_of(twice[0])
+        instance = find_example(twice[0])
         message = f"placement is not single-valued: {instance} runs on {twice[1]} and on {twice[2]}"
         yield UserError(message, span, "each instance runs on one PE")
 
 
 def _check_range(schedule: isl.UnionMap, span: Span) -> Iterator[UserError]:
-    for times in sets_of(schedule.range()):
+    for times in list_sets(schedule.range()):
         for low, high in bounding_box(times):
             if low < -LARGEST_TIME or high > LARGEST_TIME:
                 message = f"schedule gives times from {low} to {high}"
                 yield UserError(message, span, f"times lie from -{LARGEST_TIME} to {LARGEST_TIME}")
 
 
-def several_values(relation: isl.UnionMap) -> tuple[isl.UnionSet, str, str] | None:
+def find_several_values(relation: isl.UnionMap) -> tuple[isl.UnionSet, str, str] | None:
     """Return the first point with two values in a relation, and these; None if there is none.
 
     The domain must be bounded; the values need not be: they are found by sampling.
@@ -158,10 +158,10 @@ def several_values(relation: isl.UnionMap) -> tuple[isl.UnionSet, str, str] | No
     instance = _first(pairs.intersect_range(different.wrap()).domain())
     values = relation.intersect_domain(instance).range()
     one = isl.UnionSet.from_point(values.sample_point())
-    first, second = sorted((example_of(one), example_of(values.subtract(one))))
+    first, second = sorted((find_example(one), find_example(values.subtract(one))))
     return instance, first, second
 
 
 def _first(instances: isl.UnionSet) -> isl.UnionSet:
     """Return the lexicographically first instance of one statement; the set is bounded."""
-    return isl.UnionSet.from_set(sets_of(instances)[0].lexmin())
+    return isl.UnionSet.from_set(list_sets(instances)[0].lexmin())

@@ -32,11 +32,11 @@ class File(Strict):
 
     def span(self, *path: str | int) -> Span:
         """Return the place of the value at a path, or of what encloses it: `"tensors", "x"`."""
-        return value_span(self._document, path)
+        return find_value_span(self._document, path)
 
     def key_span(self, *path: str | int) -> Span:
         """Return the place of the key at a path, or of the value that encloses it."""
-        return self._document.keys.get(path) or value_span(self._document, path)
+        return self._document.keys.get(path) or find_value_span(self._document, path)
 
 
 Model = TypeVar("Model", bound=File)
@@ -63,7 +63,7 @@ def _start(error: UserError) -> int:
 def _explain(model: type[File], details: ErrorDetails, document: Document) -> UserError:
     """Return what is wrong at a place of the file in our words."""
     path, kind, more = details["loc"], details["type"], details.get("ctx", {})
-    span = value_span(document, path)
+    span = find_value_span(document, path)
     if kind == "extra_forbidden":
         hint = did_you_mean(str(path[-1]), _keys(model, path[:-1]), "keys")
         return UserError(f"unknown key {path[-1]}", document.keys[path], hint)
@@ -91,7 +91,7 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
-def value_span(document: Document, path: Path) -> Span:
+def find_value_span(document: Document, path: Path) -> Span:
     """Return the place of the value at a path, or of the nearest value that encloses it."""
     return document.values[_written(path, document)]
 

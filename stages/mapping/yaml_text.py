@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from stages.diagnose import Source, Span, UserError, UserErrors, headline
-from stages.yaml_limits import TooLargeError, composed, load
+from stages.yaml_limits import TooLargeError, compose, load
 
 Path = tuple[str | int, ...]
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
@@ -36,7 +36,7 @@ def read_document(source: Source) -> Document:
     """
     try:
         loader = yaml.SafeLoader(source.text)
-        node = composed(loader)
+        node = compose(loader)
         reader = _Reader(source, loader)
         value = {} if node is None else reader.value(node, ())
     except yaml.MarkedYAMLError as error:
@@ -62,7 +62,7 @@ def read_data(source: Source) -> Any:
         raise UserError(f"{source.path}: {headline(error)}") from error
 
 
-def top_key(source: Source, key: str) -> Span | None:
+def find_top_key(source: Source, key: str) -> Span | None:
     """Return the place of a key at the top of a YAML text; None if it is not there.
 
     Raises UserErrors as `read_document` does.

@@ -18,10 +18,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from stages.mapping.network_yaml import Crossing, End, Network, read_network
-from stages.reference.data import as_sent, input_samples, saved
+from stages.reference.data import as_sent, input_samples, stack_samples
 from stages.reference.evaluate import evaluate_all
 from stages.reference.unroll import Arrays
-from stages.reference.whole import is_same, largest_error, parts_of
+from stages.reference.whole import describe_parts, find_largest_error, is_same
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs, LayerInputs
@@ -45,7 +45,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     parts = {p: json.loads(inputs.part(p).text("build/results.json")) for p in network.parts}
     texts = {part: _texts(inputs.part(part)) for part in parts}
     results = {
-        "parts": parts_of(parts, texts),
+        "parts": describe_parts(parts, texts),
         "crossings": inputs.yaml("crossings.yaml"),
         "one_after_another": {v: _longest(network, parts, v) for v in ("simd", "loops")},
         "data": dict(_origins(network, parts)),
@@ -98,7 +98,7 @@ def _checks(inputs: Inputs, network: Network, parts: Description) -> Description
         same = is_same(given, value)
         checks[str(end)] = {
             "exact": exact, "right": right and (same or not exact),
-            "max_abs_error": largest_error(given, value),
+            "max_abs_error": find_largest_error(given, value),
         }
     return checks
 
@@ -113,7 +113,8 @@ def _outputs(
         for output in part.lair().outputs:
             values = [each[output.name] for each in expected[name]]
             leaves = output.name in tensors and tensors[output.name].leaves is not None
-            yield End(part=name, tensor=output.name), saved(values if leaves else values[-1:])
+            last = values if leaves else values[-1:]
+            yield End(part=name, tensor=output.name), stack_samples(last)
 
 
 def _evaluate(

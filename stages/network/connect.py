@@ -21,7 +21,7 @@ from stages.mapping.network_yaml import Crossing, End, Network, read_network
 from stages.mapping.ports import Direction, read_ports
 from stages.mapping.yaml_text import write_document
 from stages.network.crossing import Stop, check_crossing
-from stages.poly.pieces import named_set
+from stages.poly.pieces import find_set
 from stages.poly.side import bounding_rectangle
 
 if typing.TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _stop(inputs: Inputs, end: End, direction: Direction) -> Stop:
     mapping, objects = part.mapping(), part.objects("lair.isl")
     placed = isl.Set.from_union_set(part.objects("placement.isl")["target"])
     target = bounding_rectangle(placed)
-    elements = typing.cast(isl.Set, named_set(objects["tensors"], end.tensor))
+    elements = typing.cast(isl.Set, find_set(objects["tensors"], end.tensor))
     return Stop(
         end=end,
         tensor=part.lair().tensors[end.tensor],

@@ -26,7 +26,7 @@ from stages.lair.layer import Tensor
 from stages.lair.names import plural
 from stages.mapping.network_yaml import End
 from stages.poly.order import on_side
-from stages.poly.pieces import example_of
+from stages.poly.pieces import find_example
 from stages.poly.side import SIDES, Rectangle, turn
 
 
@@ -178,7 +178,7 @@ def _at(stop: _Lanes, wrong: isl.Map, lanes: isl.Map, element: isl.Set) -> str:
     """Return the port of an element by its PE and lane: one that is wrong, if there is one."""
     found = wrong.intersect_domain(element)
     lane = (lanes.intersect_domain(element) if found.is_empty() else found).range().lexmin()
-    return f"{example_of(lane.apply(stop.ports))}, lane {lane.dim_min_val(0).to_python()}"
+    return f"{find_example(lane.apply(stop.ports))}, lane {lane.dim_min_val(0).to_python()}"
 
 
 def _check_order(out: _Lanes, into: _Lanes, span: Span) -> None:
@@ -216,4 +216,4 @@ def _named(stop: _Lanes, elements: isl.Set) -> str:
 
 
 def _first(elements: isl.Set) -> str:
-    return example_of(elements.lexmin())
+    return find_example(elements.lexmin())

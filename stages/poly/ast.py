@@ -10,10 +10,10 @@ from typing import Any
 import islpy as isl
 
 from stages.poly.bind import PARAM, bind_domain, bind_set
-from stages.poly.expressed import condition_of, expression_of, plain
+from stages.poly.expressed import express, express_condition, plain
 from stages.poly.expression import Name, Number, Operation, Value
 from stages.poly.extents import bounding_box
-from stages.poly.function import function_of
+from stages.poly.function import find_function
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 
@@ -67,7 +67,7 @@ class Series:
 Nest = Instance | Loop | Branch | Series
 
 
-def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> Nest:
+def make_loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> Nest:
     """Return loops that run the instances { S[i] -> [time] } in the order of their times.
 
     `iterators` names the dimensions of time; the context bounds the symbolic constants.
@@ -82,9 +82,9 @@ def loop_nest(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> 
     return _guarded(schedule.intersect_params(context), context, iterators)
 
 
-def element_loops(elements: isl.Set, context: isl.Set, iterators: Sequence[str]) -> Nest:
+def make_element_loops(elements: isl.Set, context: isl.Set, iterators: Sequence[str]) -> Nest:
     """Return loops that run the elements of a set in lexicographic order."""
-    return loop_nest(_lexicographic(elements), context, iterators)
+    return make_loop_nest(_lexicographic(elements), context, iterators)
 
 
 def _lexicographic(elements: isl.Set) -> isl.Map:
@@ -104,16 +104,16 @@ def _guarded(schedule: isl.Map, context: isl.Set, iterators: Sequence[str]) -> N
         first = times.project_out(SET, k + 1, times.dim(SET) - k - 1)
         value = _only_value(bind_set(first, iterators[: k + 1]), name)
         within = _between(name, *every[k]) if value is None else _equal(name, value)
-        around.append((name, *every[k], None if value is None else expression_of(value, box)))
+        around.append((name, *every[k], None if value is None else express(value, box)))
         box = box.intersect(within)
     inside = bind_set(times, iterators)
-    instance = function_of(bind_domain(schedule.reverse(), iterators))
+    instance = find_function(bind_domain(schedule.reverse(), iterators))
     arguments = range(instance.dim(isl.dim_type.out))
     nest: Nest = Instance(
-        arguments=tuple(expression_of(instance.get_pw_aff(k), inside) for k in arguments),
+        arguments=tuple(express(instance.get_pw_aff(k), inside) for k in arguments),
         times=times,
     )
-    condition = condition_of(inside, box)
+    condition = express_condition(inside, box)
     if condition is not None:
         nest = Branch(condition=condition, then=nest, otherwise=None)
     for depth, (name, low, high, once) in reversed(list(enumerate(around, start=1))):
@@ -204,7 +204,7 @@ def interval(values: isl.Set, context: isl.Set) -> tuple[Value, Value]:
         if simple and node.for_get_body().get_type() == Kind.user:
             return plain(node.for_get_init()), plain(condition.get_op_arg(1))
     known = values.intersect_params(context)
-    return expression_of(known.dim_min(0), context), expression_of(known.dim_max(0), context)
+    return express(known.dim_min(0), context), express(known.dim_max(0), context)
 
 
 def _ids(names: Sequence[str]) -> isl.IdList:

@@ -18,7 +18,7 @@ PARAM = isl.dim_type.param
 Parametric = TypeVar("Parametric", isl.Set, isl.Map)
 
 
-def index_names(n: int) -> list[str]:
+def name_indices(n: int) -> list[str]:
     """Return the symbolic constants of an order with `n` dimensions, the innermost one last.
 
     `index_names(1)` is `["index"]`, `index_names(3)` is `["index0", "index1", "index"]`.
@@ -26,7 +26,7 @@ def index_names(n: int) -> list[str]:
     return [*(f"index{i}" for i in range(n - 1)), "index"][-n:] if n else []
 
 
-def index_constants(obj: isl.Set | isl.Map) -> list[str]:
+def find_index_constants(obj: isl.Set | isl.Map) -> list[str]:
     """Return the symbolic constants of a set or map but those of the PE, in their order."""
     return [name for name in obj.get_var_names_not_none(PARAM) if name not in PE_NAMES]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.flow import Routes, routes_of
+from stages.poly.flow import Routes, make_routes
 from stages.poly.least import greatest, least
 from stages.poly.side import SIDES
 
@@ -47,7 +47,7 @@ def with_ports(feeds: isl.Map) -> isl.Map:
     return feeds.union(isl.Map("{ [p] -> [p] }").intersect_domain(feeds.domain()))
 
 
-def classes(feeds: isl.Map, most: int) -> list[isl.Map] | None:
+def find_classes(feeds: isl.Map, most: int) -> list[isl.Map] | None:
     """Return feeds by the port's lane mod k, for the least k for which stretches are apart.
 
     Stretches are those of lanes that feed a port and of its own; no part is empty. None if there
@@ -86,7 +86,7 @@ def border_chain(feeds: isl.Map, side: str, turned: isl.Map, way: str = "") -> B
     reach, starts, ends = stretches(feeds), least(feeds).range(), greatest(feeds)
     chain = [_links(reach.range(), starts, ends.range(), parity) for parity in (0, 1)]
     even, odd = (
-        routes_of(turned, (sends, "ramp", right), (hears, left, "ramp")) for sends, hears in chain
+        make_routes(turned, (sends, "ramp", right), (hears, left, "ramp")) for sends, hears in chain
     )
     place = isl.Map(BORDER).apply_range(turned.reverse())
     return BorderChain(
@@ -119,7 +119,7 @@ def _way_out(ends: isl.Map, side: str, left: str, right: str, turned: isl.Map) -
         lanes = ends.wrap().apply(isl.Map(f"{{ [[p] -> [e]] -> [m] : {condition} }}"))
         return lanes.apply(isl.Map(BORDER))
 
-    return routes_of(
+    return make_routes(
         turned,
         (at("m = e = p"), "ramp", side),
         (at("m = e < p"), "ramp", right),
@@ -137,7 +137,7 @@ def beside(feeds: isl.Map, turned: isl.Map) -> isl.Map:
     return feeds.apply_domain(port).apply_range(isl.Map(BORDER).apply_range(turned.reverse()))
 
 
-def feeding(ports: isl.Map, places: isl.Map, turned: isl.Map) -> isl.Map:
+def find_feeding(ports: isl.Map, places: isl.Map, turned: isl.Map) -> isl.Map:
     """Return { [lane of a port] -> [lane] } of { t[e] -> port } and { t[e] -> PE }."""
     port = ports.apply_range(turned).project_out(isl.dim_type.out, 1, 1)
     lane = places.apply_range(turned).project_out(isl.dim_type.out, 1, 1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
-from stages.poly.simple import simplified
+from stages.poly.simple import simplify
 
 SET = isl.dim_type.set
 
@@ -48,7 +48,7 @@ def exact_bounds(elements: isl.Set, context: isl.Set) -> ExactBounds:
     maximum = tuple(known.dim_max(position).coalesce().floor() for position in positions)
     domain = known.params()
     size = tuple(
-        simplified(_length(least, greatest), domain)
+        simplify(_length(least, greatest), domain)
         for least, greatest in zip(minimum, maximum, strict=True)
     )
     is_box = _box(known, minimum, maximum).intersect_params(domain).is_subset(known)
@@ -60,7 +60,7 @@ def bound_set(elements: isl.Set, bounds: Sequence[isl.PwAff]) -> isl.Set:
     return _tuple_of(elements, bounds).as_set()
 
 
-def fixed_size(bounds: ExactBounds, free: Sequence[str]) -> tuple[isl.PwAff, ...] | None:
+def find_fixed_size(bounds: ExactBounds, free: Sequence[str]) -> tuple[isl.PwAff, ...] | None:
     """Return the sizes if they do not depend on the symbolic constants `free`.
 
     They are functions of the others, exact where the set is not empty for some value of `free`.
@@ -73,11 +73,11 @@ def fixed_size(bounds: ExactBounds, free: Sequence[str]) -> tuple[isl.PwAff, ...
         least = values.dim_min(0)
         if not least.is_equal(values.dim_max(0)):
             return None
-        found.append(simplified(least, domain))
+        found.append(simplify(least, domain))
     return tuple(found)
 
 
-def constant_size(bounds: ExactBounds) -> tuple[int, ...] | None:
+def find_constant_size(bounds: ExactBounds) -> tuple[int, ...] | None:
     """Return the sizes if they depend on no symbolic constant; None if they do.
 
     A set that is always empty has size 0 in every dimension.

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
-from stages.poly.detached import detached
-from stages.poly.quota import TooManyOperations, limited
-from stages.poly.simple import simplified
+from stages.poly.detached import detach
+from stages.poly.quota import TooManyOperations, limit_operations
+from stages.poly.simple import simplify
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 MOST_FOR_LEAST = 500_000
@@ -126,7 +126,7 @@ def _interval(
         bounds += _ranked(_affine_bounds(extent, rounded=True))
     found = list(_sized(extent, bounds))
     if quasi_affine:
-        with contextlib.suppress(TooManyOperations), limited(MOST_FOR_LEAST):
+        with contextlib.suppress(TooManyOperations), limit_operations(MOST_FOR_LEAST):
             found += list(_sized(extent, _least(extent)))
     return min(found, key=lambda interval: interval[0], default=None)
 
@@ -157,7 +157,7 @@ def _affine_bounds(extent: isl.Set, rounded: bool = False) -> Iterator[isl.PwAff
     With `rounded` yield l rounded up, for constraints n x >= n l as well.
     """
     for elements in (extent, extent.remove_divs()):
-        apart = detached(elements).detect_equalities()
+        apart = detach(elements).detect_equalities()
         hull = apart.coalesce().remove_unknown_divs().simple_hull()
         for constraint in hull.get_constraints():
             if _is_plain_bound(constraint, rounded):
@@ -189,7 +189,7 @@ def _size_from(extent: isl.Set, bound: isl.PwAff) -> int | None:
 def _least(extent: isl.Set) -> Iterator[isl.PwAff]:
     """Yield the least element for each value of the constants; it is piecewise quasi-affine."""
     if extent.dim_is_bounded(SET, 0):
-        yield simplified(extent.dim_min(0), extent.params())
+        yield simplify(extent.dim_min(0), extent.params())
 
 
 def _checked(hull: BoxHull, elements: isl.Set) -> BoxHull:

@@ -17,8 +17,8 @@ from typing import TypeAlias
 import islpy as isl
 
 from stages.poly.bind import PARAM, PE_NAMES
-from stages.poly.quota import TooManyOperations, limited
-from stages.poly.sections import hull_of, split
+from stages.poly.quota import TooManyOperations, limit_operations
+from stages.poly.sections import find_hull, split
 
 DIV = isl.dim_type.div
 SET = isl.dim_type.set
@@ -35,7 +35,7 @@ Needed: TypeAlias = dict[tuple[str, ...], list[bool]]
 """Which constraints of a conjunction are needed, by the texts of the set and of all of them."""
 
 
-def canonical(elements: isl.Set, known: Needed, context: isl.Set | None = None) -> isl.Set:
+def describe_anew(elements: isl.Set, known: Needed, context: isl.Set | None = None) -> isl.Set:
     """Return the same set, described anew.
 
     Where that takes more than `MOST_OPERATIONS`, the set is only coalesced.
@@ -45,7 +45,7 @@ def canonical(elements: isl.Set, known: Needed, context: isl.Set | None = None) 
     """
     plain = elements
     try:
-        with limited(MOST_OPERATIONS):
+        with limit_operations(MOST_OPERATIONS):
             plain = _plain(_ordered(elements).compute_divs())
             return _rebuild(plain, known, _conjunction(context, plain))
     except TooManyOperations:
@@ -59,14 +59,14 @@ def gather(elements: isl.Set) -> isl.Set:
     """
     ordered = _ordered(elements.drop_unused_params())
     try:
-        with limited(MOST_FOR_DIVISIONS):
+        with limit_operations(MOST_FOR_DIVISIONS):
             plain = _plain(ordered.compute_divs())
     except TooManyOperations:
         return ordered
     if len(plain.get_basic_sets()) == 1:
         return plain.drop_unused_params()
     try:
-        with limited(MOST_OPERATIONS):
+        with limit_operations(MOST_OPERATIONS):
             plain = _plain(_drop_free_params(plain).compute_divs())
             parts = _sorted_parts(plain)
             few = 1 < len(parts) <= MOST_MERGED
@@ -157,11 +157,11 @@ def _fewest(parts: list[isl.Set], whole: isl.Set) -> list[isl.Set]:
 
 def _merge(parts: list[isl.Set], whole: isl.Set) -> list[isl.Set]:
     """Return fewer disjuncts: a pair is replaced by its hull as long as one lies in the set."""
-    hull = hull_of(whole)
+    hull = find_hull(whole)
     if hull.is_subset(whole):
         return [hull]
     for left, right in combinations(parts, 2):
-        hull = hull_of(left.union(right))
+        hull = find_hull(left.union(right))
         if hull.is_subset(whole):
             rest = [part for part in parts if not part.is_subset(hull)]
             return _merge(sorted([*rest, hull], key=str), whole)

@@ -24,12 +24,12 @@ from stages.poly.inequalities import (
     Row,
     Rows,
     along,
-    changed,
+    change_variables,
     identity,
+    list_rows,
     parts,
-    rows_of,
-    shortened,
-    simplified,
+    shorten,
+    simplify,
 )
 from stages.poly.polynomial import Polynomial, antidifference, constant, substitute, subtract
 
@@ -44,11 +44,11 @@ def cardinality(elements: isl.Set) -> int:
 
     Raises ValueError if there is none, or if it cannot be found in reasonable time.
     """
-    disjoint = with_constants(elements).make_disjoint().compute_divs()
+    disjoint = bind_constants(elements).make_disjoint().compute_divs()
     return sum(map(_of_polytope, disjoint.get_basic_sets()))
 
 
-def with_constants(elements: isl.Set) -> isl.Set:
+def bind_constants(elements: isl.Set) -> isl.Set:
     """Return { [p, x] } of `[p] -> { [x] }`."""
     anonymous = isl.Set.from_params(elements) if elements.is_params() else elements.flatten()
     return anonymous.move_dims(isl.dim_type.set, 0, PARAM, 0, anonymous.dim(PARAM))
@@ -56,7 +56,7 @@ def with_constants(elements: isl.Set) -> isl.Set:
 
 def _of_polytope(elements: isl.BasicSet) -> int:
     """Return the number of elements of a set without disjunction."""
-    equalities, inequalities, width = rows_of(elements)
+    equalities, inequalities, width = list_rows(elements)
     found = _sum(equalities, inequalities, constant(1, width), width)
     assert found.denominator == 1
     return int(found)
@@ -64,11 +64,11 @@ def _of_polytope(elements: isl.BasicSet) -> int:
 
 def _sum(equalities: Rows, inequalities: Rows, weight: Polynomial, width: int) -> Fraction:
     """Return the sum of a polynomial over the integer solutions."""
-    simple = simplified(equalities, inequalities, width)
+    simple = simplify(equalities, inequalities, width)
     if simple is None:
         return Fraction(0)
     equalities, rows = simple
-    forms = along(equalities, width) if equalities else shortened(rows, width)
+    forms = along(equalities, width) if equalities else shorten(rows, width)
     if forms is not None:
         return _sum_changed(rows, forms, weight)
     if equalities:
@@ -82,7 +82,7 @@ def _sum(equalities: Rows, inequalities: Rows, weight: Polynomial, width: int) -
 def _sum_changed(rows: Rows, forms: Rows, weight: Polynomial) -> Fraction:
     """Return the sum after a change of variables."""
     width = len(forms[0]) - 1
-    return _sum((), changed(rows, forms, width), substitute(weight, forms, width), width)
+    return _sum((), change_variables(rows, forms, width), substitute(weight, forms, width), width)
 
 
 @lru_cache(maxsize=4096)

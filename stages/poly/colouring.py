@@ -10,13 +10,13 @@ from collections.abc import Mapping
 import islpy as isl
 
 from stages.poly.flow import Routes
-from stages.poly.pieces import example_of
+from stages.poly.pieces import find_example
 
 Routers = Mapping[str, isl.UnionSet]
 """The routers { PE[x, y] } that each stream passes."""
 
 
-def routers_of(routes: Routes) -> isl.UnionSet:
+def find_routers(routes: Routes) -> isl.UnionSet:
     """Return { PE[x, y] } of { [PE[x, y] -> from[]] -> to[] }."""
     return routes.domain().unwrap().domain()
 
@@ -40,7 +40,7 @@ def share(routers: Routers) -> list[list[str]]:
     return sorted((sorted(g, key=names.index) for g in groups), key=lambda g: names.index(g[0]))
 
 
-def busiest_router(routers: Routers) -> tuple[str, list[str]]:
+def find_busiest_router(routers: Routers) -> tuple[str, list[str]]:
     """Return a PE whose router many streams pass, and these: from each stream, others in turn."""
     found: list[tuple[str, list[str]]] = []
     for start in routers:
@@ -50,5 +50,5 @@ def busiest_router(routers: Routers) -> tuple[str, list[str]]:
             here = here if both.is_empty() else both
         place = here.lexmin()
         meeting = [name for name, pes in routers.items() if not pes.is_disjoint(place)]
-        found.append((example_of(place), meeting))
+        found.append((find_example(place), meeting))
     return max(found, key=lambda each: len(each[1]))

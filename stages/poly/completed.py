@@ -64,7 +64,7 @@ def is_in_order(completed: Completed) -> bool:
     return completed.rest.apply(later).is_disjoint(completed.after.domain())
 
 
-def stops_of(last: isl.Map, box: Sequence[Sequence[int]]) -> Iterator[isl.Set]:
+def list_stops(last: isl.Map, box: Sequence[Sequence[int]]) -> Iterator[isl.Set]:
     """Yield { step[k] }, steps in a box [least, greatest] each, with the last step and without it.
 
     They are every n-th value of a dimension, from the first one in { t[e] -> [PE -> step[k]] } on,

@@ -22,10 +22,10 @@ import islpy as isl
 from stages.poly.bind import PARAM
 from stages.poly.integers import (
     Matrix,
+    find_independent_columns,
+    find_pivot_rows,
     hermite,
     hull_equalities,
-    independent_columns,
-    pivot_rows,
 )
 from stages.poly.lattices import along_lattice
 
@@ -56,7 +56,7 @@ def compress(elements: isl.Set) -> Compressed:
     return Compressed(map=relation, set=compressed)
 
 
-def without_hidden_equalities(compressed: Compressed) -> Compressed:
+def drop_hidden_equalities(compressed: Compressed) -> Compressed:
     """Return a compression without the equalities that hold, but are not written in all disjuncts.
 
     A dimension then is a piecewise function of the symbolic constants, as i_1 in V Ex. 5.7.
@@ -81,8 +81,8 @@ def _function(elements: isl.Set) -> isl.MultiAff:
     dimensions = elements.dim(SET)
     equalities, width = hull_equalities(elements)
     echelon, unimodular = hermite([row[:width] for row in equalities], width)
-    rank = len(pivot_rows(echelon))
-    free = independent_columns([row[rank:] for row in unimodular[:dimensions]], width - rank)
+    rank = len(find_pivot_rows(echelon))
+    free = find_independent_columns([row[rank:] for row in unimodular[:dimensions]], width - rank)
     domain = elements.space.params().add_unnamed_tuple_ui(len(free[0]) if free else 0)
     right = [_parametric(domain, [-entry for entry in row[width:]]) for row in equalities]
     fixed = _substitute(echelon, right)
@@ -105,7 +105,7 @@ def _parametric(domain: isl.Space, entries: list[int]) -> isl.Aff:
 def _substitute(echelon: Matrix, right: list[isl.Aff]) -> list[isl.Aff]:
     """Return y1 with H y1 = right, rounded down; rows without pivot do not bind any variable."""
     found: list[isl.Aff] = []
-    for row in pivot_rows(echelon):
+    for row in find_pivot_rows(echelon):
         rest = right[row]
         for entry, value in zip(echelon[row], found, strict=False):
             rest = rest.sub(value.scale_val(entry))

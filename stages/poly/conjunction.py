@@ -18,10 +18,10 @@ from stages.poly.quotient import (
     bracket,
     nearest_to_zero,
     plain_term,
-    scaled,
+    read_sum,
+    scale,
     spell,
     spell_linear,
-    sum_of,
 )
 
 
@@ -41,7 +41,7 @@ class Bounds:
     upper: list[Sum] = field(default_factory=list)
 
 
-def conjunction(part: isl.BasicSet, names: Sequence[str], first: int) -> Conjunction | None:
+def write_conjunction(part: isl.BasicSet, names: Sequence[str], first: int) -> Conjunction | None:
     """Return the texts of a conjunction of the symbolic constants and dimensions with the names.
 
     The names of dimensions come from `first` on. None if there are existential variables that are
@@ -54,7 +54,7 @@ def conjunction(part: isl.BasicSet, names: Sequence[str], first: int) -> Conjunc
         if constraint.is_div_constraint():
             continue
         try:
-            total = sum_of(constraint.get_aff(), names)
+            total = read_sum(constraint.get_aff(), names)
         except isl.Error:
             return None
         if total is None:
@@ -66,7 +66,7 @@ def conjunction(part: isl.BasicSet, names: Sequence[str], first: int) -> Conjunc
             said.append((1, len(names), _bounded_remainder(total, names)))
         elif constraint.is_equality():
             factor = total.linear[names[at]]
-            value = spell(scaled(total, -1 if factor > 0 else 1, names[at]), names)
+            value = spell(scale(total, -1 if factor > 0 else 1, names[at]), names)
             if abs(factor) == 1 and at >= first and _is_last(total, names, at):
                 values[names[at]] = value
             else:
@@ -75,7 +75,7 @@ def conjunction(part: isl.BasicSet, names: Sequence[str], first: int) -> Conjunc
             factor = total.linear[names[at]]
             found = bounds.setdefault((at, abs(factor)), Bounds())
             side = found.lower if factor > 0 else found.upper
-            side.append(scaled(total, -1 if factor > 0 else 1, names[at]))
+            side.append(scale(total, -1 if factor > 0 else 1, names[at]))
     for (at, factor), each in bounds.items():
         said += [(1, at, text) for text in _chains(plain_term(names[at], factor), each, names)]
     return Conjunction(values=values, constraints=" and ".join(text for *_, text in sorted(said)))
@@ -142,7 +142,7 @@ def _compared(total: Sum, names: Sequence[str], sign: str) -> str:
     """Return `e = c`, `e >= c` or `e <= c` of `total = 0` or `total >= 0`, the shorter one."""
     constant = total.linear.get("", 0)
     rest = Sum(linear=add(total.linear, {"": -constant}), quotients=total.quotients)
-    opposite = f"{spell(scaled(rest, -1), names)} {sign.replace('>', '<')} {constant}"
+    opposite = f"{spell(scale(rest, -1), names)} {sign.replace('>', '<')} {constant}"
     return min(f"{spell(rest, names)} {sign} {-constant}", opposite, key=len)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.poly.flow import Routes, routes_of, spread_routes
+from stages.poly.flow import Routes, make_routes, spread_routes
 from stages.poly.forwarding import Line, border_line
 from stages.poly.side import SIDES, Rectangle, turn
 
@@ -57,7 +57,7 @@ def _way(
     after = border.apply(isl.Map(f"{{ [s, 0] -> [lane, 0] : s {towards} lane }}"))
     far = SIDES[comes].far
     port = corner.apply(here.reverse()).apply(there).project_out(isl.dim_type.set, 1, 1)
-    routes = routes_of(
+    routes = make_routes(
         here, (border, origin, comes), (before.intersect(after), far, comes)
     )
     return isl.Map.from_domain_and_range(port, lanes), far, routes.union(outwards)
@@ -72,5 +72,5 @@ def _out(sender: isl.Set, leaves: str, here: isl.Map) -> tuple[str, isl.Set, Rou
     border = places.apply(isl.Map("{ [lane, depth] -> [lane, 0] }"))
     inside = places.subtract(border)
     between = inside.apply(isl.Map("{ [lane, depth] -> [lane, d] : 0 < d < depth }"))
-    way = routes_of(here, (inside, "ramp", leaves), (between, far, leaves))
+    way = make_routes(here, (inside, "ramp", leaves), (between, far, leaves))
     return ("ramp" if inside.is_empty() else far), border, way

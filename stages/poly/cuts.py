@@ -11,11 +11,11 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES, bind_range, index_names
-from stages.poly.extents import extents_of
+from stages.poly.bind import PE_NAMES, bind_range, name_indices
+from stages.poly.extents import find_extents
 from stages.poly.least import greatest
 from stages.poly.naming import letters
-from stages.poly.number import most_points
+from stages.poly.number import bound_points
 
 SET = isl.dim_type.set
 MOST = 256
@@ -43,14 +43,14 @@ class Cut:
     rest: int
 
 
-def index_box(order: isl.Map) -> IndexBox | None:
+def find_index_box(order: isl.Map) -> IndexBox | None:
     """Return the box of { t[e] -> [PE -> index[i]] }, the same on all PEs; None if there is none.
 
     Every index in the box has an element on every PE.
     """
     indices = order.range().unwrap()
     whole = indices.range()
-    ends = extents_of(whole)
+    ends = find_extents(whole)
     if not ends:
         return None
     filled = isl.Set.universe(whole.space)
@@ -63,7 +63,7 @@ def index_box(order: isl.Map) -> IndexBox | None:
     return IndexBox(least=least, sizes=sizes)
 
 
-def cuts_of(box: IndexBox) -> Iterator[Cut]:
+def list_cuts(box: IndexBox) -> Iterator[Cut]:
     """Yield cuts into two chunks or more, MOST at most, those of the largest chunks first.
 
     The last chunk is smaller only where the chunks are those of one index.
@@ -96,13 +96,13 @@ def _counted(name: str, low: int) -> str:
     return name if low == 0 else f"{name} - {low}" if low > 0 else f"{name} + {-low}"
 
 
-def in_chunks(order: isl.Map, cut: isl.Map) -> isl.Map:
+def cut_order(order: isl.Map, cut: isl.Map) -> isl.Map:
     """Return { t[e] -> [PE -> chunk[p]] } of { t[e] -> [PE -> index[i]] }."""
     pes = isl.Map.identity(order.range().unwrap().domain().get_space().map_from_set())
     return order.apply_range(pes.product(cut))
 
 
-def first_of(cut: isl.Map) -> isl.Set:
+def find_first(cut: isl.Map) -> isl.Set:
     """Return { chunk[0, ...] }, the first chunk of a cut."""
     first = isl.Set.universe(cut.range().get_space())
     for k in range(first.dim(SET)):
@@ -110,19 +110,19 @@ def first_of(cut: isl.Map) -> isl.Set:
     return first
 
 
-def of_chunk(cut: isl.Map) -> isl.Set:
+def bind_chunk(cut: isl.Map) -> isl.Set:
     """Return [index...] -> { index[i] } of the elements of a chunk."""
-    return bind_range(cut, index_names(cut.dim(isl.dim_type.out)))
+    return bind_range(cut, name_indices(cut.dim(isl.dim_type.out)))
 
 
 def chunks(counts: tuple[int, ...] | list[int]) -> isl.Set:
     """Return [index...] -> { : 0 <= index < count }, which chunks there are."""
-    names = index_names(len(counts))
+    names = name_indices(len(counts))
     bounds = " and ".join(f"0 <= {n} < {c}" for n, c in zip(names, counts, strict=True))
     return isl.Set(f"[{', '.join(names)}] -> {{ : {bounds} }}")
 
 
-def last_in(steps: isl.Map, writes: isl.Map) -> isl.Map:
+def find_last_step(steps: isl.Map, writes: isl.Map) -> isl.Map:
     """Return { t[e] -> [PE -> chunk[p]] }, the last step on a PE in which it adds to an element.
 
     `steps` is { S[i] -> [PE -> chunk[p]] }, `writes` { S[i] -> t[e] }.
@@ -130,12 +130,12 @@ def last_in(steps: isl.Map, writes: isl.Map) -> isl.Map:
     return greatest(writes.reverse().apply_range(steps).uncurry()).curry()
 
 
-def most_in_step(steps: isl.Map) -> int:
+def count_most_in_step(steps: isl.Map) -> int:
     """Return a bound on the instances of a step on a PE: the product of their spreads."""
-    names = [*PE_NAMES, *index_names(steps.range().unwrap().dim(isl.dim_type.out))]
+    names = [*PE_NAMES, *name_indices(steps.range().unwrap().dim(isl.dim_type.out))]
     listed = ", ".join(names)
     inside = ", ".join(names[len(PE_NAMES) :])
     here = steps.reverse().intersect_domain(
         isl.Set(f"[{listed}] -> {{ [PE[PE_X, PE_Y] -> chunk[{inside}]] }}")
     )
-    return most_points(here.range())
+    return bound_points(here.range())

@@ -10,6 +10,6 @@ from __future__ import annotations
 import islpy as isl
 
 
-def detached(elements: isl.Set) -> isl.Set:
+def detach(elements: isl.Set) -> isl.Set:
     """Return an equal set, read from the text of the set."""
     return isl.Set(str(elements))

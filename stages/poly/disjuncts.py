@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import PARAM
-from stages.poly.canonical import Needed, canonical, gather
-from stages.poly.conjunction import Conjunction, conjunction
-from stages.poly.naming import SET, Names, default_names, dress, names_of, tuples_of
+from stages.poly.canonical import Needed, describe_anew, gather
+from stages.poly.conjunction import Conjunction, write_conjunction
+from stages.poly.naming import SET, Names, dress, find_default_names, list_tuples, name_dimensions
 from stages.poly.spelling import spell_constraints
-from stages.poly.values import Piece, pieces_of
+from stages.poly.values import Piece, find_pieces
 
 Single = isl.Set | isl.Map
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
@@ -43,7 +43,7 @@ class _Disjunct:
     said: set[str]
 
 
-def disjuncts_of(
+def write_disjuncts(
     single: Single, given: Names, known: Needed, context: isl.Set | None = None
 ) -> list[str]:
     """Return the texts of the disjuncts of a set or relation, without symbolic constants.
@@ -55,17 +55,17 @@ def disjuncts_of(
     shape = _shape(single.get_space(), flat, given)
     names = [*flat.get_var_names_not_none(PARAM), *shape.names]
     determined = _determined(flat)
-    while not isinstance(pieces := pieces_of(flat, determined, names), list):
+    while not isinstance(pieces := find_pieces(flat, determined, names), list):
         determined = [has_value and k not in pieces for k, has_value in enumerate(determined)]
     free = [name for name, has_value in zip(shape.names, determined, strict=True) if not has_value]
     found: list[_Disjunct] = []
     for piece in pieces:
-        for part in canonical(_named(piece.domain, free), known, context).get_basic_sets():
+        for part in describe_anew(_named(piece.domain, free), known, context).get_basic_sets():
             found.append(_disjunct(part, piece, free, shape, determined))
     return _texts(found, shape)
 
 
-def plain_disjuncts_of(single: Single, given: Names) -> list[str]:
+def write_plain_disjuncts(single: Single, given: Names) -> list[str]:
     """Return the texts of the disjuncts as isl has them, with names for the dimensions."""
     flat = _flat(single)
     shape = _shape(single.get_space(), flat, given)
@@ -77,10 +77,11 @@ def plain_disjuncts_of(single: Single, given: Names) -> list[str]:
 
 def _shape(space: isl.Space, flat: isl.Set, given: Names) -> _Shape:
     constants = flat.get_var_names_not_none(PARAM)
-    names = names_of(space, constants, given)
-    first = sum(len(each.given) for each in tuples_of(space.domain() if space.is_map() else space))
-    has_name = [bool(each.name) for each in tuples_of(space) for _ in each.given]
-    default = default_names(space, constants, given)
+    names = name_dimensions(space, constants, given)
+    start = space.domain() if space.is_map() else space
+    first = sum(len(each.given) for each in list_tuples(start))
+    has_name = [bool(each.name) for each in list_tuples(space) for _ in each.given]
+    default = find_default_names(space, constants, given)
     tells = [k < first and (has_name[k] or names[k] != default[k]) for k in range(len(names))]
     return _Shape(space=space, names=names, tells=tells)
 
@@ -149,7 +150,7 @@ def _disjunct(
 ) -> _Disjunct:
     """Return the value of each dimension, its name if it has none, and the constraints."""
     constants = part.get_var_names_not_none(PARAM)
-    found = conjunction(part, [*constants, *free], len(constants)) or _from_isl(part, free)
+    found = write_conjunction(part, [*constants, *free], len(constants)) or _from_isl(part, free)
     values = iter(piece.values)
     entries = [
         next(values) if has_value else found.values.get(name, name)

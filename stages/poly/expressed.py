@@ -7,7 +7,7 @@ from typing import Any
 
 import islpy as isl
 
-from stages.poly.expression import Name, Number, Operation, Value, operations
+from stages.poly.expression import Name, Number, Operation, Value, count_operations
 
 Op: Any = isl.ast_expr_op_type
 ExprKind: Any = isl.ast_expr_type
@@ -38,7 +38,7 @@ SIGNS = {
 
 
 @functools.lru_cache(maxsize=1024)
-def expression_of(function: isl.PwAff, context: isl.Set) -> Value:
+def express(function: isl.PwAff, context: isl.Set) -> Value:
     """Return `[p] -> { [f(p)] }` over the names of the symbolic constants.
 
     Of several ways to simplify the function in the context, the one with the fewest operations.
@@ -47,10 +47,10 @@ def expression_of(function: isl.PwAff, context: isl.Set) -> Value:
     build = isl.AstBuild.from_context(context)
     ways = [function.intersect_params(context).gist(context), function.gist(context), function]
     found = [plain(build.expr_from_pw_aff(way.coalesce())) for way in ways]
-    return min(found, key=operations)
+    return min(found, key=count_operations)
 
 
-def condition_of(condition: isl.Set, context: isl.Set) -> Value | None:
+def express_condition(condition: isl.Set, context: isl.Set) -> Value | None:
     """Return `[p] -> { : ... }` as an expression; None if it always holds in the context."""
     if context.is_subset(condition):
         return None

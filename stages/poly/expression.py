@@ -45,12 +45,12 @@ class Operation(Value):
     arguments: tuple[Value, ...]
 
 
-def operations(value: Value) -> int:
+def count_operations(value: Value) -> int:
     """Return how many operations an expression takes; of what is no operation, none."""
     if not isinstance(value, Operation):
         return 0
     between = 1 if value.sign in ("negative", "?") else len(value.arguments) - 1
-    return between + sum(map(operations, value.arguments))
+    return between + sum(map(count_operations, value.arguments))
 
 
 def is_affine(value: Value) -> bool:
@@ -60,11 +60,11 @@ def is_affine(value: Value) -> bool:
     return value.sign in AFFINE and all(map(is_affine, value.arguments))
 
 
-def compared(left: Value, sign: str, right: Value | int) -> Value:
+def compare(left: Value, sign: str, right: Value | int) -> Value:
     """Return a comparison, with a number or another value."""
     return Operation(sign, (left, Number(right) if isinstance(right, int) else right))
 
 
-def all_of(tests: Sequence[Value]) -> Value:
+def require_all(tests: Sequence[Value]) -> Value:
     """Return that all tests hold; there is one at least."""
     return tests[0] if len(tests) == 1 else Operation("and", tuple(tests))

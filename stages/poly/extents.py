@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 
-def extents_of(elements: isl.Set) -> list[tuple[int, int]] | None:
+def find_extents(elements: isl.Set) -> list[tuple[int, int]] | None:
     """Return the lowest and highest value of each dimension of a set that is not empty.
 
     None if a dimension has none of them. Symbolic constants may have any value.
@@ -19,13 +19,13 @@ def extents_of(elements: isl.Set) -> list[tuple[int, int]] | None:
 
 def bounding_box(elements: isl.Set) -> list[tuple[int, int]]:
     """Return the same of a bounded set. Raises ValueError if it is none."""
-    found = extents_of(elements)
+    found = find_extents(elements)
     if found is None:
         raise ValueError(f"{elements} is unbounded")
     return found
 
 
-def shape_of(box: isl.Set) -> tuple[int, ...]:
+def find_shape(box: isl.Set) -> tuple[int, ...]:
     """Return the sizes of { T[i] : 0 <= i < size }, for any values of symbolic constants."""
     positions = range(box.dim(isl.dim_type.set))
     return tuple(box.dim_max_val(k).to_python() + 1 for k in positions)

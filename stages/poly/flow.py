@@ -14,7 +14,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.function import function_of
+from stages.poly.function import find_function
 from stages.poly.side import SIDES
 
 Routes: TypeAlias = isl.UnionMap
@@ -44,10 +44,10 @@ def column_routes(takers: isl.Set, side: str, turned: isl.Map, *, spread: bool) 
     border = isl.Set("{ [lane, 0] }")
     far = SIDES[side].far
     if not spread:
-        return routes_of(turned, (takers, side, "ramp"), (passing, side, far))
+        return make_routes(turned, (takers, side, "ramp"), (passing, side, far))
     inside = passing.subtract(border)
     adapters = passing.intersect(border)
-    return routes_of(turned, (takers, side, "ramp"), (inside, side, far), (adapters, "ramp", far))
+    return make_routes(turned, (takers, side, "ramp"), (inside, side, far), (adapters, "ramp", far))
 
 
 def spread_routes(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") -> Routes:
@@ -74,7 +74,7 @@ def spread_routes(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") 
         for to, there in goes.items()
         if origin != to or origin == "ramp"
     ]
-    return routes_of(turned, *pairs)
+    return make_routes(turned, *pairs)
 
 
 def chain_routes(
@@ -104,7 +104,7 @@ def chain_routes(
     )
     heard = members.subtract(starts)
     colours = [_chain_colour(senders, heard, side, turned, parity) for parity in (0, 1)]
-    colours[first % 2] = colours[first % 2].union(routes_of(turned, (above, *way)))
+    colours[first % 2] = colours[first % 2].union(make_routes(turned, (above, *way)))
     back = turned.reverse()
     return Chain(
         even=colours[0],
@@ -124,7 +124,7 @@ def feedback_routes(takers: isl.Set, side: str, turned: isl.Map, first: int) -> 
     passing = takers.apply(isl.Map("{ [lane, depth] -> [lane, d] : d < depth }")).intersect(depth)
     ends = isl.Set(f"{{ [lane, {first}] }}")
     far = SIDES[side].far
-    return routes_of(
+    return make_routes(
         turned,
         (takers.subtract(ends), side, "ramp"),
         (passing.subtract(ends), side, far),
@@ -138,7 +138,7 @@ def _chain_colour(
 ) -> Routes:
     sends = isl.Set(f"{{ [lane, depth] : depth mod 2 = {parity} }}")
     listens = isl.Set(f"{{ [lane, depth] : depth mod 2 = {1 - parity} }}")
-    return routes_of(
+    return make_routes(
         turned,
         (senders.intersect(sends), "ramp", side),
         (heard.intersect(listens), SIDES[side].far, "ramp"),
@@ -149,7 +149,7 @@ def parity(turned: isl.Map) -> str:
     """Return [PE_X, PE_Y] -> { [depth mod 2] } as text."""
     depth = turned.project_out(isl.dim_type.out, 0, 1)
     parity = bind_domain(depth.apply_range(isl.Map("{ [d] -> [d mod 2] }")), PE_NAMES)
-    return str(function_of(parity).get_pw_aff(0))
+    return str(find_function(parity).get_pw_aff(0))
 
 
 def _deepest(members: isl.Set) -> isl.Set:
@@ -163,7 +163,7 @@ def _lanes(feeds: isl.Map, condition: str) -> isl.Set:
     return feeds.wrap().apply(isl.Map(f"{{ [[p] -> [l]] -> [m] : {condition} }}"))
 
 
-def routes_of(turned: isl.Map, *triples: tuple[isl.Set, str, str]) -> Routes:
+def make_routes(turned: isl.Map, *triples: tuple[isl.Set, str, str]) -> Routes:
     """Return the union of { [PE -> from[]] -> to[] } for ([lane, depth] set, from, to)."""
     result = isl.UnionMap("{ }")
     for routers, source, to in triples:

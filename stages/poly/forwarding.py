@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from stages.poly.border import border_chain
-from stages.poly.flow import Routes, chain_routes, routes_of
-from stages.poly.pieces import maps_of
+from stages.poly.flow import Routes, chain_routes, make_routes
+from stages.poly.pieces import list_maps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Line:
         routes = self.even.union(self.odd)
         return next(
             r.get_tuple_name(isl.dim_type.out)
-            for r in maps_of(routes)
+            for r in list_maps(routes)
             if r.domain().unwrap().get_tuple_name(isl.dim_type.out) == "ramp"
         )
 
@@ -71,7 +71,7 @@ def feedback_line(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Li
     return Line(
         even=backwards(chain.even),
         odd=backwards(chain.odd),
-        entry=routes_of(turned, (ends, "ramp", "ramp")),
+        entry=make_routes(turned, (ends, "ramp", "ramp")),
         members=chain.members,
         nearest=chain.ends,
         forwarding=chain.members.subtract(chain.starts),

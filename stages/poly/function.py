@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 
-def function_of(point: isl.Set) -> isl.PwMultiAff:
+def find_function(point: isl.Set) -> isl.PwMultiAff:
     """Return f of `[n] -> { [x] : x = f(n) }`, everywhere where the set has a point.
 
     Raises isl.Error if there are several points. isl loses points where equalities with a stride
@@ -17,8 +17,8 @@ def function_of(point: isl.Set) -> isl.PwMultiAff:
     return point.lexmin_pw_multi_aff()
 
 
-def function_in(relation: isl.Map) -> isl.PwMultiAff:
-    """Return the function that a relation is, as `function_of` does. Raises isl.Error for none."""
+def find_function_in(relation: isl.Map) -> isl.PwMultiAff:
+    """Return the function that a relation is, as `find_function`. Raises isl.Error for none."""
     function = relation.as_pw_multi_aff()
     if isl.Map.from_pw_multi_aff(function).is_equal(relation):
         return function

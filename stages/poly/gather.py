@@ -17,8 +17,8 @@ from stages.poly.bind import PE_NAMES, bind_domain, bind_set
 from stages.poly.bounds import exact_bounds
 from stages.poly.compression import compress
 from stages.poly.order import taken_by
-from stages.poly.quota import TooManyOperations, limited
-from stages.poly.simple import simplified
+from stages.poly.quota import TooManyOperations, limit_operations
+from stages.poly.simple import simplify
 
 OUT = isl.dim_type.out
 MOST_OPERATIONS = 1_000_000
@@ -55,7 +55,7 @@ def find_gather(
     With the least number of outer indices for which it can be done; None if there is none, or if
     isl needs long to tell: PEs can always add elements up instead.
     """
-    with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
         if _is_gathered(computed, turned):
             return _with_fewest_rows(order, computed, turned, chain)
     return None
@@ -87,7 +87,7 @@ def _with_rows(own: isl.Map, passing: isl.Map, outer: int, chain: isl.Set) -> Ga
     if not all(_has_equal_rows(part, indices, outer) for part in parts):
         return None
     box = exact_bounds(bind_domain(indices, PE_NAMES), bind_set(chain, PE_NAMES))
-    first = tuple(simplified(least, box.domain) for least in box.minimum)
+    first = tuple(simplify(least, box.domain) for least in box.minimum)
     counts = [_count(_inner(part, outer), chain) for part in parts]
     known = [count for count in counts if count is not None]
     if not box.is_box or len(known) < len(counts):
@@ -142,10 +142,10 @@ def _count(elements: isl.Map, chain: isl.Set) -> isl.PwAff | None:
 
 def _or_zero(count: isl.PwAff, domain: isl.Set, known: isl.Set) -> isl.PwAff:
     """Return a function that is `count` on the domain, and 0 on the rest of what is known."""
-    count, rest = simplified(count, domain), known.subtract(domain)
+    count, rest = simplify(count, domain), known.subtract(domain)
     zero = isl.PwAff("[PE_X, PE_Y] -> { [0] }")
     if rest.is_subset(count.eq_set(zero)):
         return count
     whole = count.intersect_params(domain).union_add(zero.intersect_params(rest))
-    return simplified(whole, known)
+    return simplify(whole, known)
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from stages.poly.bind import PARAM
-from stages.poly.integers import SET, matrix_of, read_matrix, solutions
+from stages.poly.integers import SET, find_solutions, make_matrix, read_matrix
 
 Row: TypeAlias = tuple[int, ...]
 """The coefficients of the variables, and the constant term."""
@@ -21,7 +21,7 @@ DIV = isl.dim_type.div
 KINDS = (SET, DIV, PARAM, isl.dim_type.cst)
 
 
-def rows_of(elements: isl.BasicSet) -> tuple[Rows, Rows, int]:
+def list_rows(elements: isl.BasicSet) -> tuple[Rows, Rows, int]:
     """Return the equalities, the inequalities and the number of variables of a set without tuple.
 
     Floors are further variables, with one value for each element; all of them must be known.
@@ -53,11 +53,11 @@ def _remainder(floor: isl.Aff, position: int) -> tuple[Row, Row]:
     return tuple(row), (*(-a for a in others), divisor.to_python() - 1 - last)
 
 
-def simplified(equalities: Rows, inequalities: Rows, width: int) -> tuple[Rows, Rows] | None:
+def simplify(equalities: Rows, inequalities: Rows, width: int) -> tuple[Rows, Rows] | None:
     """Return equalities and inequalities without redundant ones; None if there is no solution."""
     space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, width)
     whole = isl.BasicSet.from_constraint_matrices(
-        space, matrix_of(equalities, width + 1), matrix_of(inequalities, width + 1), *KINDS
+        space, make_matrix(equalities, width + 1), make_matrix(inequalities, width + 1), *KINDS
     )
     whole = whole.detect_equalities().remove_redundancies()
     if whole.is_empty():
@@ -69,13 +69,13 @@ def simplified(equalities: Rows, inequalities: Rows, width: int) -> tuple[Rows, 
 def along(equalities: Rows, width: int) -> Rows | None:
     """Return the change to variables free of equalities; None if no integers solve them."""
     right = [-row[-1] for row in equalities]
-    solution = solutions([row[:-1] for row in equalities], right, width)
+    solution = find_solutions([row[:-1] for row in equalities], right, width)
     if solution is None:
         return None
     return tuple((*row, at) for at, row in zip(*solution, strict=True))
 
 
-def changed(rows: Rows, forms: Rows, width: int) -> Rows:
+def change_variables(rows: Rows, forms: Rows, width: int) -> Rows:
     """Return rows in `width` new variables, the old ones being affine forms of them."""
     return tuple(
         tuple(
@@ -92,7 +92,7 @@ def identity(width: int) -> list[list[int]]:
     return [[int(k == column) for k in range(width + 1)] for column in range(width)]
 
 
-def shortened(rows: Rows, width: int) -> Rows | None:
+def shorten(rows: Rows, width: int) -> Rows | None:
     """Return a change that makes the sum of absolute coefficients smaller; None if none is found.
 
     Tried are those that make a variable of `a z`, where its value lies within two bounds and some
@@ -105,7 +105,7 @@ def shortened(rows: Rows, width: int) -> Rows | None:
         if bounded and max(map(abs, row)) > 1:
             for position in (k for k, a in enumerate(row) if abs(a) == 1):
                 forms = _as_variable(row, position, width)
-                if _size(changed(rows, forms, width)) < size:
+                if _size(change_variables(rows, forms, width)) < size:
                     return forms
     return None
 

@@ -24,7 +24,7 @@ def read_matrix(matrix: isl.Mat) -> Matrix:
     ]
 
 
-def matrix_of(rows: Sequence[Sequence[int]], width: int) -> isl.Mat:
+def make_matrix(rows: Sequence[Sequence[int]], width: int) -> isl.Mat:
     """Return a matrix of isl with the given rows, each `width` long."""
     matrix = isl.Mat.alloc(isl.DEFAULT_CONTEXT, len(rows), width)
     for row, entries in enumerate(rows):
@@ -50,11 +50,11 @@ def hermite(rows: Sequence[Sequence[int]], width: int) -> tuple[Matrix, Matrix]:
     U is unimodular and H in column echelon form: each row has at most one pivot, which is
     positive, the pivots' columns are 0, 1, ..., and the entries right of a pivot are 0.
     """
-    echelon, unimodular, _ = matrix_of(rows, width).left_hermite(0)
+    echelon, unimodular, _ = make_matrix(rows, width).left_hermite(0)
     return read_matrix(echelon), read_matrix(unimodular)
 
 
-def pivot_rows(echelon: Matrix) -> list[int]:
+def find_pivot_rows(echelon: Matrix) -> list[int]:
     """Return, for each pivot of a matrix in column echelon form, its row."""
     found: list[int] = []
     for row, entries in enumerate(echelon):
@@ -63,23 +63,23 @@ def pivot_rows(echelon: Matrix) -> list[int]:
     return found
 
 
-def independent_columns(rows: Matrix, width: int) -> Matrix:
+def find_independent_columns(rows: Matrix, width: int) -> Matrix:
     """Return a basis, as columns, of the lattice that the columns of a matrix span.
 
     Columns that are independent already are returned as they are.
     """
     echelon, _ = hermite(rows, width)
-    rank = len(pivot_rows(echelon))
+    rank = len(find_pivot_rows(echelon))
     return rows if rank == width else [row[:rank] for row in echelon]
 
 
 def solve(rows: Matrix, right: Sequence[int], width: int) -> list[int] | None:
     """Return an integer solution x of `rows x = right`; None if there is none."""
-    solution = solutions(rows, right, width)
+    solution = find_solutions(rows, right, width)
     return None if solution is None else solution[0]
 
 
-def solutions(
+def find_solutions(
     rows: Sequence[Sequence[int]], right: Sequence[int], width: int
 ) -> tuple[list[int], Matrix] | None:
     """Return one integer solution x of `rows x = right`, and K: all of them are x + K y.
@@ -88,7 +88,7 @@ def solutions(
     """
     echelon, unimodular = hermite(rows, width)
     found: list[int] = []
-    pivots = set(pivot_rows(echelon))
+    pivots = set(find_pivot_rows(echelon))
     for row, (entries, value) in enumerate(zip(echelon, right, strict=True)):
         rest = value - sum(a * y for a, y in zip(entries, found, strict=False))
         if row in pivots and rest % entries[len(found)] == 0:

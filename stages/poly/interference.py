@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import project_names
-from stages.poly.extents import extents_of
+from stages.poly.extents import find_extents
 
 SET = isl.dim_type.set
 
@@ -53,7 +53,7 @@ def extend_allocation(size: Sequence[int], accessed_by_extra: isl.Set) -> Extens
         raise ValueError(f"{accessed_by_extra} has not {len(size)} dimensions")
     if accessed_by_extra.is_empty():
         return Extension(size=tuple(size), shift=(0,) * len(size))
-    found = extents_of(accessed_by_extra)
+    found = find_extents(accessed_by_extra)
     if found is None:
         return None
     least = tuple(min(0, low) for low, _ in found)

@@ -23,7 +23,7 @@ class TextError(ValueError):
     """A text is malformed at one of its characters, `position`, counted from 0."""
 
     def __init__(self, text: str, position: int, message: str) -> None:
-        super().__init__(f"line {line_of(text, position)}: {message}")
+        super().__init__(f"line {find_line(text, position)}: {message}")
         self.message = message
         self.position = position
 
@@ -81,6 +81,6 @@ def parse(expression: str, line: int) -> Union:
     raise ValueError(f"line {line}: isl cannot read {expression.strip()!r}")
 
 
-def line_of(text: str, position: int) -> int:
+def find_line(text: str, position: int) -> int:
     """Return the number of the line, from 1, of a character of a text."""
     return text.count("\n", 0, position) + 1

@@ -15,8 +15,8 @@ import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
 from stages.poly.bounds import bound_set
-from stages.poly.integers import Matrix, hermite, hull_equalities, linear_map, pivot_rows
-from stages.poly.simple import simplified
+from stages.poly.integers import Matrix, find_pivot_rows, hermite, hull_equalities, linear_map
+from stages.poly.simple import simplify
 
 SET = isl.dim_type.set
 
@@ -29,7 +29,7 @@ def directions(elements: isl.Set) -> Matrix:
     projected = project_names(deltas, deltas.get_var_names_not_none(PARAM))
     equalities, width = hull_equalities(projected)
     echelon, unimodular = hermite([row[:width] for row in equalities], width)
-    rank = len(pivot_rows(echelon))
+    rank = len(find_pivot_rows(echelon))
     columns = [row[rank:] for row in unimodular[: elements.dim(SET)]]
     return [list(direction) for direction in zip(*columns, strict=True)]
 
@@ -45,7 +45,7 @@ def along_lattice(elements: isl.Set) -> isl.Map | None:
         return None
     rows = [list(row) for row in zip(*directions(elements), strict=True)] or [[]] * size
     echelon, _ = hermite(rows, len(rows[0]))
-    pivots = pivot_rows(echelon)
+    pivots = find_pivot_rows(echelon)
     basis = [row[: len(pivots)] for row in echelon]
     heights = {row: basis[row][column] for column, row in enumerate(pivots)}
     if heights == dict.fromkeys(range(size), 1):
@@ -72,4 +72,4 @@ def _residue(elements: isl.Set, lattice: isl.Set, heights: dict[int, int]) -> is
 
 
 def _value(residue: isl.Set, position: int) -> isl.PwAff:
-    return simplified(residue.dim_min(position), residue.params())
+    return simplify(residue.dim_min(position), residue.params())

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.function import function_of
+from stages.poly.function import find_function
 from stages.poly.integers import Matrix, solve
 from stages.poly.lattices import directions
-from stages.poly.simple import simplified
+from stages.poly.simple import simplify
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -60,11 +60,11 @@ def _with_constant(access: isl.Map, coefficients: Matrix) -> LinearForm | None:
     if not isl.Map.from_range(rest).is_single_valued():
         return None
     domain = rest.params()
-    constants = function_of(rest)
+    constants = find_function(rest)
     return LinearForm(
         coefficients=tuple(tuple(row) for row in coefficients),
         constant=tuple(
-            simplified(constants.get_pw_aff(position), domain)
+            simplify(constants.get_pw_aff(position), domain)
             for position in range(access.dim(OUT))
         ),
     )

@@ -10,21 +10,21 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.pieces import maps_of, union_of
+from stages.poly.pieces import list_maps, unite
 
 Shape = tuple[int, ...]
 
 
 def at_this_pe(to_local: isl.UnionMap) -> dict[str, isl.Map]:
     """Return, by tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] }: an allocation seen from one PE."""
-    bound = [bind_domain(m.curry(), PE_NAMES).unwrap() for m in maps_of(to_local)]
+    bound = [bind_domain(m.curry(), PE_NAMES).unwrap() for m in list_maps(to_local)]
     return {m.get_tuple_name(isl.dim_type.in_): m for m in bound}
 
 
-def shifted(to_local: isl.UnionMap, shifts: Mapping[str, Sequence[int]]) -> isl.UnionMap:
+def shift(to_local: isl.UnionMap, shifts: Mapping[str, Sequence[int]]) -> isl.UnionMap:
     """Return { [PE -> T[e]] -> T_local[l - shift] }, the shift of each local tensor by its name."""
-    named = [(m, m.get_tuple_name(isl.dim_type.out)) for m in maps_of(to_local)]
-    return union_of(m.apply_range(shift_map(name, shifts[name])) for m, name in named)
+    named = [(m, m.get_tuple_name(isl.dim_type.out)) for m in list_maps(to_local)]
+    return unite(m.apply_range(shift_map(name, shifts[name])) for m, name in named)
 
 
 def shift_map(name: str, shift: Sequence[int]) -> isl.Map:

@@ -42,36 +42,36 @@ class Names:
 
 ALWAYS: Usual = {("PE", 2): ["x", "y"]}
 
-def tuples_of(space: isl.Space) -> Iterator[Tuple]:
+def list_tuples(space: isl.Space) -> Iterator[Tuple]:
     """Yield the tuples of the space of a set or relation from left to right."""
     if space.is_map():
-        yield from tuples_of(space.domain())
-        yield from tuples_of(space.range())
+        yield from list_tuples(space.domain())
+        yield from list_tuples(space.range())
     elif not space.is_params():
         yield from _tuples_of_set(space)
 
 
 def _tuples_of_set(space: isl.Space) -> Iterator[Tuple]:
     if space.is_wrapping():
-        yield from tuples_of(space.unwrap())
+        yield from list_tuples(space.unwrap())
         return
     given = [space.get_dim_name(SET, k) for k in range(space.dim(SET))]
     yield Tuple(name=_tuple_name(space), given=tuple(given))
 
 
-def names_of(space: isl.Space, constants: Iterable[str], known: Names) -> list[str]:
+def name_dimensions(space: isl.Space, constants: Iterable[str], known: Names) -> list[str]:
     """Return a name for each dimension of a space, all of them different."""
     always = {**known.always, **ALWAYS}
     parts = [
         (always.get((each.name, len(each.given)), each.given), _usual(each, known))
-        for each in tuples_of(space)
+        for each in list_tuples(space)
     ]
     return _unlike(parts, constants)
 
 
-def default_names(space: isl.Space, constants: Iterable[str], known: Names) -> list[str]:
+def find_default_names(space: isl.Space, constants: Iterable[str], known: Names) -> list[str]:
     """Return the names that the dimensions would have if the object gave them none."""
-    parts = [_usual(each, known) for each in tuples_of(space)]
+    parts = [_usual(each, known) for each in list_tuples(space)]
     return _unlike(zip(parts, parts, strict=True), constants)
 
 
@@ -99,8 +99,8 @@ def find_names(objects: Iterable[isl.UnionSet | isl.UnionMap]) -> Usual:
     """Return the names of each tuple where it first has them all."""
     found: Usual = {}
     for union in objects:
-        for space in spaces_of(union):
-            for part in tuples_of(space):
+        for space in list_spaces(union):
+            for part in list_tuples(space):
                 key = part.name, len(part.given)
                 given = [name for name in part.given if name is not None]
                 if part.name and len(set(given)) == len(part.given) and key not in found:
@@ -108,7 +108,7 @@ def find_names(objects: Iterable[isl.UnionSet | isl.UnionMap]) -> Usual:
     return found
 
 
-def spaces_of(union: isl.UnionSet | isl.UnionMap) -> list[isl.Space]:
+def list_spaces(union: isl.UnionSet | isl.UnionMap) -> list[isl.Space]:
     """Return the spaces of a union, sorted by their text."""
     spaces: list[isl.Space] = []
     if isinstance(union, isl.UnionSet):

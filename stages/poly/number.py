@@ -6,9 +6,9 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.cardinality import cardinality, with_constants
+from stages.poly.cardinality import bind_constants, cardinality
 from stages.poly.extents import bounding_box
-from stages.poly.quota import TooManyOperations, limited
+from stages.poly.quota import TooManyOperations, limit_operations
 
 MOST_OPERATIONS = 2_000_000
 """How much isl may work to count exactly, in its own unit: half a second."""
@@ -20,13 +20,13 @@ def count(elements: isl.Set) -> int:
     The bound is the number of elements of the box around them. Raises ValueError if there is none.
     """
     try:
-        with limited(MOST_OPERATIONS):
+        with limit_operations(MOST_OPERATIONS):
             return cardinality(elements)
     except (TooManyOperations, ValueError):
-        return prod(high - low + 1 for low, high in bounding_box(with_constants(elements)))
+        return prod(high - low + 1 for low, high in bounding_box(bind_constants(elements)))
 
 
-def most_points(elements: isl.Set) -> int:
+def bound_points(elements: isl.Set) -> int:
     """Return a bound on the size of [p] -> { [x] } for any p: the product of its extents."""
     extents = []
     for k in range(elements.dim(isl.dim_type.set)):

@@ -1,7 +1,7 @@
 """Orders: with which index an element reaches or leaves a PE.
 
 An order is { tensor[element] -> [PE[x, y] -> index[i]] }. Its index symbolic constants are
-index0, ..., index; see `index_names`.
+index0, ..., index; see `name_indices`.
 
 Paper    V Sec. 4.1.2, 5.1
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES, bind_domain, index_names
+from stages.poly.bind import PE_NAMES, bind_domain, name_indices
 from stages.poly.extents import bounding_box
 from stages.poly.least import greatest, least
 from stages.poly.naming import letters
@@ -35,10 +35,10 @@ def behind_ports(order: isl.Map, side: str, rectangle: Rectangle) -> isl.Map:
     turned = turn(side, rectangle)
     inwards = isl.Map("{ [lane, depth] -> [lane, d] : depth < d }")
     behind = turned.apply_range(inwards).apply_range(turned.reverse())
-    return relocated(on_side(order, side, rectangle), behind)
+    return relocate(on_side(order, side, rectangle), behind)
 
 
-def relocated(order: isl.Map, move: isl.Map) -> isl.Map:
+def relocate(order: isl.Map, move: isl.Map) -> isl.Map:
     """Return { t[e] -> [move(PE) -> index] }."""
     keep = isl.Map.identity(order.range().unwrap().range().get_space().map_from_set())
     return order.apply_range(move.product(keep))
@@ -58,10 +58,10 @@ def at_pe(order: isl.Map) -> isl.Map:
 def at_index(order: isl.Map) -> isl.Set:
     """Return [PE_X, PE_Y, index...] -> { t[e] } of the element that reaches a PE with an index."""
     by_index = at_pe(order)
-    return bind_domain(by_index, index_names(by_index.dim(isl.dim_type.in_)))
+    return bind_domain(by_index, name_indices(by_index.dim(isl.dim_type.in_)))
 
 
-def fixed_outer(at: isl.Map, names: list[str]) -> isl.Map:
+def fix_outer(at: isl.Map, names: list[str]) -> isl.Map:
     """Return [names] -> { index[i] -> t[e] } of { index[names, i] -> t[e] }."""
     listed, left = ", ".join(names), at.dim(isl.dim_type.in_) - len(names)
     kept = letters(left)
@@ -77,10 +77,10 @@ def heard(source: isl.Map, chosen: isl.Map, sent: isl.Map) -> isl.Map:
     `source` is the order at the ports, `sent` the one in which adapters send elements on: the
     port of an adapter is the one at which these are taken, { t[e] -> port } in `chosen`.
     """
-    return relocated(source, chosen.reverse().apply_range(sent.range_factor_domain()))
+    return relocate(source, chosen.reverse().apply_range(sent.range_factor_domain()))
 
 
-def index_filter(arriving: isl.Map, wanted: isl.Map) -> isl.Map | None:
+def find_index_filter(arriving: isl.Map, wanted: isl.Map) -> isl.Map | None:
     """Return { PE -> [least, greatest] }, the inner indices of the wanted elements of an order.
 
     None if everything that arrives is wanted, or something else has an index between the two.
@@ -95,12 +95,12 @@ def index_filter(arriving: isl.Map, wanted: isl.Map) -> isl.Map | None:
     return interval if passing.is_subset(some) else None
 
 
-def filtered(order: isl.Map, interval: isl.Map) -> isl.Map:
+def apply_filter(order: isl.Map, interval: isl.Map) -> isl.Map:
     """Return the part of an order that a filter { PE -> [least, greatest] } lets pass."""
     return order.intersect_range(_between(interval, order.range().unwrap()).wrap())
 
 
-def outer_box(order: isl.Map) -> list[list[int]]:
+def find_outer_box(order: isl.Map) -> list[list[int]]:
     """Return [least, greatest] of every outer index, over all ports."""
     index = order.range_factor_range().range()
     return [[low, high] for low, high in bounding_box(index)[:-1]]

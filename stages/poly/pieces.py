@@ -7,36 +7,36 @@ from collections.abc import Iterable
 import islpy as isl
 
 
-def sets_of(union: isl.UnionSet) -> list[isl.Set]:
+def list_sets(union: isl.UnionSet) -> list[isl.Set]:
     """Return the sets of a union, one a space, sorted by their text."""
     found: list[isl.Set] = []
     union.foreach_set(found.append)
     return sorted(found, key=lambda s: str(s.get_space()))
 
 
-def maps_of(union: isl.UnionMap) -> list[isl.Map]:
+def list_maps(union: isl.UnionMap) -> list[isl.Map]:
     """Return the maps of a union, one a space, sorted by their text."""
     found: list[isl.Map] = []
     union.foreach_map(found.append)
     return sorted(found, key=lambda m: str(m.get_space()))
 
 
-def named_set(union: isl.UnionSet, name: str) -> isl.Set | None:
+def find_set(union: isl.UnionSet, name: str) -> isl.Set | None:
     """Return the set of a union whose tuple has the given name; None if there is none."""
-    return next((s for s in sets_of(union) if s.get_tuple_name() == name), None)
+    return next((s for s in list_sets(union) if s.get_tuple_name() == name), None)
 
 
 def from_domain(union: isl.UnionMap, name: str) -> isl.UnionMap:
     """Return the part of a union of maps whose domain tuple has the given name."""
-    return union_of(m for m in maps_of(union) if _tuple_name(m, isl.dim_type.in_) == name)
+    return unite(m for m in list_maps(union) if _tuple_name(m, isl.dim_type.in_) == name)
 
 
 def to_range(union: isl.UnionMap, name: str) -> isl.UnionMap:
     """Return the part of a union of maps whose range tuple has the given name."""
-    return union_of(m for m in maps_of(union) if _tuple_name(m, isl.dim_type.out) == name)
+    return unite(m for m in list_maps(union) if _tuple_name(m, isl.dim_type.out) == name)
 
 
-def example_of(union: isl.UnionSet | isl.Set) -> str:
+def find_example(union: isl.UnionSet | isl.Set) -> str:
     """Return one point of a non-empty union, as `x[3]`."""
     point = union.sample_point()
     text = str(isl.UnionSet.from_point(point))
@@ -50,7 +50,7 @@ def map_from(union: isl.UnionMap, name: str) -> isl.Map | None:
     return None if part.is_empty() else isl.Map.from_union_map(part)
 
 
-def union_of(maps: Iterable[isl.Map]) -> isl.UnionMap:
+def unite(maps: Iterable[isl.Map]) -> isl.UnionMap:
     """Return the union of maps."""
     result = isl.UnionMap("{ }")
     for m in maps:
@@ -58,7 +58,7 @@ def union_of(maps: Iterable[isl.Map]) -> isl.UnionMap:
     return result
 
 
-def union_of_sets(sets: Iterable[isl.Set]) -> isl.UnionSet:
+def unite_sets(sets: Iterable[isl.Set]) -> isl.UnionSet:
     """Return the union of sets."""
     result = isl.UnionSet("{ }")
     for each in sets:

@@ -23,7 +23,7 @@ class TooManyOperations(Exception):  # noqa: N818
 
 
 @contextmanager
-def limited(max_operations: int) -> Iterator[None]:
+def limit_operations(max_operations: int) -> Iterator[None]:
     """Allow isl `max_operations` operations (its own unit) within the `with` statement.
 
     Raises TooManyOperations where isl needs more.  The limit that held before holds again

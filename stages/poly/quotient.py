@@ -44,7 +44,7 @@ class Sum:
     quotients: tuple[Quotient, ...] = ()
 
 
-def sum_of(aff: isl.Aff, names: Sequence[str]) -> Sum | None:
+def read_sum(aff: isl.Aff, names: Sequence[str]) -> Sum | None:
     """Return an expression over the symbolic constants and dimensions with the names.
 
     Where it is no whole number at some point, its quotient is. None if a quotient is of another
@@ -73,7 +73,7 @@ def _linear(aff: isl.Aff, names: Sequence[str], scale: int) -> Linear:
     return {name: v.mul(times).to_python() for name, v in pairs if not v.is_zero()}
 
 
-def scaled(total: Sum, factor: int, without: str = "") -> Sum:
+def scale(total: Sum, factor: int, without: str = "") -> Sum:
     """Return factor * total, the term of the name left out if there is one."""
     linear = {n: factor * v for n, v in total.linear.items() if not without or n != without}
     quotients = [

@@ -18,18 +18,18 @@ class NotRectangularError(Exception):
     """What a relation gives changes in more places than a few."""
 
 
-def rectangles(domain: isl.Set) -> list[isl.Set]:
+def split_into_rectangles(domain: isl.Set) -> list[isl.Set]:
     """Return disjoint hyperrectangles whose union is a set; sizes may be symbolic.
 
     Cut along the first dimension where the rest changes, and so on: maximal intervals, so that a
     hyperrectangle is one. Raises NotRectangularError for sets that need more than MOST cuts.
     """
     name = domain.get_tuple_name()
-    found = [box for box, fibre in slabs(domain, domain.dim(OUT)) if not fibre.is_empty()]
+    found = [box for box, fibre in list_slabs(domain, domain.dim(OUT)) if not fibre.is_empty()]
     return [box if name is None else box.set_tuple_name(name) for box in found]
 
 
-def slabs(relation: isl.Set, count: int) -> Iterator[tuple[isl.Set, isl.Set]]:
+def list_slabs(relation: isl.Set, count: int) -> Iterator[tuple[isl.Set, isl.Set]]:
     """Yield hyperrectangles of the first `count` dimensions with what the others are there.
 
     That is { box } and F with { [x, y] : x in box } and relation = box x F: the first dimension is
@@ -42,7 +42,7 @@ def slabs(relation: isl.Set, count: int) -> Iterator[tuple[isl.Set, isl.Set]]:
             yield isl.Set("{ [] }"), plain
         return
     for interval, fibre in _intervals(plain):
-        for box, rest in slabs(fibre, count - 1):
+        for box, rest in list_slabs(fibre, count - 1):
             yield interval.flat_product(box).coalesce(), rest
 
 

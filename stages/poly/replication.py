@@ -14,7 +14,7 @@ import itertools
 
 import islpy as isl
 
-from stages.poly.flow import Routes, routes_of
+from stages.poly.flow import Routes, make_routes
 from stages.poly.side import SIDES
 
 
@@ -31,10 +31,10 @@ def replica_routes(
     adapters = passing.intersect(isl.Set(f"{{ [lane, 0] : {int(spread)} = 1 }}"))
     between = passing.subtract(takers).subtract(adapters)
     return (
-        routes_of(
+        make_routes(
             turned, (takers, side, "ramp"), (between, side, far), (adapters, "ramp", far)
         ),
-        routes_of(
+        make_routes(
             turned,
             (takers.subtract(passing), side, "ramp"),
             (passing.subtract(adapters), side, far),
@@ -52,7 +52,7 @@ def border_replicas(feeds: isl.Map, side: str, turned: isl.Map) -> tuple[Routes,
     """
     along = [_along(feeds, side, turned, turning) for turning in (False, True)]
     return tuple(
-        routes_of(
+        make_routes(
             turned, *((ports, side, ways[k % len(ways)]) for ways, ports in _ports(feeds, side))
         ).union(along[k % 2])
         for k in range(4)
@@ -87,7 +87,7 @@ def _along(feeds: isl.Map, side: str, turned: isl.Map, turning: bool) -> Routes:
             takes = takes.subtract(passes)
         else:
             passes = passes.subtract(takes)
-        result = result.union(routes_of(turned, (takes, source, "ramp"), (passes, source, to)))
+        result = result.union(make_routes(turned, (takes, source, "ramp"), (passes, source, to)))
     return result
 
 

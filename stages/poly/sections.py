@@ -30,14 +30,14 @@ def split(elements: isl.Set) -> list[isl.Set]:
     return [slab.move_dims(PARAM, 0, SET, 0, count) for slab in slabs]
 
 
-def hull_of(elements: isl.Set) -> isl.Set:
+def find_hull(elements: isl.Set) -> isl.Set:
     """Return one conjunction that contains the set: shared constraints, equalities and strides."""
     hull = elements.simple_hull().intersect(elements.affine_hull())
     return isl.Set.from_basic_set(hull).detect_equalities()
 
 
 def _slabs(elements: isl.Set, position: int) -> list[isl.Set]:
-    hull = hull_of(elements)
+    hull = find_hull(elements)
     if hull.is_subset(elements):
         return [hull]
     parts: list[isl.Set] = []

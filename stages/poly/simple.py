@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 
-def simplified(function: isl.PwAff, domain: isl.Set) -> isl.PwAff:
+def simplify(function: isl.PwAff, domain: isl.Set) -> isl.PwAff:
     """Return a function that has the same values on a domain, with simpler pieces; rounded down.
 
     isl's gist may let pieces overlap off the domain, with several values there: then the function

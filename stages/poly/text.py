@@ -16,10 +16,10 @@ import islpy as isl
 from stages.diagnose import working_on
 from stages.poly.bind import PARAM
 from stages.poly.canonical import Needed, sort_names
-from stages.poly.disjuncts import WORD, disjuncts_of, plain_disjuncts_of
-from stages.poly.iscc import Union, line_of, parse, statements
-from stages.poly.naming import Names, find_names, names_of, spaces_of, tuples_of
-from stages.poly.quota import TooManyOperations, limited
+from stages.poly.disjuncts import WORD, write_disjuncts, write_plain_disjuncts
+from stages.poly.iscc import Union, find_line, parse, statements
+from stages.poly.naming import Names, find_names, list_spaces, list_tuples, name_dimensions
+from stages.poly.quota import TooManyOperations, limit_operations
 from stages.poly.shared import Shared, share
 
 Single: TypeAlias = isl.Set | isl.Map
@@ -83,7 +83,7 @@ class Objects(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._read:
             statement = self._statements[name]
-            found = parse(statement.expression, line_of(self._text, statement.start))
+            found = parse(statement.expression, find_line(self._text, statement.start))
             self._read[name] = _within(found, self[statement.factor]) if statement.factor else found
         return self._read[name]
 
@@ -170,9 +170,9 @@ class _Writer:
 
     def _disjuncts(self, single: Single, context: isl.Set | None) -> list[str]:
         """Return the texts of the disjuncts, from memory if this process wrote the same before."""
-        parts = tuples_of(single.get_space())
+        parts = list_tuples(single.get_space())
         usual = [self._names.usual.get((each.name, len(each.given))) for each in parts]
-        names = names_of(single.get_space(), [], self._names)
+        names = name_dimensions(single.get_space(), [], self._names)
         key = str(single), str(context), str(usual), *names
         if key not in WRITTEN:
             if len(WRITTEN) == MOST_REMEMBERED:
@@ -182,15 +182,15 @@ class _Writer:
 
     def _described(self, single: Single, context: isl.Set | None) -> list[str]:
         try:
-            with limited(MOST_FOR_TEXT):
-                return disjuncts_of(single, self._names, self._known, context)
+            with limit_operations(MOST_FOR_TEXT):
+                return write_disjuncts(single, self._names, self._known, context)
         except (TooManyOperations, isl.Error):
-            return plain_disjuncts_of(single, self._names)
+            return write_plain_disjuncts(single, self._names)
 
 
 def _is_settled(text: str, read: Union) -> bool:
     """Is a text one conjunction without quotients for each space? It then says what is needed."""
-    several = text.count(";\n") >= max(1, len(spaces_of(read)))
+    several = text.count(";\n") >= max(1, len(list_spaces(read)))
     return not several and not any(word in text for word in ("//", "mod", "floor", "exists"))
 
 
@@ -200,7 +200,7 @@ def _is_same(read: Union, union: Union) -> bool:
     Raises AssertionError where it is not.
     """
     try:
-        with limited(MOST_FOR_CHECK):
+        with limit_operations(MOST_FOR_CHECK):
             if not _equal(read, union):
                 raise AssertionError(f"{read} is not {union}")
     except TooManyOperations:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import PARAM
-from stages.poly.function import function_in
-from stages.poly.quotient import spell, sum_of
+from stages.poly.function import find_function_in
+from stages.poly.quotient import read_sum, spell
 from stages.poly.spelling import spell_constraints
 
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
@@ -25,7 +25,7 @@ class Piece:
     values: tuple[str, ...]
 
 
-def pieces_of(
+def find_pieces(
     flat: isl.Set, determined: Sequence[bool], names: Sequence[str]
 ) -> list[Piece] | set[int]:
     """Return the pieces of the function from the free dimensions to the others.
@@ -41,7 +41,7 @@ def pieces_of(
     for count, position in enumerate(free):
         relation = relation.move_dims(IN, count, OUT, position - count, 1)
     found: list[tuple[isl.Set, isl.MultiAff]] = []
-    function = function_in(relation).coalesce()
+    function = find_function_in(relation).coalesce()
     function.foreach_piece(lambda domain, values: found.append((domain, values)))
     others = [k for k, has_value in enumerate(determined) if has_value]
     if len(found) > MOST_PIECES:
@@ -64,7 +64,7 @@ def _values(
     simple = values.gist(domain)
     for position, count in enumerate(before):
         value = _of_first(simple.get_at(position), domain, count)
-        total = None if value is None else sum_of(value, names)
+        total = None if value is None else read_sum(value, names)
         if value is None:
             yield ""
         else:
@@ -109,7 +109,7 @@ def _only_value(graph: isl.Map) -> isl.Aff | None:
     if not graph.is_single_valued():
         return None
     pieces: list[isl.MultiAff] = []
-    function_in(graph).foreach_piece(lambda _, values: pieces.append(values))
+    find_function_in(graph).foreach_piece(lambda _, values: pieces.append(values))
     return pieces[0].get_at(0) if len(pieces) == 1 else None
 
 

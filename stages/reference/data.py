@@ -25,8 +25,15 @@ if TYPE_CHECKING:
     from stages.mapping.layer_yaml import Data, Mapping as LayerMapping
 
 __all__ = [
-    "as_sent", "generate", "input_samples", "is_exact", "negative_zeros", "origins", "read_inputs",
-    "saved", "without_negative_zeros",
+    "as_sent",
+    "find_negative_zeros",
+    "find_origins",
+    "generate",
+    "input_samples",
+    "is_exact",
+    "read_inputs",
+    "stack_samples",
+    "without_negative_zeros",
 ]
 
 Drawing = Callable[[Tensor, np.random.Generator], Array]
@@ -174,7 +181,7 @@ def without_negative_zeros(values: Array) -> Array:
     return np.where(values == 0, values.dtype.type(0), values)
 
 
-def negative_zeros(mapping: LayerMapping, given: Arrays) -> list[str]:
+def find_negative_zeros(mapping: LayerMapping, given: Arrays) -> list[str]:
     """Return the sparse tensors of inputs/*.npy in which there is a -0, as float16."""
     sparse = {name for name, tensor in mapping.tensors.items() if tensor.sparse}
     floats = {name: values for name, values in given.items() if values.dtype.kind == "f"}
@@ -184,7 +191,7 @@ def negative_zeros(mapping: LayerMapping, given: Arrays) -> list[str]:
     ]
 
 
-def origins(
+def find_origins(
     data: Data, values: Arrays, files: Collection[str], zeros: Collection[str] = ()
 ) -> dict[str, str]:
     """Return where the values of each input are from: `inputs/x.npy`, or `integers, seed 0`.
@@ -203,7 +210,7 @@ def _kind(values: Array) -> str:
     return "integers" if np.array_equal(some, np.rint(some)) else "reals"
 
 
-def saved(values: Sequence[Array]) -> Array:
+def stack_samples(values: Sequence[Array]) -> Array:
     """Return the values of a tensor as a file holds them: several have an axis of their own."""
     return values[0] if len(values) == 1 else np.stack(values)
 

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from stages.lair.layer import Layer, Statement
-from stages.machine.types import integers_of
+from stages.machine.types import find_integers
 from stages.reference.accumulate import accumulate, value
 from stages.reference.strided import Array
 from stages.reference.unroll import Arrays, Samples, unroll
@@ -22,7 +22,7 @@ def evaluate_all(layer: Layer, samples: Samples) -> list[Arrays]:
 
     def defined(statement: Statement, tensors: Arrays) -> Array:
         types = [layer.tensors[a.tensor].type for a in (statement.target, *statement.reads)]
-        meaning = partial(value, whole=integers_of(types))
+        meaning = partial(value, whole=find_integers(types))
         return accumulate(statement, layer, tensors, meaning).astype(types[0])
 
     with np.errstate(all="ignore"):

@@ -14,7 +14,7 @@ import numpy as np
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary, walk
-from stages.machine.types import is_integer, largest_integer
+from stages.machine.types import find_largest_integer, is_integer
 from stages.reference.absolute import absolute
 from stages.reference.accumulate import accumulate, value
 from stages.reference.error import moved
@@ -26,19 +26,19 @@ FINEST = -12
 """Multiples of this power of two, as many as are exact, are normal values of every type."""
 
 
-def unit_of(type_: str) -> float:
+def find_unit(type_: str) -> float:
     """Return half the distance from 1 to the next value of a type of floats."""
     return float(np.finfo(type_).eps) / 2
 
 
-def smallest_of(type_: str) -> float:
+def find_smallest(type_: str) -> float:
     """Return half the smallest positive value: what rounding costs at zero, where no unit does."""
     return float(np.finfo(type_).smallest_subnormal) / 2
 
 
-def limit_of(type_: str) -> int:
+def find_limit(type_: str) -> int:
     """Return up to which integer they, and their negatives, are exact in a type."""
-    return largest_integer(type_) if is_integer(type_) else int(1 / unit_of(type_))
+    return find_largest_integer(type_) if is_integer(type_) else int(1 / find_unit(type_))
 
 
 def magnitudes(layer: Layer, history: Sequence[Arrays]) -> list[dict[str, Array]]:
@@ -68,7 +68,7 @@ def _bound(statement: Statement, layer: Layer, inputs: Arrays) -> Array:
     output = layer.tensors[statement.target.tensor]
     if is_integer(output.type):
         return np.zeros(output.shape)
-    unit, smallest = unit_of(output.type), smallest_of(output.type)
+    unit, smallest = find_unit(output.type), find_smallest(output.type)
     if _selects(statement):
         return 2 * (unit * np.abs(inputs[output.name].astype(np.float64)) + smallest)
     roundings = _terms(statement, layer, inputs) + 1
@@ -197,7 +197,8 @@ def is_copy(statement: Statement, layer: Layer) -> bool:
 
 def _limit(statement: Statement, layer: Layer) -> int:
     """Return the largest integer that is exact in the types of the statement."""
-    return min(limit_of(layer.tensors[a.tensor].type) for a in (statement.target, *statement.reads))
+    accesses = (statement.target, *statement.reads)
+    return min(find_limit(layer.tensors[a.tensor].type) for a in accesses)
 
 
 def largest_sum(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> float:

@@ -12,7 +12,7 @@ from stages.reference.strided import Array
 KEPT = ("top", "machine", "invocations", "cycles", "speedup", "memory")
 
 
-def parts_of(
+def describe_parts(
     results: Mapping[str, Mapping[str, Any]], texts: Mapping[str, object]
 ) -> dict[str, dict[str, Any]]:
     """Return what the table says of every part, and the first one that it is like.
@@ -21,12 +21,12 @@ def parts_of(
     """
     first: dict[object, str] = {}
     return {
-        name: {"like": first.setdefault(texts[name], name), **part_of(found)}
+        name: {"like": first.setdefault(texts[name], name), **describe_part(found)}
         for name, found in results.items()
     }
 
 
-def part_of(results: Mapping[str, Any]) -> dict[str, Any]:
+def describe_part(results: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the table says of a part; `results` is its build/results.json."""
     checks = results["check"].values()
     return {name: results[name] for name in KEPT} | {
@@ -36,7 +36,7 @@ def part_of(results: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def largest_error(given: Array, expected: Array) -> float:
+def find_largest_error(given: Array, expected: Array) -> float:
     """Return the largest difference; infinite where one of the two is no number."""
     with np.errstate(invalid="ignore"):
         errors = np.abs(given.astype(np.float64) - expected.astype(np.float64))
@@ -50,7 +50,7 @@ def is_near(given: Array, expected: Array, slack: float) -> bool:
     What is infinite, or no number, is so in both.
     """
     largest = np.abs(expected[np.isfinite(expected)]).max(initial=0)
-    return largest_error(given, expected) <= slack * float(largest)
+    return find_largest_error(given, expected) <= slack * float(largest)
 
 
 def is_same(given: Array, expected: Array) -> bool:

@@ -145,8 +145,8 @@ class History:
     ) -> Event:
         folder, stage = self._tasks[task]
         line = lines[task]
-        causes = list(causes_of(folder, before, line)) if before is not None else []
-        wrote = changes_of(before or {}, line, "writes") if line["how"] in DONE else []
+        causes = list(find_causes(folder, before, line)) if before is not None else []
+        wrote = find_changes(before or {}, line, "writes") if line["how"] in DONE else []
         spared: dict[str, list[str]] = {}
         for name in line["reads"] if line["how"] == "same" else ():
             by = writer_of(folder, name)
@@ -174,7 +174,7 @@ class History:
         return None
 
 
-def causes_of(folder: LayerFolder, before: Line, after: Line) -> Iterator[Cause]:
+def find_causes(folder: LayerFolder, before: Line, after: Line) -> Iterator[Cause]:
     """Yield what changed between two lines of a task, of all that it read."""
     known = bool(before.get("code")) and bool(after.get("code"))
     for name in changes(before, after):
@@ -193,13 +193,13 @@ def _is_edit(folder: LayerFolder, found: str) -> bool:
     return store.edit_path(found).is_file() and not store.has_blob(found)
 
 
-def changes_of(before: Line, after: Line, part: str) -> list[str]:
+def find_changes(before: Line, after: Line, part: str) -> list[str]:
     """Return the names whose digests differ between two lines in one of their parts."""
     old, new = before.get(part, {}), after.get(part, {})
     return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
 
 
-def sources_of(
+def find_sources(
     history: History, causes: Iterable[tuple[LayerFolder, Sequence[Cause]]]
 ) -> dict[str, list[str]]:
     """Return what a person changed, by its path, and for each file what, in a few lines."""
@@ -208,7 +208,7 @@ def sources_of(
         for cause in each:
             is_code = cause.name.startswith(CODE)
             if cause.by is None and not is_code and not history.is_lost(cause):
-                path = path_of(folder, cause.name)
+                path = find_path(folder, cause.name)
                 contents = [history.content(path, wanted) for wanted in (cause.old, cause.new)]
                 shown = f"{shown_path(path)}{_note(cause)}"
                 found.setdefault(shown, details(cause.name, *contents))
@@ -221,7 +221,7 @@ def _note(cause: Cause) -> str:
     return " is new" if cause.old is None else " is gone" if cause.new is None else ""
 
 
-def path_of(folder: LayerFolder, name: str) -> Path:
+def find_path(folder: LayerFolder, name: str) -> Path:
     """Return the file of a name that a stage read, declared or not."""
     path = file_of(folder, name)
     in_cache = any(path.is_relative_to(each.cache) for each in (folder, *parts_of(folder)))

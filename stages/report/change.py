@@ -46,7 +46,7 @@ def count_of_lines(change: Change) -> dict[str, int]:
     return {name: sum(x.startswith(sign) for x in change.lines) for name, sign in signs.items()}
 
 
-def data_of(change: Change) -> dict[str, Any]:
+def describe_change(change: Change) -> dict[str, Any]:
     """Return a change as data that a program reads, without empty parts."""
     parts = {"removed": change.removed, "added": change.added}
     found: dict[str, Any] = {"note": change.note, "known": change.known, **change.values}

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 import yaml
 
-from stages.yaml_limits import composed
+from stages.yaml_limits import compose
 
 MOST_LINES = 10
 MOST_CHARACTERS = 60
@@ -60,7 +60,7 @@ def _changed_values(old: str, new: str) -> Iterator[tuple[str, str]]:
 
 
 def _values(text: str) -> Values:
-    node = composed(yaml.SafeLoader(text))
+    node = compose(yaml.SafeLoader(text))
     return dict(_flat(node, "")) if node is not None else {}
 
 
@@ -108,7 +108,7 @@ def _short(value: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..."
 
 
-def listed(names: Sequence[str]) -> str:
+def list_some(names: Sequence[str]) -> str:
     """Return some names, not too many."""
     more = len(names) - MOST_NAMES
     shown = [name.removeprefix("build/") for name in names[:MOST_NAMES]]

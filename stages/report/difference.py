@@ -22,7 +22,7 @@ KNOWN = "_known"
 """What ends the name of the symbolic constants with which a task is invoked: of T, `T_known`."""
 
 
-def differences(
+def find_differences(
     name: str, old: bytes | None, new: bytes | None, known: Mapping[str, isl.Set] | None = None
 ) -> Changes:
     """Return what changed in the file that stages call `name`; None is no file.
@@ -82,11 +82,11 @@ def _known_of(name: str, known: Mapping[str, isl.Set]) -> isl.Set | None:
 
 def _of_object(old: Any, new: Any, known: isl.Set | None = None) -> Change | None:
     """Return what is in one object and not in the other; None where they are equal."""
-    from stages.report.sets import change_of, part_of
+    from stages.report.sets import describe_part, find_change
 
     if type(old) is type(new):
-        return change_of(old, new, known)
-    sides = [None if side is None else part_of(side) for side in (old, new)]
+        return find_change(old, new, known)
+    sides = [None if side is None else describe_part(side) for side in (old, new)]
     return Change(removed=sides[0], added=sides[1])
 
 
@@ -95,7 +95,7 @@ def _of_data(old: bytes, new: bytes) -> Changes:
     return dict(_of_values(_data(old), _data(new), ""))
 
 
-def values_of(name: str, content: bytes) -> dict[str, Any]:
+def find_values(name: str, content: bytes) -> dict[str, Any]:
     """Return the objects of isl text, as text, or the values of YAML by their first keys.
 
     None are returned where it is malformed.

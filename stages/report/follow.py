@@ -12,10 +12,10 @@ from stages.make.store.folders import LayerFolder
 from stages.report.change import Changes
 from stages.report.details import changed_keys
 from stages.report.difference import (
-    differences,
+    find_differences,
+    find_values,
     is_respelled,
     known_by_both,
-    values_of,
 )
 from stages.report.states import State
 
@@ -63,7 +63,7 @@ def compare(
         own = [each for each in objects if each in edited or not is_led]
         is_wanted = any(fnmatch.fnmatchcase(name, pattern) for pattern in wanted or ())
         if own or is_wanted:
-            found = differences(name, old.files.get(name), new.files.get(name), known)
+            found = find_differences(name, old.files.get(name), new.files.get(name), known)
             if is_wanted or wanted is None:
                 files[name] = {k: c for k, c in found.items() if is_wanted or _is_of(k, own)}
             own = [] if is_respelled(found) else own
@@ -93,7 +93,7 @@ def _changed_objects(name: str, old: State, new: State) -> list[str]:
 
     Where it has none, '' is all of it.
     """
-    before, after = (values_of(name, state.files.get(name, b"")) for state in (old, new))
+    before, after = (find_values(name, state.files.get(name, b"")) for state in (old, new))
     return [n for n in {**before, **after} if before.get(n) != after.get(n)] or [""]
 
 

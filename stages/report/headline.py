@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stages.report.details import listed
+from stages.report.details import list_some
 
 Results = Mapping[str, Any]
 Line = tuple[str, str]
@@ -79,7 +79,7 @@ def _sizes(before: Results, after: Results) -> Iterator[Line]:
         for name in names if before[name]["sizes"] != after[name]["sizes"]
     ]
     if found:
-        yield "sizes", listed(found)
+        yield "sizes", list_some(found)
 
 
 def _way(task: Results | None) -> str:

@@ -12,14 +12,14 @@ DEEPEST = 2
 """How deep a key of a YAML text may lie to have a name of its own, `tasks.on_x`."""
 
 
-def header_of(content: bytes) -> str:
+def find_header(content: bytes) -> str:
     """Return the comments at the top of a text."""
     lines = content.decode("utf-8", "replace").split("\n")
     length = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
     return "".join(f"{line}\n" for line in lines[:length])
 
 
-def objects_of(name: str, content: bytes) -> dict[str, str]:
+def find_objects(name: str, content: bytes) -> dict[str, str]:
     """Return the objects of the file that stages call `name`.
 
     Of isl text its statements, of YAML its keys and theirs; another file is one object.

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from stages.report.change import Change, Changes, Part, count_of_lines
 from stages.report.colour import WIDTH, paint, paint_isl, wrap_isl
-from stages.report.details import details, listed
-from stages.report.difference import differences
+from stages.report.details import details, list_some
+from stages.report.difference import find_differences
 from stages.report.follow import BUILD, Comparison
 from stages.report.headline import headlines
 from stages.report.states import State
@@ -48,7 +48,7 @@ def screens(found: Sequence[Comparison], is_whole: bool, is_file: bool) -> str:
 
 
 def _text(same: Sequence[Comparison], body: Sequence[str]) -> str:
-    first, names = same[0], listed([each.layer.name for each in same])
+    first, names = same[0], list_some([each.layer.name for each in same])
     is_same = first.old.files and first.new.files and not first.changed
     title = f"{names}: {first.old.label} -> {first.new.label}"
     count = f", {len(same)} changed alike" if len(same) > 1 and not is_same else ""
@@ -122,7 +122,7 @@ def _fitting(found: Comparison, room: int) -> list[str]:
         last = number == len(blocks) - 1
         if len(lines) + len(title) + len(cut) + (not last) > room:
             count = f"{len(blocks) - number} more {'change' if last else 'changes'}"
-            files = listed(list(dict.fromkeys(name for name, _ in blocks[number:])))
+            files = list_some(list(dict.fromkeys(name for name, _ in blocks[number:])))
             return [*lines, f"{count} in {files}: -v"]
         lines += [*title, *cut]
         titled.add(name)
@@ -143,8 +143,8 @@ def _following(found: Comparison) -> Iterator[str]:
     count, files = sum(map(len, found.follow.values())), list(found.follow)
     if count:
         objects = [each for name, own in found.roots.items() for each in _called(name, own)]
-        roots = listed(list(dict.fromkeys(objects)))
-        where = listed(files) if len(files) <= MOST_FILES else f"{len(files)} files"
+        roots = list_some(list(dict.fromkeys(objects)))
+        where = list_some(files) if len(files) <= MOST_FILES else f"{len(files)} files"
         yield f"follows from {roots}: {count} {'object' if count == 1 else 'objects'} in {where}"
 
 
@@ -168,12 +168,12 @@ def _built(found: Comparison) -> Iterator[str]:
         what = _said(changes[name])
         said.append(f"{name.removeprefix(BUILD)}{f' ({what})' if what else ''}")
     if said:
-        yield f"build: {listed(said)}"
+        yield f"build: {list_some(said)}"
 
 
 def _of_file(found: Comparison, name: str) -> Change:
     """Return what changed in a file that was built, as one change; of YAML nothing is said."""
-    changes = differences(name, found.old.files.get(name), found.new.files.get(name))
+    changes = find_differences(name, found.old.files.get(name), found.new.files.get(name))
     return changes[""] if "" in changes else Change()
 
 

@@ -29,7 +29,7 @@ Within = tuple[Single, Single]
 WRAPPED = re.compile(r"{ \[(.*)\] \}")
 
 
-def change_of(old: Union, new: Union, known: isl.Set | None = None) -> Change | None:
+def find_change(old: Union, new: Union, known: isl.Set | None = None) -> Change | None:
     """Return what changed from one object to another of its kind; None where they are equal.
 
     The pieces are those of one pair of tuples each. One that is a function before and after, and
@@ -40,10 +40,10 @@ def change_of(old: Union, new: Union, known: isl.Set | None = None) -> Change | 
     gisted on the inequalities that both state, `known`, within which they are. With `known`
     symbolic constants, { : ... }, only what differs for those is told: the note says if nothing is.
     """
-    from stages.poly.quota import TooManyOperations, limited
+    from stages.poly.quota import TooManyOperations, limit_operations
 
     try:
-        with limited(MOST_OPERATIONS):
+        with limit_operations(MOST_OPERATIONS):
             if _is_equal(old, new):
                 return None
             return _change(_singles(old), _singles(new), known)
@@ -69,7 +69,7 @@ def _change(old: Sequence[Single], new: Sequence[Single], known: isl.Set | None)
     if not (functions or removed or added):
         return Change(note="the same for the symbolic constants that both have")
     contexts = [context for _, context in (*gone, *come)]
-    within = "" if all(map(_is_everything, contexts)) else text_of(_union(contexts))
+    within = "" if all(map(_is_everything, contexts)) else write_text(_union(contexts))
     return Change(functions=tuple(functions), removed=removed, added=added, known=within)
 
 
@@ -91,30 +91,30 @@ def _part(found: Sequence[Within]) -> Part | None:
     for gist, (single, context) in zip(short, there, strict=True):
         if not gist.intersect(context).is_equal(single):
             raise AssertionError(f"{gist} is not {single} in {context}")
-    return part_of(_union([single for single, _ in there]), text_of(_union(short)))
+    return describe_part(_union([single for single, _ in there]), write_text(_union(short)))
 
 
 def _is_equal(old: Any, new: Any) -> bool:
     return bool(old.is_equal(new))
 
 
-def part_of(union: Union, text: str | None = None) -> Part:
+def describe_part(union: Union, text: str | None = None) -> Part:
     """Return a set or relation, and where that is cheap how many elements it has, and one."""
-    from stages.poly.quota import TooManyOperations, limited
+    from stages.poly.quota import TooManyOperations, limit_operations
 
     sample, points = None, None
-    with suppress(TooManyOperations), limited(MOST_FOR_COUNT):
-        sample = None if union.is_empty() else sample_of(union)
-        points = count_of(union)
-    return Part(set=text_of(union) if text is None else text, points=points, sample=sample)
+    with suppress(TooManyOperations), limit_operations(MOST_FOR_COUNT):
+        sample = None if union.is_empty() else find_sample(union)
+        points = count_elements(union)
+    return Part(set=write_text(union) if text is None else text, points=points, sample=sample)
 
 
-def text_of(union: Union | Single) -> str:
+def write_text(union: Union | Single) -> str:
     """Return a set or relation as the stages write it; as isl does, where that takes long."""
-    from stages.poly.quota import TooManyOperations, limited
+    from stages.poly.quota import TooManyOperations, limit_operations
     from stages.poly.text import spell_object
 
-    with suppress(TooManyOperations), limited(MOST_OPERATIONS):
+    with suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
         return spell_object(union)
     return str(union.coalesce())
 
@@ -185,7 +185,7 @@ def _as_functions(old: Single, new: Single) -> tuple[str, str]:
         back = gist.intersect_domain(context) if is_map else gist.intersect_params(context)
         if not back.is_equal(each):
             raise AssertionError(f"{gist} is not {each} in {context}")
-        texts.append(text_of(gist))
+        texts.append(write_text(gist))
     return texts[0], texts[1]
 
 
@@ -232,7 +232,7 @@ def _union(singles: Sequence[Single]) -> Union:
     return found
 
 
-def sample_of(union: Union) -> str:
+def find_sample(union: Union) -> str:
     """Return one element of a set or relation that is not empty, as text.
 
     Raises TooManyOperations.
@@ -244,7 +244,7 @@ def sample_of(union: Union) -> str:
     return str(union.sample_point())
 
 
-def count_of(union: Union) -> int | None:
+def count_elements(union: Union) -> int | None:
     """Return the number of elements over all values of the symbolic constants; None if infinite.
 
     isl counts, a point at a time: it raises TooManyOperations where there are many.

@@ -129,7 +129,7 @@ def state_at(folder: LayerFolder, revision: str) -> State:
     Raises UserError where there is no git repository.
     """
     top = Path(git(folder.path, "rev-parse", "--show-toplevel").strip()).resolve()
-    commit = commit_of(folder.path, revision)
+    commit = find_commit(folder.path, revision)
     if commit is None:
         return State(label=revision, files={}, notes=(f"git has no revision {revision}",))
     label = revision if commit.startswith(revision) else f"{revision} ({commit[:7]})"
@@ -161,7 +161,7 @@ def _former_place(copy: Copy, folder: LayerFolder) -> Path | None:
     return (copy.top / pairs[moved]).parent if moved in pairs else None
 
 
-def commit_of(folder: Path, revision: str) -> str | None:
+def find_commit(folder: Path, revision: str) -> str | None:
     """Return the commit that git knows by this name; None for none."""
     try:
         found = git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")

@@ -54,10 +54,11 @@ def inputs(origins: Mapping[str, str]) -> Iterator[str]:
         said = f"from {origin}" if FILE in origin else f"generated ({origin})"
         named.setdefault(said, []).append(tensor)
     if named:
-        yield "  inputs  " + "; ".join(f"{first_of(names)} {said}" for said, names in named.items())
+        each = (f"{list_first(names)} {said}" for said, names in named.items())
+        yield "  inputs  " + "; ".join(each)
 
 
-def first_of(names: Sequence[str]) -> str:
+def list_first(names: Sequence[str]) -> str:
     """Return names, of many the first few and how many there are more."""
     more = len(names) - MOST_NAMES
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:MOST_NAMES])} and {more} more"

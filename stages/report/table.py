@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stages.report.summary import first_of, inputs
+from stages.report.summary import inputs, list_first
 
 Part = Mapping[str, Any]
 TITLES = ("part", "", "values", "cycles", "with loops", "speed-up", "memory", "vector instructions")
@@ -34,7 +34,7 @@ def table(name: str, results: Mapping[str, Any], everything: bool = False) -> st
     elif len(alike) > SLOWEST:
         lines.append(f"  slowest {_cycles_of(parts, _slowest(parts, alike))}")
     wrong = [part for part, found in parts.items() if not found["right"]]
-    lines += [f"  WRONG: {first_of(wrong)}"] if wrong else []
+    lines += [f"  WRONG: {list_first(wrong)}"] if wrong else []
     lines.append(f"  {total['simd']} cycles one after another, {total['loops']} with loops")
     lines += inputs(results["data"])
     lines += [f"  {output} {_whole(found)}" for output, found in results["check"].items()]

@@ -21,12 +21,12 @@ from stages.skewing.links import coordinates, note_on
 from stages.skewing.spaces import (
     broadcast_space,
     dimension,
+    name_dimensions,
     placement_space,
     reuse_space,
-    with_names,
 )
-from stages.skewing.statements import Space, given_by, space_of
-from stages.skewing.topology import topology_of
+from stages.skewing.statements import Space, find_given, find_space
+from stages.skewing.topology import make_topology
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
@@ -46,12 +46,12 @@ OUT = isl.dim_type.out
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return broadcasts.isl."""
     mapping = inputs.mapping()
-    space = space_of(
+    space = find_space(
         read_lair(inputs.objects("lair.isl")),
         inputs.objects("placement.isl")["placement"],
         inputs.objects("schedule.isl")["schedule"],
-        given_by(mapping),
-        topology_of(mapping, parse_target(mapping.target)),
+        find_given(mapping),
+        make_topology(mapping, parse_target(mapping.target)),
     )
     header = HEADER + note_on(space.topology)
     return {"broadcasts.isl": write_objects(header, broadcasts(space))}
@@ -70,12 +70,12 @@ def broadcasts(space: Space) -> dict[str, isl.UnionMap]:
         alike = [*range(count), *other]
         among = placement_space(points, alike)
         found["time"] = found["time"].union(isl.UnionMap.from_map(times))
-        found["placement"] = _with(found["placement"], f"{name}[]", with_names(among, pes))
+        found["placement"] = _with(found["placement"], f"{name}[]", name_dimensions(among, pes))
         for access in space.used(name):
             key = f"[{name}[] -> {access.get_tuple_name(OUT)}[]]"
             spaces = reuse_space(points, access), broadcast_space(points, access, alike)
-            found["reuse"] = _with(found["reuse"], key, with_names(spaces[0], pes))
-            found["broadcast"] = _with(found["broadcast"], key, with_names(spaces[1], pes))
+            found["reuse"] = _with(found["reuse"], key, name_dimensions(spaces[0], pes))
+            found["broadcast"] = _with(found["broadcast"], key, name_dimensions(spaces[1], pes))
             sizes = ", ".join(str(dimension(s)) for s in (spaces[0], among, spaces[1]))
             found["dimensions"] = found["dimensions"].union(
                 isl.UnionMap(f"{{ {key} -> [{sizes}] }}")

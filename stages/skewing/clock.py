@@ -20,7 +20,7 @@ import islpy as isl
 
 from stages.poly.dependence import depends_on, functions
 from stages.poly.least import least
-from stages.poly.pieces import maps_of
+from stages.poly.pieces import list_maps
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -47,7 +47,7 @@ def sharing(schedule: isl.UnionMap, given: Collection[str]) -> list[list[str]]:
     These are the ones that layer.yaml gives times of the same length; the others stand alone.
     """
     groups: dict[object, list[str]] = {}
-    for times in maps_of(schedule):
+    for times in list_maps(schedule):
         name = times.get_tuple_name(IN)
         groups.setdefault(times.dim(OUT) if name in given else name, []).append(name)
     return list(groups.values())
@@ -61,8 +61,8 @@ def clock(
     `given` names the statements whose schedule is taken as it is. Ensures that instances on one PE
     are in the same order as by the schedule; statements that share loops have times of one length.
     """
-    times = {m.get_tuple_name(IN): m for m in maps_of(schedule)}
-    places = {m.get_tuple_name(IN): m for m in maps_of(placement)}
+    times = {m.get_tuple_name(IN): m for m in list_maps(schedule)}
+    places = {m.get_tuple_name(IN): m for m in list_maps(placement)}
     found: dict[str, Clock] = {}
     for group in sharing(schedule, given):
         rows = [_rows(times[name], places[name], name in given) for name in group]
@@ -144,10 +144,10 @@ def _joined(rows: Rows, times: isl.Map) -> isl.Map:
     joined = rows[0]
     for row in rows[1:]:
         joined = joined.flat_range_product(row)
-    return with_names(joined)
+    return name_times(joined)
 
 
-def with_names(times: isl.Map) -> isl.Map:
+def name_times(times: isl.Map) -> isl.Map:
     """Return { S[i] -> [t0, t1, ...] }, its dimensions of time named."""
     for k in range(times.dim(OUT)):
         times = times.set_dim_name(OUT, k, f"t{k}")

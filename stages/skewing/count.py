@@ -21,14 +21,14 @@ from stages.diagnose import UserError
 from stages.mapping.texts import parse_target
 from stages.mapping.yaml_text import write_document
 from stages.poly.cardinality import cardinality
-from stages.poly.pieces import maps_of
+from stages.poly.pieces import list_maps
 from stages.skewing.clock import sharing
 from stages.skewing.elements import Lair, read_lair
 from stages.skewing.links import note_on
 from stages.skewing.regions import regions
-from stages.skewing.statements import given_by
-from stages.skewing.steps import in_order, lagging, order_of
-from stages.skewing.topology import neighbours, topology_of
+from stages.skewing.statements import find_given
+from stages.skewing.steps import find_order, lag_statements, order_groups
+from stages.skewing.topology import make_topology, neighbours
 from stages.skewing.traffic import Accesses, Sources, Traffic, sources, total
 
 if typing.TYPE_CHECKING:
@@ -58,18 +58,18 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     mapping, lair = inputs.mapping(), read_lair(inputs.objects("lair.isl"))
     schedule, places = inputs.objects("schedule.isl"), inputs.objects("placement.isl")
     said = inputs.yaml("skew.yaml")
-    groups = sharing(schedule["schedule"], given_by(mapping))
+    groups = sharing(schedule["schedule"], find_given(mapping))
     try:
-        order = order_of(groups, {name: each["step"] for name, each in said.items()}, lair)
+        order = find_order(groups, {name: each["step"] for name, each in said.items()}, lair)
     except CycleError as error:
         raise _no_order(error, groups, mapping) from None
     before = Accesses(
         relations=_relations(lair),
         placement=places["placement"],
-        times=in_order(inputs.objects("skewed.isl")["before"], order),
+        times=order_groups(inputs.objects("skewed.isl")["before"], order),
     )
-    network = topology_of(mapping, parse_target(mapping.target))
-    lags = lagging({name: each["lag"] for name, each in said.items()}, order, network)
+    network = make_topology(mapping, parse_target(mapping.target))
+    lags = lag_statements({name: each["lag"] for name, each in said.items()}, order, network)
     near = neighbours(network)
     clocks = {"before": before, "after": dataclasses.replace(before, steps=lags)}
     found = {k: counts(v, near) for k, v in clocks.items()}
@@ -91,7 +91,7 @@ def counts(accesses: Accesses, near: isl.Map) -> dict[str, typing.Any]:
 def _relations(lair: Lair) -> tuple[isl.Map, ...]:
     """Return { statement[i] -> tensor[e] } of all references."""
     references = (every.intersect_domain(lair.instances) for every in (lair.reads, lair.writes))
-    return tuple(m for reference in references for m in maps_of(reference))
+    return tuple(m for reference in references for m in list_maps(reference))
 
 
 def described(traffic: Traffic) -> dict[str, typing.Any]:

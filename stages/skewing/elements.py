@@ -45,7 +45,7 @@ def read_lair(objects: Objects) -> Lair:
     )
 
 
-def needed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
+def find_needed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
     """Return { tensor[e] -> PE[x, y] } of what a PE reads, or what becomes of it later.
 
     With `carried` { T[e] -> S[e] }, a PE that needs T[e] needs S[e] as well; chains of it end.
@@ -59,7 +59,7 @@ def needed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
     return found
 
 
-def computed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
+def find_computed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
     """Return { tensor[e] -> PE[x, y] } of what a PE computes, or adds to."""
     return lair.writes.reverse().apply_range(placement)
 

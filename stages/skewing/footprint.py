@@ -10,7 +10,7 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.extents import shape_of
+from stages.poly.extents import find_shape
 
 SET, OUT = isl.dim_type.set, isl.dim_type.out
 
@@ -32,4 +32,4 @@ def footprint(
 
 def _elements(used: isl.Map) -> int:
     """Return the number of elements of the largest box around those of one step."""
-    return prod(shape_of(used.reverse().apply_range(used).deltas()))
+    return prod(find_shape(used.reverse().apply_range(used).deltas()))

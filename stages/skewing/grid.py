@@ -15,7 +15,7 @@ def grid(sizes: Sequence[int]) -> isl.Set:
     """Return { PE[i] : 0 <= i < sizes }."""
     pes = names("i", len(sizes))
     bounds = " and ".join(f"0 <= {n} < {size}" for n, size in zip(pes, sizes, strict=True))
-    return isl.Set(f"{{ PE[{listed(pes)}] : {bounds} }}")
+    return isl.Set(f"{{ PE[{write_list(pes)}] : {bounds} }}")
 
 
 def near(width: int, distance: int) -> isl.Map:
@@ -23,8 +23,8 @@ def near(width: int, distance: int) -> isl.Map:
     pes = names("i", width)
     steps = itertools.product((-1, 0, 1), repeat=width)
     moves = [step for step in steps if 0 < sum(map(abs, step)) <= distance]
-    targets = [listed([f"{n} + {d}" for n, d in zip(pes, step, strict=True)]) for step in moves]
-    return isl.Map(f"{{ {'; '.join(f'PE[{listed(pes)}] -> PE[{each}]' for each in targets)} }}")
+    targets = [write_list([f"{n} + {d}" for n, d in zip(pes, step, strict=True)]) for step in moves]
+    return isl.Map(f"{{ {'; '.join(f'PE[{write_list(pes)}] -> PE[{each}]' for each in targets)} }}")
 
 
 def edges(sizes: Sequence[int]) -> isl.Map:
@@ -33,8 +33,8 @@ def edges(sizes: Sequence[int]) -> isl.Map:
     for k, size in enumerate(sizes):
         first = [*pes[:k], "0", *pes[k + 1 :]]
         last = [*pes[:k], str(size - 1), *pes[k + 1 :]]
-        found += [f"PE[{listed(first)}] -> PE[{listed(last)}]"]
-        found += [f"PE[{listed(last)}] -> PE[{listed(first)}]"]
+        found += [f"PE[{write_list(first)}] -> PE[{write_list(last)}]"]
+        found += [f"PE[{write_list(last)}] -> PE[{write_list(first)}]"]
     return isl.Map(f"{{ {'; '.join(found)} }}")
 
 
@@ -58,6 +58,6 @@ def names(letter: str, number: int) -> list[str]:
     return [f"{letter}{k}" for k in range(number)]
 
 
-def listed(texts: Iterable[str]) -> str:
+def write_list(texts: Iterable[str]) -> str:
     """Return texts as isl lists them."""
     return ", ".join(texts)

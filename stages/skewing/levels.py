@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import islpy as isl
 
-from stages.skewing.grid import along, grid, listed, names, near, within
+from stages.skewing.grid import along, grid, names, near, within, write_list
 
 
 def flattening(inner: Sequence[int], fine: Iterable[int]) -> isl.Map:
@@ -22,7 +22,7 @@ def flattening(inner: Sequence[int], fine: Iterable[int]) -> isl.Map:
     chosen = set(fine)
     kept = [o for k, o in enumerate(outside) if k not in chosen]
     rest = [flat[k] if k in chosen else i for k, i in enumerate(inside)]
-    return isl.Map(f"{{ PE[{listed(outside + inside)}] -> PE[{listed(kept + rest)}] }}")
+    return isl.Map(f"{{ PE[{write_list(outside + inside)}] -> PE[{write_list(kept + rest)}] }}")
 
 
 def hierarchical(
@@ -53,6 +53,6 @@ def _chunks(width: int, k: int) -> isl.Map:
     """Return { PE[o, i] -> PE[o', i'] : o' is next to o along k }, for any i and i'."""
     outer = along(near(width, 1), (k,)).reset_tuple_id(isl.dim_type.in_)
     outer = outer.reset_tuple_id(isl.dim_type.out)
-    inside = isl.Set(f"{{ [{listed(names('i', width))}] }}")
+    inside = isl.Set(f"{{ [{write_list(names('i', width))}] }}")
     product = outer.flat_product(isl.Map.from_domain_and_range(inside, inside))
     return product.set_tuple_name(isl.dim_type.in_, "PE").set_tuple_name(isl.dim_type.out, "PE")

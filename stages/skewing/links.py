@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.skewing.grid import listed
+from stages.skewing.grid import write_list
 from stages.skewing.matrices import identity
 from stages.skewing.topology import Topology
 
@@ -72,8 +72,8 @@ def note_on(topology: Topology) -> str:
 
 def unfolding(topology: Topology) -> isl.Map:
     """Return { PE[x, y] -> PE[c...] }, the coordinates of each PE."""
-    pe, values = listed("xyz"[: len(topology.sizes)]), (c.value for c in coordinates(topology))
-    return isl.Map(f"{{ PE[{pe}] -> PE[{listed(values)}] }}")
+    pe, values = write_list("xyz"[: len(topology.sizes)]), (c.value for c in coordinates(topology))
+    return isl.Map(f"{{ PE[{pe}] -> PE[{write_list(values)}] }}")
 
 
 def links(topology: Topology) -> tuple[Link, ...]:
@@ -100,4 +100,4 @@ def _ways(topology: Topology, found: Sequence[Coordinate], step: Sequence[int]) 
     if at.inside:
         inner = max(k for k, c in enumerate(found) if c.axis == at.axis)
         ways[0][inner], where = "d", f" : {-at.inside} < d < {at.inside}"
-    return isl.Set(f"{{ {'; '.join(f'[{listed(way)}]' for way in ways)}{where} }}")
+    return isl.Set(f"{{ {'; '.join(f'[{write_list(way)}]' for way in ways)}{where} }}")

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from stages.poly.pieces import union_of
-from stages.poly.quota import TooManyOperations, limited
+from stages.poly.pieces import unite
+from stages.poly.quota import TooManyOperations, limit_operations
 from stages.skewing.skewing import Group, skew
 from stages.skewing.statements import Space
-from stages.skewing.steps import Order, in_order, lagging
+from stages.skewing.steps import Order, lag_statements, order_groups
 from stages.skewing.timed import Factors, together
 from stages.skewing.topology import neighbours
 from stages.skewing.traffic import Accesses, sources, total
@@ -29,7 +29,7 @@ Lags = Mapping[str, Factors]
 """F by statement."""
 
 
-def lags_of(space: Space, group: Group) -> tuple[Lags, Lags]:
+def choose_lags(space: Space, group: Group) -> tuple[Lags, Lags]:
     """Return F of statements that eliminates broadcasts, and F that is taken: that one or zeros."""
     wanted = skew(group)
     none = {each.name: together(each) for each in group.statements}
@@ -49,13 +49,13 @@ def _pays(space: Space, lags: Lags) -> bool:
     order = Order(groups=[list(lags)], depths={name: depth(lag) for name, lag in lags.items()})
     started = Accesses(
         relations=tuple(access for name in lags for access in space.used(name)),
-        placement=union_of(space.places[name] for name in lags),
-        times=in_order(union_of(space.times(name) for name in lags), order),
+        placement=unite(space.places[name] for name in lags),
+        times=order_groups(unite(space.times(name) for name in lags), order),
     )
-    lagged = dataclasses.replace(started, steps=lagging(lags, order, space.topology))
+    lagged = dataclasses.replace(started, steps=lag_statements(lags, order, space.topology))
     near = neighbours(space.topology)
     try:
-        with limited(MOST_FOR_COUNT):
+        with limit_operations(MOST_FOR_COUNT):
             return _remote(lagged, near) <= _remote(started, near)
     except TooManyOperations:
         return True

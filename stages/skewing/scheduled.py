@@ -16,7 +16,14 @@ from stages.mapping.layer_yaml import Mapping
 from stages.poly.text import Objects
 from stages.skewing.elements import Lair
 from stages.skewing.skewing import Group
-from stages.skewing.statements import Machine, Space, given_by, groups_of, space_of, wishes_of
+from stages.skewing.statements import (
+    Machine,
+    Space,
+    find_given,
+    find_space,
+    find_wishes,
+    group_statements,
+)
 from stages.skewing.topology import Topology
 
 
@@ -38,10 +45,10 @@ class Scheduled:
 def groups_in(scheduled: Scheduled, network: Topology) -> tuple[Space, list[Group]]:
     """Return the statements of a layer, and the groups of those that share loops."""
     mapping, placement = scheduled.mapping, scheduled.places["placement"]
-    space = space_of(scheduled.lair, placement, scheduled.schedule, given_by(mapping), network)
+    space = find_space(scheduled.lair, placement, scheduled.schedule, find_given(mapping), network)
     machine = Machine(
         memory=scheduled.profile.memory,
         sizes={name: BYTES[tensor.type] for name, tensor in scheduled.layer.tensors.items()},
-        wishes=wishes_of(mapping, placement),
+        wishes=find_wishes(mapping, placement),
     )
-    return space, groups_of(space, machine)
+    return space, group_statements(space, machine)

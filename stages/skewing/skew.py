@@ -19,17 +19,17 @@ import islpy as isl
 from stages.mapping.machine import read_machine
 from stages.mapping.texts import parse_target
 from stages.mapping.yaml_text import write_document
-from stages.poly.pieces import union_of
+from stages.poly.pieces import unite
 from stages.poly.text import write_objects
-from stages.skewing.clock import with_names
+from stages.skewing.clock import name_times
 from stages.skewing.description import description
 from stages.skewing.elements import read_lair
 from stages.skewing.links import note_on
-from stages.skewing.paying import Lags, lags_of
+from stages.skewing.paying import Lags, choose_lags
 from stages.skewing.scheduled import Scheduled, groups_in
 from stages.skewing.skewing import Group, later
 from stages.skewing.statements import Space
-from stages.skewing.topology import topology_of
+from stages.skewing.topology import make_topology
 from stages.skewing.wrap_around import edges
 
 if typing.TYPE_CHECKING:
@@ -58,7 +58,7 @@ OUT = isl.dim_type.out
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return skewed.isl and skew.yaml."""
     mapping = inputs.mapping()
-    network = topology_of(mapping, parse_target(mapping.target))
+    network = make_topology(mapping, parse_target(mapping.target))
     scheduled = Scheduled(
         mapping=mapping,
         profile=read_machine(mapping, inputs.further_path),
@@ -70,9 +70,9 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     space, groups = groups_in(scheduled, network)
     found: dict[str, typing.Any] = {}
     for group in groups:
-        found |= skewed(space, group, *lags_of(space, group))
-    before = union_of(space.times(name) for name in found)
-    after = union_of(times for times, _ in found.values())
+        found |= skewed(space, group, *choose_lags(space, group))
+    before = unite(space.times(name) for name in found)
+    after = unite(times for times, _ in found.values())
     said = {name: description for name, (_, description) in found.items()}
     header = YAML_HEADER + note_on(network)
     if network.kind == "torus":
@@ -87,10 +87,10 @@ def run(inputs: LayerInputs) -> dict[str, str]:
 def skewed(
     space: Space, group: Group, wanted: Lags, lags: Lags
 ) -> dict[str, tuple[isl.Map, dict[str, typing.Any]]]:
-    """Return, by statement, { S[i] -> [t + F p] } and what skew.yaml says; see `lags_of`."""
+    """Return, by statement, { S[i] -> [t + F p] } and what skew.yaml says; see `choose_lags`."""
     found = {}
     for each in group.statements:
         lag, points = lags[each.name], each.points.set_tuple_name(OUT, each.name)
-        times = with_names(points.apply_range(later(each, lag)))
+        times = name_times(points.apply_range(later(each, lag)))
         found[each.name] = times, description(space, each, wanted[each.name], lag)
     return found

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.poly.pieces import maps_of, union_of
-from stages.poly.quota import TooManyOperations, limited
-from stages.skewing.grid import listed, names
+from stages.poly.pieces import list_maps, unite
+from stages.poly.quota import TooManyOperations, limit_operations
+from stages.skewing.grid import names, write_list
 from stages.skewing.matrices import identity
 from stages.skewing.timed import Factors, Loss, Timed, loss, parallel, passes, together
 
@@ -65,19 +65,19 @@ def sharing(statements: Sequence[Timed], target: int) -> list[list[Timed]]:
 
 def stays_on_pe(dependences: isl.UnionMap, statements: Sequence[Timed]) -> bool:
     """Say whether both ends of all dependences are on one PE, M (6): then any F is legal."""
-    places = union_of(
-        isl.Map(f"{{ {s.name}[{listed([*names('t', s.times), *p])}] -> [{listed(p)}] }}")
+    places = unite(
+        isl.Map(f"{{ {s.name}[{write_list([*names('t', s.times), *p])}] -> [{write_list(p)}] }}")
         for s in statements
         for p in [names("p", s.grid)]
     )
     pairs = dependences.apply_domain(places).apply_range(places)
-    return all(pair.is_subset(isl.Map.identity(pair.space)) for pair in maps_of(pairs))
+    return all(pair.is_subset(isl.Map.identity(pair.space)) for pair in list_maps(pairs))
 
 
 def keeps(dependences: isl.UnionMap, times: isl.UnionMap) -> bool:
     """Say whether the new times { S[t, p] -> [t'] } of all dependences are in order, M (3)."""
     pairs = dependences.apply_domain(times).apply_range(times)
-    return all(pair.is_subset(isl.Map.lex_lt(pair.domain().space)) for pair in maps_of(pairs))
+    return all(pair.is_subset(isl.Map.lex_lt(pair.domain().space)) for pair in list_maps(pairs))
 
 
 def later(statement: Timed, factors: Factors) -> isl.Map:
@@ -87,7 +87,7 @@ def later(statement: Timed, factors: Factors) -> isl.Map:
         " + ".join([f"t{k}", *(f"{factor} p{j}" for j, factor in enumerate(row))])
         for k, row in enumerate(factors)
     )
-    return isl.Map(f"{{ {statement.name}[{listed(old)}] -> [{listed(sums)}] }}")
+    return isl.Map(f"{{ {statement.name}[{write_list(old)}] -> [{write_list(sums)}] }}")
 
 
 def _best(
@@ -147,9 +147,9 @@ def _is_legal(group: Group, trial: Mapping[str, Factors]) -> bool:
     """
     if stays_on_pe(group.dependences, group.statements):
         return True
-    times = union_of(later(each, trial[each.name]) for each in group.statements)
+    times = unite(later(each, trial[each.name]) for each in group.statements)
     try:
-        with limited(MOST_FOR_CHECK):
+        with limit_operations(MOST_FOR_CHECK):
             return keeps(group.dependences, times)
     except TooManyOperations:
         return False

@@ -61,7 +61,7 @@ def hull(vectors: isl.Set) -> isl.BasicSet:
     return vectors.affine_hull().remove_divs().affine_hull()
 
 
-def with_names(space: isl.BasicSet, pes: Iterable[str]) -> isl.Set:
+def name_dimensions(space: isl.BasicSet, pes: Iterable[str]) -> isl.Set:
     """Return { [t0, ..., x, y] }, the dimensions of a space named, those of PEs as given."""
     named, grid = space.to_set(), list(pes)
     times = names("t", space.dim(SET) - len(grid))

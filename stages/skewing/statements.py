@@ -13,7 +13,7 @@ import islpy as isl
 from stages.mapping.layer_yaml import Mapping
 from stages.mapping.texts import parse_map
 from stages.poly.integers import Matrix
-from stages.poly.pieces import from_domain, maps_of
+from stages.poly.pieces import from_domain, list_maps
 from stages.skewing.clock import Clock, clock, sharing
 from stages.skewing.elements import Lair
 from stages.skewing.footprint import footprint
@@ -76,7 +76,7 @@ class Space:
         return space_time(self.times(name), self.at(name))
 
 
-def space_of(
+def find_space(
     lair: Lair, placement: isl.UnionMap, schedule: isl.UnionMap, given: Sequence[str],
     topology: Topology,
 ) -> Space:
@@ -84,7 +84,7 @@ def space_of(
     return Space(
         schedule=schedule,
         clocks=clock(schedule, placement, given),
-        places={m.get_tuple_name(IN): m for m in maps_of(placement)},
+        places={m.get_tuple_name(IN): m for m in list_maps(placement)},
         reads=_by_statement(lair.reads.intersect_domain(lair.instances)),
         writes=_by_statement(lair.writes.intersect_domain(lair.instances)),
         groups=sharing(schedule, given),
@@ -92,14 +92,14 @@ def space_of(
     )
 
 
-def given_by(mapping: Mapping) -> list[str]:
+def find_given(mapping: Mapping) -> list[str]:
     """Return the statements to which layer.yaml gives a schedule."""
     if mapping.schedule is None:
         return []
-    return sorted({m.get_tuple_name(IN) for m in maps_of(parse_map(mapping.schedule))})
+    return sorted({m.get_tuple_name(IN) for m in list_maps(parse_map(mapping.schedule))})
 
 
-def groups_of(space: Space, machine: Machine) -> list[Group]:
+def group_statements(space: Space, machine: Machine) -> list[Group]:
     """Return the statements by the loops they share, with what orders them."""
     return [
         Group(
@@ -207,12 +207,12 @@ def _ordered(space: Space, source: str, write: isl.Map, read: isl.Map, sink: str
 
 def _by_statement(accesses: isl.UnionMap) -> dict[str, list[isl.Map]]:
     found: dict[str, list[isl.Map]] = {}
-    for access in maps_of(accesses):
+    for access in list_maps(accesses):
         found.setdefault(access.get_tuple_name(IN), []).append(access)
     return found
 
 
-def wishes_of(mapping: Mapping, placement: isl.UnionMap) -> dict[str, tuple[int, ...]]:
+def find_wishes(mapping: Mapping, placement: isl.UnionMap) -> dict[str, tuple[int, ...]]:
     """Return the direction in which the elements of each tensor should pass, if it has ports."""
     pes = isl.Set.from_union_set(placement.range())
     found = {}

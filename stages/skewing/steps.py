@@ -11,9 +11,9 @@ from graphlib import TopologicalSorter
 
 import islpy as isl
 
-from stages.poly.pieces import maps_of
+from stages.poly.pieces import list_maps
 from stages.skewing.elements import Lair
-from stages.skewing.grid import listed
+from stages.skewing.grid import write_list
 from stages.skewing.links import coordinates
 from stages.skewing.topology import Topology
 
@@ -45,7 +45,7 @@ class Order:
         return max(self.depths[other] for other in self.groups[self.number(name)])
 
 
-def order_of(
+def find_order(
     groups: Sequence[Sequence[str]], depths: Mapping[str, int], lair: Lair
 ) -> Order:
     """Return the order in which a group that reads what another one writes comes after it.
@@ -55,10 +55,10 @@ def order_of(
     return Order(groups=_sorted(groups, lair), depths=depths)
 
 
-def in_order(times: isl.UnionMap, order: Order) -> isl.UnionMap:
+def order_groups(times: isl.UnionMap, order: Order) -> isl.UnionMap:
     """Return { S[i] -> [n, t..., 0...] }, n the number of its group; { S[i] -> [t...] } if one."""
     result = isl.UnionMap("{ }")
-    for each in maps_of(times):
+    for each in list_maps(times):
         name = each.get_tuple_name(IN)
         steps = each.project_out(OUT, order.depth(name), each.dim(OUT) - order.depth(name))
         if len(order.groups) > 1:
@@ -71,12 +71,12 @@ def in_order(times: isl.UnionMap, order: Order) -> isl.UnionMap:
     return result
 
 
-def lagging(
+def lag_statements(
     lags: Mapping[str, Sequence[Sequence[int]]], order: Order, topology: Topology
 ) -> dict[str, isl.Map]:
     """Return { [PE[x, y] -> [t]] -> [PE[x, y] -> [t + F p]] } of each statement.
 
-    `lags` has F, a row for each dimension of time; t is as `in_order` has it, and p are the
+    `lags` has F, a row for each dimension of time; t is as `order_groups` has it, and p are the
     coordinates of the PE.
     """
     values = [each.value for each in coordinates(topology)]
@@ -84,7 +84,7 @@ def lagging(
 
 
 def _rows(lag: Sequence[Sequence[int]], name: str, order: Order) -> list[Sequence[int]]:
-    """Return the rows of F that `in_order` keeps, and zeros for what it adds."""
+    """Return the rows of F that `order_groups` keeps, and zeros for what it adds."""
     none = [0] * len(lag[0])
     first: list[Sequence[int]] = [none] if len(order.groups) > 1 else []
     rows = [*first, *lag[: order.depth(name)]]
@@ -98,14 +98,15 @@ def _late(rows: Sequence[Sequence[int]], values: Sequence[str]) -> isl.Map:
         " + ".join([t, *(f"{f} * {value}" for f, value in zip(row, values, strict=True) if f)])
         for t, row in zip(times, rows, strict=True)
     )
-    return isl.Map(f"{{ [PE[x, y] -> [{listed(times)}]] -> [PE[x, y] -> [{listed(sums)}]] }}")
+    before, after = write_list(times), write_list(sums)
+    return isl.Map(f"{{ [PE[x, y] -> [{before}]] -> [PE[x, y] -> [{after}]] }}")
 
 
 def _sorted(groups: Sequence[Sequence[str]], lair: Lair) -> list[Sequence[str]]:
     """Return the groups, each after those that it reads from; otherwise as they come."""
     number = {name: k for k, group in enumerate(groups) for name in group}
     after: Mapping[int, set[int]] = {k: set() for k in range(len(groups))}
-    for pair in maps_of(lair.reads.apply_range(lair.writes.reverse())):
+    for pair in list_maps(lair.reads.apply_range(lair.writes.reverse())):
         reader, writer = (number[pair.get_tuple_name(kind)] for kind in (IN, OUT))
         after[reader] |= {writer} - {reader}
     return [groups[k] for k in TopologicalSorter(after).static_order()]

@@ -18,7 +18,7 @@ from operator import mul
 import islpy as isl
 
 from stages.poly.integers import Matrix
-from stages.skewing.grid import listed, names
+from stages.skewing.grid import names, write_list
 from stages.skewing.links import Link
 from stages.skewing.matrices import identity, rank
 
@@ -140,7 +140,7 @@ def _one_step(factors: Factors, row: int) -> isl.Map:
         " - ".join([str(int(k == row)), *(f"({f} {p})" for f, p in zip(each, grid, strict=True))])
         for k, each in enumerate(factors)
     )
-    return isl.Map(f"{{ [{listed(grid)}] -> [{listed(times)}] }}")
+    return isl.Map(f"{{ [{write_list(grid)}] -> [{write_list(times)}] }}")
 
 
 def reason(statement: Timed, reference: Reference, factors: Factors) -> str | None:

@@ -41,7 +41,7 @@ class Topology:
         assert self.kind == "mesh" or self.inner is None
 
 
-def topology_of(mapping: Mapping, sizes: tuple[int, ...]) -> Topology:
+def make_topology(mapping: Mapping, sizes: tuple[int, ...]) -> Topology:
     """Return the network of layer.yaml on a target of so many PEs."""
     wanted = mapping.topology
     return Topology(

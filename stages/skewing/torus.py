@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.skewing.grid import listed, names
+from stages.skewing.grid import names, write_list
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -25,10 +25,10 @@ def fold(
     """Return { I -> PE[Pl mod S] } and { I -> [floor(Pl / S)] }, M (8) to (10)."""
     pes = names("p", len(sizes))
     pairs = list(zip(pes, sizes, strict=True))
-    within = listed(f"{name} mod {size}" for name, size in pairs)
-    wraps = listed(f"floor({name}/{size})" for name, size in pairs)
-    fold_ = isl.UnionMap(f"{{ PE[{listed(pes)}] -> PE[{within}] }}")
-    wrap = isl.UnionMap(f"{{ PE[{listed(pes)}] -> [{wraps}] }}")
+    within = write_list(f"{name} mod {size}" for name, size in pairs)
+    wraps = write_list(f"floor({name}/{size})" for name, size in pairs)
+    fold_ = isl.UnionMap(f"{{ PE[{write_list(pes)}] -> PE[{within}] }}")
+    wrap = isl.UnionMap(f"{{ PE[{write_list(pes)}] -> [{wraps}] }}")
     pe, rest = (placement.apply_range(each).coalesce() for each in (fold_, wrap))
     return pe, rest
 
@@ -36,9 +36,9 @@ def fold(
 def unfold(pe: isl.Map, wraps: isl.Map, sizes: Sequence[int]) -> isl.Map:
     """Return { I -> PE[S wrap + pe] }, the placement that was folded, M (9)."""
     p, n = (names(letter, len(sizes)) for letter in "pn")
-    whole = listed(f"{s} {m} + {q}" for s, m, q in zip(sizes, n, p, strict=True))
+    whole = write_list(f"{s} {m} + {q}" for s, m, q in zip(sizes, n, p, strict=True))
     return pe.range_product(wraps).apply_range(
-        isl.Map(f"{{ [PE[{listed(p)}] -> [{listed(n)}]] -> PE[{whole}] }}")
+        isl.Map(f"{{ [PE[{write_list(p)}] -> [{write_list(n)}]] -> PE[{whole}] }}")
     )
 
 

@@ -25,7 +25,7 @@ import islpy as isl
 
 from stages.poly.cardinality import cardinality
 from stages.poly.least import greatest
-from stages.poly.pieces import maps_of
+from stages.poly.pieces import list_maps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +76,12 @@ class Accesses:
             if steps is not None:
                 used = used.apply_domain(isl.UnionMap.from_map(steps))
             found = found.union(used)
-        return {m.get_tuple_name(isl.dim_type.out): m.coalesce() for m in maps_of(found)}
+        return {m.get_tuple_name(isl.dim_type.out): m.coalesce() for m in list_maps(found)}
 
     def every_step(self) -> isl.Set:
         """Return { [s] } of the steps in which some PE runs an instance."""
         found = isl.UnionSet("{ }")
-        for times in maps_of(self.placement.range_product(self.times)):
+        for times in list_maps(self.placement.range_product(self.times)):
             steps = self.steps.get(times.get_tuple_name(isl.dim_type.in_))
             points = times.range().coalesce()
             found = found.union(points if steps is None else points.apply(steps))

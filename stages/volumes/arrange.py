@@ -16,10 +16,10 @@ import typing
 import islpy as isl
 
 from stages.poly.dependence import depends_on
-from stages.poly.pieces import union_of, union_of_sets
+from stages.poly.pieces import unite, unite_sets
 from stages.poly.text import IslObject, write_objects
 from stages.volumes.layout import domains_in_order, lay_out, layout_map
-from stages.volumes.liveness import Live, View, live_ranges, sharing, views_of
+from stages.volumes.liveness import Live, View, find_sharing, find_views, live_ranges
 from stages.volumes.operation import Program, read_program
 
 if typing.TYPE_CHECKING:
@@ -51,8 +51,8 @@ def arranged(
     elements: typing.Mapping[str, isl.UnionMap],
 ) -> dict[str, IslObject]:
     """Return arrays, layouts, views, slices, live and sharing."""
-    views = views_of(program)
-    pairs = sharing(program, views, elements)
+    views = find_views(program)
+    pairs = find_sharing(program, views, elements)
     arrays = lay_out(program, volumes, views, pairs, context)
     names = _array_names(program, len(arrays))
     domains = domains_in_order(program, volumes)
@@ -66,12 +66,12 @@ def arranged(
     named = [a.domain.set_tuple_name(n) for n, a in zip(names, arrays, strict=True)]
     live = live_ranges(program, views)
     return {
-        "arrays": union_of_sets(named),
-        "layouts": union_of(layouts.values()),
-        "views": union_of(view.map for view in views.values()),
-        "slices": union_of(view.map for view in views.values() if _is_slice(view)),
-        "live": union_of_sets(_times(volume, live[volume]) for volume in live),
-        "sharing": union_of(isl.Map(f"{{ {a}[] -> {b}[] }}") for a, b in map(sorted, pairs)),
+        "arrays": unite_sets(named),
+        "layouts": unite(layouts.values()),
+        "views": unite(view.map for view in views.values()),
+        "slices": unite(view.map for view in views.values() if _is_slice(view)),
+        "live": unite_sets(_times(volume, live[volume]) for volume in live),
+        "sharing": unite(isl.Map(f"{{ {a}[] -> {b}[] }}") for a, b in map(sorted, pairs)),
     }
 
 

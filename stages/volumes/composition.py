@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.poly.pieces import union_of_sets
-from stages.volumes.domains import domains_by_name
+from stages.poly.pieces import unite_sets
+from stages.volumes.domains import make_domains
 from stages.volumes.operation import Operation
 
 
@@ -33,8 +33,8 @@ def program_map(
     they use. Elements of inputs that other inputs depend on stay, so that it is the transitive
     closure of the union of all element maps, between outputs and inputs.
     """
-    wanted = union_of_sets(inputs.values())
-    start = union_of_sets(outputs.values()).identity()
+    wanted = unite_sets(inputs.values())
+    start = unite_sets(outputs.values()).identity()
     found = start
     for operation in reversed(operations):
         by = elements.get(operation.name)
@@ -50,5 +50,5 @@ def _kept(found: isl.UnionMap, by: isl.UnionMap, wanted: isl.UnionSet) -> isl.Un
 
 def chosen(names: Sequence[str], volumes: isl.UnionSet) -> dict[str, isl.Set]:
     """Return the index domains of some volumes, by their names."""
-    every = domains_by_name(volumes)
+    every = make_domains(volumes)
     return {name: every[name] for name in names}

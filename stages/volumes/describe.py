@@ -15,13 +15,13 @@ import typing
 
 import islpy as isl
 
-from stages.lair.expressions import expression_text
+from stages.lair.expressions import write_expression
 from stages.lair.layer import Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine
-from stages.poly.pieces import union_of_sets
+from stages.poly.pieces import unite_sets
 from stages.poly.text import IslObject, write_objects
 from stages.volumes.choice import choose
-from stages.volumes.domains import HEADER, domain_of
+from stages.volumes.domains import HEADER, make_domain
 from stages.volumes.operation import Operation, Program, Result, write_program
 
 if typing.TYPE_CHECKING:
@@ -36,8 +36,8 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     layer, mapping = inputs.lair(), inputs.mapping()
     asked, place = mapping.analysis, functools.partial(mapping.span, "analysis")
     program = choose(_program(layer), asked.outputs, asked.inputs, place)
-    volumes = union_of_sets(
-        domain_of(n, list(map(str, t.shape)), ()) for n, t in layer.tensors.items()
+    volumes = unite_sets(
+        make_domain(n, list(map(str, t.shape)), ()) for n, t in layer.tensors.items()
     )
     objects: dict[str, IslObject] = {"context": isl.Set("{ : }"), "volumes": volumes}
     return {
@@ -68,7 +68,7 @@ def _computation(statement: Statement) -> Operation:
     bounds = " and ".join(f"0 <= {name} < {size}" for name, size in dims) or "true"
     result = Result(
         volume=statement.target.tensor, writes=_map(statement, statement.target),
-        operator=statement.op, value=expression_text(statement.expr),
+        operator=statement.op, value=write_expression(statement.expr),
     )
     return Operation(
         name=statement.target.tensor, kind="compute", source=statement.name,

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 import islpy as isl
 
 from stages.poly.naming import letters
-from stages.poly.pieces import sets_of
+from stages.poly.pieces import list_sets
 
 HEADER = """Index domains (Friebel et al., IMPACT 2023, definitions 4.1 and 4.2).
 context: which values the symbolic constants may have; they are sizes, volume_dimension.
 volumes: { volume[element] }, rectangular from zero."""
 
 
-def domain_of(name: str, sizes: Sequence[str], symbols: Sequence[str]) -> isl.Set:
+def make_domain(name: str, sizes: Sequence[str], symbols: Sequence[str]) -> isl.Set:
     """Return { name[i0, ...] : 0 <= i0 < size, ... }; sizes are expressions of the symbols."""
     dims = letters(len(sizes))
     bounds = [f"0 <= {i} < {s}" for i, s in zip(dims, sizes, strict=True)]
@@ -25,6 +25,6 @@ def domain_of(name: str, sizes: Sequence[str], symbols: Sequence[str]) -> isl.Se
     return isl.Set(f"[{', '.join(symbols)}] -> {{ {text} }}").drop_unused_params()
 
 
-def domains_by_name(volumes: isl.UnionSet) -> dict[str, isl.Set]:
+def make_domains(volumes: isl.UnionSet) -> dict[str, isl.Set]:
     """Return the index domain of every volume by its name."""
-    return {each.get_tuple_name() or "": each for each in sets_of(volumes)}
+    return {each.get_tuple_name() or "": each for each in list_sets(volumes)}

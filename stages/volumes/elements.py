@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.poly.pieces import union_of
-from stages.volumes.domains import domains_by_name
+from stages.poly.pieces import unite
+from stages.volumes.domains import make_domains
 from stages.volumes.operation import Operation
 
 OUT = isl.dim_type.out
@@ -21,10 +21,10 @@ def element_map(operation: Operation, volumes: isl.UnionSet) -> isl.UnionMap:
     what `reads` and `writes` say. Ensures M_X is a subset of union dom R_j x union dom O_k.
     """
     found = [*operation.copies, *_computed(operation), *_inits(operation, volumes)]
-    return union_of(found).intersect_domain(volumes).intersect_range(volumes).coalesce()
+    return unite(found).intersect_domain(volumes).intersect_range(volumes).coalesce()
 
 
-def reads_of(operation: Operation) -> list[isl.Map]:
+def list_reads(operation: Operation) -> list[isl.Map]:
     """Return every function from instances, or elements of a result, to elements of an operand."""
     loops = operation.loops
     return [
@@ -46,7 +46,7 @@ def _computed(operation: Operation) -> list[isl.Map]:
 
 def _inits(operation: Operation, volumes: isl.UnionSet) -> list[isl.Map]:
     """Return { R[r] -> init[r] } for each result that is reduced from given values."""
-    domains = domains_by_name(volumes)
+    domains = make_domains(volumes)
     return [
         isl.Map.identity(domains[r.volume].space.map_from_set())
         .intersect_domain(domains[r.volume])

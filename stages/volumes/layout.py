@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.extents import shape_of
+from stages.poly.extents import find_shape
 from stages.poly.naming import letters
-from stages.volumes.domains import domains_by_name
+from stages.volumes.domains import make_domains
 from stages.volumes.liveness import View
 from stages.volumes.operation import Program
 
@@ -62,7 +62,7 @@ def lay_out(
 
 def domains_in_order(program: Program, volumes: isl.UnionSet) -> dict[str, isl.Set]:
     """Return the index domains of volumes in the order in which operations define them."""
-    every = domains_by_name(volumes)
+    every = make_domains(volumes)
     return {name: every[name] for each in program.operations for name in each.volumes}
 
 
@@ -116,7 +116,7 @@ def _count(domain: isl.Set, context: isl.Set) -> int:
     """Return the number of elements of a box; 0 where symbolic constants leave it open."""
     if context.dim(isl.dim_type.param):
         return 0
-    return math.prod(shape_of(domain))
+    return math.prod(find_shape(domain))
 
 
 def layout_map(name: str, array: str, domain: isl.Set, rank: int) -> isl.Map:

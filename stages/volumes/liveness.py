@@ -35,7 +35,7 @@ class Live:
     last: int
 
 
-def views_of(program: Program) -> dict[str, View]:
+def find_views(program: Program) -> dict[str, View]:
     """Return the volumes that are views of others, by their names (F Def. 4.8).
 
     That is a copy from one operand, of its type, no element of which comes twice.
@@ -83,7 +83,7 @@ def _longer(live: Live, last: int) -> Live:
     return Live(first=live.first, last=max(live.last, last))
 
 
-def sharing(
+def find_sharing(
     program: Program, views: Mapping[str, View], elements: Mapping[str, isl.UnionMap]
 ) -> set[frozenset[str]]:
     """Return the pairs of volumes, views left out, that may lie in the same memory.

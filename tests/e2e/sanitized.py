@@ -56,7 +56,7 @@ def watch_leaks():
 
     The engine is optimised as little as programs are: with the sanitizers that takes seconds.
     """
-    opened = library.opened
+    opened = library.open_library
 
     @contextmanager
     def watched(path):
@@ -65,7 +65,7 @@ def watch_leaks():
             yield engine
 
     RUNTIME.__lsan_disable()
-    library.opened = watched
+    library.open_library = watched
     compiler.ENGINE = compiler.PROGRAMS
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.fabric.check import faults
+from stages.fabric.check import find_faults
 from stages.fabric.grid import read_colours, read_grid
 from stages.fabric.layout_yaml import Colour, Layout, Memory, Role
 from stages.fabric.library import INLET, OUTLET
@@ -21,7 +21,7 @@ def found(routes, *, at="{ PE[x, y] : 0 <= x <= 2 and 0 <= y <= 1 }", enters=(),
         record["node"], record["side"], record["colours"] = node, side, 1
     role = Role(at=at, listens=("c",), memory=Memory(data=0, code=0), tensors={})
     layout = Layout(grid="", roles={"r": role}, colours={}, arrivals={}, departures={})
-    return faults(layout, GRID, colours, inlets, outlets)
+    return find_faults(layout, GRID, colours, inlets, outlets)
 
 
 STRAIGHT = "{ [PE[0, 0] -> ramp[]] -> E[]; [PE[1, 0] -> W[]] -> E[]; [PE[2, 0] -> W[]] -> ramp[] }"

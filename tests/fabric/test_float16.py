@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from stages.fabric.library import opened
+from stages.fabric.library import open_library
 
 ALL = np.arange(65536, dtype=np.uint16)
 
@@ -13,7 +13,7 @@ ALL = np.arange(65536, dtype=np.uint16)
 @pytest.fixture(scope="module")
 def convert(library):
     """Return the two conversions, as functions on arrays of bits."""
-    with opened(library) as engine:
+    with open_library(library) as engine:
         engine.fabric_f32.argtypes, engine.fabric_f32.restype = [ctypes.c_uint16], ctypes.c_float
         engine.fabric_f16.argtypes, engine.fabric_f16.restype = [ctypes.c_float], ctypes.c_uint16
         yield (

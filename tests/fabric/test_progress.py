@@ -18,7 +18,7 @@ def test_a_run_that_is_under_way_tells_how_far_it_is(monkeypatch):
         done.set()
 
     monkeypatch.setattr(progress, "INTERVAL", 0.001)
-    with progress.reported(lambda: 0.25, tell):
+    with progress.report_progress(lambda: 0.25, tell):
         assert done.wait(60)
     assert set(told) == {0.25}
 
@@ -26,7 +26,7 @@ def test_a_run_that_is_under_way_tells_how_far_it_is(monkeypatch):
 def test_a_short_run_tells_nothing_and_nobody_may_listen():
     told = []
     for tell in (told.append, None):
-        with progress.reported(lambda: 1.0, tell):
+        with progress.report_progress(lambda: 1.0, tell):
             pass
     assert told == []
 
@@ -38,7 +38,7 @@ def test_a_short_run_tells_nothing_and_nobody_may_listen():
     (0, 0, 0, 0, 0.0),
 ])
 def test_how_far_is_what_entered_or_else_the_tasks(entered, tasks, entering, least, share):
-    assert progress.share_of(Outcome(entered=entered, tasks=tasks), entering, least) == share
+    assert progress.find_share(Outcome(entered=entered, tasks=tasks), entering, least) == share
 
 
 def test_the_engine_counts_on_while_it_runs(library, row, ideal, monkeypatch):
@@ -49,7 +49,7 @@ def test_the_engine_counts_on_while_it_runs(library, row, ideal, monkeypatch):
         yield
         seen.append(share())
 
-    monkeypatch.setattr(driver, "reported", reported)
+    monkeypatch.setattr(driver, "report_progress", reported)
     layout = row("waiting", 1, {"x": "{ [PE[0, 0] -> N[]] -> ramp[] }"})
     x = {"tensor": "x", "type": "int32", "colour": "x", "side": "N", "sparse": False}
     layout["arrivals"]["x"] = x | {"order": "{ x[i = 0:4] -> [PE[0, -1] -> index[i]] }"}

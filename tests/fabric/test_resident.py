@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.fabric.elements import element_numbers
+from stages.fabric.elements import number_elements
 from stages.fabric.grid import Grid
 from stages.fabric.layout_yaml import LocalTensor
 from stages.fabric.resident import gather, scatter
@@ -52,9 +52,9 @@ def test_many_points_are_done_in_parts(monkeypatch):
 
     def counted(relation, points, shape):
         sizes.append(np.broadcast_shapes(*(np.shape(p) for p in points))[0])
-        return element_numbers(relation, points, shape)
+        return number_elements(relation, points, shape)
 
-    monkeypatch.setattr("stages.fabric.resident.element_numbers", counted)
+    monkeypatch.setattr("stages.fabric.resident.number_elements", counted)
     monkeypatch.setattr("stages.fabric.resident.POINTS_AT_A_TIME", 4)
     test_gather_is_the_inverse_of_scatter()
     assert len(sizes) > 2 and sum(sizes) == 2 * len(PES)

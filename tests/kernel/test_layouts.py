@@ -9,8 +9,8 @@ import pytest
 
 from stages.kernel.parts.evaluation import elements, evaluate
 from stages.volumes.arrange import arranged
-from stages.volumes.domains import domains_by_name
-from stages.volumes.liveness import live_ranges, root, views_of
+from stages.volumes.domains import make_domains
+from stages.volumes.liveness import find_views, live_ranges, root
 from tests.kernel.test_random_graphs import traced
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,7 +69,7 @@ def layouts_of(objects):
 
 def test_definition_4_7_arrays_are_rectangular_from_zero(kernel):
     text = (ROOT / "projects/krnl0/krnl0.mlir").read_text(encoding="utf-8")
-    arrays = domains_by_name(kernel.write(text).build(*STAGES).objects["arrays"])
+    arrays = make_domains(kernel.write(text).build(*STAGES).objects["arrays"])
     assert len(arrays) == 5
     for array in arrays.values():
         assert array.is_box()
@@ -109,7 +109,7 @@ def test_a_sum_does_not_grow_where_what_it_adds_up_lies(kernel):
 def test_no_two_live_volumes_overlap(first):
     for seed in range(first, first + 10):
         analysed, objects = arranged_graph(seed)
-        views = views_of(analysed.program)
+        views = find_views(analysed.program)
         live, layouts = live_ranges(analysed.program, views), layouts_of(objects)
         assert layouts.keys() == analysed.program.types.keys()
         for volume, layout in layouts.items():
@@ -128,7 +128,7 @@ def test_every_operation_finds_its_operands_in_memory(first):
     for seed in range(first, first + 10):
         graph, outputs, analysed = traced(seed)
         objects = arrange(analysed)
-        layouts, arrays = layouts_of(objects), domains_by_name(objects["arrays"])
+        layouts, arrays = layouts_of(objects), make_domains(objects["arrays"])
         memory = {name: np.full(shape_of(array), np.nan) for name, array in arrays.items()}
         given = {value.name: value.numbers for value in graph.values}
         values = evaluate(analysed.program, analysed.volumes, given)
@@ -144,7 +144,7 @@ def test_every_operation_finds_its_operands_in_memory(first):
 
 
 def test_memory_is_saved():
-    taken = [(len(a.program.types), len(domains_by_name(o["arrays"])))
+    taken = [(len(a.program.types), len(make_domains(o["arrays"])))
              for a, o in map(arranged_graph, range(20))]
     assert sum(arrays for _, arrays in taken) < 0.75 * sum(volumes for volumes, _ in taken)
 

@@ -7,12 +7,12 @@ import numpy as np
 import yaml
 
 from stages import KERNEL
-from stages.kernel.parts.input_values import kernel_values
+from stages.kernel.parts.input_values import make_kernel_values
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.make.store.folders import file_of
-from stages.mapping.kernel_yaml import kernel_of
-from stages.volumes.domains import domains_by_name
+from stages.mapping.kernel_yaml import load_kernel
+from stages.volumes.domains import make_domains
 from stages.volumes.operation import read_program
 from tests.kernel.tiled import compared, opened
 
@@ -175,9 +175,9 @@ def read_input(folder, name):
     """Return the values of an input of a kernel."""
     inputs = FolderInputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*"))
     program = read_program(inputs.yaml("operations.yaml"))
-    domains = domains_by_name(inputs.objects("volumes.isl")["volumes"])
-    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
-    return kernel_values(program, domains, kernel, inputs.arrays())[name].copy()
+    domains = make_domains(inputs.objects("volumes.isl")["volumes"])
+    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
+    return make_kernel_values(program, domains, kernel, inputs.arrays())[name].copy()
 
 
 def test_an_unknown_fact_is_refused(kernel):

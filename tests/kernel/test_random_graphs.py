@@ -9,9 +9,9 @@ from stages.kernel.mlir.text import parse_text
 from stages.kernel.mlir.translate import translate
 from stages.kernel.parts.evaluation import evaluate
 from stages.poly.arrays import evaluate_set
-from stages.poly.pieces import union_of_sets
+from stages.poly.pieces import unite_sets
 from stages.volumes.composition import chosen, program_map
-from stages.volumes.domains import domain_of
+from stages.volumes.domains import make_domain
 from stages.volumes.elements import element_map
 from stages.volumes.operation import read_program
 from stages.volumes.sizes import solve
@@ -31,8 +31,8 @@ class Analysed:
         sizes = solve(draft.symbols, draft.claims)
         self.program = read_program(draft.described(sizes, "random", returned))
         self.symbols = [name for name in draft.symbols if name not in sizes.values]
-        self.volumes = union_of_sets(
-            domain_of(name, draft.shape(name, sizes), self.symbols) for name in self.program.types
+        self.volumes = unite_sets(
+            make_domain(name, draft.shape(name, sizes), self.symbols) for name in self.program.types
         )
         self.elements = {o.name: element_map(o, self.volumes) for o in self.program.operations}
 
@@ -108,7 +108,7 @@ def test_program_maps_between_any_volumes_are_the_closure(seed):
     step = closure = union(analysed.elements.values())
     for _ in names:
         closure = closure.union(closure.apply_range(step)).coalesce()
-    between = [union_of_sets(chosen(each, analysed.volumes).values()) for each in (inner, ends)]
+    between = [unite_sets(chosen(each, analysed.volumes).values()) for each in (inner, ends)]
     wanted = closure.intersect_domain(between[0]).intersect_range(between[1])
     assert analysed.map(inner, ends).is_equal(wanted)
 

@@ -10,7 +10,7 @@ import yaml
 
 from stages import KERNEL, PIPELINE
 from stages.diagnose import UserError
-from stages.kernel.parts.cutting import regions
+from stages.kernel.parts.cutting import list_regions
 from stages.kernel.parts.matching import NoSliceError, match_slice
 from stages.make.core.action import run_stage
 from stages.make.store.folders import file_of
@@ -50,7 +50,7 @@ def test_what_is_no_slice_is_refused(text):
 
 def test_a_part_has_whole_tiles_and_what_is_left():
     part = isl.Set("{ p[i, j] : 1 <= i < 8 and 0 <= j < 6 }")
-    found = list(regions(part, [3, 6]))
+    found = list(list_regions(part, [3, 6]))
     assert [(each.counts, match_slice(each.tiles).size) for each in found] == [
         ((2, 1), (3, 6)), ((1, 1), (1, 6))
     ]

@@ -7,15 +7,15 @@ import yaml
 
 from stages import KERNEL, PIPELINE, TILES
 from stages.kernel.parts.evaluation import evaluate
-from stages.kernel.parts.input_values import kernel_values
-from stages.kernel.parts.pasting import placed_tiles, taken_by, where
+from stages.kernel.parts.input_values import make_kernel_values
+from stages.kernel.parts.pasting import list_placed_tiles, taken_by, where
 from stages.make.core.action import run_stage
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.make.store.folders import file_of, parts_of
-from stages.mapping.kernel_yaml import kernel_of
+from stages.mapping.kernel_yaml import load_kernel
 from stages.reference.evaluate import evaluate_all
-from stages.volumes.domains import domains_by_name
+from stages.volumes.domains import make_domains
 from stages.volumes.operation import read_program
 
 BEFORE = (KERNEL + TILES)[:-1]
@@ -55,7 +55,7 @@ def compared(folder):
     expected = whole(folder)
     given = np.full_like(expected, np.nan) if expected.dtype.kind == "f" else ~expected
     parts, found = dict(folder.parts), {}
-    for tile in placed_tiles(regions):
+    for tile in list_placed_tiles(regions):
         value = tile.region.get("constant")
         if value is None:
             takes = taken_by(regions, tile)
@@ -80,6 +80,6 @@ def whole(folder):
     inputs = FolderInputs(folder, ("operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*"))
     program = read_program(inputs.yaml("operations.yaml"))
     volumes = inputs.objects("volumes.isl")["volumes"]
-    kernel = kernel_of(map(inputs.source, inputs.names("kernel.yaml")))
-    given = kernel_values(program, domains_by_name(volumes), kernel, inputs.arrays())
+    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
+    given = make_kernel_values(program, make_domains(volumes), kernel, inputs.arrays())
     return evaluate(program, volumes, given)[program.outputs[0]]

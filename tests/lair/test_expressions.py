@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stages.diagnose import Source, Span, UserErrors
-from stages.lair import FUNCTIONS, expression_text, is_zero_at, parse_expression
+from stages.lair import FUNCTIONS, is_zero_at, parse_expression, write_expression
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 
 NOWHERE = Span(source=Source(path="f.lair", text=""), start=0, end=0)
@@ -17,7 +17,7 @@ NOWHERE = Span(source=Source(path="f.lair", text=""), start=0, end=0)
     "max(a, b + 1)", "relu(sqrt(a) - 0.5)", "--a", "a * (b / c)", "1e-05 * a",
 ])
 def test_text_has_no_more_parentheses_than_it_needs(text: str) -> None:
-    assert expression_text(parse_expression(text)) == text
+    assert write_expression(parse_expression(text)) == text
 
 
 def expressions() -> st.SearchStrategy[Expr]:
@@ -47,7 +47,7 @@ def larger(parts: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
 @settings(derandomize=True, max_examples=300, deadline=None)
 @given(expressions())
 def test_text_gives_the_expression_back(expr: Expr) -> None:
-    assert parse_expression(expression_text(expr)) == expr
+    assert parse_expression(write_expression(expr)) == expr
 
 
 def test_a_text_that_is_no_expression() -> None:

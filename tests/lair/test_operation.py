@@ -1,7 +1,7 @@
 import pytest
 
 from stages.lair.grammar import parse_expression
-from stages.lair.operations import Operation, Part, operations_of
+from stages.lair.operations import Operation, Part, list_operations
 from tests.layer.built import build, function
 
 PARTS = [Part(number=k) for k in range(6)]
@@ -40,7 +40,7 @@ CASES = [
 
 def found(statement):
     target, op, expr = statement.split(" ", 2)
-    return operations_of(target, op, parse_expression(expr))
+    return list_operations(target, op, parse_expression(expr))
 
 
 @pytest.mark.parametrize(("statement", "expected"), CASES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stages.diagnose import Source, Span, UserErrors
-from stages.lair import Affine, Layer, expression_text, parse_lair, specialise
+from stages.lair import Affine, Layer, parse_lair, specialise, write_expression
 
 NODE_FF = """lair ff<T=float16>(M, N=4): T W[M][N], T x[N] -> T y[M]
   { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }
@@ -123,4 +123,4 @@ def test_one_access_per_tensor_in_the_order_of_appearance() -> None:
 
 def test_a_size_parameter_is_a_number_in_an_expression() -> None:
     text = "lair f(N=2): int16 x[N] -> int16 y[N] { all (i) in (N) y[i] = x[i] * N }"
-    assert expression_text(layer_of(text).statements[0].expr) == "x * 2"
+    assert write_expression(layer_of(text).statements[0].expr) == "x * 2"

@@ -1,8 +1,8 @@
 import islpy as isl
 import pytest
 
-from stages.layer.routes.adapted import reindexed
-from stages.layer.routes.demand import delivered, peel
+from stages.layer.routes.adapted import reindex
+from stages.layer.routes.demand import find_delivered, peel
 from stages.poly.side import Rectangle, turn
 from tests.layer.built import MV, build
 
@@ -31,15 +31,15 @@ def test_peeling_takes_one_row_or_column_a_side(sides, expected):
 def test_an_element_is_delivered_to_the_whole_column_of_its_port():
     order = isl.Map("{ x[i] -> [PE[i, -1] -> index[i]] : 0 <= i <= 3 }")
     expected = isl.Map("{ x[i] -> PE[i, y] : 0 <= i <= 3 and y >= 0 }")
-    assert delivered(order, "N", TARGET).is_equal(expected)
-    assert delivered(order, "W", TARGET).is_empty()
+    assert find_delivered(order, "N", TARGET).is_equal(expected)
+    assert find_delivered(order, "W", TARGET).is_empty()
 
 
 def test_eq_5_every_lane_counts_from_the_first_element_that_it_needs():
     lanes = isl.Map("{ x[i] -> [i//4] : 0 <= i <= 15 }")
     order = isl.Map("{ x[i] -> index[i] : 0 <= i <= 15 }")
     expected = isl.Map("{ x[i] -> [PE[i//4, -1] -> index[i mod 4]] : 0 <= i <= 15 }")
-    assert reindexed(lanes, order, turn("N", TARGET)).is_equal(expected)
+    assert reindex(lanes, order, turn("N", TARGET)).is_equal(expected)
 
 
 def test_lanes_that_share_elements_count_each_from_its_own_first():
@@ -47,7 +47,7 @@ def test_lanes_that_share_elements_count_each_from_its_own_first():
     order = isl.Map("{ x[i] -> index[i] : 0 <= i <= 9 }")
     expected = isl.Map("{ x[i] -> [PE[l, -1] -> index[i - 2l]] : 0 <= l <= 3 and "
                        "2l <= i <= 2l + 3 }")
-    assert reindexed(lanes, order, turn("N", TARGET)).is_equal(expected)
+    assert reindex(lanes, order, turn("N", TARGET)).is_equal(expected)
 
 
 def test_outer_indices_are_kept_where_inner_ones_are_counted_anew():
@@ -55,7 +55,7 @@ def test_outer_indices_are_kept_where_inner_ones_are_counted_anew():
     order = isl.Map("{ x[h, i] -> index[h, i] : 0 <= h <= 2 and 0 <= i <= 7 }")
     expected = isl.Map("{ x[h, i] -> [PE[i//4, -1] -> index[h, i mod 4]] : "
                        "0 <= h <= 2 and 0 <= i <= 7 }")
-    assert reindexed(lanes, order, turn("N", TARGET)).is_equal(expected)
+    assert reindex(lanes, order, turn("N", TARGET)).is_equal(expected)
 
 
 def test_what_flows_straight_peels_nothing():

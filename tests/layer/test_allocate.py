@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 
 from stages.layer.allocate import allocate
-from stages.poly.pieces import maps_of
+from stages.poly.pieces import list_maps
 from tests.layer.built import build
 
 
@@ -65,7 +65,7 @@ def test_a_pe_keeps_what_it_reads_of_resident_and_dense_tensors_and_what_it_comp
 
 def test_a_sparse_tensor_to_which_tasks_react_is_not_kept():
     mapping = MAPPING.replace('index[j]] }"}', 'index[j]] }", sparse: true}')
-    names = [m.get_tuple_name(isl.dim_type.out) for m in maps_of(accessed(mapping))]
+    names = [m.get_tuple_name(isl.dim_type.out) for m in list_maps(accessed(mapping))]
     assert names == ["W", "y"]
 
 

@@ -1,5 +1,5 @@
 from stages.layer.pe.block import Block, total, write_nest
-from stages.layer.pe.speller import spelled
+from stages.layer.pe.speller import spell
 from stages.layer.pe.statement_nodes import Assign, Scope
 from stages.layer.pe.value_nodes import Element, Field
 from stages.poly.ast import Branch, Instance, Loop, Series
@@ -19,7 +19,7 @@ def loop(iterator, body, start=FIRST, condition=LAST):
 
 
 def lines(block):
-    inside = spelled(Scope(None, block.finished())).splitlines()[1:-1]
+    inside = spell(Scope(None, block.finished())).splitlines()[1:-1]
     return [line.removeprefix("    ") for line in inside]
 
 
@@ -104,5 +104,5 @@ def test_what_runs_under_one_condition_is_charged_once():
 
 def test_equal_parts_of_a_total_are_counted():
     parts = [AT, Number(1), K, AT, Number(0), Number(1)]
-    assert spelled(total(parts)) == "2 * i + k + 2"
-    assert spelled(total([Number(0)])) == "0"
+    assert spell(total(parts)) == "2 * i + k + 2"
+    assert spell(total([Number(0)])) == "0"

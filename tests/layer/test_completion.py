@@ -6,7 +6,7 @@ import islpy as isl
 import pytest
 
 from stages.layer.routes.completion import complete
-from stages.poly.pieces import maps_of
+from stages.poly.pieces import list_maps
 from stages.skewing.elements import read_lair
 from tests.layer.built import build
 
@@ -52,7 +52,8 @@ def test_the_others_run_where_their_elements_are(given):
         "{ f[i, j] -> PE[j//2, i//2]; g[i, j] -> PE[j//2, i//2]; u[i, j] -> PE[j//2, i//2] }"
     )
     assert placement.is_equal(expected.intersect_domain(placement.domain()))
-    assert sorted(m.get_tuple_name(isl.dim_type.in_) for m in maps_of(placement)) == ["f", "g", "u"]
+    names = sorted(m.get_tuple_name(isl.dim_type.in_) for m in list_maps(placement))
+    assert names == ["f", "g", "u"]
     check = built.results()["check"]
     assert sorted(check) == ["V", "y"]
     assert all(each["right"] and each["exact"] for each in check.values())

@@ -6,8 +6,8 @@ import pytest
 
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
 from stages.lair.grammar import parse_expression
-from stages.layer.pe.computing import Operands, combined, literal, operations_of, value_of
-from stages.layer.pe.speller import spelled
+from stages.layer.pe.computing import Operands, combine, count_operations, make_literal, make_value
+from stages.layer.pe.speller import spell
 from stages.layer.pe.statement_nodes import Store
 from stages.layer.pe.value_nodes import Computed, Element, Field, Loaded, Pointed
 from stages.poly.expression import Name, Number
@@ -48,7 +48,7 @@ INTEGERS = Operands(values=VALUES, types={"a": "int16", "b": "int32", "c": "int3
     ],
 )
 def test_expressions_of_floats(expr, text):
-    assert spelled(value_of(parse_expression(expr), FLOATS)) == text
+    assert spell(make_value(parse_expression(expr), FLOATS)) == text
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,10 @@ def test_expressions_of_floats(expr, text):
     ],
 )
 def test_expressions_of_integers_wrap_around(expr, text):
-    assert spelled(value_of(parse_expression(expr), INTEGERS)) == text
+    assert spell(make_value(parse_expression(expr), INTEGERS)) == text
     narrow = Operands(values=VALUES, types=dict.fromkeys(VALUES, "int16"))
     narrowed = text.replace("(int32_t)", "(int16_t)")
-    assert spelled(value_of(parse_expression(expr), narrow)) == narrowed
+    assert spell(make_value(parse_expression(expr), narrow)) == narrowed
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_expressions_of_integers_wrap_around(expr, text):
 )
 def test_what_is_combined_keeps_its_operands(op, floats, integers):
     expr = parse_expression("c * b")
-    assert spelled(combined(op, Name("x"), expr, FLOATS)) == floats
-    assert spelled(combined(op, Name("x"), expr, INTEGERS)) == integers
+    assert spell(combine(op, Name("x"), expr, FLOATS)) == floats
+    assert spell(combine(op, Name("x"), expr, INTEGERS)) == integers
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_is_combined_keeps_its_operands(op, floats, integers):
     [("a", 0), ("3", 0), ("-a", 1), ("a + b * c", 2), ("max(a, b) - 1", 2), ("relu(exp(a))", 2)],
 )
 def test_operations_are_counted(expr, operations):
-    assert operations_of(parse_expression(expr)) == operations
+    assert count_operations(parse_expression(expr)) == operations
 
 
 @pytest.mark.parametrize(
@@ -110,21 +110,21 @@ def test_operations_are_counted(expr, operations):
 )
 def test_literals_of_every_type(value, texts):
     types = ["float16", "float32", "int16", "int32"]
-    assert [spelled(literal(value, t)) for t in types] == texts
+    assert [spell(make_literal(value, t)) for t in types] == texts
 
 
 def test_the_least_integer_has_a_name_in_c():
-    assert spelled(literal(-(2.0**31), "int32")) == "INT32_MIN"
+    assert spell(make_literal(-(2.0**31), "int32")) == "INT32_MIN"
 
 
 def test_a_value_is_rounded_once_where_it_is_stored():
     product, element = Computed("*", (Name("a"), Name("b")), "float32"), Pointed(Name("element"))
-    assert spelled(Store(element, product, "float16")) == "*element = f16(a * b);"
-    assert spelled(Store(element, product, "float32")) == "*element = a * b;"
+    assert spell(Store(element, product, "float16")) == "*element = f16(a * b);"
+    assert spell(Store(element, product, "float32")) == "*element = a * b;"
 
 
 def test_an_integer_is_read_as_a_float32():
-    assert spelled(Loaded(Name("x"), "int16")) == "(float)x"
+    assert spell(Loaded(Name("x"), "int16")) == "(float)x"
 
 
 EXPRESSIONS = [
@@ -141,7 +141,7 @@ def test_c_has_the_value_of_the_expression(type_, tmp_path):
     texts = [e for e in EXPRESSIONS if not (integral and "/" in e)]
     types = dict.fromkeys("abc", "int32" if integral else "float32")
     operands = Operands(values={n: Name(n) for n in "abc"}, types=types)
-    values = [spelled(value_of(parse_expression(text), operands)) for text in texts]
+    values = [spell(make_value(parse_expression(text), operands)) for text in texts]
     lines = [
         f"{type_} at{k}({', '.join(f'{type_} {n}' for n in 'abc')}) "
         f"{{ (void)a; (void)b; (void)c; return {value}; }}"

@@ -1,14 +1,14 @@
 import islpy as isl
 import pytest
 
-from stages.layer.enumerate import sizes_of
+from stages.layer.enumerate import find_sizes
 from tests.layer.built import build
 
 ANY = isl.Set("{ : }")
 
 
 def described(text):
-    return sizes_of(isl.Set(text), ANY)
+    return find_sizes(isl.Set(text), ANY)
 
 
 def test_eqs_42_43_sizes_without_index_and_their_identifiers():
@@ -59,7 +59,7 @@ def test_sizes_are_enumerated_unless_the_layer_prefers_loops(prefer):
 @pytest.mark.parametrize(("fixed", "count"), [(False, 0), (True, 4)])
 def test_a_box_of_fixed_size_is_enumerated_only_where_that_is_asked_for(fixed, count):
     elements = isl.Set("[index] -> { [i] : index <= i <= index + 3 and 0 <= index <= 9 }")
-    assert len(sizes_of(elements, ANY, fixed)) == count
+    assert len(find_sizes(elements, ANY, fixed)) == count
 
 
 def test_enumerated_sizes_run_no_extra_instances():

@@ -1,9 +1,9 @@
 import pytest
 
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.speller import spelled
+from stages.layer.pe.speller import spell
 from stages.layer.pe.statement_nodes import Assign, Call, Declare, If, SendEnd
-from stages.layer.pe.value_nodes import Field, Task, mentioned
+from stages.layer.pe.value_nodes import Field, Task, find_mentioned
 from stages.poly.expression import Name, Number, Operation
 
 PE_X, PE_Y = Name("PE_X"), Name("PE_Y")
@@ -13,7 +13,7 @@ def lines(*given, kind="task", **local):
     body = Body(name="f", comment="", kind=kind)
     body.hold(local)
     body.block.add(*given)
-    return [line.strip() for line in spelled(body.finished()).splitlines()[3:-1]]
+    return [line.strip() for line in spell(body.finished()).splitlines()[3:-1]]
 
 
 def test_what_the_statements_use_is_declared_and_nothing_else():
@@ -45,4 +45,4 @@ def test_what_only_variables_need_asks_nothing_of_the_pe():
 def test_a_function_knows_what_it_may_call():
     body = Body(name="f", comment="")
     body.block.nest(If(Operation("==", (PE_X, Number(0))))).add(Call(Task("g")))
-    assert mentioned(body.finished().statements) == {"g", "PE_X"}
+    assert find_mentioned(body.finished().statements) == {"g", "PE_X"}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stages.layer.pe import speller
-from stages.layer.pe.speller import WORDS, spelled, wrapped
+from stages.layer.pe.speller import WORDS, spell, wrap
 from stages.layer.pe.statement_nodes import Act, Statement
 from stages.layer.pe.value_nodes import Choice, Digit, Field, Group, Later, Multiple, Offset
 from stages.layer.pe.written import nodes, read_programs
@@ -35,7 +35,7 @@ A, B, C = Name("a"), Name("b"), Name("c")
 )
 def test_operators_of_different_kinds_are_put_in_parentheses(inner, sign, text):
     side = Operation(inner, (A, B))
-    assert spelled(Operation(sign, (side, side))) == text
+    assert spell(Operation(sign, (side, side))) == text
 
 
 @pytest.mark.parametrize(
@@ -55,16 +55,16 @@ def test_operators_of_different_kinds_are_put_in_parentheses(inner, sign, text):
     ],
 )
 def test_values_in_c(node, text):
-    assert spelled(node) == text
+    assert spell(node) == text
 
 
 def test_long_lines_are_broken_and_short_ones_are_not():
     call = f"vector_run(pe, &my->{'a' * 30}, &my->{'b' * 30}, &my->{'c' * 30});"
-    assert wrapped(f"    {call}").splitlines() == [
+    assert wrap(f"    {call}").splitlines() == [
         f"    vector_run(pe, &my->{'a' * 30}, &my->{'b' * 30},",
         f"        &my->{'c' * 30});",
     ]
-    assert wrapped("    run(pe);\n") == "    run(pe);\n"
+    assert wrap("    run(pe);\n") == "    run(pe);\n"
 
 
 @pytest.mark.parametrize("name", [speller.C, speller.WORDS])
@@ -90,13 +90,13 @@ def test_programs_read_back_from_yaml_are_spelled_as_the_same_c():
     for variant, roles in programs.items():
         assert set(roles) == {"compute", "adapter_north"}
         for role, program in roles.items():
-            assert spelled(program) == built.program(f"{variant}/pe_{role}.c")
+            assert spell(program) == built.program(f"{variant}/pe_{role}.c")
 
 
 def test_programs_in_words_name_what_they_do():
     program = read_programs(build(MV, MAPPING, "render").yaml("build/program.yaml"))["simd"]
     react = next(f for f in program["compute"].functions if f.name == "on_x")
-    assert spelled(react, WORDS).splitlines() == [
+    assert spell(react, WORDS).splitlines() == [
         "task of an element on_x: React to an element of x.",
         "    let index = its index",
         "    let x = its float16",

@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from stages.diagnose import Source, UserErrors
-from stages.fabric.layout_yaml import Layout, layout_text
-from stages.layer.texts.decisions import Decision, decisions_text
-from stages.layer.texts.graph import Graph, graph_text, read_graph
+from stages.fabric.layout_yaml import Layout, write_layout
+from stages.layer.texts.decisions import Decision, write_decisions
+from stages.layer.texts.graph import Graph, read_graph, write_graph
 from stages.mapping.record_reader import SCALARS
-from stages.mapping.records import Absent, as_data, fields_of
+from stages.mapping.records import Absent, as_data, list_fields
 from stages.mapping.yaml_text import write_document
 from tests.fabric.running import from_data
 
@@ -46,12 +46,12 @@ def random_of(rng, type_):
     if type_ in SCALARS:
         number = rng.uniform(-9, 9)
         return {str: f"t{number}", int: int(number), bool: number < 0, float: number}[type_]
-    given = [each for each in fields_of(type_) if not each.is_optional or rng.random() < 0.5]
+    given = [each for each in list_fields(type_) if not each.is_optional or rng.random() < 0.5]
     return type_(**{each.name: random_of(rng, each.type) for each in given})
 
 
 Decisions = Mapping[str, Decision]
-TEXTS = {Graph: graph_text, Layout: layout_text, Decisions: decisions_text}
+TEXTS = {Graph: write_graph, Layout: write_layout, Decisions: write_decisions}
 RANDOM = [
     (type_, text_of, random_of(random.Random(seed), type_))
     for type_, text_of in TEXTS.items()
@@ -63,13 +63,13 @@ GRAPHS = [value for type_, _, value in RANDOM if type_ is Graph]
 @pytest.mark.parametrize("layer", COMMITTED)
 def test_a_task_graph_is_written_as_it_was_read(layer):
     text = committed(layer)
-    assert graph_text(from_data(Graph, yaml.safe_load(text))) == text
+    assert write_graph(from_data(Graph, yaml.safe_load(text))) == text
 
 
 @pytest.mark.parametrize("layer", COMMITTED)
 def test_decisions_are_written_as_they_were_read(layer):
     text = (CACHE / layer / "simd.yaml").read_text(encoding="utf-8")
-    assert decisions_text(from_data(Decisions, yaml.safe_load(text))) == text
+    assert write_decisions(from_data(Decisions, yaml.safe_load(text))) == text
 
 
 @pytest.mark.parametrize(("type_", "text_of", "value"), RANDOM, ids=range(len(RANDOM)))
@@ -93,7 +93,7 @@ def keys_by_paragraph(data):
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=range(len(GRAPHS)))
 def test_the_comment_at_the_head_says_exactly_the_keys_that_occur(graph):
-    title, *lines = graph_text(graph).partition("\n\n")[0].splitlines()
+    title, *lines = write_graph(graph).partition("\n\n")[0].splitlines()
     assert title == "# The task graph (Sec. 4.2)."
     text = "\n".join(line.removeprefix("# ") for line in lines)
     texts = text.replace("\n  ", " ").splitlines()

@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 
 from stages.diagnose import UserError
-from stages.layer.routes.tiling import iterators_of, tile
+from stages.layer.routes.tiling import name_iterators, tile
 from stages.poly.side import Rectangle
 from tests.layer.built import MV, build
 
@@ -40,7 +40,7 @@ def test_both_directions():
 
 
 def test_iterators_without_a_name_are_numbered():
-    assert iterators_of(isl.Set("{ S[a, 3, b] }")) == ["a", "i1", "b"]
+    assert name_iterators(isl.Set("{ S[a, 3, b] }")) == ["a", "i1", "b"]
 
 
 def test_a_direction_is_tiled_over_all_of_the_target():

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.pieces import named_set
+from stages.poly.pieces import find_set
 from tests.e2e.sanitized import run_sanitized, sanitizer
 from tests.layer.built import build
 
@@ -114,8 +114,8 @@ def test_memory_has_room_for_what_a_relaxed_hull_reads():
     reason = "extra instances would read outside local memory"
     assert built.yaml("simd.yaml")[task]["others"]["hull"] == {"not possible": reason}
     before, after = (built.objects(f"{name}.isl")["local"] for name in ("allocations", "memory"))
-    assert named_set(before, "W_local").is_equal(isl.Set("{ W_local[0:6, 0:2] }"))
-    assert named_set(after, "W_local").is_equal(isl.Set("{ W_local[0:10, 0:2] }"))
+    assert find_set(before, "W_local").is_equal(isl.Set("{ W_local[0:6, 0:2] }"))
+    assert find_set(after, "W_local").is_equal(isl.Set("{ W_local[0:10, 0:2] }"))
 
 
 def test_a_convolution_with_a_stride_has_a_hull_with_a_rounded_offset():

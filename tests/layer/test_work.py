@@ -4,8 +4,8 @@ import islpy as isl
 import pytest
 
 from stages.layer.pe.block import Block
-from stages.layer.pe.operands import base_address
-from stages.layer.pe.speller import spelled
+from stages.layer.pe.operands import find_base_address
+from stages.layer.pe.speller import spell
 from stages.layer.texts.decisions import Local
 from tests.layer.built import MV, build, function
 
@@ -230,8 +230,8 @@ def test_an_affine_index_is_part_of_the_address_and_others_are_charged(index, te
     base = index if isinstance(index, int) else f"[PE_X, index] -> {{ [({index})] }}"
     operand = Local(local="y_local", type="float16", base=(base,), strides=(1,))
     block = Block()
-    address = base_address(operand, block, known)
-    assert spelled(address) == f"&my->y_local[{text}]"
+    address = find_base_address(operand, block, known)
+    assert spell(address) == f"&my->y_local[{text}]"
     assert (block.scalar, block.address) == (scalar, 1)
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from stages.report import sets
 from stages.report.change import Change, Part, count_of_lines
-from stages.report.difference import differences
-from stages.report.objects import objects_of
-from stages.report.sets import count_of
+from stages.report.difference import find_differences
+from stages.report.objects import find_objects
+from stages.report.sets import count_elements
 
 
 def objects(old, new, known=None):
-    return differences("a.isl", f"{old};\n".encode(), f"{new};\n".encode(), known)
+    return find_differences("a.isl", f"{old};\n".encode(), f"{new};\n".encode(), known)
 
 
 def npy(array):
@@ -25,7 +25,7 @@ def npy(array):
 
 
 def test_equal_files_do_not_differ():
-    assert differences("a.isl", b"A := { A[0] };\n", b"A := { A[0] };\n") == {}
+    assert find_differences("a.isl", b"A := { A[0] };\n", b"A := { A[0] };\n") == {}
 
 
 def test_of_a_set_what_was_added_and_removed_is_told_within_what_both_state():
@@ -144,13 +144,13 @@ def random_set(rng):
 
 
 def test_points_are_counted_over_all_symbolic_constants():
-    assert count_of(isl.UnionSet("[N] -> { A[i] : 0 <= i < N < 4; B[] : N = 1 }")) == 7
+    assert count_elements(isl.UnionSet("[N] -> { A[i] : 0 <= i < N < 4; B[] : N = 1 }")) == 7
 
 
 def test_data_is_compared_by_keys():
     old = b"a: {b: 1, c: [1, 2], e: [{f: 1}]}\ng: {h: 1}\n"
     new = b"a: {b: 1.0, c: [1], d: '1', e: [{f: 2}]}\n"
-    assert differences("a.yaml", old, new) == {
+    assert find_differences("a.yaml", old, new) == {
         "a.b": Change(values={"old": 1, "new": 1.0}),
         "a.c": Change(values={"old": [1, 2], "new": [1]}),
         "a.e[0].f": Change(values={"old": 1, "new": 2}),
@@ -161,28 +161,28 @@ def test_data_is_compared_by_keys():
 
 def test_sets_in_data_are_compared_as_sets():
     old, new = b"a: '{ [i] : 0 <= i < 3 }'\n", b"a: '{ [i] : 0 <= i < 2 }'\n"
-    (found,) = differences("a.yaml", old, new).values()
+    (found,) = find_differences("a.yaml", old, new).values()
     assert found.removed == Part(set="{ [2] }", points=1, sample="{ [2] }")
     same = b"a: '{ [i] : i >= 0 and i < 3 }'\n"
-    assert differences("a.yaml", old, same) == {"": Change(note="only its spelling changed")}
+    assert find_differences("a.yaml", old, same) == {"": Change(note="only its spelling changed")}
 
 
 def test_arrays_are_compared_by_elements():
-    assert differences("y.npy", npy(np.arange(4)), npy(np.array([0, 1, 5, 3]))) == {
+    assert find_differences("y.npy", npy(np.arange(4)), npy(np.array([0, 1, 5, 3]))) == {
         "": Change(note="1 of 4 elements differ")
     }
-    assert differences("y.npy", npy(np.zeros(4)), npy(np.zeros((2, 2), np.float16))) == {
+    assert find_differences("y.npy", npy(np.zeros(4)), npy(np.zeros((2, 2), np.float16))) == {
         "": Change(values={"old": "float64[4]", "new": "float16[2, 2]"})
     }
 
 
 def test_lines_are_counted():
-    found = differences("pe_a.c", b"one\ntwo\nthree\n", b"one\nthree\nfour\nfive\n")[""]
+    found = find_differences("pe_a.c", b"one\ntwo\nthree\n", b"one\nthree\nfour\nfive\n")[""]
     assert count_of_lines(found) == {"lines_added": 2, "lines_removed": 1}
 
 
 def test_a_file_that_cannot_be_read_is_said_to_be_that():
-    assert differences("a.isl", b"A := { A[0] };\n", b"A := nonsense\n") == {
+    assert find_differences("a.isl", b"A := { A[0] };\n", b"A := nonsense\n") == {
         "": Change(note="cannot be read: line 1: expected `name := { ... };`")
     }
 
@@ -196,4 +196,4 @@ def test_a_file_that_cannot_be_read_is_said_to_be_that():
     ("build/simd/pe_a.c", "int main;\n", {"pe_a": "int main;\n"}),
 ])
 def test_a_file_is_taken_apart(name, text, found):
-    assert objects_of(name, text.encode()) == found
+    assert find_objects(name, text.encode()) == found

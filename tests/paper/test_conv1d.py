@@ -7,7 +7,7 @@ import islpy as isl
 import pytest
 
 from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, fixed_size
+from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, find_fixed_size
 from stages.poly.interference import accessed_by
 from stages.poly.local import at_this_pe
 from stages.poly.pieces import from_domain, to_range
@@ -86,7 +86,7 @@ def test_eq_24_size_of_compressed_instance_set(
 
 def test_example_5_5_box_of_varying_size(bounds: ExactBounds) -> None:
     assert bounds.is_box
-    assert fixed_size(bounds, ["index"]) is None
+    assert find_fixed_size(bounds, ["index"]) is None
 
 
 def test_eq_25_accesses_of_instances(conv1d: Written, on_x: Entry) -> None:

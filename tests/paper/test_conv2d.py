@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stages.poly.bounds import exact_bounds, fixed_size
+from stages.poly.bounds import exact_bounds, find_fixed_size
 from tests.paper.written import Written
 
 pytestmark = pytest.mark.xdist_group("paper")
@@ -42,4 +42,4 @@ def test_example_5_6_box_of_varying_size(conv2d: Written) -> None:
     known = conv2d.set("instances.isl", "on_x_known")
     bounds = exact_bounds(conv2d.set("compressions.isl", "on_x"), known)
     assert bounds.is_box
-    assert fixed_size(bounds, ["index0", "index"]) is None
+    assert find_fixed_size(bounds, ["index0", "index"]) is None

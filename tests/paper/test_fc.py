@@ -11,8 +11,8 @@ import islpy as isl
 import pytest
 
 from stages.poly.bind import PE_NAMES, project_names
-from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, fixed_size
-from stages.poly.extents import shape_of
+from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, find_fixed_size
+from stages.poly.extents import find_shape
 from stages.poly.local import at_this_pe
 from stages.poly.order import at_index
 from stages.poly.pieces import from_domain
@@ -114,7 +114,7 @@ def test_sec_4_3_size_of_y_local(fc: Written, allocation: Entry) -> None:
     local = isl.Set.from_union_set(
         fc.object("allocations.isl", "local").intersect(isl.UnionSet("{ y_local[i] }"))
     )
-    assert f"{{ y{list(shape_of(local))} }}" == allocation["size"]
+    assert f"{{ y{list(find_shape(local))} }}" == allocation["size"]
 
 
 def test_eq_8_global_to_local_y(fc: Written, allocation: Entry) -> None:
@@ -184,7 +184,7 @@ def test_eq_16_size(
 
 def test_example_5_2_dense_box_of_fixed_size(bounds: ExactBounds) -> None:
     assert bounds.is_box
-    sizes = fixed_size(bounds, ["index"])
+    sizes = find_fixed_size(bounds, ["index"])
     assert sizes is not None
     assert [str(size) for size in sizes] == [
         "[PE_X, PE_Y] -> { [(8)] }",

@@ -6,7 +6,7 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from stages.poly.bounds import constant_size, exact_bounds
+from stages.poly.bounds import exact_bounds, find_constant_size
 from stages.poly.box_hull import box_hull
 from stages.poly.compression import Compressed, compress
 from tests.paper.written import Written
@@ -61,7 +61,7 @@ def test_eq_34_compressed_instance_set(
 def test_example_5_7_strided_instances_become_a_dense_box(compressed: Compressed) -> None:
     bounds = exact_bounds(compressed.set, isl.Set("{ : }"))
     assert bounds.is_box
-    assert constant_size(bounds) == (2, 1)
+    assert find_constant_size(bounds) == (2, 1)
 
 
 def test_example_5_7_affine_offset_gives_a_larger_hull(compressed: Compressed) -> None:
@@ -82,7 +82,7 @@ def test_example_5_7_without_the_hidden_equality_is_a_row(
     row = pointwise.set("compressions.isl", "on_x")
     bounds = exact_bounds(row, isl.Set("{ : }"))
     assert bounds.is_box
-    assert constant_size(bounds) == (2,)
+    assert find_constant_size(bounds) == (2,)
     function = pointwise.map("compressions.isl", "on_x_compression")
     expected = compressed.map.intersect_domain(compressed.set).range()
     assert function.intersect_domain(row).range().is_equal(expected)

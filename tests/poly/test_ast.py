@@ -7,11 +7,19 @@ import numpy as np
 import pytest
 
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
-from stages.layer.pe.speller import spelled
+from stages.layer.pe.speller import spell
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
-from stages.poly.ast import Branch, Instance, Loop, Nest, element_loops, interval, loop_nest
-from stages.poly.expressed import condition_of, expression_of
-from stages.poly.expression import operations
+from stages.poly.ast import (
+    Branch,
+    Instance,
+    Loop,
+    Nest,
+    interval,
+    make_element_loops,
+    make_loop_nest,
+)
+from stages.poly.expressed import express, express_condition
+from stages.poly.expression import count_operations
 
 ANY = "{ : }"
 FUNCTIONS = [
@@ -50,19 +58,19 @@ CONDITIONS = [
 
 @pytest.mark.parametrize(("function", "context", "text", "count"), FUNCTIONS)
 def test_functions_as_c(function: str, context: str, text: str, count: int) -> None:
-    found = expression_of(isl.PwAff(function), isl.Set(context))
-    assert (spelled(found), operations(found)) == (text, count)
+    found = express(isl.PwAff(function), isl.Set(context))
+    assert (spell(found), count_operations(found)) == (text, count)
 
 
 @pytest.mark.parametrize(("condition", "context", "text", "count"), CONDITIONS)
 def test_conditions_as_c(condition: str, context: str, text: str, count: int) -> None:
-    found = condition_of(isl.Set(condition), isl.Set(context))
+    found = express_condition(isl.Set(condition), isl.Set(context))
     assert found is not None
-    assert (spelled(found), operations(found)) == (text, count)
+    assert (spell(found), count_operations(found)) == (text, count)
 
 
 def test_a_condition_that_always_holds_is_none() -> None:
-    assert condition_of(isl.Set("[n] -> { : n > 0 }"), isl.Set("[n] -> { : n > 3 }")) is None
+    assert express_condition(isl.Set("[n] -> { : n > 0 }"), isl.Set("[n] -> { : n > 3 }")) is None
 
 
 RANDOM = [
@@ -109,11 +117,11 @@ def test_c_has_the_value_of_the_function_or_condition_in_its_context(tmp_path: P
     texts, expected = [], []
     for text, context in cases:
         if text in RANDOM:
-            texts.append(spelled(expression_of(isl.PwAff(text), context)))
+            texts.append(spell(express(isl.PwAff(text), context)))
             expected.append(evaluate_pw_aff(isl.PwAff(text), grid)[0])
         else:
-            condition = condition_of(isl.Set(text), context)
-            texts.append("1" if condition is None else spelled(condition))
+            condition = express_condition(isl.Set(text), context)
+            texts.append("1" if condition is None else spell(condition))
             expected.append(evaluate_set(isl.Set(text), grid))
     library = _compiled(texts, tmp_path)
     for k, (text, context) in enumerate(cases):
@@ -125,16 +133,16 @@ def _outline(nest: Nest) -> str:
     """Return a nest on one line: loops as `i=0; i <= 3; 1 { ... }`."""
     match nest:
         case Instance():
-            return f"S({', '.join(map(spelled, nest.arguments))})"
+            return f"S({', '.join(map(spell, nest.arguments))})"
         case Loop(condition=None):
-            return f"{nest.iterator}={spelled(nest.start)} {_outline(nest.body)}"
+            return f"{nest.iterator}={spell(nest.start)} {_outline(nest.body)}"
         case Loop():
-            first, last, step = map(spelled, (nest.start, nest.condition, nest.step))
+            first, last, step = map(spell, (nest.start, nest.condition, nest.step))
             head = f"{nest.iterator}={first}; {last}; {step}"
             return f"{head} {{ {_outline(nest.body)} }}"
         case Branch():
             other = f" else {_outline(nest.otherwise)}" if nest.otherwise else ""
-            return f"if {spelled(nest.condition)} {{ {_outline(nest.then)} }}{other}"
+            return f"if {spell(nest.condition)} {{ {_outline(nest.then)} }}{other}"
     return "; ".join(map(_outline, nest.children))
 
 
@@ -173,7 +181,7 @@ def test_loops_run_instances_in_the_order_of_their_times(
 ) -> None:
     relation = isl.Map(schedule)
     names = [f"t{k}" for k in range(relation.dim(isl.dim_type.out))]
-    assert _outline(loop_nest(relation, isl.Set(context), names)) == outline
+    assert _outline(make_loop_nest(relation, isl.Set(context), names)) == outline
 
 
 def test_where_isl_gives_up_each_time_is_asked_for_its_instance() -> None:
@@ -186,7 +194,7 @@ def test_where_isl_gives_up_each_time_is_asked_for_its_instance() -> None:
     build = isl.AstBuild.from_context(context)
     with pytest.raises(isl.Error, match="cannot handle void expression"):
         build.node_from_schedule_map(isl.UnionMap.from_map(schedule))
-    assert _outline(loop_nest(schedule, context, ["t", "i", "j", "k"])) == (
+    assert _outline(make_loop_nest(schedule, context, ["t", "i", "j", "k"])) == (
         "t=n i=0; i <= 1; 1 { j=0; j <= 1; 1 { k=12 * j + i - t + 4"
         " if k >= 0 && k <= 4 && (11 * k + 11 * n + 12 * p + i + 4) % 24 == 0"
         " { S(i, j, i - n + 12 * j + 4) } } }"
@@ -206,10 +214,10 @@ def test_the_ends_of_an_interval_read_as_the_bounds_of_a_loop(
     values: str, context: str, least: str, greatest: str
 ) -> None:
     first, last = interval(isl.Set(values), isl.Set(context))
-    assert (spelled(first), spelled(last)) == (least, greatest)
+    assert (spell(first), spell(last)) == (least, greatest)
 
 
 def test_elements_are_run_in_lexicographic_order() -> None:
     elements = isl.Set("{ T[i, j] : 0 <= i <= 1 and i <= j <= 2 }")
-    found = _outline(element_loops(elements, isl.Set(ANY), ["i", "j"]))
+    found = _outline(make_element_loops(elements, isl.Set(ANY), ["i", "j"]))
     assert found == "i=0; i <= 1; 1 { j=i; j <= 2; 1 { S(i, j) } }"

@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 
 from stages.poly.bases import bases
-from stages.poly.bounds import constant_size, exact_bounds
+from stages.poly.bounds import exact_bounds, find_constant_size
 
 ANY = isl.Set("{ : }")
 
@@ -13,7 +13,7 @@ def boxes(elements: str) -> list[tuple[int, ...] | None]:
     found = []
     for basis in bases(whole, ANY):
         bounds = exact_bounds(whole.apply(basis), ANY)
-        found.append(constant_size(bounds) if bounds.is_box else None)
+        found.append(find_constant_size(bounds) if bounds.is_box else None)
     return found
 
 

@@ -5,8 +5,8 @@ from stages.poly.bind import (
     bind_domain,
     bind_range,
     bind_set,
-    index_constants,
-    index_names,
+    find_index_constants,
+    name_indices,
     project_names,
     unbind_set,
 )
@@ -17,7 +17,7 @@ from stages.poly.bind import (
     [(0, []), (1, ["index"]), (2, ["index0", "index"]), (3, ["index0", "index1", "index"])],
 )
 def test_innermost_index_value_comes_last(n: int, names: list[str]) -> None:
-    assert index_names(n) == names
+    assert name_indices(n) == names
 
 
 def test_eq_4_binding_the_range_leaves_the_domain() -> None:
@@ -64,4 +64,4 @@ def test_projecting_names_out_of_a_map() -> None:
 
 def test_index_constants_are_those_that_are_no_coordinates_of_a_pe() -> None:
     elements = isl.Set("[PE_X, index0, PE_Y, index] -> { [i] : i = index + index0 + PE_X + PE_Y }")
-    assert index_constants(elements) == ["index0", "index"]
+    assert find_index_constants(elements) == ["index0", "index"]

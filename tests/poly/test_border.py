@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.border import border_chain, classes, feeding, stretches, with_ports
+from stages.poly.border import border_chain, find_classes, find_feeding, stretches, with_ports
 from stages.poly.side import Rectangle, turn
 
 SQUARE = Rectangle(left=0, top=0, right=5, bottom=5)
@@ -18,7 +18,7 @@ def test_a_stretch_goes_from_the_first_to_the_last_lane_of_a_port():
 def test_feeds_go_from_the_lane_of_a_port_to_those_of_its_elements():
     ports = isl.Map("{ x[i] -> PE[-1, i mod 2] : 0 <= i < 4 }")
     places = isl.Map("{ x[i] -> PE[3, i] : 0 <= i < 4 }")
-    feeds = feeding(ports, places, turn("W", SQUARE))
+    feeds = find_feeding(ports, places, turn("W", SQUARE))
     assert feeds.is_equal(isl.Map("{ [0] -> [0]; [0] -> [2]; [1] -> [1]; [1] -> [3] }"))
 
 
@@ -34,7 +34,7 @@ def test_feeds_go_from_the_lane_of_a_port_to_those_of_its_elements():
     ],
 )
 def test_ports_whose_stretches_meet_are_in_different_streams(feeds, most, streams):
-    parts = classes(isl.Map(feeds), max(most, streams or most))
+    parts = find_classes(isl.Map(feeds), max(most, streams or most))
     assert (None if parts is None else len(parts)) == streams
     for part in parts or ():
         assert stretches(with_ports(part)).reverse().is_single_valued()

@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.bounds import bound_set, constant_size, exact_bounds, fixed_size
+from stages.poly.bounds import bound_set, exact_bounds, find_constant_size, find_fixed_size
 
 ANY = isl.Set("{ : }")
 
@@ -43,20 +43,20 @@ def test_an_unbounded_set_is_an_error() -> None:
 
 def test_size_that_depends_on_index_only_where_the_set_is_empty_is_fixed() -> None:
     elements = isl.Set("[PE_X, index] -> { [i] : index <= i <= index + PE_X and index < 4 }")
-    sizes = fixed_size(exact_bounds(elements, ANY), ["index"])
+    sizes = find_fixed_size(exact_bounds(elements, ANY), ["index"])
     assert sizes is not None
     assert [str(size) for size in sizes] == ["[PE_X] -> { [(1 + PE_X)] }"]
 
 
 def test_size_that_depends_on_index_is_not_fixed() -> None:
     elements = isl.Set("[index] -> { [i] : 0 <= i <= index <= 4 }")
-    assert fixed_size(exact_bounds(elements, ANY), ["index"]) is None
+    assert find_fixed_size(exact_bounds(elements, ANY), ["index"]) is None
 
 
 def test_constant_size_depends_on_nothing() -> None:
     varying = exact_bounds(isl.Set("[n] -> { [i] : 0 <= i <= n <= 4 }"), ANY)
     shifted = exact_bounds(isl.Set("[n] -> { [i, j] : n <= i <= n + 4 and 2j = n }"), ANY)
     empty = exact_bounds(isl.Set("[n] -> { [i] : false }"), ANY)
-    assert constant_size(varying) is None
-    assert constant_size(shifted) == (5, 1)
-    assert constant_size(empty) == (0,)
+    assert find_constant_size(varying) is None
+    assert find_constant_size(shifted) == (5, 1)
+    assert find_constant_size(empty) == (0,)

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.colouring import busiest_router, routers_of, share
+from stages.poly.colouring import find_busiest_router, find_routers, share
 
 ROUTERS = {
     "x": isl.UnionSet("{ PE[0, 0:3] }"),
@@ -15,7 +15,7 @@ ROUTERS = {
 
 def test_routers_are_those_with_a_route():
     routes = isl.UnionMap("{ [PE[0, y] -> N[]] -> S[] : 0 <= y < 3; [PE[0, 3] -> N[]] -> ramp[] }")
-    assert routers_of(routes).is_equal(ROUTERS["x"])
+    assert find_routers(routes).is_equal(ROUTERS["x"])
 
 
 def test_streams_of_one_colour_never_meet():
@@ -32,4 +32,4 @@ def test_streams_that_all_meet_share_nothing():
     [("xyz", ("PE[0, 3]", ["x", "z"])), ("xys", ("PE[0, 0]", ["x"]))],
 )
 def test_the_busiest_router_and_the_streams_that_meet_there(names, expected):
-    assert busiest_router({name: ROUTERS[name] for name in names}) == expected
+    assert find_busiest_router({name: ROUTERS[name] for name in names}) == expected

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.completed import find_completed, is_in_order, stops_of
+from stages.poly.completed import find_completed, is_in_order, list_stops
 
 PES = isl.Set("{ PE[0, 0] }")
 ORDER = isl.Map("{ y[i] -> [PE[0, 0] -> index[i]] : 0 <= i < 8 }")
@@ -74,7 +74,7 @@ def test_stops_count_from_the_first_step_that_completes_an_element():
         "chunk[k] : k = 3 or k = 5 or k = 7", "chunk[k] : k = 3 or k = 5 or k = 7 or k = 9",
         "chunk[k] : 2 <= k < 9", "chunk[k] : 2 <= k < 10",
     ]
-    found = list(stops_of(LAST, BOX))
+    found = list(list_stops(LAST, BOX))
     assert all(f.is_equal(stops(e)) for f, e in zip(found, expected, strict=True)), found
 
 
@@ -85,5 +85,5 @@ def test_stops_of_two_dimensions_are_ends_of_the_inner_one_first():
         "chunk[i, j] : 0 <= i < 2 and 0 <= j < 2 and i + j < 2",
         "chunk[i, j] : 0 <= i < 2 and 0 <= j < 2",
     ]
-    found = list(stops_of(last, [[0, 1], [0, 1]]))
+    found = list(list_stops(last, [[0, 1], [0, 1]]))
     assert all(f.is_equal(stops(e)) for f, e in zip(found, expected, strict=True)), found

@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 from hypothesis import given
 
-from stages.poly.compression import compress, keeps_order, without_hidden_equalities
+from stages.poly.compression import compress, drop_hidden_equalities, keeps_order
 from tests.poly.random_sets import sets
 
 TABLE = [
@@ -77,7 +77,7 @@ def test_a_compression_keeps_the_order_of_elements_or_not(compression, kept):
 
 def test_an_equality_that_is_not_written_in_the_set_is_removed() -> None:
     elements = isl.Set("[n] -> { A[i, j] : 0 <= i < 4 and n - 3 <= 4j <= n }")
-    compressed = without_hidden_equalities(compress(elements))
+    compressed = drop_hidden_equalities(compress(elements))
     assert compressed.set.is_equal(isl.Set("[n] -> { [i] : 0 <= i < 4 }"))
     restricted = compressed.map.intersect_domain(compressed.set)
     assert restricted.range().is_equal(elements)
@@ -85,7 +85,7 @@ def test_an_equality_that_is_not_written_in_the_set_is_removed() -> None:
 
 @given(sets())
 def test_without_hidden_equalities_any_compression_is_a_bijection(elements: isl.Set) -> None:
-    compressed = without_hidden_equalities(compress(elements))
+    compressed = drop_hidden_equalities(compress(elements))
     restricted = compressed.map.intersect_domain(compressed.set)
     assert restricted.range().is_equal(elements)
     assert restricted.is_injective()

@@ -3,14 +3,14 @@ import pytest
 
 from stages.poly.cuts import (
     IndexBox,
+    bind_chunk,
     chunks,
-    cuts_of,
-    first_of,
-    in_chunks,
-    index_box,
-    last_in,
-    most_in_step,
-    of_chunk,
+    count_most_in_step,
+    cut_order,
+    find_first,
+    find_index_box,
+    find_last_step,
+    list_cuts,
 )
 
 ORDER = isl.Map("{ x[n, k] -> [PE[x, 0] -> index[n, k - 4x]] : 0 <= n < 6 and 0 <= k - 4x < 4 }")
@@ -26,7 +26,7 @@ UNEVEN = [((2,), 4, 3), ((3,), 3, 1), ((4,), 2, 1), ((7,), 1, 1)]
 
 
 def test_the_index_box_is_that_of_every_pe() -> None:
-    assert index_box(COLUMNS) == IndexBox(least=(0, 0), sizes=(6, 4))
+    assert find_index_box(COLUMNS) == IndexBox(least=(0, 0), sizes=(6, 4))
 
 
 @pytest.mark.parametrize(
@@ -39,22 +39,22 @@ def test_the_index_box_is_that_of_every_pe() -> None:
     ids=["gaps", "two_lengths", "no_end"],
 )
 def test_there_is_no_index_box_with(order: str) -> None:
-    assert index_box(isl.Map(order)) is None
+    assert find_index_box(isl.Map(order)) is None
 
 
 def test_cuts_are_into_equal_chunks_the_largest_first() -> None:
-    cuts = list(cuts_of(IndexBox(least=(0, 0), sizes=(6, 4))))
+    cuts = list(list_cuts(IndexBox(least=(0, 0), sizes=(6, 4))))
     assert [(cut.counts, cut.size, cut.rest) for cut in cuts] == [cut[:3] for cut in CUTS]
     assert all(cut.of.is_equal(isl.Map(of)) for cut, (*_, of) in zip(cuts, CUTS, strict=True))
 
 
 def test_the_last_of_uneven_chunks_is_the_rest() -> None:
-    cuts = cuts_of(IndexBox(least=(2,), sizes=(7,)))
+    cuts = list_cuts(IndexBox(least=(2,), sizes=(7,)))
     assert [(cut.counts, cut.size, cut.rest) for cut in cuts] == UNEVEN
 
 
 def test_chunks_count_from_zero_and_leave_out_outer_indices_of_one_value() -> None:
-    (cut,) = cuts_of(IndexBox(least=(3, 5), sizes=(1, 2)))
+    (cut,) = list_cuts(IndexBox(least=(3, 5), sizes=(1, 2)))
     assert cut.of.is_equal(isl.Map("{ index[i, j] -> chunk[j - 5] }"))
     assert cut.counts == (2,)
 
@@ -64,14 +64,14 @@ def test_an_order_by_chunks() -> None:
         "{ x[n, k] -> [PE[x, 0] -> chunk[n // 3]] : 0 <= n < 6 and 0 <= k - 4x < 4 and"
         "  0 <= x <= 1 }"
     )
-    assert in_chunks(COLUMNS, isl.Map(CUTS[0][-1])).is_equal(expected)
+    assert cut_order(COLUMNS, isl.Map(CUTS[0][-1])).is_equal(expected)
 
 
 def test_the_elements_of_a_chunk() -> None:
     cut = isl.Map(CUTS[3][-1])
     expected = isl.Set("[index0, index] -> { index[i, j] : i = index0 and j // 2 = index }")
-    assert of_chunk(cut).is_equal(expected)
-    assert first_of(cut).is_equal(isl.Set("{ chunk[0, 0] }"))
+    assert bind_chunk(cut).is_equal(expected)
+    assert find_first(cut).is_equal(isl.Set("{ chunk[0, 0] }"))
     known = isl.Set("[index0, index] -> { : 0 <= index0 < 6 and 0 <= index < 2 }")
     assert chunks([6, 2]).is_equal(known)
 
@@ -82,10 +82,10 @@ def test_the_last_step_of_an_element_is_one_of_its_pe() -> None:
     expected = isl.Map(
         "{ y[i] -> [PE[x, 0] -> chunk[i + 2x + 1]] : 0 <= i < 3 and 0 <= x <= 1 }"
     )
-    assert last_in(steps, writes).is_equal(expected)
+    assert find_last_step(steps, writes).is_equal(expected)
 
 
 def test_the_most_instances_of_a_step() -> None:
     step = "S[i, r] -> [PE[0, 0] -> chunk[(i + r) // 2]]"
     steps = isl.Map(f"{{ {step} : 0 <= i < 8 and 0 <= r < 3 }}")
-    assert most_in_step(steps) == 4 * 3
+    assert count_most_in_step(steps) == 4 * 3

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.function import function_of
+from stages.poly.function import find_function
 
 
 @pytest.mark.parametrize("text", [
@@ -13,9 +13,9 @@ from stages.poly.function import function_of
 ])
 def test_a_function_has_every_point_of_its_set(text):
     points = isl.Set(text)
-    assert isl.Set.from_pw_multi_aff(function_of(points)).is_equal(points)
+    assert isl.Set.from_pw_multi_aff(find_function(points)).is_equal(points)
 
 
 def test_several_points_are_no_function():
     with pytest.raises(isl.Error):
-        function_of(isl.Set("[n] -> { [i] : 0 <= i <= n }"))
+        find_function(isl.Set("[n] -> { [i] : 0 <= i <= n }"))

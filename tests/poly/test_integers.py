@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from stages.poly.integers import hermite, independent_columns, pivot_rows, solve
+from stages.poly.integers import find_independent_columns, find_pivot_rows, hermite, solve
 
 ENTRY = st.integers(-6, 6)
 MATRIX = st.lists(st.lists(ENTRY, min_size=3, max_size=3), max_size=4)
@@ -16,7 +16,7 @@ def _product(left: list[list[int]], right: list[list[int]]) -> list[list[int]]:
 def test_hermite_form_is_an_echelon(rows: list[list[int]]) -> None:
     echelon, unimodular = hermite(rows, 3)
     assert _product(rows, unimodular) == echelon
-    for column, row in enumerate(pivot_rows(echelon)):
+    for column, row in enumerate(find_pivot_rows(echelon)):
         assert echelon[row][column] > 0
         assert not any(echelon[row][column + 1 :])
         assert not any(echelon[above][column] for above in range(row))
@@ -38,6 +38,6 @@ def test_systems_without_integer_solution(rows: list[list[int]], right: list[int
 
 
 def test_dependent_columns_become_a_lattice_basis() -> None:
-    assert independent_columns([[4, 6]], 2) == [[2]]
-    assert independent_columns([[0, 0]], 2) == [[]]
-    assert independent_columns([[1, 2], [0, 5]], 2) == [[1, 2], [0, 5]]
+    assert find_independent_columns([[4, 6]], 2) == [[2]]
+    assert find_independent_columns([[0, 0]], 2) == [[]]
+    assert find_independent_columns([[1, 2], [0, 5]], 2) == [[1, 2], [0, 5]]

@@ -1,8 +1,8 @@
 import islpy as isl
 import pytest
 
-from stages.poly.extents import shape_of
-from stages.poly.local import at_this_pe, shift_map, shifted
+from stages.poly.extents import find_shape
+from stages.poly.local import at_this_pe, shift, shift_map
 
 TO_LOCAL = isl.UnionMap(
     "{ [PE[x, y] -> A[i, j]] -> A_local[i - 4x, j]; [PE[x, y] -> B[i]] -> B_local[i - y] }"
@@ -19,7 +19,7 @@ def test_an_allocation_seen_from_one_pe() -> None:
 
 
 def test_a_shift_below_zero_makes_room_at_the_front() -> None:
-    moved = shifted(TO_LOCAL, {"A_local": (0, -2), "B_local": (0,)})
+    moved = shift(TO_LOCAL, {"A_local": (0, -2), "B_local": (0,)})
     assert moved.is_equal(isl.UnionMap(
         "{ [PE[x, y] -> A[i, j]] -> A_local[i - 4x, j + 2]; [PE[x, y] -> B[i]] -> B_local[i - y] }"
     ))
@@ -38,4 +38,4 @@ def test_a_tensor_without_dimensions_is_not_shifted() -> None:
     ],
 )
 def test_shape_of_a_local_tensor(text: str, shape: tuple[int, ...]) -> None:
-    assert shape_of(isl.Set(text)) == shape
+    assert find_shape(isl.Set(text)) == shape

@@ -2,15 +2,15 @@ import islpy as isl
 import pytest
 
 from stages.poly.order import (
+    apply_filter,
     at_index,
     at_pe,
     at_places,
     behind_ports,
-    filtered,
+    find_index_filter,
     heard,
-    index_filter,
     on_side,
-    relocated,
+    relocate,
     taken_by,
 )
 from stages.poly.side import Rectangle
@@ -51,7 +51,7 @@ def test_what_enters_at_a_port_passes_all_pes_behind_it(side: str, port: str, be
 
 
 def test_an_order_moves_with_its_pes_and_keeps_its_indices() -> None:
-    moved = relocated(TWO_SIDES, isl.Map("{ PE[x, y] -> PE[x - 1, y + 1] }"))
+    moved = relocate(TWO_SIDES, isl.Map("{ PE[x, y] -> PE[x - 1, y + 1] }"))
     expected = isl.Map(
         "{ x[i, j] -> [PE[i - 1, 0] -> index[j, 0]] : 0 <= i <= 3 and 0 <= j <= 1;"
         "  x[i, j] -> [PE[-2, j + 1] -> index[i, 7]] : 0 <= i <= 3 and 0 <= j <= 1 }"
@@ -88,10 +88,10 @@ ROW = isl.Map("{ x[i] -> [PE[x, 0] -> index[i]] : 0 <= i <= 15 and 0 <= x <= 3 }
 
 def test_a_filter_lets_the_interval_pass_that_a_pe_wants() -> None:
     wanted = taken_by(ROW, isl.Map("{ x[i] -> PE[i//4, 0] }"))
-    interval = index_filter(ROW, wanted)
+    interval = find_index_filter(ROW, wanted)
     expected = isl.Map("{ PE[x, 0] -> [4x, 4x + 3] : 0 <= x <= 3 }")
     assert interval is not None and interval.is_equal(expected)
-    assert filtered(ROW, interval).is_equal(wanted)
+    assert apply_filter(ROW, interval).is_equal(wanted)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_filter_lets_the_interval_pass_that_a_pe_wants() -> None:
     ["{ x[i] -> PE[i mod 4, 0] }", "{ x[i] -> PE[x, 0] : i = 3 or i = 5 }", "{ x[i] -> PE[x, 0] }"],
 )
 def test_there_is_no_filter_where_no_interval_tells_or_all_is_wanted(wants: str) -> None:
-    assert index_filter(ROW, taken_by(ROW, isl.Map(wants))) is None
+    assert find_index_filter(ROW, taken_by(ROW, isl.Map(wants))) is None
 
 
 def test_an_adapter_hears_all_that_its_port_sends() -> None:
@@ -129,10 +129,10 @@ def test_a_filter_is_an_interval_of_the_inner_index_for_all_outer_ones(
 ) -> None:
     condition = isl.Map(f"{{ x[h, i] -> [PE[x, y] -> index[h, i]] : {wanted} }}")
     some = ARRIVING.intersect(condition)
-    found = index_filter(ARRIVING, some)
+    found = find_index_filter(ARRIVING, some)
     if expected is None:
         assert found is None
     else:
         assert found is not None
         assert found.is_equal(isl.Map(expected))
-        assert filtered(ARRIVING, found).is_equal(some)
+        assert apply_filter(ARRIVING, found).is_equal(some)

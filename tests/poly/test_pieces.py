@@ -2,11 +2,11 @@ import islpy as isl
 import pytest
 
 from stages.poly.pieces import (
-    example_of,
+    find_example,
+    find_set,
     from_domain,
-    maps_of,
-    named_set,
-    sets_of,
+    list_maps,
+    list_sets,
     to_range,
 )
 
@@ -15,22 +15,22 @@ MAPS = isl.UnionMap("{ S[i] -> x[i]; S[i] -> y[i, 0]; R[i, j] -> x[i + j]; [i] -
 
 def test_sets_of_a_union_are_listed_in_one_order() -> None:
     for text in ("{ B[i]; A[i]; A[i, j] }", "{ A[i, j]; B[i]; A[i] }"):
-        names = [str(s.get_space()) for s in sets_of(isl.UnionSet(text))]
+        names = [str(s.get_space()) for s in list_sets(isl.UnionSet(text))]
         assert names == ["{ A[i, j] }", "{ A[i] }", "{ B[i] }"]
 
 
 def test_maps_of_a_union_are_listed_in_one_order() -> None:
-    names = [str(m.get_space()) for m in maps_of(MAPS)]
+    names = [str(m.get_space()) for m in list_maps(MAPS)]
     assert names == sorted(names)
     assert len(names) == 4
 
 
 def test_a_set_is_found_by_its_name() -> None:
     union = isl.UnionSet("{ A[i] : i > 3; B[i] }")
-    found = named_set(union, "A")
+    found = find_set(union, "A")
     assert found is not None
     assert found.is_equal(isl.Set("{ A[i] : i > 3 }"))
-    assert named_set(union, "C") is None
+    assert find_set(union, "C") is None
 
 
 def test_maps_are_found_by_the_name_of_their_domain_or_range() -> None:
@@ -49,5 +49,5 @@ def test_maps_are_found_by_the_name_of_their_domain_or_range() -> None:
     ],
 )
 def test_an_example_is_one_point_as_a_person_writes_it(text: str, example: str) -> None:
-    assert example_of(isl.Set(text)) == example
-    assert example_of(isl.UnionSet(text)) == example
+    assert find_example(isl.Set(text)) == example
+    assert find_example(isl.UnionSet(text)) == example

@@ -4,7 +4,7 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.poly.rectangles import MOST, NotRectangularError, rectangles, slabs
+from stages.poly.rectangles import MOST, NotRectangularError, list_slabs, split_into_rectangles
 
 FRAME = "[N] -> { a[h, w] : N >= 5 and 0 <= h, w < N and (h = 0 or h >= N - 2 or w = 0) }"
 
@@ -21,7 +21,7 @@ def is_box(found):
 
 
 def check(domain):
-    found = rectangles(domain)
+    found = split_into_rectangles(domain)
     union = isl.Set.empty(domain.space)
     for each in found:
         assert is_box(each)
@@ -44,7 +44,7 @@ def test_a_set_without_dimensions_is_one_rectangle():
 
 
 def test_nothing_is_no_rectangle():
-    assert rectangles(isl.Set("{ a[i] : false }")) == []
+    assert split_into_rectangles(isl.Set("{ a[i] : false }")) == []
 
 
 def test_a_small_triangle_is_a_rectangle_per_row():
@@ -53,17 +53,17 @@ def test_a_small_triangle_is_a_rectangle_per_row():
 
 def test_a_large_triangle_is_refused():
     with pytest.raises(NotRectangularError):
-        rectangles(isl.Set(f"{{ a[i, j] : 0 <= j <= i < {MOST + 1} }}"))
+        split_into_rectangles(isl.Set(f"{{ a[i, j] : 0 <= j <= i < {MOST + 1} }}"))
 
 
 def test_a_triangle_of_symbolic_size_is_refused():
     with pytest.raises(NotRectangularError):
-        rectangles(isl.Set("[N] -> { a[i, j] : 0 <= j <= i < N }"))
+        split_into_rectangles(isl.Set("[N] -> { a[i, j] : 0 <= j <= i < N }"))
 
 
 def test_slabs_have_the_same_rest_everywhere():
     relation = isl.Set("{ [h, a] : 0 <= h < 8 and 0 <= a < 5 and 1 <= 2h + a <= 16 }")
-    found = [(str(box), str(rest)) for box, rest in slabs(relation, 1)]
+    found = [(str(box), str(rest)) for box, rest in list_slabs(relation, 1)]
     assert found == [
         ("{ [h = 0] }", "{ [a] : 0 < a <= 4 }"),
         ("{ [h] : 0 < h <= 6 }", "{ [a] : 0 <= a <= 4 }"),

@@ -1,11 +1,11 @@
 import islpy as isl
 
-from stages.poly.simple import simplified
+from stages.poly.simple import simplify
 
 
 def test_pieces_are_simple_where_they_stay_apart() -> None:
     function = isl.PwAff("[n] -> { [(1)] : 0 <= n <= 2; [(n)] : 2 < n <= 5 }")
-    simple = simplified(function, function.domain())
+    simple = simplify(function, function.domain())
     assert str(simple) == "[n] -> { [(1)] : n <= 2; [(n)] : n >= 3 }"
 
 
@@ -16,4 +16,4 @@ def test_pieces_that_would_overlap_off_the_domain_are_kept() -> None:
     )
     overlapping = isl.Set.from_pw_aff(function.gist(function.domain()))
     assert not isl.Map.from_range(overlapping).is_single_valued()
-    assert simplified(function, function.domain()).is_equal(function)
+    assert simplify(function, function.domain()).is_equal(function)

@@ -7,7 +7,7 @@ import islpy as isl
 
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
-from stages.poly.pieces import from_domain, maps_of, sets_of
+from stages.poly.pieces import from_domain, list_maps, list_sets
 from stages.poly.side import bounding_rectangle
 
 DEMANDED = (
@@ -83,7 +83,7 @@ def of_placement(built):
     pes = isl.Set.from_union_set(placement.range())
     computed = built.objects["lair"]["writes"].reverse().apply_range(placement)
     yield "reduction over several PEs", not computed.is_single_valued()
-    yield "tile that does not divide", any(map(has_ragged_tiles, maps_of(placement)))
+    yield "tile that does not divide", any(map(has_ragged_tiles, list_maps(placement)))
     yield "one PE for all", pes.is_singleton()
     moved = isl.Set.from_union_set(built.objects["adapted"]["placement"].range())
     yield "idle PEs", not target.is_subset(moved)
@@ -114,7 +114,7 @@ def of_arrivals(built):
     )
     yield "one tensor in several streams", any("part" in a for a in arrivals)
     places = [built.objects["routes"][f"{name}_ports"] for name in built.graph["arrivals"]]
-    yield "several ports on a side", any(len(sets_of(p)) and not is_point(p) for p in places)
+    yield "several ports on a side", any(len(list_sets(p)) and not is_point(p) for p in places)
     spread = {a["side"] for a in arrivals if a["spread"]}
     yield "a row of adapters", bool(spread & set("NS"))
     yield "a column of adapters", bool(spread & set("WE"))
@@ -154,7 +154,7 @@ def of_departures(built):
 def of_orders(built):
     """Yield the features of the orders in which tensors arrive and leave."""
     for file in ("sources", "departures"):
-        for order in maps_of(built.objects["adapted"][file]):
+        for order in list_maps(built.objects["adapted"][file]):
             rows = list(coefficients(order.range_factor_range()))
             yield "chunked order", any(chunked for _, chunked in rows)
             yield "reversed order", any(c < 0 for row, _ in rows for c in row)

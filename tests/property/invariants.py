@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import layout_text, read_layout
-from stages.layer.texts.decisions import decisions_text, read_decisions
-from stages.layer.texts.graph import graph_text, read_graph
+from stages.fabric.layout_yaml import read_layout, write_layout
+from stages.layer.texts.decisions import read_decisions, write_decisions
+from stages.layer.texts.graph import read_graph, write_graph
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.poly.bind import PE_NAMES
-from stages.poly.pieces import maps_of, named_set
-from stages.poly.quota import TooManyOperations, limited
+from stages.poly.pieces import find_set, list_maps
+from stages.poly.quota import TooManyOperations, limit_operations
 
 RUNS = ("react", "compute")
 MOST_OPERATIONS = 1_000_000
@@ -68,9 +68,9 @@ def texts_are_written_as_they_were_read(folder):
     place = open_folder(folder)
     inputs = FolderInputs(place, ("*", "build/*"))
     written = {
-        "tasks.yaml": graph_text(read_graph(inputs.source("tasks.yaml"))),
-        "simd.yaml": decisions_text(read_decisions(inputs.source("simd.yaml"))),
-        "build/layout.yaml": layout_text(read_layout(inputs.source("build/layout.yaml"))),
+        "tasks.yaml": write_graph(read_graph(inputs.source("tasks.yaml"))),
+        "simd.yaml": write_decisions(read_decisions(inputs.source("simd.yaml"))),
+        "build/layout.yaml": write_layout(read_layout(inputs.source("build/layout.yaml"))),
     }
     assert written == {name: inputs.text(name) for name in written}
 
@@ -120,13 +120,14 @@ def allocations_are_injective(texts):
     """Two elements that a PE keeps never share an element of local memory, which is inside."""
     for name in ("allocations", "memory"):
         accessed = texts.objects["allocations"]["accessed"]
-        for to_local in maps_of(texts.objects[name]["to_local"]):
-            kept = [m.wrap() for m in maps_of(accessed) if same_space(m.wrap(), to_local.domain())]
+        for to_local in list_maps(texts.objects[name]["to_local"]):
+            every = (m.wrap() for m in list_maps(accessed))
+            kept = [each for each in every if same_space(each, to_local.domain())]
             used = to_local.intersect_domain(kept[0])
             assert kept[0].is_subset(to_local.domain()), f"{to_local} leaves elements out"
             pe = used.domain().unwrap().domain_map().intersect_domain(used.domain())
             assert pe.range_product(used).is_injective(), f"{to_local} puts two elements in one"
-            local = named_set(texts.objects[name]["local"], used.get_tuple_name(isl.dim_type.out))
+            local = find_set(texts.objects[name]["local"], used.get_tuple_name(isl.dim_type.out))
             assert used.range().is_subset(local), f"{to_local} leaves local memory"
 
 
@@ -147,7 +148,7 @@ def compression_is_a_bijection(texts, task):
 def are_equal(left, right, known):
     """Return whether two sets are equal: for each value of the constants, if all are too hard."""
     try:
-        with limited(MOST_OPERATIONS):
+        with limit_operations(MOST_OPERATIONS):
             return left.is_equal(right)
     except TooManyOperations:
         return all(at(left, value).is_equal(at(right, value)) for value in values_of(known))
@@ -186,7 +187,7 @@ def chosen_hull_does_no_harm(texts, task):
     whole = texts.set_of("hulls", f"{task}_hull").intersect_params(known)
     proper = texts.set_of("compressions", task)
     extra = whole.subtract(proper)
-    for access in maps_of(texts.objects["compressions"][f"{task}_access"]):
+    for access in list_maps(texts.objects["compressions"][f"{task}_access"]):
         tensor = access.get_tuple_name(isl.dim_type.out)
         if arrives_with(texts, task, tensor):
             continue

@@ -8,8 +8,8 @@ import subprocess
 import islpy as isl
 
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
-from stages.layer.pe.speller import spelled
-from stages.poly.ast import Branch, Instance, Loop, loop_nest
+from stages.layer.pe.speller import spell
+from stages.poly.ast import Branch, Instance, Loop, make_loop_nest
 
 SCHEDULES, GREATEST = 120, 24
 NAMES = ("i", "j", "k")
@@ -61,17 +61,17 @@ def c_lines(nest):
     """Return a nest as C; an instance appends its dimensions to `out`."""
     match nest:
         case Instance():
-            return [f"out[count++] = (int)({spelled(a)});" for a in nest.arguments]
+            return [f"out[count++] = (int)({spell(a)});" for a in nest.arguments]
         case Loop(condition=None):
-            start = f"const int {nest.iterator} = {spelled(nest.start)}; (void){nest.iterator};"
+            start = f"const int {nest.iterator} = {spell(nest.start)}; (void){nest.iterator};"
             return ["{", start, *c_lines(nest.body), "}"]
         case Loop():
-            steps = f"{spelled(nest.condition)}; {nest.iterator} += {spelled(nest.step)}"
-            head = f"for (int {nest.iterator} = {spelled(nest.start)}; {steps}) {{"
+            steps = f"{spell(nest.condition)}; {nest.iterator} += {spell(nest.step)}"
+            head = f"for (int {nest.iterator} = {spell(nest.start)}; {steps}) {{"
             return [head, *c_lines(nest.body), "}"]
         case Branch():
             other = ["else {", *c_lines(nest.otherwise), "}"] if nest.otherwise else []
-            return [f"if ({spelled(nest.condition)}) {{", *c_lines(nest.then), "}", *other]
+            return [f"if ({spell(nest.condition)}) {{", *c_lines(nest.then), "}", *other]
     return [line for child in nest.children for line in c_lines(child)]
 
 
@@ -82,7 +82,7 @@ def compiled(schedules, folder):
         relation = isl.Map(schedule.text)
         times = [f"t{k}" for k in range(relation.dim(isl.dim_type.out))]
         lines += [f"int at{number}(int n, int *out) {{ int count = 0; (void)n; (void)out;"]
-        lines += [*c_lines(loop_nest(relation, context, times)), "return count; }"]
+        lines += [*c_lines(make_loop_nest(relation, context, times)), "return count; }"]
     source, library = folder / "loops.c", folder / "loops.so"
     source.write_text("\n".join([*lines, ""]), encoding="utf-8")
     command = [*c_compiler(), *FLAGS, "-shared", f"-I{HERE}", str(source), "-o", str(library)]

@@ -14,8 +14,8 @@ from hypothesis import example, given, settings, strategies as st
 
 from stages import KERNEL, TILES
 from stages.diagnose import Source, UserError, UserErrors
-from stages.kernel.mlir.draft import LONGEST_NAME, plain_name
-from stages.kernel.parts.pasting import placed_tiles
+from stages.kernel.mlir.draft import LONGEST_NAME, make_plain_name
+from stages.kernel.parts.pasting import list_placed_tiles
 from stages.lair.grammar import parse_lair
 from stages.make.core.action import run_stage
 from stages.make.core.folder_inputs import FolderInputs
@@ -36,7 +36,7 @@ UGLY = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES)).map(""
 @example("")
 @example("main")
 def test_any_name_of_mlir_becomes_one_of_lair(wish):
-    name = plain_name(wish)
+    name = make_plain_name(wish)
     assert PLAIN.fullmatch(name) and len(name) <= LONGEST_NAME + 2
     body = f"{{ all (i) in (2) y[i] = {name}[i] }}"
     tensor = f"lair {name}x(): float16 {name}[2] -> float16 y[2] {body}"
@@ -64,9 +64,9 @@ def test_no_stage_believes_a_name_in_a_text_that_somebody_edited(name):
     with pytest.raises(UserError, match="cannot be a name"):
         read_program({"kernel": "k", "types": {name: "float32"}})
     with pytest.raises(UserError, match="cannot be a name"):
-        list(placed_tiles({name: {"counts": [1]}}))
+        list(list_placed_tiles({name: {"counts": [1]}}))
     with pytest.raises(UserError, match="cannot be a name"):
-        list(placed_tiles({"a": {"counts": [1], "inputs": {name: {}}}}))
+        list(list_placed_tiles({"a": {"counts": [1], "inputs": {name: {}}}}))
 
 
 @given(UGLY)

@@ -109,7 +109,7 @@ def test_what_runs_in_chunks_is_right(seed, workspace, monkeypatch):
     Line(rng).layer().write(folder)
 
     def cut(self, group):
-        cuts = list(cutting.cuts_of(group.box))
+        cuts = list(cutting.list_cuts(group.box))
         return cutting.Chunks(cut=rng.choice(cuts), cycles=1, whole=2) if cuts else None
 
     monkeypatch.setattr(cutting.Cutter, "_best", cut)

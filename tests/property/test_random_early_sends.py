@@ -92,14 +92,14 @@ def force(rng, monkeypatch):
     """Let arrivals be cut, and departures leave, in any way that is possible."""
 
     def cut(self, group):
-        cuts = list(cutting.cuts_of(group.box))
+        cuts = list(cutting.list_cuts(group.box))
         return cutting.Chunks(cut=rng.choice(cuts), cycles=1, whole=2) if cuts else None
 
     def choose(given):
         return rng.choice(given) if given else None
 
     monkeypatch.setattr(cutting.Cutter, "_best", cut)
-    monkeypatch.setattr(early_sends, "best_of", choose)
+    monkeypatch.setattr(early_sends, "choose_best", choose)
 
 
 @pytest.mark.alone

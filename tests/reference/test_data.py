@@ -8,7 +8,7 @@ import pytest
 from stages.diagnose import Source, UserErrors
 from stages.lair import Layer, parse_lair, specialise
 from stages.mapping.layer_yaml import Data
-from stages.reference.data import as_sent, generate, is_exact, origins, read_inputs
+from stages.reference.data import as_sent, find_origins, generate, is_exact, read_inputs
 from tests.reference.single import evaluate
 
 
@@ -33,7 +33,7 @@ def test_integers_are_in_the_types_and_shapes_of_the_inputs() -> None:
 def test_origins_are_files_integers_or_reals() -> None:
     (inputs,), _ = generate(fc(32, 16), 7, "reals", 0.5, ())
     values = {**inputs, "n": np.zeros(3, "int16")}
-    assert origins(Data(seed=7), values, ["inputs/x.npy"]) == {
+    assert find_origins(Data(seed=7), values, ["inputs/x.npy"]) == {
         "W": "reals, seed 7", "x": "inputs/x.npy", "n": "integers, seed 7",
     }
 

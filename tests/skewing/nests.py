@@ -6,7 +6,7 @@ import islpy as isl
 
 from stages.skewing.elements import read_lair
 from stages.skewing.skewing import skew
-from stages.skewing.statements import Machine, groups_of, space_of
+from stages.skewing.statements import Machine, find_space, group_statements
 from stages.skewing.topology import Topology
 
 LARGE = 2**20
@@ -22,7 +22,7 @@ def nest(instances, schedule, placement, reads="{ }", writes="{ }", given=(), to
         "instances": domain, "tensors": isl.UnionSet("{ }"),
         "reads": isl.UnionMap(reads), "writes": isl.UnionMap(writes),
     })
-    return space_of(lair, *(bounded(m, domain) for m in (placement, schedule)), given, topology)
+    return find_space(lair, *(bounded(m, domain) for m in (placement, schedule)), given, topology)
 
 
 def bounded(relation, domain):
@@ -39,7 +39,7 @@ def lags(space, memory=LARGE, wishes=()):
     tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
     machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes=dict(wishes))
     found = {}
-    for group in groups_of(space, machine):
+    for group in group_statements(space, machine):
         found |= skew(group)
     return found
 
@@ -48,7 +48,7 @@ def timed(space, memory=LARGE):
     """Return the statements by name, as skewing sees them."""
     tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
     machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes={})
-    groups = groups_of(space, machine)
+    groups = group_statements(space, machine)
     return {each.name: each for group in groups for each in group.statements}
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.skewing.paying import depth, lags_of
-from stages.skewing.statements import Machine, groups_of
+from stages.skewing.paying import choose_lags, depth
+from stages.skewing.statements import Machine, group_statements
 from tests.skewing.nests import LARGE, nest
 
 
@@ -18,7 +18,7 @@ def choice(kept):
         "{ S[t, k, i] -> PE[i, 0] }", f"{{ S[t, k, i] -> a[k]; {'; '.join(reads)} }}",
     )
     machine = Machine(memory=LARGE, sizes=dict.fromkeys(["a", *kept], 2), wishes={})
-    wanted, taken = lags_of(space, groups_of(space, machine)[0])
+    wanted, taken = choose_lags(space, group_statements(space, machine)[0])
     return wanted["S"], taken["S"]
 
 

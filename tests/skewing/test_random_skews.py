@@ -9,7 +9,7 @@ import pytest
 from stages.skewing.links import links
 from stages.skewing.skew import skewed
 from stages.skewing.skewing import skew
-from stages.skewing.statements import Machine, groups_of
+from stages.skewing.statements import Machine, group_statements
 from stages.skewing.timed import dimensions, passes
 from stages.skewing.topology import Topology
 from tests.skewing.nests import nest
@@ -31,7 +31,7 @@ class Skewed:
         space = nest(*self.nest.texts(), topology=Topology(kind=kind, sizes=sizes))
         self.claims, self.lag, self.running = {}, {}, {}
         self.before, self.after = {}, {}
-        for group in groups_of(space, MACHINE):
+        for group in group_statements(space, MACHINE):
             lags = skew(group)
             for name, (times, said) in skewed(space, group, lags, lags).items():
                 self.running[name] = said["running"]

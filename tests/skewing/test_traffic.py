@@ -3,7 +3,7 @@ import random
 import islpy as isl
 import pytest
 
-from stages.poly.quota import limited
+from stages.poly.quota import limit_operations
 from stages.skewing.levels import hierarchical
 from stages.skewing.topology import Topology, neighbours
 from stages.skewing.traffic import Accesses, sources, total
@@ -131,7 +131,7 @@ def cube(size):
 @pytest.mark.parametrize("size", [1024, 2**20])
 def test_counting_takes_no_longer_for_more_instances(size):
     mesh = neighbours(Topology(kind="mesh", sizes=(16, 16)))
-    with limited(OPERATIONS):
+    with limit_operations(OPERATIONS):
         found = total(each.traffic() for each in sources(cube(size), mesh).values())
     tiles = 128 * (size // 1024) ** 2 * 256
     swept = tiles * (size // 8) * (32 + 64) // 16

@@ -17,7 +17,7 @@ Kind = AffineBinaryOpKind
 Constant = AffineConstantExpr
 
 
-def text_of(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str] = ()) -> str:
+def write_affine(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str] = ()) -> str:
     """Return an expression as isl reads it, with these texts for dimensions and symbols."""
     match expr:
         case AffineConstantExpr():
@@ -27,7 +27,7 @@ def text_of(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str] = ()) 
         case AffineSymExpr():
             return symbols[expr.position]
     assert isinstance(expr, AffineBinaryOpExpr)
-    left, right = (text_of(each, dims, symbols) for each in (expr.lhs, expr.rhs))
+    left, right = (write_affine(each, dims, symbols) for each in (expr.lhs, expr.rhs))
     match expr.kind:
         case Kind.Add:
             return f"({left} + {right})"

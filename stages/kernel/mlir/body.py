@@ -29,15 +29,15 @@ from stages.kernel.mlir.comparisons import (
     TRUTH,
     CmpiOp,
     CompareOp,
-    combined,
-    compared,
-    selected,
+    combine,
+    compare,
+    select,
 )
-from stages.kernel.mlir.constants import constant, number_of
-from stages.kernel.mlir.draft import Draft, tuple_of
-from stages.kernel.mlir.payload import element_type
+from stages.kernel.mlir.constants import constant, read_number
+from stages.kernel.mlir.draft import Draft, write_tuple
+from stages.kernel.mlir.payload import read_element_type
 from stages.kernel.mlir.positions import Loops, Positions
-from stages.kernel.mlir.reductions import reducing, reductions_of
+from stages.kernel.mlir.reductions import find_reductions, write_reduction
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import (
     Access,
@@ -48,7 +48,7 @@ from stages.lair.tree import (
     Reference,
     Unary,
     mentions,
-    rewritten,
+    rewrite,
 )
 from stages.machine.types import is_integer
 
@@ -96,7 +96,7 @@ class Body:
             self._values[id(argument)] = self.value(value)
             self._at = before
             return name
-        label = self._label(name, tuple_of(name, at))
+        label = self._label(name, write_tuple(name, at))
         self._values[id(argument)] = self._reference(label)
         return label
 
@@ -134,7 +134,7 @@ class Body:
             raise self._draft.error(self._owner, f"{name} is no scalar, and no operand")
         check_defined(self._draft, self._owner, value)
         at = self._at if self._draft.sizes(value) else ()
-        return self._element(name, tuple_of(name, at or ()))
+        return self._element(name, write_tuple(name, at or ()))
 
     def apply(self, operation: Operation) -> Expr:
         """Return the expression of what an operation gives. Raises UserError for those of MLIR
@@ -148,7 +148,7 @@ class Body:
             raise self._draft.error(operation, f"{name} has no place in a body", HINT)
         if name in NARROWING:
             self._check_last(operation)
-        if name in CONVERSIONS or (name in SIGNED and element_type(operands[0]) == TRUTH):
+        if name in CONVERSIONS or (name in SIGNED and read_element_type(operands[0]) == TRUTH):
             return self._converted(operation)
         where = self._positions.where(operation.results[0])
         if where is not None:
@@ -164,10 +164,11 @@ class Body:
         where = self._positions.where(truth)
         left, right = map(self.value if where is None else self._branch, rest)
         for label in self.growing:
-            found = reductions_of(left, right, label)
+            found = find_reductions(left, right, label)
             if found is not None:
                 operator, *values = found
-                return reducing(label, operator, self._either(truth, where, values, operation))
+                either = self._either(truth, where, values, operation)
+                return write_reduction(label, operator, either)
         return self._either(truth, where, [left, right], operation)
 
     def _either(
@@ -180,16 +181,16 @@ class Body:
             if isinstance(each, Number) and math.isinf(each.value):
                 hint = "select between numbers, and reduce that"
                 raise self._draft.error(operation, "a reduction of some values only", hint)
-        return selected(self.value(truth), left, right)
+        return select(self.value(truth), left, right)
 
     def _computed(self, operation: Operation, operands: Sequence[Expr]) -> Expr:
         name, span = operation.name, self._draft.text.span(operation)
         if isinstance(operation, CompareOp):
             return self._compared(operation, operands)
         if name in TRUTHS:
-            if element_type(operation.results[0]) != TRUTH:
+            if read_element_type(operation.results[0]) != TRUTH:
                 raise self._draft.error(operation, f"{name} of numbers has no place here", HINT)
-            return combined(name, operands[0], operands[1])
+            return combine(name, operands[0], operands[1])
         if name in OPERATORS or name in FUNCTIONS:
             self._arithmetic.append(operation)
         if name in OPERATORS:
@@ -204,19 +205,19 @@ class Body:
             def operand(leaf: Expr) -> Expr:
                 return known[leaf.tensor] if isinstance(leaf, Access) else leaf
 
-            return rewritten(parse_expression(COMPOSED[name]), operand)
+            return rewrite(parse_expression(COMPOSED[name]), operand)
         return operands[0]
 
     def _compared(self, operation: CompareOp, operands: Sequence[Expr]) -> Expr:
         if operation.name == CmpiOp.name and operation.word[0] == "u":
             hint = "compare them as signed ones: slt, sle, sgt, sge"
             raise self._draft.error(operation, "integers have signs here", hint)
-        return compared(operation.word, operands[0], operands[1])
+        return compare(operation.word, operands[0], operands[1])
 
     def _converted(self, operation: Operation) -> Expr:
         """Return a truth, an index or an element as a value of another type."""
         (source,), owner = operation.operands, operation.operands[0].owner
-        if element_type(source) == TRUTH:
+        if read_element_type(source) == TRUTH:
             truth = self.value(source)
             is_signed = operation.name in SIGNED
             return Unary(op="-", operand=truth, span=self._span) if is_signed else truth
@@ -260,7 +261,7 @@ class Body:
 
     def _number(self, owner: ConstantOp) -> Number:
         assert isinstance(owner.value, FloatAttr | IntegerAttr)
-        found = number_of(owner.value)
+        found = read_number(owner.value)
         if not math.isfinite(found):
             raise self._draft.error(owner, f"a body has no {found}")
         return Number(value=abs(found) if owner.result.type == TRUTH else found, span=self._span)

@@ -67,11 +67,11 @@ class CompareOp(IRDLOperation):
         operands = parser.resolve_operands([left, right], 2 * [type_], parser.pos)
         number = IntegerAttr(cls.words().index(word), 64)
         return cls.create(
-            operands=operands, result_types=[truth_of(type_)], properties={"predicate": number}
+            operands=operands, result_types=[find_truth(type_)], properties={"predicate": number}
         )
 
 
-def truth_of(type_: Attribute) -> Attribute:
+def find_truth(type_: Attribute) -> Attribute:
     """Return the type of truths, element by element, of values of a type."""
     if isinstance(type_, TensorType):
         return TensorType(TRUTH, type_.get_shape())
@@ -167,7 +167,7 @@ ARITH = Dialect("arith", [*THEIRS, *OURS], list(Arith.attributes))
 """xDSL's dialect with these operations."""
 
 
-def compared(word: str, left: Expr, right: Expr) -> Expr:
+def compare(word: str, left: Expr, right: Expr) -> Expr:
     """Return a comparison as LAIR has it: 1 or 0.
 
     `word` is a predicate of cmpf, or a signed one of cmpi.
@@ -177,14 +177,14 @@ def compared(word: str, left: Expr, right: Expr) -> Expr:
         return Number(value=int(word == "true"), span=span)
     if word in ("ord", "uno"):
         both = _both(_ordered("eq", left, left), _ordered("eq", right, right))
-        return both if word == "ord" else negated(both)
+        return both if word == "ord" else negate(both)
     if word in ("one", "ueq"):
         apart = either(_ordered("lt", left, right), _ordered("gt", left, right))
-        return apart if word == "one" else negated(apart)
+        return apart if word == "one" else negate(apart)
     if word in ("ne", "une"):
-        return negated(_ordered("eq", left, right))
+        return negate(_ordered("eq", left, right))
     if word[0] == "u":
-        return negated(_ordered(OPPOSITE[word[1:]], left, right))
+        return negate(_ordered(OPPOSITE[word[1:]], left, right))
     return _ordered(word[-2:], left, right)
 
 
@@ -194,7 +194,7 @@ def _ordered(order: str, left: Expr, right: Expr) -> Expr:
     return Call(function=function, arguments=sides, span=left.span)
 
 
-def negated(truth: Expr) -> Expr:
+def negate(truth: Expr) -> Expr:
     """Return 1 - truth; the truth of which it is that, if it is."""
     match truth:
         case Number():
@@ -213,22 +213,22 @@ def either(left: Expr, right: Expr) -> Expr:
     return Call(function="max", arguments=(left, right), span=left.span)
 
 
-def combined(name: str, left: Expr, right: Expr) -> Expr:
+def combine(name: str, left: Expr, right: Expr) -> Expr:
     """Return what arith.andi, ori or xori of two truths is."""
     if name == "arith.andi":
         return _both(left, right)
     if name == "arith.ori":
         return either(left, right)
-    return negated(_ordered("eq", left, right))
+    return negate(_ordered("eq", left, right))
 
 
-def selected(truth: Expr, left: Expr, right: Expr) -> Expr:
+def select(truth: Expr, left: Expr, right: Expr) -> Expr:
     """Return the left value where a truth is 1, else the right one: max or min if it is that."""
     match truth:
         case Number():
             return left if truth.value else right
         case Binary(op="-", left=Number(value=1)):
-            return selected(truth.right, right, left)
+            return select(truth.right, right, left)
         case Call(function="less" | "less_equal", arguments=sides):
             if sides in ((left, right), (right, left)):
                 function = "min" if sides == (left, right) else "max"
@@ -236,7 +236,7 @@ def selected(truth: Expr, left: Expr, right: Expr) -> Expr:
     return Call(function="select", arguments=(truth, left, right), span=truth.span)
 
 
-def condition(word: str, left: str, right: str) -> str:
+def write_condition(word: str, left: str, right: str) -> str:
     """Return a comparison of two indices as a constraint of isl."""
     order, is_unsigned = (word, False) if word in SIGNS else (word[1:], word[0] == "u")
     plain = f"({left}) {SIGNS[order]} ({right})"

@@ -20,17 +20,17 @@ def constant(draft: Draft, operation: Operation) -> None:
     assert isinstance(operation, ConstantOp)
     value = operation.value
     if isinstance(value, DenseIntOrFPElementsAttr):
-        values = [number_of(each) for each in value.get_attrs()]
+        values = [read_number(each) for each in value.get_attrs()]
         found = values[0] if value.is_splat() else values
     elif isinstance(value, FloatAttr | IntegerAttr):
-        found = number_of(value)
+        found = read_number(value)
     else:
         raise draft.error(operation, f"{value} has no values here", "give them: dense<...>")
     draft.define(operation.result, {"kind": "constant", "constant": found}, operation,
                  operation.name)
 
 
-def number_of(value: FloatAttr[AnyFloat] | IntegerAttr) -> int | float:
+def read_number(value: FloatAttr[AnyFloat] | IntegerAttr) -> int | float:
     """Return a constant; of a float the shortest decimal that its type rounds to it."""
     if isinstance(value, IntegerAttr):
         return int(value.value.data)

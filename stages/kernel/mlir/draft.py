@@ -53,7 +53,7 @@ class Draft:
 
     def new_name(self, wish: str) -> str:
         """Return a name for isl and LAIR that nothing else has, as close to a wish as may be."""
-        plain = name = plain_name(wish)
+        plain = name = make_plain_name(wish)
         number = 1
         while name in self._taken or _is_reserved(name):
             number += 1
@@ -169,7 +169,7 @@ class Draft:
         }
 
 
-def plain_name(wish: str) -> str:
+def make_plain_name(wish: str) -> str:
     """Return a name of LAIR, as close to a wish as may be: `torch_jit` for `torch-jit`.
 
     It is that of a file, too, and so is not longer than LONGEST_NAME.
@@ -202,17 +202,17 @@ def _inits(entries: Mapping[str, Entry]) -> Iterator[str]:
             yield from [result["init"]] if "init" in result else []
 
 
-def tuple_of(name: str, indices: Sequence[str]) -> str:
+def write_tuple(name: str, indices: Sequence[str]) -> str:
     """Return `name[indices]`."""
     return f"{name}[{', '.join(indices)}]"
 
 
-def dimensions(prefix: str, count: int) -> list[str]:
+def name_dimensions(prefix: str, count: int) -> list[str]:
     """Return names of dimensions: i0, i1, ..."""
     return [f"{prefix}{k}" for k in range(count)]
 
 
-def box(indices: Sequence[str], sizes: Sequence[str]) -> str:
+def write_box(indices: Sequence[str], sizes: Sequence[str]) -> str:
     """Return 0 <= index < size for every dimension."""
     bounds = [f"0 <= {i} < {s}" for i, s in zip(indices, sizes, strict=True)]
     return " and ".join(bounds) or "true"

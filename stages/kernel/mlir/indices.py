@@ -11,11 +11,11 @@ from xdsl.dialects.tensor import DimOp
 from xdsl.ir import Operation, SSAValue
 
 from stages.diagnose import UserError
-from stages.kernel.mlir.affine_text import text_of
+from stages.kernel.mlir.affine_text import write_affine
 from stages.kernel.mlir.draft import Draft
 
 
-def index_text(draft: Draft, value: SSAValue, known: Mapping[int, str] | None = None) -> str:
+def write_index(draft: Draft, value: SSAValue, known: Mapping[int, str] | None = None) -> str:
     """Return a value of type index as isl reads it; `known` names some values by identity.
 
     What is no affine expression of others is a symbolic constant of its own.
@@ -41,33 +41,33 @@ def _text(draft: Draft, value: SSAValue, known: Mapping[int, str] | None) -> str
         case SubiOp():
             return _binary(draft, owner, "-", known)
         case MuliOp():
-            parts = [index_text(draft, each, known) for each in owner.operands]
+            parts = [write_index(draft, each, known) for each in owner.operands]
             numbers = sorted(parts, key=is_number)
             return f"({numbers[1]}*{numbers[0]})" if is_number(numbers[1]) else None
         case DimOp():
-            at = index_text(draft, owner.index, known)
+            at = write_index(draft, owner.index, known)
             return draft.sizes(owner.source)[int(at)] if is_number(at) else None
         case ApplyOp():
-            operands = [index_text(draft, each, known) for each in owner.mapOperands]
+            operands = [write_index(draft, each, known) for each in owner.mapOperands]
             by = owner.map.data
-            return text_of(by.results[0], operands[: by.num_dims], operands[by.num_dims :])
+            return write_affine(by.results[0], operands[: by.num_dims], operands[by.num_dims :])
     return None
 
 
 def _binary(
     draft: Draft, owner: Operation, operator: str, known: Mapping[int, str] | None
 ) -> str:
-    left, right = (index_text(draft, each, known) for each in owner.operands)
+    left, right = (write_index(draft, each, known) for each in owner.operands)
     return f"({left} {operator} ({right}))"
 
 
-def mixed(
+def read_mixed(
     draft: Draft, numbers: Sequence[int], values: Sequence[SSAValue]
 ) -> list[str]:
     """Return offsets, sizes or strides: numbers, and values where the text has none."""
     rest = iter(values)
     return [
-        index_text(draft, next(rest)) if number == DYNAMIC_INDEX else str(number)
+        write_index(draft, next(rest)) if number == DYNAMIC_INDEX else str(number)
         for number in numbers
     ]
 
@@ -77,11 +77,11 @@ def is_number(text: str) -> bool:
     return text.removeprefix("-").isdigit()
 
 
-def strides_of(
+def read_strides(
     draft: Draft, operation: Operation, numbers: Sequence[int], values: Sequence[SSAValue]
 ) -> list[str]:
     """Return strides, which are numbers. Raises UserError for others."""
-    found = mixed(draft, numbers, values)
+    found = read_mixed(draft, numbers, values)
     wrong = next((each for each in found if not is_number(each)), None)
     if wrong is not None:
         raise _not_affine(draft, operation, wrong)

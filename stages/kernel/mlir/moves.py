@@ -22,8 +22,8 @@ from xdsl.dialects.tensor import (
 from xdsl.ir import Operation, SSAValue
 
 from stages.kernel.mlir.constants import constant
-from stages.kernel.mlir.draft import Draft, Entry, box, dimensions, tuple_of
-from stages.kernel.mlir.indices import index_text, is_number, mixed, strides_of
+from stages.kernel.mlir.draft import Draft, Entry, name_dimensions, write_box, write_tuple
+from stages.kernel.mlir.indices import is_number, read_mixed, read_strides, write_index
 
 BOUNDARY = "boundary"
 PERIODIC = "periodic"
@@ -42,7 +42,7 @@ def splat(draft: Draft, operation: Operation) -> None:
     name = draft.introduce(operation.result, operation, operation.name)
     _claim_unknown(draft, name, operation, operation.result, operation.dynamicSizes)
     sizes = draft.sizes(operation.result)
-    own = tuple_of(name, dimensions("i", len(sizes)))
+    own = write_tuple(name, name_dimensions("i", len(sizes)))
     copy(draft, name, operation, [f"{own} -> {draft.volume(operation.input)}[]"], sizes)
 
 
@@ -50,10 +50,10 @@ def extract(draft: Draft, operation: Operation) -> None:
     """Add tensor.extract: one element, a scalar."""
     assert isinstance(operation, ExtractOp)
     name = draft.introduce(operation.result, operation, operation.name)
-    at = [index_text(draft, each) for each in operation.indices]
+    at = [write_index(draft, each) for each in operation.indices]
     for index, size in zip(at, draft.sizes(operation.tensor), strict=True):
         draft.claim(operation, name, f"0 <= {index} < {size}")
-    element = tuple_of(draft.volume(operation.tensor), at)
+    element = write_tuple(draft.volume(operation.tensor), at)
     copy(draft, name, operation, [f"{name}[] -> {element}"], [])
 
 
@@ -68,7 +68,7 @@ def _claim_unknown(
         message = f"{len(unknown)} sizes are unknown, and {len(given)} given"
         raise draft.error(operation, message, "give one value of type index for each `?`")
     for size, value in zip(unknown, given, strict=True):
-        draft.claim(operation, name, f"{size} = {index_text(draft, value)}")
+        draft.claim(operation, name, f"{size} = {write_index(draft, value)}")
 
 
 def cast(draft: Draft, operation: Operation) -> None:
@@ -78,9 +78,9 @@ def cast(draft: Draft, operation: Operation) -> None:
     sizes = draft.sizes(operation.dest)
     for own, other in zip(sizes, draft.sizes(operation.source), strict=True):
         draft.claim(operation, name, f"{own} = {other}")
-    at = dimensions("i", len(sizes))
+    at = name_dimensions("i", len(sizes))
     source = draft.volume(operation.source)
-    copy(draft, name, operation, [f"{tuple_of(name, at)} -> {tuple_of(source, at)}"], sizes)
+    copy(draft, name, operation, [f"{write_tuple(name, at)} -> {write_tuple(source, at)}"], sizes)
 
 
 def pad(draft: Draft, operation: Operation) -> None:
@@ -92,23 +92,23 @@ def pad(draft: Draft, operation: Operation) -> None:
     assert isinstance(operation, PadOp)
     name = draft.introduce(operation.result, operation, operation.name)
     sizes, inner = draft.sizes(operation.result), draft.sizes(operation.source)
-    low = mixed(draft, operation.static_low.get_values(), operation.low)
-    high = mixed(draft, operation.static_high.get_values(), operation.high)
+    low = read_mixed(draft, operation.static_low.get_values(), operation.low)
+    high = read_mixed(draft, operation.static_high.get_values(), operation.high)
     for own, other, first, last in zip(sizes, inner, low, high, strict=True):
         draft.claim(operation, name, f"{own} = {other} + {first} + {last}")
         for each in (first, last):
             if each.startswith("-") or not is_number(each):
                 draft.claim(operation, name, f"{each} >= 0")
-    at = dimensions("i", len(sizes))
+    at = name_dimensions("i", len(sizes))
     inside = " and ".join(
         f"{f} <= {i} < {f} + {s}" for i, f, s in zip(at, low, inner, strict=True)
     ) or "true"
     shifted = [f"{i} - ({f})" for i, f in zip(at, low, strict=True)]
-    source = tuple_of(draft.volume(operation.source), shifted)
+    source = write_tuple(draft.volume(operation.source), shifted)
     boundary = _boundary(draft, operation, name, at, list(zip(low, high, inner, strict=True)))
     copy(draft, name, operation, [
-        f"{tuple_of(name, at)} -> {source} : {inside}",
-        f"{tuple_of(name, at)} -> {boundary} and not ({inside})",
+        f"{write_tuple(name, at)} -> {source} : {inside}",
+        f"{write_tuple(name, at)} -> {boundary} and not ({inside})",
     ], sizes)
 
 
@@ -135,17 +135,17 @@ def _boundary(
         raise draft.error(operation, "the boundary is no element of a volume", hint)
     known = {id(own): i for own, i in zip(operation.region.block.args, at, strict=True)}
     count = len(draft.symbols)
-    element = [index_text(draft, each, known) for each in extract.indices]
+    element = [write_index(draft, each, known) for each in extract.indices]
     if len(draft.symbols) > count:
         raise draft.error(extract, "indices of a boundary are affine", "use affine.apply")
-    return f"{tuple_of(draft.volume(extract.tensor), element)} : true"
+    return f"{write_tuple(draft.volume(extract.tensor), element)} : true"
 
 
 def _periodic(
     draft: Draft, operation: PadOp, name: str, at: list[str], dims: Sequence[tuple[str, str, str]]
 ) -> str:
     """Return the source as it is repeated around itself, at most once on each side."""
-    source = dimensions("t", len(at))
+    source = name_dimensions("t", len(at))
     terms = []
     for i, t, (low, high, size) in zip(at, source, dims, strict=True):
         for each in (low, high):
@@ -153,7 +153,7 @@ def _periodic(
         shifted = f"{i} - ({low})"
         terms.append(f"0 <= {t} < {size}")
         terms.append(f"({t} = {shifted} or {t} = {shifted} + {size} or {t} = {shifted} - {size})")
-    return f"{tuple_of(draft.volume(operation.source), source)} : {' and '.join(terms)}"
+    return f"{write_tuple(draft.volume(operation.source), source)} : {' and '.join(terms)}"
 
 
 def extract_slice(draft: Draft, operation: Operation) -> None:
@@ -161,9 +161,9 @@ def extract_slice(draft: Draft, operation: Operation) -> None:
     assert isinstance(operation, ExtractSliceOp)
     name = draft.introduce(operation.result, operation, operation.name)
     at, element = _slice(draft, operation, name, operation.result, operation.source)
-    source = tuple_of(draft.volume(operation.source), element)
+    source = write_tuple(draft.volume(operation.source), element)
     sizes = draft.sizes(operation.result)
-    copy(draft, name, operation, [f"{tuple_of(name, at)} -> {source}"], sizes)
+    copy(draft, name, operation, [f"{write_tuple(name, at)} -> {source}"], sizes)
 
 
 def insert_slice(draft: Draft, operation: Operation) -> None:
@@ -174,15 +174,15 @@ def insert_slice(draft: Draft, operation: Operation) -> None:
     for size, other in zip(sizes, draft.sizes(operation.dest), strict=True):
         draft.claim(operation, name, f"{size} = {other}")
     at, element = _slice(draft, operation, name, operation.source, operation.dest)
-    inner = box(at, draft.sizes(operation.source))
-    own = dimensions("j", len(sizes))
+    inner = write_box(at, draft.sizes(operation.source))
+    own = name_dimensions("j", len(sizes))
     pairs = zip(own, element, strict=True)
     same = " and ".join(f"{j} = {where}" for j, where in pairs) or "true"
     hit = f"exists {', '.join(at)} : {same} and {inner}" if at else same
     source, dest = draft.volume(operation.source), draft.volume(operation.dest)
     copy(draft, name, operation, [
-        f"{tuple_of(name, own)} -> {tuple_of(source, at)} : {same} and {inner}",
-        f"{tuple_of(name, own)} -> {tuple_of(dest, own)} : not ({hit})",
+        f"{write_tuple(name, own)} -> {write_tuple(source, at)} : {same} and {inner}",
+        f"{write_tuple(name, own)} -> {write_tuple(dest, own)} : not ({hit})",
     ], sizes, own)
 
 
@@ -194,13 +194,13 @@ def _slice(
 
     The part lies in the whole, which is a claim. Dimensions of size 1 may be missing in the part.
     """
-    offsets = mixed(draft, operation.static_offsets.get_values(), operation.offsets)
-    sizes = mixed(draft, operation.static_sizes.get_values(), operation.sizes)
-    strides = strides_of(
+    offsets = read_mixed(draft, operation.static_offsets.get_values(), operation.offsets)
+    sizes = read_mixed(draft, operation.static_sizes.get_values(), operation.sizes)
+    strides = read_strides(
         draft, operation, operation.static_strides.get_values(), operation.strides
     )
     own = draft.sizes(part)
-    at = dimensions("i", len(own))
+    at = name_dimensions("i", len(own))
     kept = _kept(draft, operation, sizes, part)
     element = []
     for k, (offset, size, stride, outer) in enumerate(
@@ -239,7 +239,7 @@ def concat(draft: Draft, operation: Operation) -> None:
     assert isinstance(operation, ConcatOp)
     name = draft.introduce(operation.result, operation, operation.name)
     sizes, along = draft.sizes(operation.result), operation.dim.value.data
-    at = dimensions("i", len(sizes))
+    at = name_dimensions("i", len(sizes))
     copies, before = [], "0"
     for value in operation.inputs:
         inner = draft.sizes(value)
@@ -250,7 +250,7 @@ def concat(draft: Draft, operation: Operation) -> None:
         after = f"{before} + {inner[along]}"
         part = f"{before} <= {at[along]} < {after}"
         copies.append(
-            f"{tuple_of(name, at)} -> {tuple_of(draft.volume(value), element)} : {part}"
+            f"{write_tuple(name, at)} -> {write_tuple(draft.volume(value), element)} : {part}"
         )
         before = after
     draft.claim(operation, name, f"{sizes[along]} = {before}")
@@ -262,7 +262,7 @@ def copy(
     at: Sequence[str] | None = None,
 ) -> None:
     """Add an operation that copies; each of `copies` is `result[i] -> operand[e] : constraints`."""
-    inside = box(at or dimensions("i", len(sizes)), sizes)
+    inside = write_box(at or name_dimensions("i", len(sizes)), sizes)
     texts = [f"{each}{' and' if ' : ' in each else ' :'} {inside}" for each in copies]
     entry: Entry = {"kind": "copy", "copies": [f"{{ {text} }}" for text in texts]}
     draft.add(name, entry, operation, operation.name)

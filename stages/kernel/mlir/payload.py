@@ -68,12 +68,12 @@ class PayloadOp(IRDLOperation):
         cls, parser: Parser, short: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]
     ) -> Region:
         """Return the body that the name of its one operation stands for."""
-        kinds = [element_type(each) for each in (*inputs, *outputs)]
+        kinds = [read_element_type(each) for each in (*inputs, *outputs)]
         block = Block(arg_types=kinds[: len(cls.arguments(inputs, outputs))])
         found = parser.ctx.get_optional_op(short)
         if found is None:
             parser.raise_error(f"Operation {short} is not registered")
-        made = found.create(operands=block.args, result_types=[element_type(outputs[0])])
+        made = found.create(operands=block.args, result_types=[read_element_type(outputs[0])])
         block.add_ops([made, YieldOp(made)])
         return Region(block)
 
@@ -101,7 +101,7 @@ def _operands(parser: Parser, word: str) -> Sequence[SSAValue]:
     return parser.resolve_operands(names, types, parser.pos)
 
 
-def element_type(value: SSAValue) -> Attribute:
+def read_element_type(value: SSAValue) -> Attribute:
     """Return the type of a scalar, or of the elements of a tensor."""
     return value.type.get_element_type() if isinstance(value.type, TensorType) else value.type
 

@@ -19,10 +19,10 @@ from xdsl.ir import Operation, SSAValue
 
 from stages.diagnose import Span
 from stages.kernel.mlir.affine_text import linear
-from stages.kernel.mlir.comparisons import CompareOp, condition
-from stages.kernel.mlir.draft import Draft, box, tuple_of
-from stages.kernel.mlir.indices import index_text
-from stages.lair.expressions import expression_text
+from stages.kernel.mlir.comparisons import CompareOp, write_condition
+from stages.kernel.mlir.draft import Draft, write_box, write_tuple
+from stages.kernel.mlir.indices import write_index
+from stages.lair.expressions import write_expression
 from stages.lair.tree import Binary, Expr, Number, Reference, mentions
 
 JOINED = {"arith.andi": "and", "arith.ori": "or"}
@@ -38,8 +38,8 @@ class Loops:
 
     def instances(self, name: str) -> tuple[str, str]:
         """Return `name_loops[d0, d1, ...]`, and with the constraints of all instances."""
-        instance = tuple_of(f"{name}_loops", self.names)
-        return instance, f"{instance} : {box(self.names, self.sizes)}"
+        instance = write_tuple(f"{name}_loops", self.names)
+        return instance, f"{instance} : {write_box(self.names, self.sizes)}"
 
 
 class Positions:
@@ -57,7 +57,7 @@ class Positions:
         owner = truth.owner
         if isinstance(owner, CompareOp) and isinstance(owner.lhs.type, IndexType):
             left, right = (self._affine(owner, each) for each in (owner.lhs, owner.rhs))
-            return condition(owner.word, left, right)
+            return write_condition(owner.word, left, right)
         if isinstance(owner, Operation) and owner.name in JOINED:
             both = [self.where(each) for each in owner.operands]
             return f"({both[0]} {JOINED[owner.name]} {both[1]})" if all(both) else None
@@ -66,7 +66,7 @@ class Positions:
     def _affine(self, operation: Operation, value: SSAValue) -> str:
         """Return an index as isl reads it. Raises UserError where it is not affine in others."""
         count = len(self._draft.symbols)
-        text = index_text(self._draft, value, self._indices)
+        text = write_index(self._draft, value, self._indices)
         if len(self._draft.symbols) > count:
             raise self._draft.error(operation, "an index is not affine", "use affine.apply")
         return text
@@ -76,7 +76,7 @@ class Positions:
         if not self._draft.is_volume(operation.tensor):
             raise self._draft.error(operation, "tensor.extract is of a value of the function")
         at = [self._affine(operation, each) for each in operation.indices]
-        return tuple_of(self._draft.volume(operation.tensor), at)
+        return write_tuple(self._draft.volume(operation.tensor), at)
 
     def chosen(
         self, where: str, values: tuple[Expr, Expr], elements: Mapping[str, str],
@@ -86,8 +86,8 @@ class Positions:
         that of the second. `elements` has those that values read, by their labels."""
         name = self._new(operation)
         left, right = (self._own(each, elements, operation) for each in values)
-        own = tuple_of(name, self._loops.names)
-        inside = box(self._loops.names, self._loops.sizes)
+        own = write_tuple(name, self._loops.names)
+        inside = write_box(self._loops.names, self._loops.sizes)
         copies = [
             f"{{ {own} -> {left} : {where} and {inside} }}",
             f"{{ {own} -> {right} : not ({where}) and {inside} }}",
@@ -117,7 +117,7 @@ class Positions:
             self._draft.add(name, entry, self._owner, operation.name)
             return f"{name}[]"
         name = self._new(operation)
-        own = tuple_of(name, self._loops.names)
+        own = write_tuple(name, self._loops.names)
         instance, instances = self._loops.instances(name)
         self._draft.add(name, {
             "kind": "compute", "loops": f"{{ {instances} }}",
@@ -127,7 +127,7 @@ class Positions:
             },
             "results": {name: {
                 "writes": f"{{ {instance} -> {own} }}", "operator": "=",
-                "value": expression_text(value),
+                "value": write_expression(value),
             }},
         }, self._owner, operation.name)
         return own
@@ -165,7 +165,7 @@ class Positions:
             name = self._draft.new_volume(f"count_{loop}", type_, [size])
             self._draft.add(name, {"kind": "index"}, self._owner, "linalg.index")
             self._counting[key] = name
-        return self._counting[key], tuple_of(self._counting[key], [loop])
+        return self._counting[key], write_tuple(self._counting[key], [loop])
 
 
 def _sum(row: tuple[list[int], int], terms: Sequence[Expr], span: Span) -> Expr:

@@ -6,7 +6,7 @@ from stages.lair.layer import NEUTRAL
 from stages.lair.tree import Binary, Call, Expr, Number, Reference, mentions
 
 
-def reduction_of(expr: Expr, label: str) -> tuple[str, Expr] | None:
+def find_reduction(expr: Expr, label: str) -> tuple[str, Expr] | None:
     """Return operator and value of `label operator value`, if the expression is that; else None."""
     match expr:
         case Binary(op="+" | "*" as op, left=left, right=right):
@@ -21,14 +21,14 @@ def reduction_of(expr: Expr, label: str) -> tuple[str, Expr] | None:
     return None
 
 
-def reductions_of(
+def find_reductions(
     left: Expr, right: Expr, label: str
 ) -> tuple[str, Expr, Expr] | None:
     """Return operator and values of two expressions that reduce in one way, else None.
 
     One of them may be the element alone, which the neutral value leaves as it is.
     """
-    found = [reduction_of(each, label) for each in (left, right)]
+    found = [find_reduction(each, label) for each in (left, right)]
     operators = {each[0] for each in found if each is not None}
     if len(operators) != 1:
         return None
@@ -44,7 +44,7 @@ def reductions_of(
     return operator, values[0], values[1]
 
 
-def reducing(label: str, operator: str, value: Expr) -> Expr:
+def write_reduction(label: str, operator: str, value: Expr) -> Expr:
     """Return `label operator value`."""
     own = Reference(name=label, indices=(), span=value.span)
     if operator in ("max", "min"):

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.dialects.tensor import CollapseShapeOp, ExpandShapeOp
 from xdsl.ir import Operation
 
-from stages.kernel.mlir.draft import Draft, dimensions, tuple_of
-from stages.kernel.mlir.indices import mixed
+from stages.kernel.mlir.draft import Draft, name_dimensions, write_tuple
+from stages.kernel.mlir.indices import read_mixed
 from stages.kernel.mlir.moves import copy
 
 
@@ -23,13 +23,13 @@ def collapse(draft: Draft, operation: Operation) -> None:
     wide, flat = draft.sizes(operation.src), draft.sizes(operation.result)
     groups = _groups(operation.reassociation)
     _claim(draft, operation, name, flat, wide, groups)
-    at = dimensions("i", len(flat))
+    at = name_dimensions("i", len(flat))
     element = ["0"] * len(wide)
     for i, group in zip(at, groups, strict=True):
         for k, index in zip(group, _digits(i, [wide[k] for k in group]), strict=True):
             element[k] = index
-    source = tuple_of(draft.volume(operation.src), element)
-    copy(draft, name, operation, [f"{tuple_of(name, at)} -> {source}"], flat)
+    source = write_tuple(draft.volume(operation.src), element)
+    copy(draft, name, operation, [f"{write_tuple(name, at)} -> {source}"], flat)
 
 
 def expand(draft: Draft, operation: Operation) -> None:
@@ -38,14 +38,15 @@ def expand(draft: Draft, operation: Operation) -> None:
     name = draft.introduce(operation.result, operation, operation.name)
     flat, wide = draft.sizes(operation.src), draft.sizes(operation.result)
     given = operation.static_output_shape.get_values()
-    for own, size in zip(wide, mixed(draft, given, operation.dynamic_output_shape), strict=True):
+    sizes = read_mixed(draft, given, operation.dynamic_output_shape)
+    for own, size in zip(wide, sizes, strict=True):
         draft.claim(operation, name, f"{own} = {size}")
     groups = _groups(operation.reassociation)
     _claim(draft, operation, name, flat, wide, groups)
-    at = dimensions("i", len(wide))
+    at = name_dimensions("i", len(wide))
     element = [_number([at[k] for k in group], [wide[k] for k in group]) for group in groups]
-    source = tuple_of(draft.volume(operation.src), element)
-    copy(draft, name, operation, [f"{tuple_of(name, at)} -> {source}"], wide)
+    source = write_tuple(draft.volume(operation.src), element)
+    copy(draft, name, operation, [f"{write_tuple(name, at)} -> {source}"], wide)
 
 
 def _groups(given: ArrayAttr[ArrayAttr[IntegerAttr]]) -> list[list[int]]:

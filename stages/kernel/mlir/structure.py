@@ -14,15 +14,15 @@ from xdsl.dialects.tensor import EmptyOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
-from stages.kernel.mlir.affine_text import linear, text_of
+from stages.kernel.mlir.affine_text import linear, write_affine
 from stages.kernel.mlir.body import Body, check_defined
 from stages.kernel.mlir.comparisons import TRUTH
-from stages.kernel.mlir.draft import Draft, Entry, dimensions, tuple_of
+from stages.kernel.mlir.draft import Draft, Entry, name_dimensions, write_tuple
 from stages.kernel.mlir.iterators import check_loops
-from stages.kernel.mlir.payload import MapOp, ReduceOp, element_type
+from stages.kernel.mlir.payload import MapOp, ReduceOp, read_element_type
 from stages.kernel.mlir.positions import Loops
-from stages.kernel.mlir.reductions import reduction_of
-from stages.lair.expressions import expression_text
+from stages.kernel.mlir.reductions import find_reduction
+from stages.lair.expressions import write_expression
 from stages.lair.tree import Expr, mentions
 
 
@@ -93,7 +93,7 @@ def map_(draft: Draft, operation: Operation) -> None:
     rank, block = len(draft.sizes(operation.outputs[0])), operation.body.block
     count = len(operation.inputs) + len(operation.outputs)
     for output in operation.outputs[len(block.args) - len(operation.inputs):]:
-        block.insert_arg(element_type(output), len(block.args))
+        block.insert_arg(read_element_type(output), len(block.args))
     add(draft, Structure(
         operation=operation, inputs=operation.inputs, outputs=operation.outputs,
         maps=[AffineMap.identity(rank)] * count, block=block, loops=rank,
@@ -103,7 +103,7 @@ def map_(draft: Draft, operation: Operation) -> None:
 def elementwise(draft: Draft, operation: Operation) -> None:
     """Add arithmetic on tensors of one shape, or on scalars; truths are no volumes."""
     (result,) = operation.results
-    is_truth = element_type(result) == TRUTH
+    is_truth = read_element_type(result) == TRUTH
     if is_truth:
         name = draft.introduce_truth(result, operation)
     else:
@@ -114,14 +114,14 @@ def elementwise(draft: Draft, operation: Operation) -> None:
             draft.claim(operation, name, f"{own} = {other}")
     if is_truth:
         return
-    loops = Loops(names=dimensions("d", len(sizes)), sizes=sizes)
+    loops = Loops(names=name_dimensions("d", len(sizes)), sizes=sizes)
     body = Body(draft, operation, loops, loops.names)
     found = body.apply(operation)
     instance, instances = loops.instances(name)
-    writes = f"{instance} -> {tuple_of(name, loops.names)}"
+    writes = f"{instance} -> {write_tuple(name, loops.names)}"
     _finish(draft, operation, Entry(
         loops=instances, reads=_from(instance, body, [found]),
-        results={name: {"writes": writes, "operator": "=", "value": expression_text(found)}},
+        results={name: {"writes": writes, "operator": "=", "value": write_expression(found)}},
     ))
 
 
@@ -143,7 +143,7 @@ def add(draft: Draft, structure: Structure) -> None:
     for result, output in zip(operation.results, structure.outputs, strict=True):
         for own, other in zip(draft.sizes(result), draft.sizes(output), strict=True):
             draft.claim(operation, names[0], f"{own} = {other}")
-    dims = dimensions("d", structure.loops)
+    dims = name_dimensions("d", structure.loops)
     loops = Loops(names=dims, sizes=_extents(draft, structure, names[0]))
     body = Body(draft, operation, loops)
     labels = _labels(structure, body, dims)
@@ -172,7 +172,7 @@ def _labels(structure: Structure, body: Body, dims: Sequence[str]) -> list[str]:
     found = []
     triples = zip(structure.block.args, structure.operands, structure.maps, strict=True)
     for k, (argument, value, by) in enumerate(triples):
-        label = body.operand(argument, value, [text_of(each, dims) for each in by.results])
+        label = body.operand(argument, value, [write_affine(each, dims) for each in by.results])
         if k >= len(structure.inputs) and len(_loops_of(by)) < structure.loops:
             body.growing.add(label)
         found.append(label)
@@ -201,7 +201,7 @@ def _check_read(
 
 
 def _element(volume: str, by: AffineMap, loops: Sequence[str]) -> str:
-    return tuple_of(volume, [text_of(each, loops) for each in by.results])
+    return write_tuple(volume, [write_affine(each, loops) for each in by.results])
 
 
 def _extents(draft: Draft, structure: Structure, name: str) -> list[str]:
@@ -258,13 +258,13 @@ def _result(
     for k in zeros:
         draft.claim(operation, draft.volume(operation.results[0]), f"{sizes[k]} = 1")
     if len(kept) == structure.loops:
-        return {"operator": "=", "value": expression_text(value)}
-    found = reduction_of(value, label)
+        return {"operator": "=", "value": write_expression(value)}
+    found = find_reduction(value, label)
     if found is None:
         hint = "yield the result's own element and another value, with + * max or min"
         raise draft.error(operation, "some loops are reduced, and the body reduces nothing", hint)
     init = structure.operands[position]
-    entry = {"operator": f"{found[0]}=", "value": expression_text(found[1])}
+    entry = {"operator": f"{found[0]}=", "value": write_expression(found[1])}
     if isinstance(init.owner, EmptyOp):
         return entry
     return entry | {"init": draft.volume(init)}

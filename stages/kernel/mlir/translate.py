@@ -21,7 +21,7 @@ from stages.kernel.mlir.arithmetic import ELEMENTWISE, HINT
 from stages.kernel.mlir.constants import constant
 from stages.kernel.mlir.definition import check_definitions
 from stages.kernel.mlir.draft import Draft
-from stages.kernel.mlir.indices import index_text
+from stages.kernel.mlir.indices import write_index
 from stages.kernel.mlir.text import Text
 
 HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
@@ -87,7 +87,7 @@ def _add_checked(draft: Draft, operation: Operation) -> None:
 def _add(draft: Draft, operation: Operation) -> None:
     if all(isinstance(result.type, IndexType) for result in operation.results):
         for result in operation.results:
-            index_text(draft, result)
+            write_index(draft, result)
         return
     if isinstance(operation, LinalgStructuredOperation | TransposeOp):
         handler: Any = structure.structured

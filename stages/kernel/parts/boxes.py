@@ -11,14 +11,14 @@ import islpy as isl
 
 from stages.kernel.parts.reached import Variant
 from stages.poly.dependence import depends_on
-from stages.poly.rectangles import rectangles, slabs
+from stages.poly.rectangles import list_slabs, split_into_rectangles
 from stages.volumes.operation import Result
 
 IN, SET = isl.dim_type.in_, isl.dim_type.set
 SIGNS = {"+=": "{} + {}", "*=": "{} * {}", "max=": "max({}, {})", "min=": "min({}, {})"}
 
 
-def boxes_of(
+def find_boxes(
     result: Result, domain: isl.Set, found: Sequence[Variant], inits: Sequence[isl.Map],
     facts: Sequence[isl.Set],
 ) -> list[isl.Set]:
@@ -27,7 +27,7 @@ def boxes_of(
     That is where { [n, r] : instances with the reduction indices r get operands in the nth way } is
     the same. Raises NotRectangularError where there are too many.
     """
-    sums = reduced(result)
+    sums = find_reduced(result)
     ways = isl.Set("{ [-1] }").flat_product(isl.Set(f"{{ [{', '.join(['0'] * len(sums))}] }}"))
     every = _plain(domain).flat_product(ways)
     for n, variant in enumerate(found):
@@ -36,7 +36,7 @@ def boxes_of(
     for n, mark in enumerate(marks):
         every = every.union(_plain(mark).flat_product(_mark(-2 - n, len(sums))))
     name = domain.get_tuple_name() or ""
-    boxes = [box.set_tuple_name(name) for box, _ in slabs(every, domain.dim(SET))]
+    boxes = [box.set_tuple_name(name) for box, _ in list_slabs(every, domain.dim(SET))]
     return [part for box in boxes for part in _rectangular(result, found, box)]
 
 
@@ -49,7 +49,8 @@ def _rectangular(result: Result, found: Sequence[Variant], box: isl.Set) -> Iter
     pieces: list[isl.Set] = []
     if result.operator not in SIGNS:
         writers = result.writes.intersect_range(box).domain()
-        pieces = [r for way in found for r in rectangles(writers.intersect(way.instances))]
+        met = (writers.intersect(way.instances) for way in found)
+        pieces = [r for each in met for r in split_into_rectangles(each)]
     if len(pieces) <= 1:
         yield box
         return
@@ -57,7 +58,7 @@ def _rectangular(result: Result, found: Sequence[Variant], box: isl.Set) -> Iter
     for n, piece in enumerate(pieces):
         own = _plain(result.writes.intersect_domain(piece).range())
         every = every.union(own.flat_product(_mark(n, 0)))
-    for part, _ in slabs(every, box.dim(SET)):
+    for part, _ in list_slabs(every, box.dim(SET)):
         yield from _rectangular(result, found, part.set_tuple_name(box.get_tuple_name() or ""))
 
 
@@ -70,7 +71,7 @@ def _mark(number: int, width: int) -> isl.Set:
     return isl.Set(f"{{ [{', '.join([str(number), *['0'] * width])}] }}")
 
 
-def reduced(result: Result) -> list[int]:
+def find_reduced(result: Result) -> list[int]:
     """Return the dimensions of instances that say nothing of the element that they write."""
     used = set[int]().union(*depends_on(result.writes))
     return [k for k in range(result.writes.dim(IN)) if k not in used]
@@ -78,7 +79,7 @@ def reduced(result: Result) -> list[int]:
 
 def _numbered(result: Result, instances: isl.Set, number: int) -> isl.Set:
     """Return { [element, number, r] } for instances of reduction indices r."""
-    sums = reduced(result)
+    sums = find_reduced(result)
     width = result.writes.dim(IN)
     names = [f"d{k}" for k in range(width)]
     keys = ", ".join([str(number), *(names[k] for k in sums)])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.kernel.parts.boxes import reduced
+from stages.kernel.parts.boxes import find_reduced
 from stages.poly.extents import bounding_box
 from stages.poly.naming import letters
 from stages.volumes.operation import Operation
@@ -32,7 +32,7 @@ class Region:
     sums: isl.Map | None
 
 
-def regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
+def list_regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
     """Yield the regions of a part: whole tiles, and along each dimension what is left at its end.
 
     `sizes` has those of tiles per dimension of the part.
@@ -44,7 +44,7 @@ def regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
         yield Region(counts=tuple(count for _, _, count in chosen), tiles=tiles, sums=None)
 
 
-def partials(
+def list_partials(
     elements: isl.Map, counts: Sequence[int], operation: Operation, sizes: Sequence[int]
 ) -> Iterator[Region]:
     """Yield the regions of the partial results of a sum, in the order in which these are added.
@@ -54,7 +54,7 @@ def partials(
     the partial results is [q, r].
     """
     assert operation.loops is not None
-    sums = reduced(operation.results[0])
+    sums = find_reduced(operation.results[0])
     ends = bounding_box(operation.loops)
     bounds = [ends[k] for k in sums]
     pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]

@@ -10,10 +10,10 @@ from typing import Any
 
 import islpy as isl
 
-from stages.kernel.parts.cutting import Region, partials
-from stages.kernel.parts.matching import Slice, covered, match_slice
-from stages.kernel.parts.summing import added, given, is_cut, summing, without
-from stages.kernel.parts.tile_layers import free, lair_text, layer_text
+from stages.kernel.parts.cutting import Region, list_partials
+from stages.kernel.parts.matching import Slice, cover, match_slice
+from stages.kernel.parts.summing import add_partials, given, is_cut, sum_parts, without
+from stages.kernel.parts.tile_layers import free, write_lair, write_layer
 from stages.kernel.parts.tiling import Tile, tile
 from stages.volumes.operation import Operation, Program
 
@@ -51,7 +51,7 @@ class Entries:
             self._put(name, region, part, {"constant": writer.constant, "output": output})
             return
         sums = {
-            each: by for each, by in summing(self._program, part, len(sizes)).items()
+            each: by for each, by in sum_parts(self._program, part, len(sizes)).items()
             if is_cut(by, sizes)
         }
         whole = without(region, part, self._program, sums)
@@ -78,8 +78,8 @@ class Entries:
     ) -> Iterator[Described]:
         """Add the regions of partial results, and yield each of those that make up one tile."""
         counts = whole.region.counts
-        elements = covered(whole.inputs[tensor], whole.region.tiles.domain())
-        for region in partials(elements, counts, by, sizes):
+        elements = cover(whole.inputs[tensor], whole.region.tiles.domain())
+        for region in list_partials(elements, counts, by, sizes):
             own = self._next(f"{name}_p")
             self._layer(own, tile(region, by.name, self._program.operations), by.name, {}, {})
             for index in itertools.product(*map(range, region.counts[len(counts) :])):
@@ -108,7 +108,7 @@ class Entries:
         volume = self._of.get(tensor, tensor)
         stem, way = (free(f"{volume}_{each}", r"\d+", known) for each in ("partial", "sum"))
         names = [f"{stem}{n}" for n in range(count)]
-        return added(whole, tensor, names, way, by.results[0].operator), names
+        return add_partials(whole, tensor, names, way, by.results[0].operator), names
 
     def _layer(
         self, name: str, found: Tile, part: str, output: Described, takes: Mapping[str, Described]
@@ -117,13 +117,13 @@ class Entries:
         names = _names(found, self._of)
         inputs = {tensor: each for tensor, each in found.inputs.items() if tensor not in takes}
         domain = found.region.tiles.domain()
-        self.slices |= {f"{name}_{t}": covered(each, domain) for t, each in inputs.items()}
+        self.slices |= {f"{name}_{t}": cover(each, domain) for t, each in inputs.items()}
         self._put(name, found.region, part, {
             "tensor": names[part], **output,
             "inputs": {tensor: _slice(each) for tensor, each in inputs.items()},
             **({"takes": dict(takes)} if takes else {}),
-            "lair": lair_text(found, self._program.name, names, self._program.types),
-            "layer": layer_text(found, names, self._machine),
+            "lair": write_lair(found, self._program.name, names, self._program.types),
+            "layer": write_layer(found, names, self._machine),
         })
 
     def _put(self, name: str, region: Region, part: str, more: Described) -> None:

@@ -14,15 +14,15 @@ import numpy as np
 
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import Expr
-from stages.machine.types import integers_of, is_integer
+from stages.machine.types import find_integers, is_integer
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PARAM
 from stages.poly.dependence import depends_on
-from stages.poly.extents import shape_of
-from stages.poly.function import function_of
+from stages.poly.extents import find_shape
+from stages.poly.function import find_function
 from stages.reference.accumulate import value
 from stages.reference.strided import REDUCTIONS, Array, blocks, neutral
-from stages.volumes.domains import domains_by_name
+from stages.volumes.domains import make_domains
 from stages.volumes.operation import Operation, Program, Result
 
 IN = isl.dim_type.in_
@@ -41,7 +41,7 @@ def evaluate(
     `sizes` has the values of symbolic constants. What has no values yet, tensor.empty, is zero.
     """
     known = dict(sizes or {})
-    shapes = {name: extents(d, known) for name, d in domains_by_name(volumes).items()}
+    shapes = {name: extents(d, known) for name, d in make_domains(volumes).items()}
     found: dict[str, Array] = {}
     with np.errstate(all="ignore"):
         for operation in program.operations:
@@ -99,7 +99,7 @@ def _reduced(
     box = extents(operation.loops, sizes)
     inner = _unused(result.writes)
     expression = parse_expression(result.value)
-    whole = integers_of(types[name] for name in (*operation.volumes, *operation.operands))
+    whole = find_integers(types[name] for name in (*operation.volumes, *operation.operands))
     for block in blocks(box, inner, BLOCK):
         grid = _grid(block)
         read = {
@@ -162,7 +162,7 @@ def elements(
     tuple_ = f"{by.get_tuple_name(IN) or ''}[{', '.join(names)}]"
     bound = by.reverse().bind_range(isl.MultiId(f"[{', '.join(names)}] -> {{ {tuple_} }}"))
     values = {**dict(zip(names, grid, strict=True)), **sizes}
-    function = function_of(bound)
+    function = find_function(bound)
     where = [_at(function.get_at(k), values) for k in range(function.dim(OUT))]
     context = bound.params().drop_unused_params()
     return where, evaluate_set(context, _used(context, values))
@@ -189,7 +189,7 @@ def extents(box: isl.Set, sizes: Values) -> tuple[int, ...]:
     """Return the sizes of a box from zero."""
     for name in box.get_var_names_not_none(PARAM):
         box = box.fix_val(PARAM, box.find_dim_by_name(PARAM, name), isl.Val(sizes[name]))
-    return shape_of(box)
+    return find_shape(box)
 
 
 def _unused(writes: isl.Map) -> tuple[int, ...]:

@@ -92,7 +92,7 @@ def _extreme(expr: Expr) -> Expr:
     return kept[0] if len(kept) == 1 else expr
 
 
-def numbers(expr: Expr) -> Iterator[float]:
+def list_numbers(expr: Expr) -> Iterator[float]:
     """Yield the numbers in an expression."""
     return (each.value for each in walk(expr) if isinstance(each, Number))
 
@@ -102,7 +102,7 @@ def is_number(expr: Expr, value: float) -> bool:
     return isinstance(expr, Number) and expr.value == value
 
 
-def repeated(operator: str, value: float, times: int) -> float:
+def repeat(operator: str, value: float, times: int) -> float:
     """Return what a reduction of a value, so many times, gives."""
     return {"+=": value * times, "*=": value**times}.get(operator, value)
 
@@ -116,7 +116,7 @@ def in_type(value: float, type_: str) -> float:
     return int((int(value) + half) % (2 * half) - half)
 
 
-def combined(operator: str, values: list[float]) -> float:
+def combine(operator: str, values: list[float]) -> float:
     """Return what a reduction of numbers gives."""
     found = NEUTRAL.get(operator, 0)
     for value in values:

@@ -18,7 +18,7 @@ from stages.volumes.operation import Program
 NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 
 
-def kernel_values(
+def make_kernel_values(
     program: Program, volumes: Mapping[str, isl.Set], kernel: Kernel, given: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Return every input, every constant tensor, and what counts, in their types and shapes.

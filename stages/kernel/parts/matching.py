@@ -65,12 +65,12 @@ def match_slice(found: isl.Map, is_hull: bool = False) -> Slice:
         volume=plain.get_tuple_name(OUT) or "", offset=offset, size=tuple(size),
         stride=tuple(stride),
     )
-    if not is_hull and not covered(result, plain.domain()).is_equal(plain):
+    if not is_hull and not cover(result, plain.domain()).is_equal(plain):
         raise NoSliceError(plain)
     return result
 
 
-def covered(slice_: Slice, tiles: isl.Set) -> isl.Map:
+def cover(slice_: Slice, tiles: isl.Set) -> isl.Map:
     """Return { [q] -> v[e] } for the elements of a slice."""
     return slice_.at().domain_factor_domain().intersect_domain(tiles).coalesce()
 

@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.kernel.parts.boxes import SIGNS, boxes_of
-from stages.kernel.parts.folding import combined, fold, in_type, numbers, repeated
-from stages.kernel.parts.reached import Variant, constants_of, ends, variants
+from stages.kernel.parts.boxes import SIGNS, find_boxes
+from stages.kernel.parts.folding import combine, fold, in_type, list_numbers, repeat
+from stages.kernel.parts.reached import Variant, find_constants, find_ends, find_variants
 from stages.kernel.parts.splitting import split_loops
-from stages.lair.expressions import expression_text
+from stages.lair.expressions import write_expression
 from stages.lair.grammar import parse_expression
 from stages.lair.layer import NEUTRAL
 from stages.lair.tree import Number
-from stages.machine.types import integers_of, is_integer
+from stages.machine.types import find_integers, is_integer
 from stages.poly.cardinality import cardinality
-from stages.poly.rectangles import NotRectangularError, rectangles
+from stages.poly.rectangles import NotRectangularError, split_into_rectangles
 from stages.volumes.operation import Operation, Program, Result
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
@@ -73,15 +73,15 @@ def partition(
     `facts` are sets of elements of the output: no part lies in one of them and outside of it too.
     Raises UserError where elements are computed in too many ways for a few hyperrectangles.
     """
-    done = Partition(constants=constants_of(program))
+    done = Partition(constants=find_constants(program))
     output = program.outputs[0]
-    for operation in needed(program):
+    for operation in find_needed(program):
         if operation.kind in ("input", "index") or isinstance(operation.constant, list):
             done.operations.append(operation)
             done.types[operation.name] = program.types[operation.name]
         elif operation.kind == "compute" or output in operation.volumes:
             computed = split_loops(
-                as_computation(operation, volumes), lambda read: ends(read, program, {})
+                as_computation(operation, volumes), lambda read: find_ends(read, program, {})
             )
             for result in computed.results:
                 cut = facts if result.volume == output else ()
@@ -89,7 +89,7 @@ def partition(
     return done
 
 
-def needed(program: Program) -> list[Operation]:
+def find_needed(program: Program) -> list[Operation]:
     """Return the operations that the outputs of a program need, in order."""
     wanted, found = set(program.outputs), []
     for operation in reversed(program.operations):
@@ -132,19 +132,19 @@ def _add_parts(
     operation: Operation, result: Result, program: Program, domain: isl.Set,
     facts: Sequence[isl.Set], done: Partition,
 ) -> None:
-    found = variants(operation, program, done.parts, done.constants)
+    found = find_variants(operation, program, done.parts, done.constants)
     if result.init is not None:
         start = isl.Map.identity(domain.space.map_from_set()).intersect_domain(domain)
-        inits = list(ends(start.set_tuple_name(OUT, result.init), program, done.parts))
+        inits = list(find_ends(start.set_tuple_name(OUT, result.init), program, done.parts))
     else:
         inits = []
-    boxes = boxes_of(result, domain, found, inits, facts)
+    boxes = find_boxes(result, domain, found, inits, facts)
     stem = _stem(result.volume, {*program.types, *done.types, *done.terms.values()})
     named = {f"{stem}_{n}": box for n, box in enumerate(boxes)}
     done.parts[result.volume] = {n: box.set_tuple_name(n) for n, box in named.items()}
     for name, box in named.items():
         done.types[name] = program.types[result.volume]
-        whole = integers_of([done.types[name]])
+        whole = find_integers([done.types[name]])
         terms = [t for v in found for t in _terms(operation, result, v, box, whole)]
         terms += [t for each in inits for t in _start(each, box, done.constants)]
         _compute(operation, result, name, box, _kept(result, terms), done)
@@ -175,14 +175,14 @@ def _terms(
     """
     instances = result.writes.intersect_range(box).domain().intersect(variant.instances)
     expr = fold(parse_expression(result.value), variant.known, whole)
-    for each in rectangles(instances):
+    for each in split_into_rectangles(instances):
         number = None
         if isinstance(expr, Number):
             times = cardinality(each) // cardinality(box)
-            number = repeated(result.operator, expr.value, times)
+            number = repeat(result.operator, expr.value, times)
         else:
-            _check_finite(operation, result, numbers(expr))
-        value = expression_text(expr)
+            _check_finite(operation, result, list_numbers(expr))
+        value = write_expression(expr)
         yield Term(
             instances=each, writes=result.writes, operator=result.operator,
             reads=variant.reads, value=value, number=number,
@@ -216,7 +216,7 @@ def _compute(
     """Add the operations that compute a part: one, or one per term and their sum."""
     known = [term.number for term in terms if term.number is not None]
     open_ = [term for term in terms if term.number is None]
-    total, type_ = combined(result.operator, known), done.types[name]
+    total, type_ = combine(result.operator, known), done.types[name]
     if not open_:
         done.constants[name] = in_type(total, type_)
         done.operations.append(Operation(

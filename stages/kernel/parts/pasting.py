@@ -27,7 +27,7 @@ class Placed:
     index: tuple[int, ...]
 
 
-def placed_tiles(regions: Mapping[str, Described]) -> Iterator[Placed]:
+def list_placed_tiles(regions: Mapping[str, Described]) -> Iterator[Placed]:
     """Yield the tiles of every region of tiles.yaml, those that others take before them.
 
     Raises UserError for a name that no region or tensor may have: these become files.
@@ -59,7 +59,7 @@ def taken_by(regions: Mapping[str, Described], tile: Placed) -> dict[str, tuple[
     }
 
 
-def plan_of(
+def plan_pasting(
     kernel: str, regions: Mapping[str, Described]
 ) -> dict[str, tuple[list[str], dict[str, tuple[str, str]]]]:
     """Return, by tile, the files that are written for it, and the tiles whose results it takes."""
@@ -68,7 +68,7 @@ def plan_of(
             [f"{kernel}.lair", "layer.yaml", *(f"inputs/{t}.npy" for t in tile.region["inputs"])],
             taken_by(regions, tile),
         )
-        for tile in placed_tiles(regions) if "constant" not in tile.region
+        for tile in list_placed_tiles(regions) if "constant" not in tile.region
     }
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.kernel.parts.folding import in_type
-from stages.poly.function import function_in
+from stages.poly.function import find_function_in
 from stages.volumes.operation import Operation, Program
 
 OUT = isl.dim_type.out
@@ -31,7 +31,7 @@ class Variant:
     known: Mapping[str, float]
 
 
-def variants(
+def find_variants(
     operation: Operation, program: Program, parts: Mapping[str, Mapping[str, isl.Set]],
     constants: Mapping[str, float],
 ) -> list[Variant]:
@@ -42,7 +42,7 @@ def variants(
     """
     assert operation.loops is not None
     every = [
-        [(label, end) for end in ends(read.intersect_domain(operation.loops), program, parts)]
+        [(label, end) for end in find_ends(read.intersect_domain(operation.loops), program, parts)]
         for label, read in operation.reads.items()
     ]
     found = []
@@ -68,7 +68,7 @@ def _variant(
     return Variant(instances=instances, reads=reads, known=known)
 
 
-def constants_of(program: Program) -> dict[str, float]:
+def find_constants(program: Program) -> dict[str, float]:
     """Return the volumes that have one value everywhere; what has no values yet is zero."""
     return {
         each.name: in_type(0 if each.kind == "empty" else each.constant, program.types[each.name])
@@ -77,7 +77,7 @@ def constants_of(program: Program) -> dict[str, float]:
     }
 
 
-def ends(
+def find_ends(
     read: isl.Map, program: Program, parts: Mapping[str, Mapping[str, isl.Set]]
 ) -> Iterator[isl.Map]:
     """Yield disjoint maps to volumes that are no copies, or to their parts."""
@@ -95,7 +95,7 @@ def ends(
     for copy in itertools.chain.from_iterable(map(affine_pieces, writer.copies)):
         through = read.apply_range(copy).coalesce()
         if not through.is_empty():
-            yield from ends(through, program, parts)
+            yield from find_ends(through, program, parts)
 
 
 def affine_pieces(copy: isl.Map) -> list[isl.Map]:
@@ -105,5 +105,5 @@ def affine_pieces(copy: isl.Map) -> list[isl.Map]:
     def add(where: isl.Set, by: isl.MultiAff) -> None:
         found.append(by.as_map().intersect_domain(where))
 
-    function_in(copy).coalesce().foreach_piece(add)
+    find_function_in(copy).coalesce().foreach_piece(add)
     return found

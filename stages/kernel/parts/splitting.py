@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.poly.function import function_in
+from stages.poly.function import find_function_in
 from stages.volumes.operation import Operation
 
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
@@ -93,7 +93,7 @@ def _divs(
     assert operation.loops is not None
     for read in operation.reads.values():
         for end in ends(read.intersect_domain(operation.loops)):
-            function = function_in(end)
+            function = find_function_in(end)
             for k in range(function.dim(OUT)):
                 for _, aff in function.get_at(k).get_pieces():
                     yield from (aff.get_div(n) for n in range(aff.dim(DIV)))

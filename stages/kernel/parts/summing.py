@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from stages.kernel.parts.boxes import SIGNS, reduced
+from stages.kernel.parts.boxes import SIGNS, find_reduced
 from stages.kernel.parts.cutting import Region
 from stages.kernel.parts.matching import Slice, match_slice
 from stages.kernel.parts.tiling import Rows, Statement, Tile, tile
@@ -16,7 +16,7 @@ from stages.poly.extents import bounding_box
 from stages.volumes.operation import Operation, Program
 
 
-def summing(program: Program, part: str, rank: int) -> dict[str, Operation]:
+def sum_parts(program: Program, part: str, rank: int) -> dict[str, Operation]:
     """Return the operations that sum over `rank` dimensions and give a part, by their results.
 
     That is the part's own operation, or those whose results that one reads.
@@ -25,7 +25,7 @@ def summing(program: Program, part: str, rank: int) -> dict[str, Operation]:
     return found if rank else {}
 
 
-def summed_ranks(program: Program) -> list[int]:
+def find_summed_ranks(program: Program) -> list[int]:
     """Return over how many dimensions operations sum of which partial results can be."""
     parts = program.outputs
     return sorted({_rank(by) for part in parts for by in _sums(program, part).values()})
@@ -39,14 +39,14 @@ def _sums(program: Program, part: str) -> dict[str, Operation]:
 
 
 def _rank(operation: Operation) -> int:
-    return len(reduced(operation.results[0])) if operation.kind == "compute" else 0
+    return len(find_reduced(operation.results[0])) if operation.kind == "compute" else 0
 
 
 def is_cut(operation: Operation, sizes: Sequence[int]) -> bool:
     """Return whether a sum has several partial results, by the sizes of tiles that are given."""
     assert operation.loops is not None
     ends = bounding_box(operation.loops)
-    lengths = [ends[k][1] - ends[k][0] + 1 for k in reduced(operation.results[0])]
+    lengths = [ends[k][1] - ends[k][0] + 1 for k in find_reduced(operation.results[0])]
     return any(length > size for length, size in zip(lengths, sizes, strict=True))
 
 
@@ -62,7 +62,7 @@ def given(region: Region, tensor: str, slice_: Slice) -> Tile:
     return Tile(region=region, output=slice_, inputs={tensor: slice_}, computed={}, statements=())
 
 
-def added(
+def add_partials(
     tile: Tile, tensor: str, names: Sequence[str], stem: str, operator: str
 ) -> Tile:
     """Return a tile that computes one of its inputs from partial results.

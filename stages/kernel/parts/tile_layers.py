@@ -21,7 +21,7 @@ MOST_PES = 16
 NAME = re.compile(r"\b[A-Za-z_]\w*\b(?!\s*\()")
 
 
-def lair_text(tile: Tile, kernel: str, names: Mapping[str, str], types: Mapping[str, str]) -> str:
+def write_lair(tile: Tile, kernel: str, names: Mapping[str, str], types: Mapping[str, str]) -> str:
     """Return the LAIR of a tile: a node per operation, and the graph of these if they are several.
 
     `names` says what computed tensors are called, `types` has the types of all volumes.
@@ -126,7 +126,7 @@ def _graph(
     return f"graph {kernel}():\n{top}{{\n{''.join(calls)}}}\n"
 
 
-def layer_text(tile: Tile, names: Mapping[str, str], machine: Any) -> str:
+def write_layer(tile: Tile, names: Mapping[str, str], machine: Any) -> str:
     """Return the layer.yaml of a tile.
 
     Where an element is computed from others of the tile than those at its own place, the compiler

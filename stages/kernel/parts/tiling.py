@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.kernel.parts.cutting import Region
-from stages.kernel.parts.matching import NoSliceError, Slice, affine, covered, match_slice
-from stages.poly.function import function_in
+from stages.kernel.parts.matching import NoSliceError, Slice, affine, cover, match_slice
+from stages.poly.function import find_function_in
 from stages.volumes.operation import Operation
 
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
@@ -109,7 +109,7 @@ def _computed(
     assert operation.loops is not None
     writes = operation.results[0].writes
     elements = match_slice(version.wanted, is_hull=True)
-    instances = covered(elements, region.tiles.domain()).apply_range(writes.reverse())
+    instances = cover(elements, region.tiles.domain()).apply_range(writes.reverse())
     instances = instances.intersect_range(operation.loops)
     if is_last and region.sums is not None:
         instances = instances.intersect(region.sums)
@@ -210,7 +210,7 @@ def _rows(computed: _Computed, access: isl.Map, elements: Slice) -> Rows:
     """
     inside = computed.slice.at().curry().intersect_domain(computed.instances.domain()).uncurry()
     found = inside.apply_range(access)
-    by = function_in(found.flatten_domain())
+    by = find_function_in(found.flatten_domain())
     return tuple(
         _row(by.get_at(k), elements.offset.get_at(k), stride, found)
         for k, stride in enumerate(elements.stride)

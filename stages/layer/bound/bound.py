@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from stages.fabric.driver import FabricRun
 from stages.fabric.elements import Bools, Ints
-from stages.fabric.external import Points, external_points, points_of
+from stages.fabric.external import Points, find_external_points, find_points
 from stages.fabric.grid import Grid, coordinates, members, read_grid
 from stages.fabric.layout_yaml import Layout
-from stages.fabric.times import Times, times_of
+from stages.fabric.times import Times, find_times
 from stages.lair.layer import Layer, Statement
 from stages.layer.bound.earliest import (
     MOST_POINTS,
@@ -81,7 +81,7 @@ def lower_bound(needs: Needs, run: Run) -> Bound:
     """
     grid = read_grid(run.layout.grid)
     times = {
-        name: times_of(arrival, run.values[arrival.tensor], run.invocations, grid)
+        name: find_times(arrival, run.values[arrival.tensor], run.invocations, grid)
         for name, arrival in needs.arrivals.items()
     }
     outlets = [_outlet(each, run, grid) for each in needs.departures]
@@ -122,8 +122,8 @@ class _Outlet:
 
 def _outlet(departure: Departure, run: Run, grid: Grid) -> _Outlet:
     shape = run.layer.tensors[departure.stream.tensor].shape
-    points = points_of(departure.stream, shape, grid)
-    x, y = external_points(departure.stream, points, grid)
+    points = find_points(departure.stream, shape, grid)
+    x, y = find_external_points(departure.stream, points, grid)
     return _Outlet(departure=departure, points=points, ports=Places(x=x, y=y))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import islpy as isl
 import numpy as np
 
-from stages.fabric.elements import Bools, Ints, element_numbers, open_mesh
+from stages.fabric.elements import Bools, Ints, number_elements, open_mesh
 from stages.fabric.external import Points
 from stages.fabric.times import Times
 from stages.layer.bound.needs import Departure, Needs
@@ -97,7 +97,7 @@ def left(
         time = times[name]
         mesh = open_mesh([ports.x, *points.axes, time.x])
         across, down = ports.y.reshape(mesh[0].shape), time.y.reshape(mesh[-1].shape)
-        number, needed = element_numbers(
+        number, needed = number_elements(
             _from_zero(latest, [int(axis[0]) for axis in time.axes]),
             [mesh[0], across, *mesh[1:-1], mesh[-1], down],
             [len(axis) for axis in time.axes],

@@ -9,8 +9,8 @@ from math import prod
 from stages.lair.layer import Statement
 from stages.lair.tree import Access, Binary, Call, Expr, Unary, walk
 from stages.machine.profile import Profile
-from stages.machine.types import integers_of, is_integer
-from stages.poly.integers import hermite, pivot_rows
+from stages.machine.types import find_integers, is_integer
+from stages.poly.integers import find_pivot_rows, hermite
 
 VECTOR_CALLS = ("max", "min", "relu", "abs")
 """Functions that vector instructions compute; others are scalar operations."""
@@ -27,7 +27,7 @@ def least_cycles(statement: Statement, types: Sequence[str], profile: Profile) -
     operations, calls = _counted(statement)
     if statement.op != "=":
         operations += 1 - _is_product(statement.expr, statement.op)
-    computed = integers_of(types) if is_integer(types[0]) else "float32"
+    computed = find_integers(types) if is_integer(types[0]) else "float32"
     lanes = max(profile.lanes[types[0]], profile.lanes[computed])
     each = min(Fraction(1, lanes), Fraction(profile.scalar))
     return max(each, operations * each + calls * profile.scalar)
@@ -54,7 +54,7 @@ def most_alike(statement: Statement, part: Expr) -> int:
     iterators = sorted(zip(statement.sizes, statement.iterators, strict=True), reverse=True)
     rows = [row for access in walk(part) if isinstance(access, Access) for row in access.rows]
     columns = [[dict(row.coefficients).get(name, 0) for row in rows] for _, name in iterators]
-    apart = pivot_rows(hermite(columns, len(rows))[0]) if rows else []
+    apart = find_pivot_rows(hermite(columns, len(rows))[0]) if rows else []
     return prod(size for k, (size, _) in enumerate(iterators) if k not in apart)
 
 

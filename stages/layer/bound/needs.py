@@ -17,7 +17,7 @@ from stages.layer.texts.graph import Graph
 from stages.layer.texts.routes_text import Routing
 from stages.poly.least import greatest
 from stages.poly.order import taken_by
-from stages.poly.quota import TooManyOperations, limited
+from stages.poly.quota import TooManyOperations, limit_operations
 from stages.skewing.elements import Lair
 
 LANES = {
@@ -155,7 +155,7 @@ def _departure(
 
 def _latest(needed: isl.Map) -> isl.Map | None:
     """Return { [[PE' -> index'] -> PE] -> index }, the last index; None where isl needs long."""
-    with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
         return greatest(needed.uncurry())
     return None
 

@@ -19,10 +19,10 @@ from stages.layer.pe.block import total
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.collector import Collector, lane_colour
 from stages.layer.pe.forward import Forwarder
-from stages.layer.pe.listening import forward_along, forwarding_pes
+from stages.layer.pe.listening import find_forwarding_pes, forward_along
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
-from stages.layer.pe.spreading import Border, away, write_sparse, write_spread
+from stages.layer.pe.spreading import Border, find_away, write_sparse, write_spread
 from stages.layer.pe.statement_nodes import Activate, Assign, Call
 from stages.layer.pe.streams import complete_task, give_room
 from stages.layer.pe.turn_taking import TurnTaking
@@ -35,7 +35,7 @@ if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
 
 
-def adapter_programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
+def make_adapter_programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
     """Return the program of each side that has adapters."""
     found = []
     for side, described in SIDES.items():
@@ -77,7 +77,7 @@ def _adapters(
     pes = isl.Set("[PE_X, PE_Y] -> { : false }")
     for part in parts:
         pes = pes.union(model.pes(*part))
-    return pes.union(forwarding_pes(model, (f"{name}_source" for name in spread))).coalesce()
+    return pes.union(find_forwarding_pes(model, (f"{name}_source" for name in spread))).coalesce()
 
 
 def _keep_sources(program: Program, spread: dict[str, Arrival]) -> None:
@@ -99,7 +99,7 @@ def _border(
     parts: dict[str, list[Part]]
     parts = {name: [(n, "chain") for n in names] for name, names in collected.items()}
     for name in spread:
-        parts.setdefault(away(program.model, name) or name, []).append((name, "adapters"))
+        parts.setdefault(find_away(program.model, name) or name, []).append((name, "adapters"))
     turn_taking = TurnTaking(program, parts)
     return Border(program=program, spread=spread, collected=collected, turn_taking=turn_taking)
 
@@ -116,7 +116,7 @@ def _write(border: Border) -> None:
         if arrival.sparse:
             write_sparse(border, restart, name, arrival)
         else:
-            first = away(program.model, name)
+            first = find_away(program.model, name)
             write_spread(border, begin.get(first, restart), name, arrival, first)
     for name, collections in border.collected.items():
         collector = _collector(border, name, collections)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stages.layer.pe.block import Block
-from stages.layer.pe.instruction import vector_call
+from stages.layer.pe.instruction import add_vector_call
 from stages.layer.pe.program import Program
-from stages.layer.pe.work import task_loops
+from stages.layer.pe.work import add_task_loops
 from stages.layer.texts.kinds import Fills, Runs, Task
 
 
@@ -22,9 +22,9 @@ def run_task(program: Program, block: Block, name: str, elements: Mapping[str, s
     program.keep_parts(name)
     if program.vectors and program.model.simd[name].by != "loops":
         program.configure(name, formula(program.model.tasks[name]))
-        vector_call(block, name, program.model, program.naming, elements)
+        add_vector_call(block, name, program.model, program.naming, elements)
     else:
-        task_loops(block, name, program.model, program.naming, elements)
+        add_task_loops(block, name, program.model, program.naming, elements)
 
 
 def formula(task: Task) -> str:

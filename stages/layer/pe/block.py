@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from stages.layer.pe.statement_nodes import Charge, Declare, Else, For, Head, If, Scope, Statement
-from stages.layer.pe.value_nodes import names_in
+from stages.layer.pe.value_nodes import find_names
 from stages.poly.ast import Branch, Instance, Loop, Nest
-from stages.poly.expression import Name, Node, Number, Operation, Value, operations
+from stages.poly.expression import Name, Node, Number, Operation, Value, count_operations
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Block:
         for name, value in values.items():
             if name in used and value != Name(name):
                 self.add(Declare(name, "int", value))
-                self.charge(scalar=0 if free else operations(value))
+                self.charge(scalar=0 if free else count_operations(value))
 
     def absorb(self, other: Block) -> None:
         """Append the statements of another block, and what it is charged for."""
@@ -70,12 +70,12 @@ class Block:
         head, last = If(condition), self.statements[-1] if self.statements else None
         if isinstance(last, Block) and last.head == head and loops is None is last.loops:
             return last.nest()
-        self.charge(scalar=operations(condition))
+        self.charge(scalar=count_operations(condition))
         return self.nest(head, loops=loops)
 
     def names(self) -> set[str]:
         """Return the names of the variables that are used in it."""
-        return names_in(self.parts())
+        return find_names(self.parts())
 
     def parts(self) -> Iterator[Node]:
         """Yield its head and its statements, and those of the blocks in it."""
@@ -127,7 +127,7 @@ def _scope(block: Block, child: Nest) -> Block:
 def _looped(block: Block, nest: Loop) -> Block:
     """Append a loop; what its bounds cost is charged once, before it."""
     assert nest.condition is not None
-    block.charge(scalar=operations(nest.start) + operations(nest.condition) - 1)
+    block.charge(scalar=count_operations(nest.start) + count_operations(nest.condition) - 1)
     head = For(Name(nest.iterator), nest.start, nest.condition, nest.step)
     return block.nest(head, loop=1, loops=nest)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from stages.layer.pe.block import Block
 from stages.layer.pe.listing import Function
 from stages.layer.pe.statement_nodes import Declare
-from stages.layer.pe.value_nodes import Coordinate, names_in
+from stages.layer.pe.value_nodes import Coordinate, find_names
 from stages.poly.expression import Value
 
 
@@ -31,7 +31,7 @@ class Body:
         statements = self.block.finished()
         declared: tuple[Declare, ...] = ()
         for declaration in reversed((STANDARD | self.locals).values()):
-            if declaration.name in names_in((*declared, *statements)):
+            if declaration.name in find_names((*declared, *statements)):
                 declared = (declaration, *declared)
         return Function(self.name, self.comment, self.kind, declared, statements)
 

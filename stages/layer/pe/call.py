@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from stages.layer.pe.block import Block, write_nest
-from stages.layer.pe.computing import literal, loaded
+from stages.layer.pe.computing import load, make_literal
 from stages.layer.pe.identifiers import Naming
-from stages.layer.pe.operands import Given, InField, Step, base_address, strides_of
+from stages.layer.pe.operands import Given, InField, Step, find_base_address, find_strides
 from stages.layer.pe.statement_nodes import CountInstance, Point, Store
 from stages.layer.pe.value_nodes import Computed, Element, Field, Multiple, Offset
 from stages.layer.texts.decisions import Arriving, Local, Number as Numeral
 from stages.machine.types import is_integer
-from stages.poly.ast import Instance, element_loops
+from stages.poly.ast import Instance, make_element_loops
 from stages.poly.expression import Name, Value
 
 POINTERS = ("to", "from", "from1", "from2")
@@ -55,14 +55,14 @@ def call_loops(
         inner.absorb(run)
 
     box = _box([size for size, _ in dimensions])
-    write_nest(around, element_loops(box, context, names), instance)
+    write_nest(around, make_element_loops(box, context, names), instance)
 
 
 def _stored(step: Step, to: Value, sources: Sequence[Value]) -> Store:
     """Return the statement that computes an element of a step in float32, or in integers."""
     type_, *types = (operand.type for operand in step.operands)
     computed = type_ if is_integer(type_) else "float32"
-    values = tuple(loaded(s, t, computed) for s, t in zip(sources, types, strict=True))
+    values = tuple(load(s, t, computed) for s, t in zip(sources, types, strict=True))
     return Store(to, Computed(step.operation, values, computed), type_)
 
 
@@ -72,7 +72,7 @@ Dimension = tuple[isl.PwAff, tuple[int, ...]]
 
 def _merged(step: Step, sizes: Sequence[isl.PwAff]) -> list[Dimension]:
     """Return the dimensions of a step, one for those that are like one in all operands."""
-    strides = [strides_of(o) or (0,) * len(sizes) for o in step.operands]
+    strides = [find_strides(o) or (0,) * len(sizes) for o in step.operands]
     found: list[Dimension] = []
     for size, *steps in zip(sizes, *strides, strict=True):
         whole = size.max_val()
@@ -106,7 +106,7 @@ def _arrays(block: Block, step: Step, context: isl.Set, naming: Naming) -> list[
         if known < at:
             found.append(found[known])
         elif isinstance(operand, Local):
-            base, name = base_address(operand, block, context), POINTERS[at]
+            base, name = find_base_address(operand, block, context), POINTERS[at]
             pointer = naming.of(f"pointer {name}", name)
             block.add(Point(pointer, operand.type, base))
             found.append(Name(pointer))
@@ -120,7 +120,7 @@ def _element(
 ) -> Value:
     """Return an element of an array, or a value."""
     if isinstance(operand, Numeral):
-        return literal(operand.number, operand.type)
+        return make_literal(operand.number, operand.type)
     if isinstance(operand, Arriving):
         return Name(elements[operand.element])
     assert array is not None, "what lies in memory has a place"

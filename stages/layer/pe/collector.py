@@ -20,9 +20,9 @@ from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.sequences import send_sequences
 from stages.layer.pe.statement_nodes import Activate, Call, Else
-from stages.layer.pe.streams import alternating, receive, send_sum, unpack
+from stages.layer.pe.streams import alternate_colours, receive, send_sum, unpack
 from stages.layer.pe.value_nodes import Task
-from stages.layer.routes.leaving import leaving_name
+from stages.layer.routes.leaving import name_leaving
 
 
 def lane_colour(model: Model, departure: str) -> str:
@@ -48,7 +48,7 @@ class Collector:
         self.departure, self.collections, self.then = departure, collections, then
         self.gathering = self.model.pes(departure, "adapters")
         self.gathered = self.naming.of(f"gathered_{departure}")
-        local = f"{leaving_name(self.model.graph.departures[departure])}_collected_local"
+        local = f"{name_leaving(self.model.graph.departures[departure])}_collected_local"
         program.keep(local, self.model.type_of(local), self.model.shapes[local])
 
     @property
@@ -95,7 +95,7 @@ class Collector:
         )
         chain, last = self.model.pes(name, "chain"), self.model.pes(name, "last")
         first = self.model.pes(name, "first")
-        body.hold(alternating(self.program, described, chain, last))
+        body.hold(alternate_colours(self.program, described, chain, last))
         if described.sequences is not None:
             send_sequences(self.program, body.block, name, described, self.then)
         else:

@@ -23,8 +23,8 @@ from stages.layer.pe.at_once import formula, run_task
 from stages.layer.pe.block import Block, total
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.departures import Departures
-from stages.layer.pe.in_chunks import begin_chunks, chunks_of, write_chunks
-from stages.layer.pe.listening import forwarding_pes
+from stages.layer.pe.in_chunks import begin_chunks, configure_chunks, write_chunks
+from stages.layer.pe.listening import find_forwarding_pes
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Call
@@ -32,10 +32,10 @@ from stages.layer.pe.streams import complete_task
 from stages.layer.pe.taking import (
     Computing,
     count_down,
+    find_readers,
     is_carried,
     listen,
     listen_again,
-    readers,
     run_if_ready,
     waiting,
     write_arrival,
@@ -55,7 +55,7 @@ def computing_pes(model: Model) -> isl.Set:
     pes = bind_set(placed, PE_NAMES)
     for name in model.graph.departures:
         pes = pes.union(model.pes(name, "chain"))
-    return pes.union(forwarding_pes(model, model.graph.arrivals)).coalesce()
+    return pes.union(find_forwarding_pes(model, model.graph.arrivals)).coalesce()
 
 
 def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
@@ -69,7 +69,7 @@ def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
         if local not in model.of_adapters:
             program.keep(local, model.type_of(local), shape)
     departures = Departures(program)
-    _write(Computing(program=program, departures=departures, chunks=chunks_of(program)))
+    _write(Computing(program=program, departures=departures, chunks=configure_chunks(program)))
     return program
 
 
@@ -182,5 +182,5 @@ def _streams_of(program: Program, statement: str, but: Sequence[str] = ()) -> li
     return [
         _takes(program, name)
         for name, arrival in program.model.graph.arrivals.items()
-        if statement in readers(program.model, arrival) and name not in but
+        if statement in find_readers(program.model, arrival) and name not in but
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from stages.lair import tree
 from stages.layer.pe.value_nodes import Computed, Literal, Loaded
-from stages.machine.types import BYTES, integers_of, is_integer
+from stages.machine.types import BYTES, find_integers, is_integer
 from stages.poly.expression import Value
 
 
@@ -23,10 +23,10 @@ class Operands:
     def type(self) -> str:
         """The type in which the statement is computed: float32, or the widest of integers."""
         whole = all(map(is_integer, self.types.values()))
-        return integers_of(self.types.values()) if whole else "float32"
+        return find_integers(self.types.values()) if whole else "float32"
 
 
-def literal(value: float | str, type_: str) -> Literal:
+def make_literal(value: float | str, type_: str) -> Literal:
     """Return a number, inf and -inf included, as an element of a type: the nearest integer."""
     number = float(value)
     if not is_integer(type_):
@@ -35,42 +35,42 @@ def literal(value: float | str, type_: str) -> Literal:
     return Literal(int(min(max(number, least), -least - math.isinf(number))), type_)
 
 
-def loaded(element: Value, type_: str, computed: str) -> Value:
+def load(element: Value, type_: str, computed: str) -> Value:
     """Return an element as a value of the type in which a statement is computed."""
     return element if is_integer(computed) else Loaded(element, type_)
 
 
-def value_of(expr: tree.Expr, operands: Operands) -> Value:
+def make_value(expr: tree.Expr, operands: Operands) -> Value:
     """Return the value of an expression."""
     match expr:
         case tree.Number():
-            return literal(expr.value, operands.type)
+            return make_literal(expr.value, operands.type)
         case tree.Access():
             tensor = expr.tensor
-            return loaded(operands.values[tensor], operands.types[tensor], operands.type)
+            return load(operands.values[tensor], operands.types[tensor], operands.type)
         case tree.Unary():
-            return Computed("negative", (value_of(expr.operand, operands),), operands.type)
+            return Computed("negative", (make_value(expr.operand, operands),), operands.type)
         case tree.Call():
-            arguments = tuple(value_of(a, operands) for a in expr.arguments)
+            arguments = tuple(make_value(a, operands) for a in expr.arguments)
             return Computed(expr.function, arguments, operands.type)
         case tree.Binary():
-            sides = value_of(expr.left, operands), value_of(expr.right, operands)
+            sides = make_value(expr.left, operands), make_value(expr.right, operands)
             return Computed(expr.op, sides, operands.type)
     raise AssertionError(f"{expr} is no expression of a specialised statement")
 
 
-def combined(op: str, left: Value, right: tree.Expr, operands: Operands) -> Value:
+def combine(op: str, left: Value, right: tree.Expr, operands: Operands) -> Value:
     """Return `left op right`, left an element; op is one of + * max min."""
-    return Computed(op, (left, value_of(right, operands)), operands.type)
+    return Computed(op, (left, make_value(right, operands)), operands.type)
 
 
-def operations_of(expr: tree.Expr) -> int:
+def count_operations(expr: tree.Expr) -> int:
     """Return how many scalar operations an expression takes."""
     match expr:
         case tree.Unary():
-            return 1 + operations_of(expr.operand)
+            return 1 + count_operations(expr.operand)
         case tree.Call():
-            return 1 + sum(map(operations_of, expr.arguments))
+            return 1 + sum(map(count_operations, expr.arguments))
         case tree.Binary():
-            return 1 + operations_of(expr.left) + operations_of(expr.right)
+            return 1 + count_operations(expr.left) + count_operations(expr.right)
     return 0

@@ -12,19 +12,19 @@ from dataclasses import replace
 import islpy as isl
 
 from stages.layer.pe.model import Model
-from stages.layer.routes.forwarded import position_names
+from stages.layer.routes.forwarded import name_positions
 from stages.layer.texts import kinds
 from stages.layer.texts.routes_text import Routing, named
 from stages.layer.texts.tasks_text import Instances
-from stages.poly.bind import PE_NAMES, bind_domain, index_constants
+from stages.poly.bind import PE_NAMES, bind_domain, find_index_constants
 
 
-def if_copied(model: Model) -> Model:
+def copy_instead(model: Model) -> Model:
     """Return the model of a layer whose streams are forwarded, with routes that copy instead."""
     routes, arrivals = dict(model.routes.objects), model.graph.arrivals
     for stream in {end for a in arrivals.values() for end in (a.colour, a.source)}:
         routes[stream] = routes.pop(named(stream, "copied"))
-        for position in position_names(stream)[1:]:
+        for position in name_positions(stream)[1:]:
             routes.pop(position, None)
         interval = routes.pop(named(stream, "copied_filter"), None)
         if interval is not None:
@@ -57,7 +57,7 @@ def _filtered(model: Model, routes: Routing) -> Instances:
 
 def _between(known: isl.Set, interval: isl.Map) -> isl.Set:
     """Return [PE_X, PE_Y, index...] -> { : least <= index <= greatest at PE }."""
-    inner = index_constants(known)[-1]
+    inner = find_index_constants(known)[-1]
     here = bind_domain(interval, PE_NAMES)
     passes = isl.Set(f"[{inner}] -> {{ [least, greatest] : least <= {inner} <= greatest }}")
     return known.intersect(here.intersect(passes).params())

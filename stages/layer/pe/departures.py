@@ -21,7 +21,7 @@ from stages.layer.pe.program import Program
 from stages.layer.pe.sent_early import EarlySends
 from stages.layer.pe.sequences import send_sequences
 from stages.layer.pe.statement_nodes import Call
-from stages.layer.pe.streams import alternating, flush, receive, send_sum
+from stages.layer.pe.streams import alternate_colours, flush, receive, send_sum
 from stages.layer.pe.turn_taking import TurnTaking
 from stages.layer.texts import kinds
 from stages.layer.texts.routes_text import Part
@@ -100,7 +100,7 @@ class Departures:
             self.program.add(body)
             return
         last = self.model.pes(name, "last") if described.out is not None else None
-        body.hold(alternating(self.program, described, self.program.pes, last))
+        body.hold(alternate_colours(self.program, described, self.program.pes, last))
         if described.sequences is not None:
             send_sequences(self.program, body.block, name, described, then)
         else:

@@ -16,11 +16,11 @@ import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.gathering import configure_forward, in_turn_of
+from stages.layer.pe.gathering import configure_forward, find_in_turn
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Call, Pass
-from stages.layer.pe.streams import alternating
+from stages.layer.pe.streams import alternate_colours
 from stages.layer.pe.transfer import IN, OUT
 from stages.layer.pe.value_nodes import Address, Choice, Field, Nothing, Task
 from stages.poly.expression import Name, Value
@@ -33,7 +33,7 @@ class Forwarder:
         """Take the collection, the colour of a lane's elements, and the task that comes after."""
         self.program, self.name, self.lane, self.then = program, name, lane, then
         self.described = program.model.graph.collections[name]
-        in_turn = in_turn_of(self.described)
+        in_turn = find_in_turn(self.described)
         self.counts = {"before": in_turn.before, "own": in_turn.own, "after": in_turn.after}
         self.chain = program.model.pes(name, "chain")
         self.function = program.naming.of(f"send_{name}")
@@ -44,7 +44,7 @@ class Forwarder:
             name=self.function, comment=f"Forward {self.described.tensor} along the border."
         )
         last = self.program.model.pes(self.name, "last")
-        body.hold(alternating(self.program, self.described, self.chain, last))
+        body.hold(alternate_colours(self.program, self.described, self.chain, last))
         lane = self.program.listen(self.lane)
         for part, pes, final in self._parts():
             vector = self.program.naming.of(f"{part}_{self.name}")

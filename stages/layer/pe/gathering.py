@@ -34,13 +34,13 @@ from stages.layer.pe.statement_nodes import (
     Pass,
     Send,
 )
-from stages.layer.pe.streams import alternating, flush
+from stages.layer.pe.streams import alternate_colours, flush
 from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
 from stages.layer.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
-from stages.layer.routes.leaving import instructions_of
+from stages.layer.routes.leaving import count_instructions
 from stages.layer.texts.graph import Departure, InTurn, Outgoing
-from stages.poly.bind import index_names
-from stages.poly.expression import Number, Operation, Value, all_of, compared, operations
+from stages.poly.bind import name_indices
+from stages.poly.expression import Number, Operation, Value, compare, count_operations, require_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class Gather:
     @property
     def in_turn(self) -> InTurn:
         """How it is sent in turn."""
-        return in_turn_of(self.departure)
+        return find_in_turn(self.departure)
 
     @property
     def is_early(self) -> bool:
@@ -109,8 +109,8 @@ class Gather:
         self.program.hold(left.name)
         self._write_sent()
         body.block.add(Assign(Field(self.row), Number(0)), Assign(left, rows))
-        ahead = compared(COUNT, "<", _most_rows(self.program))
-        tests = all_of([ahead, compared(left, ">", COUNT)])
+        ahead = compare(COUNT, "<", _most_rows(self.program))
+        tests = require_all([ahead, compare(left, ">", COUNT)])
         row = Call(self.program.task(f"row_{self.name}"))
         body.block.nest(For(COUNT, Number(0), tests), loop=1).add(row)
 
@@ -121,7 +121,7 @@ class Gather:
     def _colours(self) -> dict[str, Value]:
         is_sent_back = self.departure.out is not None
         last = self.program.model.pes(self.name, "last") if is_sent_back else None
-        return alternating(self.program, self.departure, self.chain, last)
+        return alternate_colours(self.program, self.departure, self.chain, last)
 
     def _end_rows(self, body: Body) -> None:
         """Append what waits until all rows have left."""
@@ -148,12 +148,12 @@ class Gather:
             [value(text, self.chain) for text in texts]
             for texts in (self.in_turn.first, self.in_turn.rows)
         )
-        for k, name in enumerate(index_names(len(rows) + 1)[:-1]):
+        for k, name in enumerate(name_indices(len(rows) + 1)[:-1]):
             least = None if first[k] == Number(0) else first[k]
             digit = Digit(Field(self.row), tuple(rows[k + 1 :]), rows[k] if k > 0 else None, least)
             for taken in (*digit.below, digit.count, digit.least):
                 if taken is not None:
-                    body.block.charge(scalar=1 + operations(taken))
+                    body.block.charge(scalar=1 + count_operations(taken))
             body.hold({name: digit})
 
     def _write_sent(self) -> None:
@@ -162,9 +162,9 @@ class Gather:
         body = Body(name=self.sent, comment=f"A row of {self.departure.tensor} has left.")
         body.block.charge(scalar=2)
         body.block.add(Decrease(left))
-        more = compared(left, ">=", _most_rows(self.program))
+        more = compare(left, ">=", _most_rows(self.program))
         body.block.nest(If(more)).add(Call(Task(row)))
-        last = compared(left, "==", 0)
+        last = compare(left, "==", 0)
         body.block.nest(If(last)).add(Call(Task(self.end)))
         self.program.add(body)
 
@@ -196,7 +196,7 @@ def gather_of(program: Program, name: str, then: str) -> Gather:
     Memory is declared as instructions are configured: that of the own elements comes first.
     """
     departure = program.model.graph.departures[name]
-    in_turn = in_turn_of(departure)
+    in_turn = find_in_turn(departure)
     chain = program.model.pes(name, "chain").intersect(program.pes)
     own = program.pes_of(program.model.known(f"send_{name}")).intersect(program.pes)
     others = {"before": in_turn.before, "after": in_turn.after}
@@ -228,10 +228,10 @@ def _most_rows(program: Program) -> int:
     streams += len(graph.departures) - len(gathers)
     free = (profile.instruction_queue - 1 - streams) // len(gathers)
     in_turn = [d.in_turn for d in graph.departures.values() if d.in_turn]
-    return max(1, free // max(map(instructions_of, in_turn)))
+    return max(1, free // max(map(count_instructions, in_turn)))
 
 
-def in_turn_of(stream: Outgoing) -> InTurn:
+def find_in_turn(stream: Outgoing) -> InTurn:
     """Return how a gather sends rows in turn."""
     assert stream.in_turn is not None, "a gather sends in turn"
     return stream.in_turn
@@ -244,6 +244,6 @@ def configure_forward(
     program.hold(vector, "vector")
     size = value(count, pes)
     block = program.when(program.main.block, pes)
-    block.charge(scalar=operations(size))
+    block.charge(scalar=count_operations(size))
     operands = (Fabric(type_), Fabric(type_))
     block.add(Configure(Address(Field(vector)), None, "COPY", (size,), operands))

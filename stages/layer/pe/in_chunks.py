@@ -29,8 +29,8 @@ from stages.layer.pe.work import transfer_loops
 from stages.layer.streams.cutting import AHEAD
 from stages.layer.texts import kinds
 from stages.layer.texts.graph import Chunks as InChunks
-from stages.poly.bind import index_names
-from stages.poly.expression import Name, Number, Operation, Value, all_of, compared
+from stages.poly.bind import name_indices
+from stages.poly.expression import Name, Number, Operation, Value, compare, require_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Chunks:
     number: Name
 
 
-def chunks_of(program: Program) -> Chunks:
+def configure_chunks(program: Program) -> Chunks:
     """Return the chunks of a program, the instructions that receive them configured."""
     arrivals, model = program.model.graph.arrivals, program.model
     number = Name(program.naming.of("chunk"))
@@ -156,10 +156,10 @@ def satisfy(chunks: Chunks, block: Block, statement: str) -> None:
     if stepping is None:
         return
     block.charge(scalar=1)
-    tests = [compared(stepping.at, "<", chunks.cuts[name].here) for name in stepping.triggers]
-    ready = block.nest(If(compared(Less(stepping.needs), "==", 0)))
+    tests = [compare(stepping.at, "<", chunks.cuts[name].here) for name in stepping.triggers]
+    ready = block.nest(If(compare(Less(stepping.needs), "==", 0)))
     ready.charge(scalar=len(tests))
-    loop = ready.nest(For(stepping.at, Number(0), all_of(tests)), loop=1)
+    loop = ready.nest(For(stepping.at, Number(0), require_all(tests)), loop=1)
     loop.charge(scalar=len(tests) + 1)
     loop.add(Call(stepping.step))
 
@@ -176,10 +176,10 @@ def begin_chunks(program: Program, block: Block, cut: Cut) -> None:
 def receive_first(chunks: Chunks, block: Block, cut: Cut) -> None:
     """Append the receives of the first chunks."""
     number, first = chunks.number, Number(min(AHEAD, cut.whole))
-    loop = block.nest(For(number, Number(0), compared(number, "<", first)))
+    loop = block.nest(For(number, Number(0), compare(number, "<", first)))
     _receive(chunks, loop, cut, f"receive_{cut.name}", number)
     if cut.whole < AHEAD:
-        rest = block.nest(For(number, Number(cut.whole), compared(number, "<=", cut.whole)))
+        rest = block.nest(For(number, Number(cut.whole), compare(number, "<=", cut.whole)))
         _receive(chunks, rest, cut, f"rest_{cut.name}", number)
 
 
@@ -200,7 +200,7 @@ def _write_chunk(chunks: Chunks, cut: Cut) -> None:
             _run(chunks, block, cut, stepping)
     last = _go_on(chunks, block, cut)
     arrived = program.task(f"arrived_{cut.name}")
-    last.nest(If(compared(number, "==", cut.count - 1))).add(Call(arrived))
+    last.nest(If(compare(number, "==", cut.count - 1))).add(Call(arrived))
     program.add(body)
 
 
@@ -208,11 +208,11 @@ def _go_on(chunks: Chunks, block: Block, cut: Cut) -> Block:
     """Append the receive of the next chunk but one; return the block where there is none."""
     number, following = chunks.number, Later(chunks.number, AHEAD)
     if cut.whole > AHEAD:
-        more = block.nest(If(compared(number, "<", cut.whole - AHEAD)))
+        more = block.nest(If(compare(number, "<", cut.whole - AHEAD)))
         _receive(chunks, more, cut, f"receive_{cut.name}", following)
         block = block.nest(Else())
     if AHEAD <= cut.whole < cut.count:
-        rest = block.nest(If(compared(number, "==", cut.whole - AHEAD)))
+        rest = block.nest(If(compare(number, "==", cut.whole - AHEAD)))
         _receive(chunks, rest, cut, f"rest_{cut.name}", following)
     return block
 
@@ -225,14 +225,14 @@ def _run(chunks: Chunks, block: Block, cut: Cut, stepping: Stepping) -> None:
     model = chunks.program.model
     taken = model.pes(cut.name, "taken")
     tests = [
-        compared(chunks.cuts[other].here, ">", chunks.number)
+        compare(chunks.cuts[other].here, ">", chunks.number)
         for other in stepping.triggers
         if other != cut.name and not taken.is_disjoint(model.pes(other, "taken"))
     ]
     if stepping.waits:
-        tests.append(compared(stepping.needs, "==", 0))
+        tests.append(compare(stepping.needs, "==", 0))
     block.charge(scalar=len(tests))
-    inner = block.nest(If(all_of(tests))) if tests else block
+    inner = block.nest(If(require_all(tests))) if tests else block
     inner.add(Assign(stepping.at, chunks.number), Call(stepping.step))
 
 
@@ -251,7 +251,7 @@ def _unpack(chunks: Chunks, block: Block, cut: Cut) -> None:
     for task, transfer in cut.transfers.items():
         if transfer.packed:
             sign = "==" if task == f"rest_{cut.name}" else "<"
-            test = If(compared(number, sign, cut.whole)) if cut.whole < cut.count else None
+            test = If(compare(number, sign, cut.whole)) if cut.whole < cut.count else None
             inner, loops = block.nest(test), Block()
             inner.add(COUNTER)
             transfer_loops(loops, task, program.model, program.naming, transfer.taken)
@@ -273,7 +273,7 @@ def _write_step(chunks: Chunks, stepping: Stepping, early_sends: EarlySends) -> 
 def _given(block: Block, cut: Cut, number: Value, inner: Block) -> None:
     """Append a block, with the symbolic constants of a chunk: the digits of its number."""
     constants: dict[str, Value] = {}
-    for k, constant in enumerate(index_names(len(cut.counts))):
+    for k, constant in enumerate(name_indices(len(cut.counts))):
         below, digit = prod(cut.counts[k + 1 :]), number
         if below > 1:
             digit = Operation("/", (Group(number), Number(below)))

@@ -13,17 +13,23 @@ from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.call import call_loops
 from stages.layer.pe.identifiers import Naming
 from stages.layer.pe.model import Work, holds, value
-from stages.layer.pe.operands import Step, operand_address, steps_of, strides_of, vectors_of
+from stages.layer.pe.operands import (
+    Step,
+    find_operand_address,
+    find_steps,
+    find_strides,
+    find_vectors,
+)
 from stages.layer.pe.statement_nodes import Configure, CountCall, Declare, For, RunVector
 from stages.layer.pe.value_nodes import Address, Element, Field, Operand
 from stages.layer.streams.tasks import AT_RUN_TIME
 from stages.layer.texts.decisions import Decision, Table
-from stages.poly.ast import Instance, element_loops, interval
+from stages.poly.ast import Instance, interval, make_element_loops
 from stages.poly.bind import bind_set
-from stages.poly.expression import Name, Number, Operation, Value, compared, operations
+from stages.poly.expression import Name, Number, Operation, Value, compare, count_operations
 
 
-def vector_call(
+def add_vector_call(
     block: Block, name: str, model: Work, naming: Naming, elements: Mapping[str, str]
 ) -> None:
     """Append the vector instruction of a task, under its guard.
@@ -49,7 +55,7 @@ def vector_call(
         inner.declare(dict(zip(names, at.arguments, strict=True)), run)
         inner.absorb(run)
 
-    write_nest(block, element_loops(outer, context, names), instance)
+    write_nest(block, make_element_loops(outer, context, names), instance)
 
 
 def _run(
@@ -63,26 +69,26 @@ def _run(
     """Append a vector instruction for the symbolic constants of the context."""
     decision, run = model.simd[name], Block()
     selected = _selected(run, decision, context)
-    for step in steps_of(name, decision, naming):
+    for step in find_steps(name, decision, naming):
         if step.looped:
             call_loops(run, step, decision.sizes or (), context, elements, naming)
             continue
         operands = tuple(
-            operand_address(o, step.first + k, run, context, elements)
+            find_operand_address(o, step.first + k, run, context, elements)
             for k, o in enumerate(step.operands)
         )
         vector = Address(Element(Field(step.field), selected))
         if decision.by == "configure":
-            run.add(_configure(step, vector, sizes_at_run_time(run, decision)))
+            run.add(_configure(step, vector, find_sizes_at_run_time(run, decision)))
         run.add(RunVector(vector, operands))
     looked_up = _look_up(block, name, decision, naming, run)
     if decision.by in AT_RUN_TIME:
-        ends = ends_of(name, model, context)
+        ends = find_ends(name, model, context)
         block.declare({n: e for n, e in ends.items() if n not in looked_up}, run)
     block.absorb(run)
 
 
-def table_field(task: str, table: str, naming: Naming) -> str:
+def find_table_field(task: str, table: str, naming: Naming) -> str:
     """Return the field of memory for a table of a task."""
     return naming.of(f"{task} table {table}", f"{task}_{table}")
 
@@ -93,20 +99,20 @@ def _look_up(
     """Append a constant for each entry of a table that is used, and return their names."""
     used = decision.tables.keys() & run.names()
     for constant in sorted(used):
-        field = table_field(name, constant, naming)
-        block.add(Declare(constant, "int", table_entry(field, decision.tables[constant])))
+        field = find_table_field(name, constant, naming)
+        block.add(Declare(constant, "int", find_table_entry(field, decision.tables[constant])))
         block.charge(address=1)
     return set(used)
 
 
-def table_entry(field: str, table: Table) -> Value:
+def find_table_entry(field: str, table: Table) -> Value:
     """Return the entry for an index of a table in memory."""
     index, low = Name(table.by), table.least
     entry = Operation("-" if low > 0 else "+", (index, Number(abs(low)))) if low else index
     return Element(Field(field), (entry,))
 
 
-def ends_of(name: str, model: Work, context: isl.Set) -> dict[str, Value]:
+def find_ends(name: str, model: Work, context: isl.Set) -> dict[str, Value]:
     """Return the least and the greatest value of each dimension, first0, last0, ..."""
     elements = model.compressed.of(name)
     found: dict[str, Value] = {}
@@ -133,12 +139,12 @@ def _selected(block: Block, decision: Decision, context: isl.Set) -> tuple[Value
         block.charge(scalar=1)
         if start != Number(1):
             between = Operation("-", (Operation("+", (between, Number(1))), start))
-            block.charge(scalar=operations(start) + 2)
+            block.charge(scalar=count_operations(start) + 2)
         subscripts.append(between)
     return tuple(subscripts)
 
 
-def sizes_at_run_time(block: Block, decision: Decision) -> list[Value]:
+def find_sizes_at_run_time(block: Block, decision: Decision) -> list[Value]:
     """Return sizes: fixed, looked up, or last - first + 1."""
     return [
         Number(size) if isinstance(size, int) else _size_at_run_time(block, decision, k)
@@ -168,9 +174,9 @@ def configuration(name: str, model: Work, naming: Naming, context: isl.Set) -> B
         start, size = value(least, context), Name(f"s{k}")
         sizes[k] = size if start == Number(0) else Operation("+", (start, size))
         subscripts = (*subscripts, size)
-        block = block.nest(For(size, Number(0), compared(size, "<", count)))
+        block = block.nest(For(size, Number(0), compare(size, "<", count)))
     block = block.when(_needed(decision, context))
-    for step in vectors_of(name, decision, naming):
+    for step in find_vectors(name, decision, naming):
         block.add(_configure(step, Address(Element(Field(step.field), subscripts)), sizes))
     return outermost
 
@@ -187,7 +193,7 @@ def _needed(decision: Decision, context: isl.Set) -> Value | None:
 
 def _configure(step: Step, vector: Value, sizes: Sequence[Value]) -> Configure:
     """Return the statement that configures a vector instruction."""
-    operands = tuple(Operand(o.type, strides_of(o)) for o in step.operands)
+    operands = tuple(Operand(o.type, find_strides(o)) for o in step.operands)
     own = tuple(sizes[k] for k in step.over)
     return Configure(vector, step.counter, step.operation, own, operands)
 

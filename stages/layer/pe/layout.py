@@ -16,14 +16,14 @@ from stages.fabric.layout_yaml import Colour, Entry, Exit, Layout, LocalTensor, 
 from stages.layer.pe.listing import Local
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
-from stages.layer.routes.forwarded import position_names
+from stages.layer.routes.forwarded import name_positions
 from stages.layer.texts.graph import Arrival, Collection, Departure, Outgoing
-from stages.poly.order import at_places, on_side, relocated
-from stages.poly.pieces import from_domain, maps_of, named_set
+from stages.poly.order import at_places, on_side, relocate
+from stages.poly.pieces import find_set, from_domain, list_maps
 from stages.poly.side import turn
 
 
-def layout_of(model: Model, programs: Sequence[Program]) -> Layout:
+def make_layout(model: Model, programs: Sequence[Program]) -> Layout:
     """Return the layout."""
     arrivals = model.graph.arrivals.items()
     return Layout(
@@ -60,7 +60,7 @@ def _positions(model: Model, stream: str) -> list[isl.UnionMap]:
     """Return the routes of a stream in each of its positions."""
     return [
         model.routes.colour(name)
-        for name in position_names(stream)
+        for name in name_positions(stream)
         if name in model.routes.objects
     ]
 
@@ -117,12 +117,12 @@ def _stored(model: Model, program: Program, tensor: str) -> isl.Map:
     """Return { [PE -> T_local[l]] -> T[e] }: inputs as allocated, outputs where computed."""
     to_local = next(
         m
-        for m in maps_of(model.allocation)
+        for m in list_maps(model.allocation)
         if m.domain().unwrap().get_tuple_name(isl.dim_type.out) == tensor
     )
-    elements = typing.cast(isl.Set, named_set(model.lair.tensors, tensor))
+    elements = typing.cast(isl.Set, find_set(model.lair.tensors, tensor))
     name = to_local.get_tuple_name(isl.dim_type.out)
-    local = typing.cast(isl.Set, named_set(model.local, name))
+    local = typing.cast(isl.Set, find_set(model.local, name))
     pes = _as_pes(program.pes)
     which = isl.Map.from_domain_and_range(pes, elements)
     written = from_domain(model.lair.writes.reverse(), tensor)
@@ -182,7 +182,7 @@ def _departure(model: Model, departure: Departure) -> Exit:
     relation = isl.Map.from_union_map(from_domain(model.adapted.departures, departure.tensor))
     side = departure.side
     outwards = turn(side, model.core).apply_range(turn(side, model.grid).reverse())
-    order = relocated(on_side(relation, side, model.core), outwards)
+    order = relocate(on_side(relation, side, model.core), outwards)
     return _leaving(model, departure, departure.colours, order)
 
 

@@ -14,14 +14,14 @@ from stages.layer.pe.model import Model, holds
 from stages.layer.pe.statement_nodes import Declare, Forward, PassBy
 from stages.layer.pe.value_nodes import Choice, Group, Nothing
 from stages.layer.texts.graph import Forwarding
-from stages.poly.expressed import expression_of
-from stages.poly.expression import Name, Value, compared
+from stages.poly.expressed import express
+from stages.poly.expression import Name, Value, compare
 
 if typing.TYPE_CHECKING:
     from stages.layer.pe.program import Program
 
 
-def forwarding_pes(model: Model, streams: typing.Iterable[str]) -> isl.Set:
+def find_forwarding_pes(model: Model, streams: typing.Iterable[str]) -> isl.Set:
     """Return [PE_X, PE_Y] -> { : PE forwards one of the streams }."""
     pes = isl.Set("[PE_X, PE_Y] -> { : false }")
     for stream in streams:
@@ -76,10 +76,10 @@ def _by_parity(
 ) -> Value:
     """Return the first of two colours for places that are even, else the second."""
     name = program.colour if sent else program.listen
-    return by_parity(described.parity, pes, described.colours, name)
+    return find_by_parity(described.parity, pes, described.colours, name)
 
 
-def by_parity(
+def find_by_parity(
     parity: str, pes: isl.Set, colours: typing.Sequence[str], name: typing.Callable[[str], Name]
 ) -> Value:
     """Return the colour of each PE by its parity, [PE_X, PE_Y] -> { [0 or 1] } as text.
@@ -90,4 +90,4 @@ def by_parity(
     if place.max_val().eq(place.min_val()):
         return name(colours[0 if place.max_val().is_zero() else 1])
     even, odd = map(name, colours)
-    return Choice(compared(expression_of(place, pes), "==", 0), even, odd)
+    return Choice(compare(express(place, pes), "==", 0), even, odd)

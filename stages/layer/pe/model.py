@@ -11,7 +11,7 @@ from functools import cached_property
 import islpy as isl
 
 from stages.lair.layer import Layer
-from stages.layer.routes.leaving import leaving_name
+from stages.layer.routes.leaving import name_leaving
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.decisions import Decision
 from stages.layer.texts.graph import Forwarding, Graph
@@ -19,12 +19,12 @@ from stages.layer.texts.kinds import Running, Task
 from stages.layer.texts.routes_text import Routing, Said
 from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.poly.bind import PE_NAMES, bind_set
-from stages.poly.expressed import condition_of, expression_of
+from stages.poly.expressed import express, express_condition
 from stages.poly.expression import Number, Value
-from stages.poly.extents import shape_of
+from stages.poly.extents import find_shape
 from stages.poly.local import Shape, at_this_pe
-from stages.poly.pieces import from_domain, maps_of, sets_of
-from stages.poly.quota import TooManyOperations, limited
+from stages.poly.pieces import from_domain, list_maps, list_sets
+from stages.poly.quota import TooManyOperations, limit_operations
 from stages.poly.side import Rectangle
 from stages.skewing.elements import Lair
 
@@ -70,7 +70,7 @@ class Work:
     @cached_property
     def shapes(self) -> dict[str, Shape]:
         """The shapes of the local tensors."""
-        return {s.get_tuple_name(): shape_of(s) for s in sets_of(self.local)}
+        return {s.get_tuple_name(): find_shape(s) for s in list_sets(self.local)}
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -96,7 +96,7 @@ class Work:
     def of_adapters(self) -> set[str]:
         """The local tensors that only adapters have."""
         spread = [a.tensor for a in self.graph.arrivals.values() if a.spread]
-        collected = [leaving_name(c) for c in self.graph.collections.values()]
+        collected = [name_leaving(c) for c in self.graph.collections.values()]
         return {f"{t}_source_local" for t in spread} | {f"{t}_collected_local" for t in collected}
 
     @cached_property
@@ -122,7 +122,7 @@ class Work:
     def elements(self, task: str) -> dict[str, isl.Map]:
         """Return, by tensor, { instance -> T[e] } of a task's accesses to tensors in memory."""
         access = self.instances.access(task)
-        accesses = [] if access is None else maps_of(access)
+        accesses = [] if access is None else list_maps(access)
         named = {m.get_tuple_name(isl.dim_type.out): m for m in accesses}
         return {tensor: m for tensor, m in named.items() if tensor in self.to_local}
 
@@ -178,7 +178,7 @@ class Model(Work):
 def _convex(time: isl.Map) -> isl.Map:
     """Return { S[i] -> [time] } as one convex piece, if it is one: it takes no branch then."""
     if time.n_basic_map() > 1:
-        with contextlib.suppress(TooManyOperations), limited(MOST_OPERATIONS):
+        with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
             hull = isl.Map.from_basic_map(time.polyhedral_hull())
             return hull if hull.is_equal(time) else time
     return time
@@ -188,9 +188,9 @@ def value(given: int | str, context: isl.Set) -> Value:
     """Return a number, or the value that an isl text has for the symbolic constants."""
     if isinstance(given, int):
         return Number(given)
-    return expression_of(isl.PwAff(given), context)
+    return express(isl.PwAff(given), context)
 
 
 def holds(condition: isl.Set, context: isl.Set) -> Value | None:
     """Return a condition as a value; None if it always holds in the context."""
-    return condition_of(condition, context)
+    return express_condition(condition, context)

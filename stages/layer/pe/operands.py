@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.layer.pe.block import Block
-from stages.layer.pe.computing import literal
+from stages.layer.pe.computing import make_literal
 from stages.layer.pe.identifiers import Naming
 from stages.layer.pe.model import value
 from stages.layer.pe.statement_nodes import Declare
 from stages.layer.pe.value_nodes import Address, Element, Field
 from stages.layer.texts import decisions
 from stages.layer.texts.decisions import Decision
-from stages.poly.expression import Name, Value, operations
+from stages.poly.expression import Name, Value, count_operations
 from stages.poly.function import is_affine
 
 
@@ -52,7 +52,7 @@ class Step:
     looped: bool
 
 
-def steps_of(name: str, decision: Decision, naming: Naming) -> list[Step]:
+def find_steps(name: str, decision: Decision, naming: Naming) -> list[Step]:
     """Return the vector instructions of a task, and its loops; the last one counts."""
     listed = decision.steps or (_only_step(decision),)
     every = tuple(range(len(decision.sizes or ())))
@@ -81,7 +81,7 @@ def _only_step(decision: Decision) -> decisions.Step:
     )
 
 
-def part_field(name: str, number: int, naming: Naming) -> str:
+def find_part_field(name: str, number: int, naming: Naming) -> str:
     """Return the field of memory for a part of a task's statement."""
     return naming.of(f"{name} part {number}", f"{name}_part{number}")
 
@@ -90,21 +90,21 @@ def _spelled(operand: decisions.Operand, name: str, naming: Naming) -> Given:
     """Return an operand, a part as the field that it lies in."""
     if not isinstance(operand, decisions.Given):
         return operand
-    field = part_field(name, operand.part, naming)
+    field = find_part_field(name, operand.part, naming)
     return InField(field=field, type=operand.type, strides=operand.strides)
 
 
-def strides_of(operand: Given) -> tuple[int, ...]:
+def find_strides(operand: Given) -> tuple[int, ...]:
     """Return over how many elements each dimension steps; nothing for what is one value."""
     return operand.strides if isinstance(operand, decisions.Local | InField) else ()
 
 
-def vectors_of(name: str, decision: Decision, naming: Naming) -> list[Step]:
+def find_vectors(name: str, decision: Decision, naming: Naming) -> list[Step]:
     """Return the vector instructions of a task."""
-    return [step for step in steps_of(name, decision, naming) if not step.looped]
+    return [step for step in find_steps(name, decision, naming) if not step.looped]
 
 
-def operand_address(
+def find_operand_address(
     operand: Given,
     position: int,
     block: Block,
@@ -119,20 +119,20 @@ def operand_address(
             return Field(operand.field)
         case decisions.Number():
             name = f"number{position}"
-            block.add(Declare(name, operand.type, literal(operand.number, operand.type)))
+            block.add(Declare(name, operand.type, make_literal(operand.number, operand.type)))
             return Address(Name(name))
         case decisions.Local():
-            return base_address(operand, block, context)
+            return find_base_address(operand, block, context)
 
 
-def base_address(operand: decisions.Local, block: Block, context: isl.Set) -> Value:
+def find_base_address(operand: decisions.Local, block: Block, context: isl.Set) -> Value:
     """Return the address of the first element of an operand in memory.
 
     Affine indices are part of the address, as they are in loops; others take their operations.
     """
     indices = [value(b, context) for b in operand.base]
     listed = zip(operand.base, indices, strict=True)
-    costly = (operations(i) for b, i in listed if not _is_free(b, context))
+    costly = (count_operations(i) for b, i in listed if not _is_free(b, context))
     block.charge(address=1, scalar=sum(costly))
     return Address(Element(Field(operand.local), tuple(indices)))
 

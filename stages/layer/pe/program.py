@@ -11,17 +11,17 @@ import islpy as isl
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.identifiers import Naming, read_names
-from stages.layer.pe.instruction import configuration, table_entry, table_field
+from stages.layer.pe.instruction import configuration, find_table_entry, find_table_field
 from stages.layer.pe.listening import hear
 from stages.layer.pe.listing import Colour, Function, Kept, Listing, Local
 from stages.layer.pe.model import Model, holds, value
-from stages.layer.pe.operands import part_field, vectors_of
+from stages.layer.pe.operands import find_part_field, find_vectors
 from stages.layer.pe.statement_nodes import Assign, Declare, For
-from stages.layer.pe.value_nodes import Group, Task, mentioned
+from stages.layer.pe.value_nodes import Group, Task, find_mentioned
 from stages.layer.texts.decisions import Table
 from stages.machine.types import BYTES
-from stages.poly.bind import index_constants, project_names
-from stages.poly.expression import Name, Number, Value, compared
+from stages.poly.bind import find_index_constants, project_names
+from stages.poly.expression import Name, Number, Value, compare
 
 if TYPE_CHECKING:
     from stages.machine.profile import Profile
@@ -78,7 +78,7 @@ class Program:
         """Keep a task's vector instructions, and configure them in main where they are used."""
         decision = self.model.simd[name]
         several = decision.several
-        for step in vectors_of(name, decision, self.naming):
+        for step in find_vectors(name, decision, self.naming):
             self._hold(Kept(step.field, "vector", several, comment))
         here = self.pes_of(self.model.known(name))
         block = configuration(name, self.model, self.naming, self.pes.intersect(here))
@@ -90,21 +90,21 @@ class Program:
     def _fill(self, block: Block, name: str, table: str, described: Table) -> None:
         """Append the loop that computes the entries of a table."""
         index, low = described.by, described.least
-        last = compared(Name(index), "<=", low + described.entries - 1)
+        last = compare(Name(index), "<=", low + described.entries - 1)
         inner = block.nest(For(Name(index), Number(low), last))
         known = self.model.known(name)
-        others = [n for n in index_constants(known) if n != index]
+        others = [n for n in find_index_constants(known) if n != index]
         entry = value(described.value, project_names(known, others).intersect(self.pes))
-        field = table_field(name, table, self.naming)
-        inner.add(Assign(table_entry(field, described), entry))
+        field = find_table_field(name, table, self.naming)
+        inner.add(Assign(find_table_entry(field, described), entry))
 
     def keep_parts(self, name: str) -> None:
         """Keep what a task's vector instructions give to each other, and look up."""
         for number, part in enumerate(self.model.simd[name].parts or ()):
-            field = part_field(name, number, self.naming)
+            field = find_part_field(name, number, self.naming)
             self.keep(field, part.type, (part.elements,))
         for table, described in self.model.simd[name].tables.items():
-            self.keep(table_field(name, table, self.naming), "int32", (described.entries,))
+            self.keep(find_table_field(name, table, self.naming), "int32", (described.entries,))
 
     def count(self, name: str) -> None:
         """Give a task a counter."""
@@ -117,7 +117,7 @@ class Program:
 
     def pes_of(self, known: isl.Set) -> isl.Set:
         """Return the PEs for which symbolic constants are known, the others projected out."""
-        return project_names(known, index_constants(known))
+        return project_names(known, find_index_constants(known))
 
     def number(self, pes: isl.Set) -> Value:
         """Return 1 on the given PEs and 0 on the others of the role."""
@@ -171,7 +171,7 @@ class Program:
         early: list[str] = []
         names = {f.name for f in self.functions}
         for function in self.functions:
-            used = mentioned(function.statements) & names
+            used = find_mentioned(function.statements) & names
             early += sorted(used - defined - {function.name} - set(early))
             defined.add(function.name)
         return early

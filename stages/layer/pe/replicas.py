@@ -18,9 +18,9 @@ from stages.layer.pe.statement_nodes import Assign, Call, If, Increase, Return, 
 from stages.layer.pe.streams import send_again
 from stages.layer.pe.value_nodes import Field, More, Task
 from stages.layer.texts.graph import Arrival
-from stages.poly.ast import Instance, element_loops
+from stages.poly.ast import Instance, make_element_loops
 from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.expression import Number, compared
+from stages.poly.expression import Number, compare
 from stages.poly.side import turn
 
 if typing.TYPE_CHECKING:
@@ -57,7 +57,7 @@ def end_replica(
     _count(program, name, arrival, replicas)
     colour = program.colour(arrival.colour)
     block.charge(scalar=3)
-    inner = block.nest(If(compared(More(Field(replica)), "<", Field(replicas))))
+    inner = block.nest(If(compare(More(Field(replica)), "<", Field(replicas))))
     inner.add(SendTurn(colour, last=False))
     if again is not None:
         inner.absorb(again)
@@ -80,4 +80,4 @@ def _count(program: Program, name: str, arrival: Arrival, replicas: str) -> None
     main = program.main.block
     adapters = model.pes(name, "adapters").intersect(program.pes)
     names = [program.naming.of(f"depth {name}", "depth")]
-    write_nest(program.when(main, adapters), element_loops(depths, adapters, names), instance)
+    write_nest(program.when(main, adapters), make_element_loops(depths, adapters, names), instance)

@@ -13,18 +13,18 @@ import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.instruction import ends_of, sizes_at_run_time
+from stages.layer.pe.instruction import find_ends, find_sizes_at_run_time
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Call, For, Gap, If, Increase, Return
-from stages.layer.pe.streams import add_sum, alternating, configure_sum, outer_indices
+from stages.layer.pe.streams import add_sum, alternate_colours, configure_sum, declare_outer_indices
 from stages.layer.pe.transfer import COUNT, COUNTER, Transfer
 from stages.layer.pe.value_nodes import Field, Nothing
 from stages.layer.pe.work import transfer_loops
-from stages.layer.streams.stepped import Steps, steps_of
+from stages.layer.streams.stepped import Steps, find_steps
 from stages.layer.texts.graph import Outgoing
 from stages.poly.bind import bind_set
-from stages.poly.expression import Name, Number, Operation, Value, compared
+from stages.poly.expression import Name, Number, Operation, Value, compare
 
 
 class EarlySends:
@@ -60,7 +60,7 @@ class EarlySends:
         Before it, what is complete leaves. Outer indices run as in `odometer`.
         """
         described, block = self.model.graph.arrivals[arrival], body.block
-        body.hold(outer_indices(self.program, arrival, described.outer))
+        body.hold(declare_outer_indices(self.program, arrival, described.outer))
         steps = self._steps(arrival)[0]
         here = self.program.pes.intersect(self.model.pes(arrival, "taken"))
         *goes_on, last = steps.ends
@@ -70,7 +70,7 @@ class EarlySends:
             field, index = Field(self.naming.of(f"{arrival}_{name}")), Name(name)
             self.program.hold(field.name)
             block.charge(scalar=2)
-            inner = block.nest(If(compared(index, "<", high)))
+            inner = block.nest(If(compare(index, "<", high)))
             self._progress_all(inner, arrival, here.intersect(known))
             following = Assign(field, Operation("+", (index, Number(1))))
             inner.add(*ended, following, Return())
@@ -86,7 +86,7 @@ class EarlySends:
         """Return the symbolic constants of PEs, and of the steps after which something leaves."""
         if name not in self.gathered:
             return self.model.instance_set(f"early_send_{name}").params()
-        steps = steps_of(statement, self.model.graph)
+        steps = find_steps(statement, self.model.graph)
         assert steps is not None, "what leaves early does so after a step"
         stops = bind_set(isl.Set(self.sends[name].after), steps.names)
         return stops.intersect(self.model.pes(name, "chain"))
@@ -94,7 +94,7 @@ class EarlySends:
     def _send_rows(self, block: Block, name: str, count: int) -> None:
         """Append that a PE sends the next rows of a gather."""
         if count > 1:
-            more = compared(COUNT, "<", count)
+            more = compare(COUNT, "<", count)
             block = block.nest(For(COUNT, Number(0), more), loop=1)
         block.add(Call(self.program.task(f"row_{name}")))
 
@@ -105,7 +105,7 @@ class EarlySends:
     def _steps(self, arrival: str) -> list[Steps]:
         """Return the steps that are the sequences of an arrival, of which something leaves."""
         statements = dict.fromkeys(early.statement for early in self.sends.values())
-        every = [steps_of(statement, self.model.graph) for statement in statements]
+        every = [find_steps(statement, self.model.graph) for statement in statements]
         return [s for s in every if s is not None and s.in_sequences and arrival in s.cuts]
 
     def _ends(self, name: str) -> tuple[isl.Set, isl.Set]:
@@ -139,9 +139,9 @@ class EarlySends:
         if transfer.packed:
             inner.add(Increase(Field(self.naming.of(f"{name}_sends"))))
             inner.charge(scalar=1)
-        block.declare(alternating(self.program, departure, chain), inner, free=True)
+        block.declare(alternate_colours(self.program, departure, chain), inner, free=True)
         if transfer.decision.by == "configure":
-            block.declare(ends_of(transfer.task, self.model, known), inner)
+            block.declare(find_ends(transfer.task, self.model, known), inner)
         block.absorb(inner)
 
     def _sizes(self, block: Block, transfer: Transfer) -> tuple[Value, ...]:
@@ -154,5 +154,5 @@ class EarlySends:
             transfer_loops(block, transfer.task, self.model, self.naming, transfer.put)
             return (COUNT,)
         if transfer.decision.by == "configure":
-            return tuple(sizes_at_run_time(block, transfer.decision))
+            return tuple(find_sizes_at_run_time(block, transfer.decision))
         return ()

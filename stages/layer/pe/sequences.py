@@ -14,7 +14,7 @@ import islpy as isl
 from stages.lair.grammar import parse_expression
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.computing import Operands, combined, loaded
+from stages.layer.pe.computing import Operands, combine, load
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import (
@@ -31,13 +31,13 @@ from stages.layer.pe.statement_nodes import (
     Store,
 )
 from stages.layer.pe.streams import (
-    alternating,
+    add_odometer,
+    alternate_colours,
     begin_sequences,
-    odometer,
-    outer_indices,
+    declare_outer_indices,
     send_sum,
 )
-from stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Transfer, most_elements
+from stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Transfer, count_most_elements
 from stages.layer.pe.value_nodes import (
     Address,
     Element,
@@ -53,7 +53,7 @@ from stages.layer.pe.value_nodes import (
 from stages.layer.pe.work import transfer_loops
 from stages.layer.texts.graph import Outgoing
 from stages.machine.types import is_integer
-from stages.poly.expression import Name, Number, Value, compared
+from stages.poly.expression import Name, Number, Value, compare
 
 OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}
 
@@ -90,7 +90,7 @@ class Sums:
         self.wavelets = program.naming.of(f"{name}_wavelets")
         self.position = program.naming.of(f"{name}_position")
         task = f"pack_{name}"
-        program.keep(self.wavelets, "int32", (most_elements(program.model, task),))
+        program.keep(self.wavelets, "int32", (count_most_elements(program.model, task),))
         program.hold(self.packing, "vector")
         self.received: Value | None = None
         if not summed.is_empty():
@@ -116,7 +116,7 @@ class Sums:
         task, tensor = f"pack_{self.name}", self.departure.tensor
         body = self._task(self.packing, f"Send what is not zero in a sequence of {tensor}.")
         body.locals["n"] = COUNTER
-        body.hold(outer_indices(self.program, self.name, self.outer))
+        body.hold(declare_outer_indices(self.program, self.name, self.outer))
         self.program.count(task)
         body.block.add(CountCall(self.program.naming.counter(task)))
         self._pack_elements(body.block, task, tensor)
@@ -152,9 +152,9 @@ class Sums:
         """Append the addition of what was received for an element."""
         taken = Element(received, (Next(Field(self.position)),))
         operands = Operands(values={"received": taken}, types={"received": type_})
-        own = loaded(element, type_, operands.type)
+        own = load(element, type_, operands.type)
         op = OPERATORS[self.departure.by]
-        block.add(Store(element, combined(op, own, parse_expression("received"), operands), type_))
+        block.add(Store(element, combine(op, own, parse_expression("received"), operands), type_))
         block.charge(scalar=1, address=1)
 
     def go_on(self, then: str) -> None:
@@ -163,18 +163,18 @@ class Sums:
         body.block.add(SendEnd(OUT))
         body.block.charge(scalar=1)
         again = (Call(Task(self.packing)),)
-        odometer(self.program, body.block, self.name, self.outer, again)
+        add_odometer(self.program, body.block, self.name, self.outer, again)
         body.block.add(Call(Task(then)))
         self.program.add(body)
 
     def _task(self, name: str, comment: str) -> Body:
         body = Body(name=name, comment=comment)
         last = self.last if self.departure.out is not None else None
-        body.hold(alternating(self.program, self.departure, self.last, last))
+        body.hold(alternate_colours(self.program, self.departure, self.last, last))
         return body
 
 
 def _is_not_zero(element: Value, type_: str) -> Value:
     if is_integer(type_):
-        return compared(element, "!=", 0)
-    return compared(Loaded(element, type_), "!=", Literal(0.0, "float32"))
+        return compare(element, "!=", 0)
+    return compare(Loaded(element, type_), "!=", Literal(0.0, "float32"))

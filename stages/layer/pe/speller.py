@@ -33,15 +33,15 @@ def speller(name: str) -> Callable[[Node], str]:
         return str(getattr(module, type(node).__name__)(node))
 
     known = {
-        "spell": spell, "is_bare": is_bare, "is_else": is_else, "wrapped": wrapped,
-        "kind": lambda node: type(node).__name__, "indented": indented,
+        "spell": spell, "is_bare": is_bare, "is_else": is_else, "wrapped": wrap,
+        "kind": lambda node: type(node).__name__, "indented": indent,
         "INT32_MIN": -(2**31), "INFINITY": math.inf, "MINUS_INFINITY": -math.inf,
     }
     module = macros(name, known)
     return spell
 
 
-def spelled(node: Node, name: str = C) -> str:
+def spell(node: Node, name: str = C) -> str:
     """Return a node as a template spells it."""
     return speller(name)(node)
 
@@ -82,12 +82,12 @@ def is_bare(argument: Value, sign: str, first: bool = False) -> bool:
     )
 
 
-def indented(text: str) -> str:
+def indent(text: str) -> str:
     """Return lines indented by four columns, free ones as they are."""
     return re.sub(r"^(?=.)", "    ", text, flags=re.MULTILINE)
 
 
-def wrapped(text: str) -> str:
+def wrap(text: str) -> str:
     """Return lines broken to fit in their columns, what follows indented.
 
     A line is broken after a comma or a semicolon or before a logical operator if there is one, else

@@ -24,9 +24,9 @@ from stages.layer.pe.statement_nodes import (
     UnblockColour,
 )
 from stages.layer.pe.streams import (
+    add_odometer,
+    begin_data_task,
     begin_sequences,
-    data_task,
-    odometer,
     react,
     receive,
     send,
@@ -35,8 +35,8 @@ from stages.layer.pe.streams import (
 from stages.layer.pe.turn_taking import TurnTaking
 from stages.layer.pe.value_nodes import Task
 from stages.layer.texts.graph import Arrival
-from stages.poly.ast import Instance, element_loops
-from stages.poly.expression import Name, operations
+from stages.poly.ast import Instance, make_element_loops
+from stages.poly.expression import Name, count_operations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Border:
     turn_taking: TurnTaking
 
 
-def away(model: Model, back: str) -> str:
+def find_away(model: Model, back: str) -> str:
     """Return the departure that comes back as an arrival; empty if it comes from a port."""
     departures = model.graph.departures.items()
     return next((name for name, d in departures if d.feedback == back), "")
@@ -71,20 +71,20 @@ def _write_relay(program: Program, name: str, arrival: Arrival) -> None:
     """Write the data task that sends an element on, if the lane needs it."""
     tensor, task, naming = arrival.tensor, f"relay_{name}", program.naming
     type_ = program.model.graph.tensors[tensor].type
-    body, variable = data_task(program, name, arrival, f"Send an element of {tensor} on.")
+    body, variable = begin_data_task(program, name, arrival, f"Send an element of {tensor} on.")
     program.count(task)
     colour = program.colour(arrival.colour)
 
     def instance(block: Block, at: Instance) -> None:
         index = at.arguments[-1]
-        block.charge(scalar=1 + operations(index))
+        block.charge(scalar=1 + count_operations(index))
         block.add(CountCall(naming.counter(task)))
         block.add(SendSparse(colour, Name(variable), index, type_))
 
     elements = program.model.instance_set(task)
     dimensions = range(elements.dim(isl.dim_type.set))
     names = [naming.of(f"time {k}", f"t{k}") for k in dimensions]
-    write_nest(body.block, element_loops(elements, program.model.known(task), names), instance)
+    write_nest(body.block, make_element_loops(elements, program.model.known(task), names), instance)
     program.add(body)
 
 
@@ -94,7 +94,7 @@ def _write_end(border: Border, name: str, arrival: Arrival) -> None:
     body = Body(name=program.naming.of(f"end_{name}"), comment=comment, kind="control")
     body.block.add(SendEnd(program.colour(arrival.colour)))
     body.block.charge(scalar=1)
-    odometer(program, body.block, name, arrival.outer)
+    add_odometer(program, body.block, name, arrival.outer)
     if arrival.colour in arrival.replicas:
         end_replica(program, body.block, name, arrival)
     then = Task(border.turn_taking.then(name))

@@ -12,7 +12,7 @@ import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.listening import by_parity
+from stages.layer.pe.listening import find_by_parity
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import (
@@ -51,21 +51,21 @@ from stages.layer.pe.value_nodes import (
 from stages.layer.pe.work import transfer_loops
 from stages.layer.texts.graph import Arrival, Box, Outgoing
 from stages.layer.texts.routes_text import Said
-from stages.poly.bind import index_constants
-from stages.poly.expression import Number, Operation, Value, compared
-from stages.poly.number import most_points
+from stages.poly.bind import find_index_constants
+from stages.poly.expression import Number, Operation, Value, compare
+from stages.poly.number import bound_points
 
 ROOM = 1024
 """How many wavelets of a stream may wait in the memory of a PE."""
 
 
-def outer_indices(program: Program, name: str, outer: Box) -> dict[str, Value]:
+def declare_outer_indices(program: Program, name: str, outer: Box) -> dict[str, Value]:
     """Return the outer indices, kept in memory between sequences."""
     every = range(len(outer))
     return {f"index{k}": Field(program.naming.of(f"{name}_index{k}")) for k in every}
 
 
-def data_task(
+def begin_data_task(
     program: Program, name: str, arrival: Arrival, comment: str
 ) -> tuple[Body, str]:
     """Return the data task of a sparse stream, and the variable of the element that arrived."""
@@ -73,7 +73,7 @@ def data_task(
     type_ = program.model.graph.tensors[tensor].type
     variable = program.naming.element(tensor)
     body = Body(name=program.naming.of(f"on_{name}"), comment=comment, kind="data")
-    body.hold(outer_indices(program, name, arrival.outer) | {"index": WaveletIndex()})
+    body.hold(declare_outer_indices(program, name, arrival.outer) | {"index": WaveletIndex()})
     body.locals[variable] = Declare(variable, type_, WaveletValue(type_))
     return body, variable
 
@@ -84,13 +84,13 @@ def complete_task(comment: str, then: tuple[Statement, ...] = ()) -> Body:
     `then` is what is done before the next invocation.
     """
     body = Body(name="complete", comment=comment)
-    last = compared(Less(Field("unfinished")), "==", 0)
+    last = compare(Less(Field("unfinished")), "==", 0)
     inner = body.block.nest(If(Operation("and", (last, Continues()))))
     inner.add(*then, Call(Task("restart")))
     return body
 
 
-def odometer(
+def add_odometer(
     program: Program,
     block: Block,
     name: str,
@@ -106,7 +106,7 @@ def odometer(
         field = program.naming.of(f"{name}_index{k}")
         program.hold(field)
         block.charge(scalar=2)
-        goes_on = compared(More(Field(field)), "<=", high)
+        goes_on = compare(More(Field(field)), "<=", high)
         block.nest(If(goes_on)).add(*again, Return())
         block.add(Assign(Field(field), Number(low)))
 
@@ -135,13 +135,13 @@ def give_room(
     they are `known` to come, and ends of sequences; at most ROOM, and what no other need has.
     Source: the FIFOs in memory of the Cerebras SDK, sdk.cerebras.ai/csl/language/dsrs.
     """
-    names = index_constants(known)
+    names = find_index_constants(known)
     listed = ", ".join(names)
     heard = known.unbind_params(isl.MultiId(f"[{listed}] -> {{ [{listed}] }}"))
     ends = prod(high - low + 1 for low, high in arrival.outer)
     start = -(-program.data // 4) * 4
     left = program.profile.memory - program.code - program.profile.code_task - start
-    wavelets = min(most_points(heard) + ends, ROOM, left // 8)
+    wavelets = min(bound_points(heard) + ends, ROOM, left // 8)
     if wavelets > 0:
         field = program.naming.of(f"{name}_waiting")
         program.keep(field, "int32", (wavelets, 2))
@@ -247,7 +247,7 @@ def flush(program: Program, block: Block, name: str, then: str, pes: isl.Set) ->
     block.add(Send(at, OUT, Nothing(), Task(then)))
 
 
-def alternating(
+def alternate_colours(
     program: Program, departure: Outgoing, pes: isl.Set, last: isl.Set | None = None
 ) -> dict[str, Value]:
     """Return the outgoing and incoming colours of PEs, `out` and `in`, by depth's parity.
@@ -257,8 +257,8 @@ def alternating(
     even, odd = departure.colours
     for colour in (even, odd):
         program.listen(colour)
-    out = by_parity(departure.parity, pes, (even, odd), program.colour)
-    into = by_parity(departure.parity, pes, (odd, even), program.colour)
+    out = find_by_parity(departure.parity, pes, (even, odd), program.colour)
+    into = find_by_parity(departure.parity, pes, (odd, even), program.colour)
     if last is not None:
         assert departure.out is not None, "the last PEs send on a colour of their own"
         out = _but_last(program.colour(departure.out), holds(last, pes), out)

@@ -26,10 +26,10 @@ from stages.layer.pe.statement_nodes import (
     UnblockColour,
 )
 from stages.layer.pe.streams import (
+    add_odometer,
+    begin_data_task,
     begin_sequences,
-    data_task,
     give_room,
-    odometer,
     react,
     receive,
     unpack,
@@ -38,7 +38,7 @@ from stages.layer.pe.value_nodes import Field, Less, Task
 from stages.layer.pe.work import transfer_loops
 from stages.layer.texts import kinds
 from stages.layer.texts.graph import Arrival
-from stages.poly.expression import Name, Value, compared
+from stages.poly.expression import Name, Value, compare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def waiting(program: Program, statement: str) -> Field:
 def run_if_ready(program: Program, block: Block, statement: str, left: Value) -> None:
     """Append that a statement runs if nothing is left that it waits for."""
     finish = program.task(f"finish_{statement}")
-    block.nest(If(compared(left, "==", 0))).add(Activate(finish))
+    block.nest(If(compare(left, "==", 0))).add(Activate(finish))
 
 
 def count_down(computing: Computing, block: Block, statement: str, *, steps: bool) -> None:
@@ -72,7 +72,7 @@ def count_down(computing: Computing, block: Block, statement: str, *, steps: boo
     run_if_ready(computing.program, block, statement, left)
 
 
-def readers(model: Model, arrival: Arrival) -> list[str]:
+def find_readers(model: Model, arrival: Arrival) -> list[str]:
     """Return the statements that read what arrives."""
     tensor, statements = arrival.tensor, model.layer.statements
     return [s.name for s in statements if any(a.tensor == tensor for a in s.reads)]
@@ -97,7 +97,7 @@ def _write_arrived(computing: Computing, name: str, arrival: Arrival) -> None:
     if arrival.chunks is None:
         for task in model.of_kind(kinds.Receive, arrival=name):
             unpack(program, body.block, task)
-    for statement in readers(model, arrival):
+    for statement in find_readers(model, arrival):
         stepping = computing.chunks.steps.get(statement)
         is_trigger = stepping is not None and name in stepping.triggers
         count_down(computing, body.block, statement, steps=not is_trigger)
@@ -110,7 +110,7 @@ def _write_arrived(computing: Computing, name: str, arrival: Arrival) -> None:
 def _write_reaction(program: Program, name: str, arrival: Arrival) -> None:
     """Write the data task of a sparse stream."""
     tensor, model = arrival.tensor, program.model
-    body, variable = data_task(program, name, arrival, f"React to an element of {tensor}.")
+    body, variable = begin_data_task(program, name, arrival, f"React to an element of {tensor}.")
 
     def stored(element: Value) -> Statement:
         return Assign(element, Name(variable))
@@ -135,7 +135,7 @@ def _write_end(computing: Computing, name: str, arrival: Arrival) -> None:
     if early_sends.has_sequences(name):
         early_sends.end_sequence(body, name)
     else:
-        odometer(program, body.block, name, arrival.outer)
+        add_odometer(program, body.block, name, arrival.outer)
     body.block.add(BlockColour(program.listen(arrival.colour)))
     body.block.add(Call(program.task(f"arrived_{name}")))
     program.add(body)

@@ -10,20 +10,20 @@ import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.model import Model, holds, value
-from stages.layer.pe.operands import base_address
+from stages.layer.pe.operands import find_base_address
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Configure, Declare, Gap, Increase, Statement
 from stages.layer.pe.value_nodes import Address, Element, Fabric, Field, Next, Operand
 from stages.layer.pe.work import transfer_loops
 from stages.layer.texts.decisions import Local
 from stages.poly.expression import Name, Number, Operation, Value
-from stages.poly.number import most_points
+from stages.poly.number import bound_points
 
 
-def most_elements(model: Model, task: str) -> int:
+def count_most_elements(model: Model, task: str) -> int:
     """Return a bound on the elements that a task moves on any PE."""
     compressed = model.compressed.of(task)
-    return min(most_points(model.instance_set(task)), most_points(compressed))
+    return min(bound_points(model.instance_set(task)), bound_points(compressed))
 
 
 TAKEN, ALONE, SUMMED = (False, True), (True, False), (True, True, False)
@@ -61,7 +61,7 @@ class Transfer:
         if apart or self.decision.by == "loops":
             self.packed = program.naming.of(f"{task}_packed")
             parts = (slots,) if slots else ()
-            program.keep(self.packed, self.type, (*parts, most_elements(program.model, task)))
+            program.keep(self.packed, self.type, (*parts, count_most_elements(program.model, task)))
         self.place: Value = Field(self.packed)
         if slot is not None and slots:
             self.place = Element(self.place, (Operation("%", (slot, Number(slots))),))
@@ -80,7 +80,7 @@ class Transfer:
         if self.packed:
             return self.place
         known = self.program.model.known(self.task)
-        return base_address(self._local(), block, known)
+        return find_base_address(self._local(), block, known)
 
     def _local(self) -> Local:
         """Return the elements in memory."""

@@ -17,7 +17,7 @@ from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Call, If
 from stages.layer.pe.value_nodes import Field, Less, Task
 from stages.layer.texts.routes_text import Part
-from stages.poly.expression import Number, compared
+from stages.poly.expression import Number, compare
 
 Parts = Mapping[str, Sequence[Part]]
 
@@ -46,7 +46,7 @@ class TurnTaking:
     def ready(self, block: Block, name: str) -> None:
         """Append that a departure waits for one thing less, and begins if that was the last."""
         begin = self.naming.of(f"begin_{name}")
-        last = compared(Less(Field(self._turn(name))), "==", 0)
+        last = compare(Less(Field(self._turn(name))), "==", 0)
         block.nest(If(last)).add(Call(Task(begin)))
 
     def beginning(self, name: str) -> Body:

@@ -209,11 +209,11 @@ def walk(part: object) -> Iterator[Node]:
             yield from walk(getattr(part, name))
 
 
-def names_in(parts: Iterable[object]) -> set[str]:
+def find_names(parts: Iterable[object]) -> set[str]:
     """Return the names of the variables that nodes use."""
     return {part.name for each in parts for part in walk(each) if isinstance(part, Name)}
 
 
-def mentioned(parts: Iterable[object]) -> set[str]:
+def find_mentioned(parts: Iterable[object]) -> set[str]:
     """Return all names that stand for something in nodes: of variables, functions and memory."""
     return {p.name for e in parts for p in walk(e) if isinstance(p, Name | Task | Field)}

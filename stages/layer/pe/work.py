@@ -13,7 +13,14 @@ from stages.diagnose import working_on
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import Expr
 from stages.layer.pe.block import Block, write_nest
-from stages.layer.pe.computing import Operands, combined, literal, loaded, operations_of, value_of
+from stages.layer.pe.computing import (
+    Operands,
+    combine,
+    count_operations,
+    load,
+    make_literal,
+    make_value,
+)
 from stages.layer.pe.identifiers import Naming
 from stages.layer.pe.model import Work
 from stages.layer.pe.statement_nodes import (
@@ -26,23 +33,23 @@ from stages.layer.pe.statement_nodes import (
 )
 from stages.layer.pe.value_nodes import Address, Element, Field, Pointed
 from stages.layer.texts.kinds import Fills, Runs
-from stages.poly.ast import Instance, element_loops, loop_nest
+from stages.poly.ast import Instance, make_element_loops, make_loop_nest
 from stages.poly.bind import bind_domain, bind_set
-from stages.poly.expressed import expression_of
+from stages.poly.expressed import express
 from stages.poly.expression import Name, Value, is_affine
-from stages.poly.function import function_of
+from stages.poly.function import find_function
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
 
 
-def task_loops(
+def add_task_loops(
     block: Block, name: str, model: Work, naming: Naming, elements: Mapping[str, str]
 ) -> None:
     """Append the loops of a task that fills a tensor or runs a statement."""
     task = model.tasks[name]
     if isinstance(task, Fills):
         block.add(CountCall(naming.counter(name)))
-        filled = literal(task.value, model.type_of(f"{task.tensor}_local"))
+        filled = make_literal(task.value, model.type_of(f"{task.tensor}_local"))
         transfer_loops(block, name, model, naming, lambda e: Assign(e, filled), counts=True)
     else:
         statement_loops(block, name, model, naming, elements)
@@ -76,7 +83,7 @@ def statement_loops(
 
     names = _time_names(time, iterators, naming)
     block.add(CountCall(naming.counter(name)))
-    write_nest(block, loop_nest(time, model.known(name), names), instance)
+    write_nest(block, make_loop_nest(time, model.known(name), names), instance)
 
 
 def _time_names(time: isl.Map, iterators: list[str], naming: Naming) -> list[str]:
@@ -105,16 +112,16 @@ def assignment(target: str, op: str, expr: Expr, operands: Operands) -> list[Sta
     """Return `target op expr`, rounded once to the target's type."""
     type_, element = operands.types[target], operands.values[target]
     if op == "=":
-        return [Store(element, value_of(expr, operands), type_)]
+        return [Store(element, make_value(expr, operands), type_)]
     pointed = Pointed(Name("element"))
-    old = loaded(pointed, type_, operands.type)
-    computed = combined(COMBINE[op], old, expr, operands)
+    old = load(pointed, type_, operands.type)
+    computed = combine(COMBINE[op], old, expr, operands)
     return [Point("element", type_, Address(element)), Store(pointed, computed, type_)]
 
 
 def _scalar_operations(op: str, expr: Expr) -> int:
     """Return the scalar operations of a statement; a multiply-add is one."""
-    own = operations_of(expr)
+    own = count_operations(expr)
     if op == "=":
         return max(1, own)
     fused = op == "+=" and own == 1 and getattr(expr, "op", "") == "*"
@@ -159,7 +166,7 @@ def transfer_loops(
         inner.absorb(after)
 
     with working_on(f"task {name}"):
-        write_nest(block, element_loops(instances, known, names), instance)
+        write_nest(block, make_element_loops(instances, known, names), instance)
 
 
 def _reaching(at: Instance, name: str, model: Work) -> isl.Set:
@@ -180,6 +187,6 @@ def _element_names(found: Sequence[Value], names: list[str], naming: Naming) -> 
 
 def element_expressions(access: isl.Map, names: list[str], context: isl.Set) -> list[Value]:
     """Return the element of { instance -> T[e] }, the instance by its names."""
-    element = function_of(bind_domain(access, names))
+    element = find_function(bind_domain(access, names))
     positions = range(access.dim(isl.dim_type.out))
-    return [expression_of(element.get_pw_aff(k), context) for k in positions]
+    return [express(element.get_pw_aff(k), context) for k in positions]

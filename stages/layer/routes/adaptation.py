@@ -17,17 +17,17 @@ from stages.layer.routes.collection import must_turn
 from stages.layer.routes.demand import (
     Demand,
     Direction,
-    computed_on,
-    delivered,
+    find_computed,
+    find_delivered,
+    find_needed,
+    find_parts,
+    find_span,
     is_in_the_way,
-    needed_on,
-    parts_of,
-    span_of,
 )
-from stages.layer.routes.feedback import Way, arrival_of, departure_of, way_of
+from stages.layer.routes.feedback import Way, choose_way, order_arrival, order_departure
 from stages.mapping.ports import read_ports
 from stages.poly.order import on_side
-from stages.poly.pieces import maps_of, named_set, sets_of
+from stages.poly.pieces import find_set, list_maps, list_sets
 from stages.poly.side import SIDES, Rectangle
 
 
@@ -49,7 +49,7 @@ class Adaptation:
     kept: tuple[str, ...]
 
 
-def adaptation_of(demand: Demand) -> Adaptation:
+def choose_adaptation(demand: Demand) -> Adaptation:
     """Read the ports and decide which sides are peeled off. Raises UserError.
 
     A tensor that is fed back departs and arrives like others.
@@ -59,14 +59,14 @@ def adaptation_of(demand: Demand) -> Adaptation:
     sources, departures = _ports("arrives", read, demand), _ports("leaves", written, demand)
     internal = _names(lair.internal)
     ways = {back: _way(back, demand) for back in _fed_back(demand)}
-    needed = {back: needed_on(back, demand) for back in ways}
+    needed = {back: find_needed(back, demand) for back in ways}
     by_border = {back: way for back, way in ways.items() if not way.straight}
     target = demand.target
     return Adaptation(
         demand=demand,
-        sources=sources | {b: arrival_of(needed[b], way, target) for b, way in ways.items()},
+        sources=sources | {b: order_arrival(needed[b], way, target) for b, way in ways.items()},
         departures=departures
-        | {b: departure_of(needed[b], way, target) for b, way in ways.items()},
+        | {b: order_departure(needed[b], way, target) for b, way in ways.items()},
         spread={t: _spread_from(t, source, demand) for t, source in sources.items()}
         | {b: {ways[b].comes: needed[b]} if b in by_border else {} for b in ways},
         collected={t: _collected_on(t, ports, demand) for t, ports in departures.items()}
@@ -76,26 +76,26 @@ def adaptation_of(demand: Demand) -> Adaptation:
     )
 
 
-def peeled_sides(adaptation: Adaptation) -> set[str]:
+def find_peeled_sides(adaptation: Adaptation) -> set[str]:
     """Return the sides on which adapters need a border."""
     turning = (*adaptation.spread.values(), *adaptation.collected.values())
     return {side for sides in turning for side in sides}
 
 
 def _names(elements: isl.UnionSet) -> list[str]:
-    return [each.get_tuple_name() for each in sets_of(elements)]
+    return [each.get_tuple_name() for each in list_sets(elements)]
 
 
 def _fed_back(demand: Demand) -> Iterator[str]:
     """Yield the names with which tensors come back."""
-    for each in maps_of(demand.feedback):
+    for each in list_maps(demand.feedback):
         yield each.get_tuple_name(isl.dim_type.in_)
 
 
 def _ports(direction: Direction, tensors: Sequence[str], demand: Demand) -> dict[str, isl.Map]:
     found = {}
     for tensor in tensors:
-        elements = typing.cast(isl.Set, named_set(demand.lair.tensors, tensor))
+        elements = typing.cast(isl.Set, find_set(demand.lair.tensors, tensor))
         ports = read_ports(demand.mapping, tensor, direction, elements, demand.target)
         if ports is not None:
             found[tensor] = ports
@@ -104,9 +104,9 @@ def _ports(direction: Direction, tensors: Sequence[str], demand: Demand) -> dict
 
 def _way(back: str, demand: Demand) -> Way:
     """Choose the way of a tensor that is fed back."""
-    computed, needed = computed_on(back, demand), needed_on(back, demand)
+    computed, needed = find_computed(back, demand), find_needed(back, demand)
     computed = computed.intersect_domain(needed.domain())
-    return way_of(computed, needed, demand.target, lambda side: not is_in_the_way(side, demand))
+    return choose_way(computed, needed, demand.target, lambda side: not is_in_the_way(side, demand))
 
 
 def _spread_from(tensor: str, source: isl.Map, demand: Demand) -> dict[str, isl.Map]:
@@ -119,7 +119,7 @@ def _spread_from(tensor: str, source: isl.Map, demand: Demand) -> dict[str, isl.
     sides = [side for side in SIDES if not here[side].is_empty()]
     sides.sort(key=lambda side: is_in_the_way(side, demand))
     spread: dict[str, isl.Map] = {}
-    needed = needed_on(tensor, demand)
+    needed = find_needed(tensor, demand)
     if needed.is_empty():
         return spread
     missing = _not_delivered(needed, source, sides, demand.target)
@@ -148,31 +148,31 @@ def _not_delivered(
 ) -> isl.Map:
     """Return what flows to no PE that needs it from the given sides: { tensor[e] -> PE }."""
     for side in sides:
-        needed = needed.subtract(delivered(source, side, target))
+        needed = needed.subtract(find_delivered(source, side, target))
     return needed
 
 
 def _collected_on(tensor: str, ports: isl.Map, demand: Demand) -> list[str]:
     """Return the sides on which adapters must collect what leaves there."""
-    computed, target = computed_on(tensor, demand), demand.target
+    computed, target = find_computed(tensor, demand), demand.target
     here = {side: on_side(ports, side, target) for side in SIDES}
     return [side for side in SIDES if must_turn(computed, here[side], side, target)]
 
 
-def streams_of(tensor: str, side: str, adaptation: Adaptation) -> list[isl.Map]:
+def find_streams(tensor: str, side: str, adaptation: Adaptation) -> list[isl.Map]:
     """Return { t[e] -> port } of each stream in which adapters on a side hear a tensor.
 
     Raises UserError if these are too many.
     """
     demand, source = adaptation.demand, adaptation.sources[tensor]
     here = on_side(source, side, demand.target)
-    parts = parts_of(here, adaptation.spread[tensor][side], side, demand)
+    parts = find_parts(here, adaptation.spread[tensor][side], side, demand)
     if parts is None:
         raise UserError(
             f"{tensor} arrives at PEs of the {SIDES[side].word} that feed the same "
             f"{'columns' if side in 'NS' else 'rows'}, and needs more than {MOST_PARTS} "
             "streams",
-            span_of(tensor, "arrives", demand),
+            find_span(tensor, "arrives", demand),
             "let it arrive at one PE, or at the PEs that need it",
         )
     return parts

@@ -10,22 +10,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import islpy as isl
 
 from stages.diagnose import working_on
-from stages.layer.routes.adaptation import Adaptation, peeled_sides, streams_of
-from stages.layer.routes.arriving import part_name
-from stages.layer.routes.collection import lane_order
-from stages.layer.routes.demand import computed_on, peel
+from stages.layer.routes.adaptation import Adaptation, find_peeled_sides, find_streams
+from stages.layer.routes.arriving import name_part
+from stages.layer.routes.collection import find_lane_order
+from stages.layer.routes.demand import find_computed, peel
 from stages.poly.bind import bind_domain
 from stages.poly.box_hull import box_hull, offset_set
-from stages.poly.order import on_side, relocated, taken_by
+from stages.poly.order import on_side, relocate, taken_by
 from stages.poly.side import SIDES, Rectangle, turn
 
 Objects = dict[str, isl.UnionSet | isl.UnionMap | isl.Set]
 
 
-def adapted_objects(adaptation: Adaptation) -> Objects:
+def describe_adapted(adaptation: Adaptation) -> Objects:
     """Return the objects of adapted.isl, in coordinates that start at the computing PEs."""
     demand = adaptation.demand
-    core = peel(demand.target, peeled_sides(adaptation))
+    core = peel(demand.target, find_peeled_sides(adaptation))
     move = isl.Map(f"{{ PE[x, y] -> PE[x - ({core.left}), y - ({core.top})] }}")
     arriving, leaving = adaptation.sources, adaptation.departures
     arrivals = _each("arrival", arriving, lambda t: _arrival(t, core, adaptation))
@@ -65,12 +65,12 @@ def _arrival(tensor: str, core: Rectangle, adaptation: Adaptation) -> isl.Map:
     arrival = _onto(core, source, [s for s in SIDES if s not in spread], target)
     for side, missing in spread.items():
         here = on_side(source, side, target)
-        for part in streams_of(tensor, side, adaptation):
+        for part in find_streams(tensor, side, adaptation):
             lanes = missing.intersect_domain(part.domain())
             lanes = lanes.apply_range(turn(side, target))
             lanes = lanes.project_out(isl.dim_type.out, 1, 1)
             order = taken_by(here, part).range_factor_range()
-            arrival = arrival.union(reindexed(lanes, order, turn(side, core)))
+            arrival = arrival.union(reindex(lanes, order, turn(side, core)))
     return arrival
 
 
@@ -81,8 +81,8 @@ def _departure(tensor: str, core: Rectangle, adaptation: Adaptation) -> isl.Map:
     departure = _onto(core, order, [s for s in SIDES if s not in sides], target)
     for side in sides:
         ports = on_side(order, side, target)
-        computed = computed_on(tensor, adaptation.demand).intersect_domain(ports.domain())
-        departure = departure.union(lane_order(computed, ports, side, target, core))
+        computed = find_computed(tensor, adaptation.demand).intersect_domain(ports.domain())
+        departure = departure.union(find_lane_order(computed, ports, side, target, core))
     return departure.coalesce()
 
 
@@ -100,7 +100,7 @@ def _onto(core: Rectangle, order: isl.Map, sides: Iterable[str], target: Rectang
     moved = isl.Map.empty(order.get_space())
     for side in sides:
         step = turn(side, target).apply_range(turn(side, core).reverse())
-        moved = moved.union(relocated(on_side(order, side, target), step))
+        moved = moved.union(relocate(on_side(order, side, target), step))
     return moved.coalesce()
 
 
@@ -109,14 +109,14 @@ def _named_parts(adaptation: Adaptation) -> Iterator[tuple[str, isl.Map]]:
     for tensor, spread in adaptation.spread.items():
         source = adaptation.sources[tensor]
         for side in spread:
-            parts = streams_of(tensor, side, adaptation)
+            parts = find_streams(tensor, side, adaptation)
             ports = on_side(source, side, adaptation.demand.target).range_factor_domain()
             if len(parts) > 1 or not parts[0].is_equal(ports):
                 for number, part in enumerate(parts):
-                    yield part_name(tensor, side, number), part
+                    yield name_part(tensor, side, number), part
 
 
-def reindexed(lanes: isl.Map, order: isl.Map, turned: isl.Map) -> isl.Map:
+def reindex(lanes: isl.Map, order: isl.Map, turned: isl.Map) -> isl.Map:
     """Return { t[e] -> [PE -> index[o, i - offset(lane)]] } for t[e] needed on a lane.
 
     The offset is that of the fixed-size box hull of the inner indices that the lane needs.
@@ -141,5 +141,5 @@ def _moved(orders: Mapping[str, isl.Map], move: isl.Map) -> isl.UnionMap:
     """Return the union of the orders with every PE moved."""
     union = isl.UnionMap("{ }")
     for order in orders.values():
-        union = union.union(isl.UnionMap.from_map(relocated(order, move)))
+        union = union.union(isl.UnionMap.from_map(relocate(order, move)))
     return union

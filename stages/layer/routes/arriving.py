@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.layer.texts.adapted_text import Adapted
-from stages.poly.border import classes, feeding
+from stages.poly.border import find_classes, find_feeding
 from stages.poly.least import least
 from stages.poly.order import behind_ports, heard, on_side
 from stages.poly.pieces import from_domain
@@ -39,7 +39,7 @@ class Arriving:
     straight: isl.Map
 
 
-def ports_of(flow: Arriving, taken: isl.Map, turned: isl.Map, adapters: bool) -> isl.Set:
+def find_ports(flow: Arriving, taken: isl.Map, turned: isl.Map, adapters: bool) -> isl.Set:
     """Return the external PEs whose elements somebody takes, straight or through adapters."""
     if adapters:
         return flow.chosen.intersect_domain(taken.domain()).range()
@@ -47,7 +47,7 @@ def ports_of(flow: Arriving, taken: isl.Map, turned: isl.Map, adapters: bool) ->
     return taken.range().apply(turned).apply(out).apply(turned.reverse())
 
 
-def arriving(adapted: Adapted, tensor: str, side: str, part: str | None) -> Arriving:
+def find_arriving(adapted: Adapted, tensor: str, side: str, part: str | None) -> Arriving:
     """Return the orders of the stream of a tensor on a side, or of a part of it."""
     core, grid = adapted.target, adapted.grid
     sent = on_side(_relation(adapted.arrivals, tensor), side, core)
@@ -67,14 +67,14 @@ def arriving(adapted: Adapted, tensor: str, side: str, part: str | None) -> Arri
     )
 
 
-def part_name(tensor: str, side: str, number: int) -> str:
+def name_part(tensor: str, side: str, number: int) -> str:
     """Return the name in adapted.isl of one of the parts of a tensor on a side."""
     return f"{tensor}_{SIDES[side].word}_part{number}"
 
 
-def part_names(adapted: Adapted, tensor: str, side: str) -> list[str]:
+def name_parts(adapted: Adapted, tensor: str, side: str) -> list[str]:
     """Return the names in adapted.isl of all parts; none if the tensor is whole there."""
-    names = (part_name(tensor, side, number) for number in range(MOST_PARTS))
+    names = (name_part(tensor, side, number) for number in range(MOST_PARTS))
     return [name for name in names if name in adapted.parts]
 
 
@@ -84,11 +84,11 @@ def split(ports: isl.Map, needed: isl.Map, turned: isl.Map) -> list[isl.Map] | N
     `needed` is { t[e] -> PE }. What can stay whole does so; else each element comes from its first
     port. None if there would be more than MOST_PARTS.
     """
-    if classes(feeding(ports, needed, turned), 1) is not None:
+    if find_classes(find_feeding(ports, needed, turned), 1) is not None:
         return [ports]
     chosen = least(ports.apply_range(turned)).intersect_domain(needed.domain())
     chosen = chosen.apply_range(turned.reverse())
-    streams = classes(feeding(chosen, needed, turned), MOST_PARTS)
+    streams = find_classes(find_feeding(chosen, needed, turned), MOST_PARTS)
     if streams is None:
         return None
     port = isl.Map("{ [lane] -> [lane, -1] }").apply_range(turned.reverse())

@@ -13,11 +13,11 @@ import typing
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.layer.routes.leaving import gathered, leaving_name
+from stages.layer.routes.leaving import describe_gathering, name_leaving
 from stages.layer.texts.graph import Collection, Departure, InTurn, Sequences
 from stages.layer.texts.kinds import Clear, Collect, Task
 from stages.layer.texts.routes_text import named
-from stages.poly.border import BorderChain, classes
+from stages.poly.border import BorderChain, find_classes
 from stages.poly.flow import parity
 from stages.poly.gather import find_gather
 from stages.poly.least import least
@@ -40,7 +40,7 @@ def must_turn(computed: isl.Map, ports: isl.Map, side: str, target: Rectangle) -
     return not pairs.range().is_subset(same_lane(side, target).wrap())
 
 
-def lane_order(
+def find_lane_order(
     computed: isl.Map, ports: isl.Map, side: str, target: Rectangle, core: Rectangle
 ) -> isl.Map:
     """Return { t[e] -> [PE[adapter] -> index[i]] } of the elements computed on each lane.
@@ -72,7 +72,7 @@ def _lane_of(places: isl.Map, side: str, target: Rectangle) -> isl.Map:
     return places.apply_range(turn(side, target)).project_out(isl.dim_type.out, 1, 1)
 
 
-def ports_apart(
+def separate_ports(
     tensor: str, feeds: isl.Map, profile: Profile, mapping: Mapping
 ) -> list[isl.Map]:
     """Return { [lane of a port] -> [lane of an adapter] } by streams, each with colours of its own.
@@ -80,7 +80,7 @@ def ports_apart(
     Raises UserError if these are too many.
     """
     most = max(1, profile.colours // 3)
-    parts = classes(feeds, most)
+    parts = find_classes(feeds, most)
     if parts is None:
         text = mapping.tensors[tensor].leaves
         raise UserError(
@@ -92,7 +92,7 @@ def ports_apart(
     return parts
 
 
-def chain_objects(name: str, chain: BorderChain) -> dict[str, isl.Set | isl.Map]:
+def describe_chain(name: str, chain: BorderChain) -> dict[str, isl.Set | isl.Map]:
     """Return what routes.isl says of the adapters that sum a collection."""
     return {
         named(name, "chain"): chain.reach.range(),
@@ -102,7 +102,7 @@ def chain_objects(name: str, chain: BorderChain) -> dict[str, isl.Set | isl.Map]
     }
 
 
-def collection_of(
+def describe_collection(
     departure: str,
     described: Departure,
     along: str,
@@ -126,14 +126,14 @@ def collection_of(
     )
 
 
-def in_turn(order: isl.Map, lanes: isl.Map, chain: BorderChain) -> InTurn | None:
+def find_in_turn(order: isl.Map, lanes: isl.Map, chain: BorderChain) -> InTurn | None:
     """Return how the adapters of a collection forward elements in turn.
 
     None if they must add them up. `order` is { t[e] -> [PE -> index] } of all that a port gets,
     at its adapters, `lanes` { t[e] -> PE } the adapters of the rows or columns that sum it.
     """
     found = find_gather(order, lanes, chain.line, chain.reach.range())
-    return None if found is None or found.rows else gathered(found)
+    return None if found is None or found.rows else describe_gathering(found)
 
 
 def find_forwarded(collections: typing.Mapping[str, Collection]) -> set[str]:
@@ -141,17 +141,17 @@ def find_forwarded(collections: typing.Mapping[str, Collection]) -> set[str]:
     return {each.departure for each in collections.values() if each.in_turn is not None}
 
 
-def named_along(departure: str, parts: list[isl.Map]) -> list[tuple[str, isl.Map]]:
+def name_along(departure: str, parts: list[isl.Map]) -> list[tuple[str, isl.Map]]:
     """Return the names of collections with what feeds their ports."""
     if len(parts) == 1:
         return [(f"{departure}_along", parts[0])]
     return [(f"{departure}_along{number}", part) for number, part in enumerate(parts)]
 
 
-def collecting_tasks(
+def list_collecting_tasks(
     name: str, departure: Departure, initial: str
 ) -> typing.Iterator[tuple[str, Task]]:
     """Yield the tasks of adapters that take the sums of a departure, all of them `initial`."""
-    collected = f"{leaving_name(departure)}_collected"
+    collected = f"{name_leaving(departure)}_collected"
     yield f"clear_{name}", Clear(departure=name, tensor=collected, value=initial)
     yield f"gather_{name}", Collect(departure=name)

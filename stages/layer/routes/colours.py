@@ -11,7 +11,7 @@ from collections.abc import Mapping as Dict
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.poly.colouring import busiest_router, routers_of, share
+from stages.poly.colouring import find_busiest_router, find_routers, share
 from stages.poly.flow import Routes
 from stages.poly.side import Rectangle
 
@@ -20,7 +20,7 @@ if typing.TYPE_CHECKING:
     from stages.mapping.layer_yaml import Mapping
 
 
-def shared_colours(
+def share_colours(
     streams: Dict[str, Routes], grid: Rectangle, profile: Profile, mapping: Mapping
 ) -> tuple[str | tuple[str, ...], ...]:
     """Return the streams of each colour: one, while there are colours enough.
@@ -29,11 +29,11 @@ def shared_colours(
     """
     if len(streams) <= profile.colours:
         return tuple(streams)
-    routers = {name: routers_of(routes) for name, routes in streams.items()}
+    routers = {name: find_routers(routes) for name, routes in streams.items()}
     shared = share(routers)
     if len(shared) > profile.colours:
         in_target = isl.UnionMap(f"{{ PE[x, y] -> PE[x - ({grid.left}), y - ({grid.top})] }}")
-        pe, meeting = busiest_router({n: pes.apply(in_target) for n, pes in routers.items()})
+        pe, meeting = find_busiest_router({n: pes.apply(in_target) for n, pes in routers.items()})
         raise UserError(
             f"the routes need {len(shared)} colours, {profile.name} has {profile.colours}: "
             f"on {pe} meet {', '.join(meeting)}",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.poly.pieces import from_domain, maps_of, sets_of
+from stages.poly.pieces import from_domain, list_maps, list_sets
 from stages.skewing.elements import Lair
 
 
@@ -21,7 +21,7 @@ def complete(given: isl.UnionMap, lair: Lair) -> isl.UnionMap:
     """
     placement = given
     while True:
-        free = [s for s in sets_of(lair.instances) if _placed(s, placement).is_empty()]
+        free = [s for s in list_sets(lair.instances) if _placed(s, placement).is_empty()]
         found = next(filter(None, (_beside(s, placement, lair) for s in free)), None)
         if found is None:
             return placement
@@ -51,5 +51,5 @@ def _places(
     own, gotten = from_domain(writes, name), from_domain(reads, name)
     for accesses, others in ((own, reads), (gotten, writes), (gotten, reads)):
         used = others.reverse().apply_range(placement)
-        for access in maps_of(accesses):
+        for access in list_maps(accesses):
             yield isl.UnionMap.from_map(access).apply_range(used)

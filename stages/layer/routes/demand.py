@@ -19,7 +19,7 @@ from stages.mapping.layer_yaml import Mapping
 from stages.poly.order import behind_ports
 from stages.poly.pieces import from_domain
 from stages.poly.side import SIDES, Rectangle, turn
-from stages.skewing.elements import Lair, computed_elements, needed_elements
+from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 
 Direction = typing.Literal["arrives", "leaves"]
 
@@ -41,25 +41,25 @@ class Demand:
     feedback: isl.UnionMap
 
 
-def demand_of(
+def find_demand(
     mapping: Mapping, given: Lair, placement: isl.UnionMap, target: Rectangle
 ) -> Demand:
     """Return what the PEs of a target need and compute."""
     lair = add_feedback(given, placement)
-    computed = computed_elements(lair, placement)
+    computed = find_computed_elements(lair, placement)
     feedback = lair.feedback
     return Demand(
         mapping=mapping,
         lair=lair,
         placement=placement,
         target=target,
-        needed=needed_elements(lair, placement),
+        needed=find_needed_elements(lair, placement),
         computed=computed.union(feedback.apply_range(computed)),
         feedback=feedback,
     )
 
 
-def needed_on(tensor: str, demand: Demand) -> isl.Map:
+def find_needed(tensor: str, demand: Demand) -> isl.Map:
     """Return { tensor[e] -> PE[x, y] } of the PEs that read an element."""
     used = from_domain(demand.needed, tensor)
     if used.is_empty():
@@ -67,23 +67,23 @@ def needed_on(tensor: str, demand: Demand) -> isl.Map:
     return isl.Map.from_union_map(used)
 
 
-def computed_on(tensor: str, demand: Demand) -> isl.Map:
+def find_computed(tensor: str, demand: Demand) -> isl.Map:
     """Return { tensor[e] -> PE[x, y] } of the PEs that compute an element, all or in part."""
     return isl.Map.from_union_map(from_domain(demand.computed, tensor))
 
 
-def border_of(side: str, demand: Demand) -> isl.Set:
+def find_border(side: str, demand: Demand) -> isl.Set:
     """Return { PE[x, y] } of the row or column of the target on a side."""
     return isl.Set("{ [lane, 0] }").apply(turn(side, demand.target).reverse())
 
 
 def is_in_the_way(side: str, demand: Demand) -> bool:
     """Say whether instances run where the adapters of a side must stand."""
-    border = isl.UnionSet.from_set(border_of(side, demand))
+    border = isl.UnionSet.from_set(find_border(side, demand))
     return not demand.placement.range().is_disjoint(border)
 
 
-def parts_of(
+def find_parts(
     source: isl.Map, missing: isl.Map, side: str, demand: Demand
 ) -> list[isl.Map] | None:
     """Return { t[e] -> port } of each stream in which adapters hear { t[e] -> PE }.
@@ -93,18 +93,18 @@ def parts_of(
     return split(source.range_factor_domain(), missing, turn(side, demand.target))
 
 
-def span_of(tensor: str, key: Direction, demand: Demand) -> Span:
+def find_span(tensor: str, key: Direction, demand: Demand) -> Span:
     """Return the place where layer.yaml says where a tensor arrives, or leaves."""
     text: IslText = getattr(demand.mapping.tensors[tensor], key)
     return text.place
 
 
-def border_text(side: str) -> str:
+def describe_border(side: str) -> str:
     """Return `north row`, as messages call the border of a side."""
     return f"{SIDES[side].word} {'row' if side in 'NS' else 'column'}"
 
 
-def delivered(order: isl.Map, side: str, target: Rectangle) -> isl.Map:
+def find_delivered(order: isl.Map, side: str, target: Rectangle) -> isl.Map:
     """Return { tensor[e] -> PE } of all PEs on the row or column of a port of a side."""
     return behind_ports(order, side, target).range_factor_domain()
 

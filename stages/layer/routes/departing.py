@@ -12,32 +12,37 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from stages.diagnose import working_on
-from stages.lair.layer import writer_of
+from stages.lair.layer import find_writer
 from stages.layer.routes.collection import (
-    chain_objects,
-    collection_of,
-    in_turn,
-    named_along,
-    ports_apart,
+    describe_chain,
+    describe_collection,
+    find_in_turn,
+    name_along,
+    separate_ports,
 )
-from stages.layer.routes.feedback import away_name
-from stages.layer.routes.leaving import gathering, instructions_of, leaving, leaving_name
+from stages.layer.routes.feedback import name_away
+from stages.layer.routes.leaving import (
+    count_instructions,
+    find_gathering,
+    find_leaving,
+    name_leaving,
+)
 from stages.layer.routes.placed import (
     Placed,
     Routed,
     Streams,
-    adapters_at,
-    coloured,
-    depth_of,
-    feedback_depth,
+    colour_routes,
+    find_adapters,
+    find_depth,
+    find_feedback_depth,
     is_sparse,
-    joined,
+    join,
 )
 from stages.layer.texts.graph import By, Collection, Departure, InTurn, Sequences, Side
 from stages.layer.texts.routes_text import named
-from stages.poly.border import BorderChain, border_chain, feeding
+from stages.poly.border import BorderChain, border_chain, find_feeding
 from stages.poly.flow import Chain, chain_routes, parity
-from stages.poly.order import on_side, outer_box, relocated
+from stages.poly.order import find_outer_box, on_side, relocate
 from stages.poly.pieces import from_domain, map_from
 from stages.poly.side import SIDES, turn
 
@@ -60,7 +65,7 @@ class Sums:
     feedback: str | None
 
 
-def with_departures(tensor: str, streams: Streams) -> Streams:
+def add_departures(tensor: str, streams: Streams) -> Streams:
     """Return the streams with those in which a tensor leaves, one a side."""
     for sums in _sums(tensor, streams.placed):
         with working_on(f"departure {sums.name}"):
@@ -74,7 +79,7 @@ def _sums(tensor: str, placed: Placed) -> Iterator[Sums]:
         return
     made = from_domain(placed.computed, feedback or tensor)
     computed = isl.Map.from_union_map(made).set_tuple_name(isl.dim_type.in_, tensor)
-    base = away_name(tensor) if feedback else tensor
+    base = name_away(tensor) if feedback else tensor
     sides = [s for s in SIDES if not on_side(relation, s, placed.core).is_empty()]
     for side in sides:
         places = computed.intersect_domain(on_side(relation, side, placed.core).domain())
@@ -107,13 +112,13 @@ def _with_departure(sums: Sums, streams: Streams) -> Streams:
     found = _collections(sums, summed, placed) if collect else {}
     objects = {named(sums.name, "chain"): chain.members, named(sums.name, "first"): chain.starts}
     parts = [
-        coloured(named(sums.name, "even"), chain.even),
-        coloured(named(sums.name, "odd"), chain.odd),
+        colour_routes(named(sums.name, "even"), chain.even),
+        colour_routes(named(sums.name, "odd"), chain.odd),
         Routed(objects=objects),
         *(routed for _, routed in found.values()),
     ]
     if collect:
-        adapters = adapters_at(sums.places.range(), turn(sums.side, placed.grid))
+        adapters = find_adapters(sums.places.range(), turn(sums.side, placed.grid))
         parts.insert(3, Routed(objects={named(sums.name, "adapters"): adapters}))
     elif sums.feedback or departure.sequences:
         parts.append(Routed(objects={named(sums.name, "last"): chain.ends}))
@@ -121,7 +126,7 @@ def _with_departure(sums: Sums, streams: Streams) -> Streams:
         streams,
         departures={**streams.departures, sums.name: departure},
         collections={**streams.collections, **{name: each for name, (each, _) in found.items()}},
-        routed=joined((streams.routed, *parts)),
+        routed=join((streams.routed, *parts)),
     )
 
 
@@ -129,7 +134,7 @@ def _chain(sums: Sums, members: isl.Set, collect: bool, placed: Placed) -> Chain
     """Return the routes from PE to PE towards a side, or back."""
     side, feeds_back = sums.side, sums.feedback is not None and not collect
     straight = feeds_back and sums.ports is None
-    first = feedback_depth(sums.tensor, side, placed) if straight else depth_of(side, placed)
+    first = find_feedback_depth(sums.tensor, side, placed) if straight else find_depth(side, placed)
     turned = turn(side, placed.grid)
     return chain_routes(members, side, turned, first, collect=collect, feeds_back=feeds_back)
 
@@ -143,7 +148,7 @@ def _departure(sums: Sums, collect: bool, placed: Placed) -> Departure:
         tensor=written,
         side=typing.cast(Side, side),
         colours=(named(sums.name, "even"), named(sums.name, "odd")),
-        by=COMBINE[writer_of(placed.layer, written).op],
+        by=COMBINE[find_writer(placed.layer, written).op],
         parity=parity(turn(side, placed.grid)),
         feedback=tensor if feedback else None,
         collected=collect,
@@ -156,9 +161,9 @@ def _gathered(departure: Departure, sums: Sums, chain: Chain, placed: Placed) ->
     """Return a departure as PEs gather it, where they need not sum it."""
     if departure.sequences is not None:
         return departure
-    order = leaving(placed.adapted, departure, chain.members)
+    order = find_leaving(placed.adapted, departure, chain.members)
     computed = sums.places.set_tuple_name(isl.dim_type.in_, departure.tensor)
-    found = gathering(order, computed, sums.side, placed.adapted)
+    found = find_gathering(order, computed, sums.side, placed.adapted)
     return departure if found is None else replace(departure, by="gather", in_turn=found)
 
 
@@ -166,12 +171,12 @@ def _sequences(orders: isl.UnionMap, tensor: str) -> Sequences:
     """Return the outer indices of a sparse tensor in one of { t[e] -> [PE -> index] }."""
     order = map_from(orders, tensor)
     assert order is not None, "the tensor leaves"
-    return sequences_of(order)
+    return describe_sequences(order)
 
 
-def sequences_of(order: isl.Map) -> Sequences:
+def describe_sequences(order: isl.Map) -> Sequences:
     """Return the outer indices of { t[e] -> [PE -> index] } of a sparse tensor."""
-    return Sequences(sparse=True, outer=tuple((low, high) for low, high in outer_box(order)))
+    return Sequences(sparse=True, outer=tuple((low, high) for low, high in find_outer_box(order)))
 
 
 def _collections(
@@ -179,27 +184,30 @@ def _collections(
 ) -> dict[str, tuple[Collection, Routed]]:
     """Return the ways of a departure's sums from adapter to adapter to its ports, or back."""
     assert sums.ports is not None, "adapters collect the departure"
-    side, tensor = sums.side, leaving_name(departure)
+    side, tensor = sums.side, name_leaving(departure)
     turned = turn(side, placed.grid)
-    sequences = sequences_of(sums.ports) if is_sparse(tensor, placed) else None
-    met = feeding(sums.ports.range_factor_domain(), sums.places, turned)
-    parts = ports_apart(tensor, met, placed.profile, placed.mapping)
+    sequences = describe_sequences(sums.ports) if is_sparse(tensor, placed) else None
+    met = find_feeding(sums.ports.range_factor_domain(), sums.places, turned)
+    parts = separate_ports(tensor, met, placed.profile, placed.mapping)
     found = {}
-    for along, part in named_along(sums.name, parts):
+    for along, part in name_along(sums.name, parts):
         chain = border_chain(part, side, turned)
         alone = sequences is None and len(parts) == 1
         rows = _in_turn(tensor, side, sums.ports, chain, placed) if alone else None
-        described = collection_of(sums.name, departure, along, turned, sequences, rows)
+        described = describe_collection(sums.name, departure, along, turned, sequences, rows)
         found[along] = described, _routed(along, chain, tensor in placed.fed_back)
     return found
 
 
 def _routed(along: str, chain: BorderChain, feedback: bool) -> Routed:
     """Return the routes of a collection, on its way to a port if it does not return."""
-    parts = [coloured(named(along, "even"), chain.even), coloured(named(along, "odd"), chain.odd)]
+    parts = [
+        colour_routes(named(along, "even"), chain.even),
+        colour_routes(named(along, "odd"), chain.odd),
+    ]
     if not feedback:
-        parts.append(coloured(named(along, "out"), chain.out))
-    return joined((*parts, Routed(objects=chain_objects(along, chain))))
+        parts.append(colour_routes(named(along, "out"), chain.out))
+    return join((*parts, Routed(objects=describe_chain(along, chain))))
 
 
 def _in_turn(
@@ -212,6 +220,6 @@ def _in_turn(
     lanes = map_from(placed.adapted.departures, tensor)
     assert lanes is not None, "the tensor leaves"
     adapters = on_side(lanes, side, placed.core).range_factor_domain()
-    found = in_turn(relocated(ports, chain.reach), adapters, chain)
-    fits = found and instructions_of(found) + 2 <= placed.profile.instruction_queue
+    found = find_in_turn(relocate(ports, chain.reach), adapters, chain)
+    fits = found and count_instructions(found) + 2 <= placed.profile.instruction_queue
     return found if fits else None

@@ -11,25 +11,25 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from stages.layer.routes.arriving import Arriving, arriving, part_names, ports_of
-from stages.layer.routes.carrying import copied_or_forwarded, feed_back, inwards, replicated
+from stages.layer.routes.arriving import Arriving, find_arriving, find_ports, name_parts
+from stages.layer.routes.carrying import copy_or_forward, feed_back, replicate, route_inwards
 from stages.layer.routes.forwarded import is_forwarded, is_forwarded_along
 from stages.layer.routes.placed import (
     Placed,
     Routed,
     Streams,
-    adapters_at,
-    feedback_depth,
+    find_adapters,
+    find_feedback_depth,
     is_sparse,
-    joined,
+    join,
 )
 from stages.layer.texts.graph import Arrival, Outgoing, Side
 from stages.layer.texts.routes_text import Object, named
-from stages.poly.border import beside, feeding
+from stages.poly.border import beside, find_feeding
 from stages.poly.corners import corner_line, corner_routes
 from stages.poly.flow import spread_routes
 from stages.poly.forwarding import port_line
-from stages.poly.order import at_places, index_filter, on_side, outer_box, taken_by
+from stages.poly.order import at_places, find_index_filter, find_outer_box, on_side, taken_by
 from stages.poly.pieces import from_domain, map_from
 from stages.poly.replication import border_replicas
 from stages.poly.side import SIDES, turn
@@ -47,14 +47,14 @@ class Entering:
     flow: Arriving
 
 
-def with_arrivals(tensor: str, streams: Streams) -> Streams:
+def add_arrivals(tensor: str, streams: Streams) -> Streams:
     """Return the streams with those in which a tensor enters."""
     for entering in _entering(tensor, streams.placed):
         arrival, routed = _arrival(entering, streams)
         streams = replace(
             streams,
             arrivals={**streams.arrivals, entering.name: arrival},
-            routed=joined((streams.routed, routed)),
+            routed=join((streams.routed, routed)),
         )
     return streams
 
@@ -69,9 +69,9 @@ def _entering(tensor: str, placed: Placed) -> Iterator[Entering]:
     sides = [s for s in SIDES if not on_side(relation, s, placed.core).is_empty()]
     for side in sides:
         base = tensor if len(sides) == 1 else f"{tensor}_{SIDES[side].word}"
-        parts = part_names(placed.adapted, tensor, side)
+        parts = name_parts(placed.adapted, tensor, side)
         for number, part in enumerate(parts or [None]):
-            flow = arriving(placed.adapted, tensor, side, part)
+            flow = find_arriving(placed.adapted, tensor, side, part)
             taken = missing.intersect(flow.everywhere.range_factor_domain())
             missing = missing.subtract(taken)
             if not taken.is_empty():
@@ -96,7 +96,7 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
         colour=name,
         source=ends[0] if spread else name,
         spread=spread,
-        outer=tuple((low, high) for low, high in outer_box(source)),
+        outer=tuple((low, high) for low, high in find_outer_box(source)),
         replicas=tuple(each for each in ends if routed.said.has(each, "then")),
         feedback=placed.fed_back.get(tensor),
         part=entering.part,
@@ -119,18 +119,18 @@ def _routed(entering: Entering, spread: bool, streams: Streams) -> Routed:
     lanes, parts = takers.apply(turned), []
     if spread:
         parts.append(_along(entering, streams))
-        parts.append(Routed(objects={named(name, "adapters"): adapters_at(takers, turned)}))
+        parts.append(Routed(objects={named(name, "adapters"): find_adapters(takers, turned)}))
     if entering.tensor in placed.fed_back and not spread:
-        first = feedback_depth(entering.tensor, side, placed)
+        first = find_feedback_depth(entering.tensor, side, placed)
         parts.append(feed_back(name, lanes, side, first, placed))
     else:
         forwarded = entering.tensor in placed.fed_back or is_forwarded(side, placed.mapping)
-        parts.append(inwards(name, lanes, side, placed, spread=spread, forwarded=forwarded))
+        parts.append(route_inwards(name, lanes, side, placed, spread=spread, forwarded=forwarded))
     parts.append(Routed(objects={named(name, "taken"): entering.taken}))
     if is_sparse(entering.tensor, placed):
-        parts.append(_filters(entering, spread, joined((streams.routed, *parts)), placed))
-    ports = ports_of(entering.flow, entering.taken, turned, spread)
-    return joined((*parts, Routed(objects={named(name, "ports"): ports})))
+        parts.append(_filters(entering, spread, join((streams.routed, *parts)), placed))
+    ports = find_ports(entering.flow, entering.taken, turned, spread)
+    return join((*parts, Routed(objects={named(name, "ports"): ports})))
 
 
 def _along(entering: Entering, streams: Streams) -> Routed:
@@ -139,16 +139,16 @@ def _along(entering: Entering, streams: Streams) -> Routed:
     if entering.tensor in placed.fed_back:
         return _route_feedback(entering, streams)
     turned = turn(side, placed.grid)
-    feeds = feeding(entering.flow.chosen, entering.taken, turned)
+    feeds = find_feeding(entering.flow.chosen, entering.taken, turned)
     copied = spread_routes(feeds, side, turned)
     forwarded = is_forwarded_along(side, is_sparse(entering.tensor, placed), placed.mapping)
     if placed.profile.multicast or forwarded:
-        return copied_or_forwarded(
+        return copy_or_forward(
             name, copied, lambda: port_line(feeds, side, turned), turned, None, placed
         )
-    routed = replicated(name, border_replicas(feeds, side, turned), copied)
+    routed = replicate(name, border_replicas(feeds, side, turned), copied)
     reach: Mapping[str, Object] = {named(name, "reach"): beside(feeds, turned)}
-    return joined((routed, Routed(objects=reach)))
+    return join((routed, Routed(objects=reach)))
 
 
 def _route_feedback(entering: Entering, streams: Streams) -> Routed:
@@ -162,7 +162,7 @@ def _route_feedback(entering: Entering, streams: Streams) -> Routed:
     last = streams.routed.said.pes(away, "last")
     way = (last, entering.taken.range(), found.side, entering.side, placed.grid)
     turned = turn(entering.side, placed.grid)
-    return copied_or_forwarded(
+    return copy_or_forward(
         name, corner_routes(*way), lambda: corner_line(*way), turned, None, placed
     )
 
@@ -171,10 +171,10 @@ def _filters(entering: Entering, spread: bool, before: Routed, placed: Placed) -
     """Let routers drop what their PEs do not want, where an interval of the index tells it."""
     flow, taken = entering.flow, entering.taken
     passing = at_places(flow.everywhere, taken.range())
-    intervals = {entering.name: index_filter(passing, taken_by(flow.everywhere, taken))}
+    intervals = {entering.name: find_index_filter(passing, taken_by(flow.everywhere, taken))}
     if spread:
         wanted = taken_by(flow.heard, flow.sent.range_factor_domain())
-        intervals[f"{entering.name}_source"] = index_filter(flow.heard, wanted)
+        intervals[f"{entering.name}_source"] = find_index_filter(flow.heard, wanted)
     chosen = {
         colour: interval
         for colour, interval in intervals.items()

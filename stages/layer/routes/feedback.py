@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
-from stages.lair.tree import Access, Expr, rewritten
+from stages.lair.tree import Access, Expr, rewrite
 from stages.layer.texts.adapted_text import Adapted
-from stages.poly.pieces import from_domain, maps_of, sets_of
+from stages.poly.pieces import from_domain, list_maps, list_sets
 from stages.poly.side import SIDES, Rectangle, turn
-from stages.skewing.elements import Lair, computed_elements, needed_elements
+from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 
 OUT = isl.dim_type.out
 
@@ -39,16 +39,16 @@ def add_feedback(lair: Lair, placement: isl.UnionMap) -> Lair:
 
     And `feedback`, { T_feedback[e] -> T[e] }, if there is any.
     """
-    needed = needed_elements(lair, placement)
-    computed = computed_elements(lair, placement)
-    known = [s.get_tuple_name() for s in sets_of(lair.tensors)]
+    needed = find_needed_elements(lair, placement)
+    computed = find_computed_elements(lair, placement)
+    known = [s.get_tuple_name() for s in list_sets(lair.tensors)]
     changed = replace(
         lair,
         reads=_renamed(lair.reads, placement, computed, known),
         carried=_renamed(lair.carried, needed, computed, known),
     )
     feedback = isl.UnionMap("{ }")
-    for elements in sets_of(needed_elements(changed, placement).domain()):
+    for elements in list_sets(find_needed_elements(changed, placement).domain()):
         back = elements.get_tuple_name()
         if back not in known:
             same = elements.identity().set_tuple_name(OUT, back.rpartition("_feedback")[0])
@@ -65,16 +65,16 @@ def _renamed(
     `computed` is { T[e] -> PE }, `known` are the names that tensors have.
     """
     found = isl.UnionMap("{ }")
-    for use in maps_of(uses):
+    for use in list_maps(uses):
         tensor = use.get_tuple_name(OUT)
         needed = isl.UnionMap.from_map(use).reverse().apply_range(places)
-        if not astray(from_domain(computed, tensor), needed).is_empty():
+        if not find_astray(from_domain(computed, tensor), needed).is_empty():
             use = use.set_tuple_name(OUT, _feedback_name(tensor, known))
         found = found.union(isl.UnionMap.from_map(use))
     return found
 
 
-def astray(computed: isl.UnionMap, needed: isl.UnionMap) -> isl.UnionMap:
+def find_astray(computed: isl.UnionMap, needed: isl.UnionMap) -> isl.UnionMap:
     """Return { t[e] -> [PE -> PE'] } of what is computed, at least in part, on another PE than PE'.
 
     Of { t[e] -> PE } that compute it, and { t[e] -> PE' } that need all of it.
@@ -91,7 +91,7 @@ def _feedback_name(tensor: str, known: list[str]) -> str:
     return f"{tensor}_feedback{number}"
 
 
-def away_name(back: str) -> str:
+def name_away(back: str) -> str:
     """Return the name of the departure of what comes back."""
     tensor, _, number = back.rpartition("_feedback")
     return f"{tensor}_away{number}"
@@ -99,7 +99,7 @@ def away_name(back: str) -> str:
 
 def find_fed_back(adapted: Adapted) -> dict[str, str]:
     """Return the tensors that return, by the names that they then have."""
-    feedback = maps_of(adapted.feedback)
+    feedback = list_maps(adapted.feedback)
     return {m.get_tuple_name(isl.dim_type.in_): m.get_tuple_name(OUT) for m in feedback}
 
 
@@ -112,7 +112,7 @@ def apply_feedback(lair: Lair, adapted: Adapted) -> Lair:
     )
 
 
-def way_of(
+def choose_way(
     computed: isl.Map, needed: isl.Map, target: Rectangle, is_free: Callable[[str], bool]
 ) -> Way:
     """Return the way of { T_feedback[e] -> PE } that compute it to those that need it.
@@ -154,12 +154,12 @@ def _depth(places: isl.Map, side: str, target: Rectangle) -> int:
     return places.range().apply(turn(side, target)).dim_max_val(1).to_python()
 
 
-def departure_of(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:
+def order_departure(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:
     """Return { T_feedback[e] -> [port -> index[e]] } towards which it leaves, as if it left."""
     return _order(needed, way.leaves, way.comes, way.straight, target)
 
 
-def arrival_of(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:
+def order_arrival(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:
     """Return { T_feedback[e] -> [port -> index[e]] } from which it comes, as if it arrived."""
     return _order(needed, way.comes, way.leaves, way.straight, target)
 
@@ -195,7 +195,7 @@ def apply_feedback_to_layer(layer: Layer, lair: Lair, fed_back: Mapping[str, str
         return layer
 
     def names(uses: isl.UnionMap, user: str) -> dict[str, str]:
-        used = [m.get_tuple_name(OUT) for m in maps_of(from_domain(uses, user))]
+        used = [m.get_tuple_name(OUT) for m in list_maps(from_domain(uses, user))]
         return {tensor: back for back, tensor in fed_back.items() if back in used}
 
     return replace(
@@ -217,4 +217,4 @@ def _reading(statement: Statement, names: Mapping[str, str]) -> Statement:
         return replace(leaf, tensor=names.get(leaf.tensor, leaf.tensor))
 
     reads = tuple(replace(a, tensor=names.get(a.tensor, a.tensor)) for a in statement.reads)
-    return replace(statement, reads=reads, expr=rewritten(statement.expr, named))
+    return replace(statement, reads=reads, expr=rewrite(statement.expr, named))

@@ -46,23 +46,23 @@ def is_forwarded_along(side: str, sparse: bool, mapping: Mapping) -> bool:
     return is_forwarded(SIDES[side].left, mapping) and (not sparse or is_forwarded(side, mapping))
 
 
-def position_names(name: str) -> list[str]:
+def name_positions(name: str) -> list[str]:
     """Return the names in routes.isl of the positions that the routes of a stream may have."""
     return [name, *(f"{name}_then{number}" for number in ("", 2, 3))]
 
 
-def line_routes(name: str, line: Line) -> dict[str, Routes]:
+def find_line_routes(name: str, line: Line) -> dict[str, Routes]:
     """Return the routes of the colours of a line that have any."""
-    routes = zip(line_colours(name), (line.even, line.odd, line.entry), strict=True)
+    routes = zip(name_line_colours(name), (line.even, line.odd, line.entry), strict=True)
     return {colour: routes for colour, routes in routes if not routes.is_empty()}
 
 
-def line_colours(name: str) -> list[str]:
+def name_line_colours(name: str) -> list[str]:
     """Return the names of the colours that a line may have."""
     return [f"{name}_even", f"{name}_odd", f"{name}_in"]
 
 
-def line_objects(name: str, line: Line) -> dict[str, isl.Set]:
+def describe_line_objects(name: str, line: Line) -> dict[str, isl.Set]:
     """Return what routes.isl says of the PEs of a line."""
     return {
         named(name, "line"): line.members,
@@ -72,9 +72,9 @@ def line_objects(name: str, line: Line) -> dict[str, isl.Set]:
     }
 
 
-def described(name: str, line: Line, turned: isl.Map, first: int | None) -> Forwarding:
+def describe_line(name: str, line: Line, turned: isl.Map, first: int | None) -> Forwarding:
     """Return what tasks.yaml says of a line inwards from depth `first`, else along a border."""
-    even, odd, enters = line_colours(name)
+    even, odd, enters = name_line_colours(name)
     if line.enters is not None:
         enters = (even, odd)[line.enters]
     along = turned.apply_range(isl.Map(SWAP)) if first is None else turned

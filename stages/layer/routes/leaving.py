@@ -18,33 +18,33 @@ from stages.poly.pieces import from_domain
 from stages.poly.side import turn
 
 
-def leaving_name(stream: Leaving) -> str:
+def name_leaving(stream: Leaving) -> str:
     """Return the name in adapted.isl of what a departure or a collection sends."""
     return stream.feedback or stream.tensor
 
 
-def leaving(adapted: Adapted, stream: Leaving, chain: isl.Set | isl.UnionSet) -> isl.Map:
+def find_leaving(adapted: Adapted, stream: Leaving, chain: isl.Set | isl.UnionSet) -> isl.Map:
     """Return { t[e] -> [PE -> index] } of all that leaves on the row or column of a chain's PE."""
-    order = isl.Map.from_union_map(from_domain(adapted.departures, leaving_name(stream)))
+    order = isl.Map.from_union_map(from_domain(adapted.departures, name_leaving(stream)))
     order = order.set_tuple_name(isl.dim_type.in_, stream.tensor)
     core = adapted.target
     pes = isl.Set.from_union_set(chain) if isinstance(chain, isl.UnionSet) else chain
     return at_places(behind_ports(order, stream.side, core), pes)
 
 
-def summed_elements(
+def find_summed_elements(
     tensor: str, departures: typing.Mapping[str, Departure], adapted: Adapted, routes: Routing
 ) -> isl.UnionMap:
     """Return { t[e] -> PE } of the elements of a tensor that PEs sum on their way out."""
     found = isl.UnionMap("{ }")
     for name, departure in departures.items():
         if departure.tensor == tensor and departure.in_turn is None:
-            order = leaving(adapted, departure, routes.pes(name, "chain"))
+            order = find_leaving(adapted, departure, routes.pes(name, "chain"))
             found = found.union(isl.UnionMap.from_map(order.range_factor_domain()))
     return found
 
 
-def gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Adapted) -> InTurn | None:
+def find_gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Adapted) -> InTurn | None:
     """Return how PEs gather a departure; None if they sum it.
 
     `order` is what leaves at the PEs of its chain, `sums` { t[e] -> PE } those that compute it.
@@ -57,10 +57,10 @@ def gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Adapted) -> InT
     if lanes.apply(deeper).is_disjoint(lanes):
         return None
     found = find_gather(order, sums, turned, chain)
-    return None if found is None else gathered(found)
+    return None if found is None else describe_gathering(found)
 
 
-def gathered(found: Gather) -> InTurn:
+def describe_gathering(found: Gather) -> InTurn:
     """Return what tasks.yaml says of a gather."""
     return InTurn(
         first=tuple(map(str, found.first)),
@@ -71,7 +71,7 @@ def gathered(found: Gather) -> InTurn:
     )
 
 
-def instructions_of(in_turn: InTurn | None) -> int:
+def count_instructions(in_turn: InTurn | None) -> int:
     """Return how many instructions send a departure at once: those of a gather forward others."""
     if in_turn is None:
         return 1

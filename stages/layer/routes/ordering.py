@@ -20,10 +20,10 @@ import islpy as isl
 
 from stages.mapping.texts import parse_target
 from stages.poly.pieces import from_domain
-from stages.poly.quota import TooManyOperations, limited
+from stages.poly.quota import TooManyOperations, limit_operations
 from stages.skewing.description import why_broadcast
 from stages.skewing.links import coordinates
-from stages.skewing.paying import lags_of
+from stages.skewing.paying import choose_lags
 from stages.skewing.scheduled import Scheduled, groups_in
 from stages.skewing.skewing import later
 from stages.skewing.timed import Factors, Timed
@@ -71,7 +71,7 @@ class Ordering:
         self.placement, self.names = placement, [c.name for c in coordinates(network)]
         self.skewed: dict[str, Skewed] = {}
         for group in groups:
-            wanted, lags = lags_of(self.space, group)
+            wanted, lags = choose_lags(self.space, group)
             for each in group.statements:
                 name = each.name
                 self.skewed[name] = Skewed(statement=each, wanted=wanted[name], lag=lags[name])
@@ -101,7 +101,7 @@ class Ordering:
     ) -> str | None:
         """Return why the PEs that use a tensor do so in another order; None if they do not."""
         try:
-            with limited(MOST_FOR_CHECK):
+            with limit_operations(MOST_FOR_CHECK):
                 before, ordered = self._check(name, tensor, taken, beyond)
         except TooManyOperations:
             return LONG

@@ -17,7 +17,7 @@ from stages.mapping.layer_yaml import Mapping as LayerMapping
 from stages.poly.flow import Routes
 from stages.poly.pieces import from_domain
 from stages.poly.side import Rectangle, turn
-from stages.skewing.elements import Lair, computed_elements, needed_elements
+from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 from stages.skewing.scheduled import Scheduled
 
 
@@ -87,12 +87,12 @@ def placed_of(scheduled: Scheduled, adapted: Adapted) -> Placed:
         fed_back=fed_back,
         grid=adapted.grid,
         core=adapted.target,
-        needed=needed_elements(lair, adapted.placement),
-        computed=computed_elements(lair, adapted.placement),
+        needed=find_needed_elements(lair, adapted.placement),
+        computed=find_computed_elements(lair, adapted.placement),
     )
 
 
-def joined(parts: Iterable[Routed]) -> Routed:
+def join(parts: Iterable[Routed]) -> Routed:
     """Return how all of some streams are routed, in their order."""
     every = list(parts)
     return Routed(
@@ -105,7 +105,7 @@ def joined(parts: Iterable[Routed]) -> Routed:
     )
 
 
-def coloured(colour: str, routes: Routes) -> Routed:
+def colour_routes(colour: str, routes: Routes) -> Routed:
     """Return one colour with its routes; its routers must each listen to one side."""
     listens = routes.domain().unwrap()
     assert listens.is_single_valued(), f"{colour} enters a router from two sides"
@@ -118,7 +118,7 @@ def is_sparse(tensor: str, placed: Placed) -> bool:
     return tensor in given and given[tensor].sparse
 
 
-def depth_of(side: str, placed: Placed) -> int:
+def find_depth(side: str, placed: Placed) -> int:
     """Return the depth of the first computing PEs: 1 where the side is peeled off, else 0."""
     grid, core = placed.grid, placed.core
     return {
@@ -129,7 +129,7 @@ def depth_of(side: str, placed: Placed) -> int:
     }[side]
 
 
-def feedback_depth(back: str, side: str, placed: Placed) -> int:
+def find_feedback_depth(back: str, side: str, placed: Placed) -> int:
     """Return at which depth a tensor turns: that of the first PEs that compute or need it."""
     places = from_domain(placed.needed, back).range()
     places = places.union(from_domain(placed.computed, placed.fed_back[back]).range())
@@ -137,7 +137,7 @@ def feedback_depth(back: str, side: str, placed: Placed) -> int:
     return int(depth.dim_min_val(1).to_python())
 
 
-def adapters_at(places: isl.Set, turned: isl.Map) -> isl.Set:
+def find_adapters(places: isl.Set, turned: isl.Map) -> isl.Set:
     """Return { PE } of the border at the rows or columns of { PE }, seen from a side."""
     border = isl.Map("{ [lane, depth] -> [lane, 0] }").apply_range(turned.reverse())
     return places.apply(turned).apply(border)

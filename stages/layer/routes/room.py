@@ -8,18 +8,18 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.diagnose import Span, UserError
-from stages.layer.routes.adaptation import Adaptation, streams_of
+from stages.layer.routes.adaptation import Adaptation, find_streams
 from stages.layer.routes.demand import (
     Demand,
-    border_of,
-    border_text,
-    computed_on,
+    describe_border,
+    find_border,
+    find_computed,
+    find_needed,
+    find_span,
     is_in_the_way,
-    needed_on,
-    span_of,
 )
-from stages.layer.routes.feedback import astray
-from stages.poly.pieces import example_of, from_domain
+from stages.layer.routes.feedback import find_astray
+from stages.poly.pieces import find_example, from_domain
 
 
 def check_room(adaptation: Adaptation) -> None:
@@ -29,13 +29,13 @@ def check_room(adaptation: Adaptation) -> None:
         _check_return(back, adaptation)
     for tensor, spread in adaptation.spread.items():
         for side in spread if tensor not in ways else ():
-            span = span_of(tensor, "arrives", demand)
+            span = find_span(tensor, "arrives", demand)
             _check_border(f"spread {tensor}", side, span, demand)
-            streams_of(tensor, side, adaptation)
+            find_streams(tensor, side, adaptation)
     for tensor, sides in adaptation.collected.items():
         for side in sides if tensor not in ways else ():
             straight = f", or let {tensor} leave straight from the PEs that sum it"
-            span = span_of(tensor, "leaves", demand)
+            span = find_span(tensor, "leaves", demand)
             _check_border(f"collect {tensor}", side, span, demand, straight)
     for tensor in adaptation.kept:
         _check_whole(tensor, demand)
@@ -45,13 +45,13 @@ def _check_border(
     task: str, side: str, span: Span, demand: Demand, otherwise: str = ""
 ) -> None:
     """Raise UserError if instances run where adapters must stand to spread or collect."""
-    border = isl.UnionSet.from_set(border_of(side, demand))
+    border = isl.UnionSet.from_set(find_border(side, demand))
     used = demand.placement.intersect_range(border)
     if not used.is_empty():
-        line = border_text(side)
+        line = describe_border(side)
         raise UserError(
             f"adapters must {task} on the {line} of the target, "
-            f"where {example_of(used.domain())} runs",
+            f"where {find_example(used.domain())} runs",
             span,
             f"make the target one {line.split()[1]} larger and keep the placement off its "
             f"{line}{otherwise}",
@@ -62,7 +62,7 @@ def _check_return(back: str, adaptation: Adaptation) -> None:
     """Raise UserError if instances run where adapters must stand to bring a tensor back."""
     way, demand = adaptation.ways[back], adaptation.demand
     sides = dict.fromkeys(() if way.straight else (way.leaves, way.comes))
-    lines = [border_text(s) for s in sides if is_in_the_way(s, demand)]
+    lines = [describe_border(s) for s in sides if is_in_the_way(s, demand)]
     if lines:
         raise _refused_return(back, lines, demand)
 
@@ -70,19 +70,19 @@ def _check_return(back: str, adaptation: Adaptation) -> None:
 def _refused_return(back: str, lines: list[str], demand: Demand) -> UserError:
     """Return the error that says which element is computed on another PE than it is needed."""
     feedback = from_domain(demand.feedback, back)
-    needed = isl.UnionMap.from_map(needed_on(back, demand))
-    computed = isl.UnionMap.from_map(computed_on(back, demand))
-    one = isl.Map.from_union_map(astray(computed, needed).apply_domain(feedback))
+    needed = isl.UnionMap.from_map(find_needed(back, demand))
+    computed = isl.UnionMap.from_map(find_computed(back, demand))
+    one = isl.Map.from_union_map(find_astray(computed, needed).apply_domain(feedback))
     one = one.intersect_domain(one.domain().lexmin()).lexmin()
     element, both = one.domain(), one.range().unwrap()
     other, here = both.domain(), both.range()
     tensor = element.get_tuple_name()
-    places = computed_on(tensor, demand).intersect_domain(element)
+    places = find_computed(tensor, demand).intersect_domain(element)
     partly = not places.intersect_range(here).is_empty()
-    where = f"{example_of(here)} and {example_of(other)}" if partly else example_of(other)
+    where = f"{find_example(here)} and {find_example(other)}" if partly else find_example(other)
     return UserError(
-        f"{example_of(element)} is computed on {where}, "
-        f"but {example_of(here)} needs {'all of ' if partly else ''}it",
+        f"{find_example(element)} is computed on {where}, "
+        f"but {find_example(here)} needs {'all of ' if partly else ''}it",
         demand.mapping.span("placement"),
         f"place what computes an element of {tensor}, all of it, on the PE that reads it; or "
         f"make the target larger and keep the placement off its {' and '.join(lines)}, for the "
@@ -92,15 +92,15 @@ def _refused_return(back: str, lines: list[str], demand: Demand) -> UserError:
 
 def _check_whole(tensor: str, demand: Demand) -> None:
     """Raise UserError if an output that stays in memory is spread over several PEs."""
-    computed = computed_on(tensor, demand)
+    computed = find_computed(tensor, demand)
     if computed.is_single_valued():
         return
     twice = computed.lexmin().subtract(computed.lexmax()).domain()
     element = isl.Set.from_point(twice.sample_point())
     here = computed.intersect_domain(element)
     raise UserError(
-        f"{example_of(element)} is summed on {example_of(here.lexmin().range())} "
-        f"and {example_of(here.lexmax().range())}, and stays in their memory",
+        f"{find_example(element)} is summed on {find_example(here.lexmin().range())} "
+        f"and {find_example(here.lexmax().range())}, and stays in their memory",
         _key(tensor, demand),
         f"say where {tensor} leaves, or place each of its elements on one PE",
     )

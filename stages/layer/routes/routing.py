@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.layer.routes.departing import with_departures
-from stages.layer.routes.entering import with_arrivals
-from stages.layer.routes.forwarded import line_colours
+from stages.layer.routes.departing import add_departures
+from stages.layer.routes.entering import add_arrivals
+from stages.layer.routes.forwarded import name_line_colours
 from stages.layer.routes.ordering import Ordering
 from stages.layer.routes.placed import Streams, placed_of
 from stages.layer.texts.adapted_text import Adapted
@@ -25,11 +25,11 @@ def route_streams(scheduled: Scheduled, adapted: Adapted) -> Streams:
     placed = placed_of(scheduled, adapted)
     streams = Streams(placed=placed)
     for tensor in placed.layer.inputs:
-        streams = with_arrivals(tensor.name, streams)
+        streams = add_arrivals(tensor.name, streams)
     for tensor in (*placed.layer.outputs, *placed.layer.fed_back):
-        streams = with_departures(tensor.name, streams)
+        streams = add_departures(tensor.name, streams)
     for back in placed.fed_back:
-        streams = with_arrivals(back, streams)
+        streams = add_arrivals(back, streams)
     return _with_orders(scheduled, streams)
 
 
@@ -56,9 +56,9 @@ def _lines(streams: Streams) -> Iterator[tuple[str, str, isl.Map]]:
                 yield name, line, taken.set_tuple_name(isl.dim_type.in_, source)
 
 
-def as_copied(streams: Streams) -> dict[str, Routes]:
+def route_if_copied(streams: Streams) -> dict[str, Routes]:
     """Return the routes of all colours if routers copied what PEs forward."""
     routed = streams.routed
-    lines = {colour for name in routed.forwarding for colour in line_colours(name)}
+    lines = {colour for name in routed.forwarding for colour in name_line_colours(name)}
     others = {colour: routes for colour, routes in routed.colours.items() if colour not in lines}
     return {**routed.copied, **others}

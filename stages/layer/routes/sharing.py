@@ -41,7 +41,7 @@ def find_in_place(
     return in_place
 
 
-def waits_of(layer: Layer, in_place: InPlace) -> Iterator[tuple[str, list[str]]]:
+def list_waits(layer: Layer, in_place: InPlace) -> Iterator[tuple[str, list[str]]]:
     """Yield, for each statement that waits for others on its PE, the names of these.
 
     They define what it reads, or read what lay before where it writes.
@@ -70,7 +70,7 @@ def _reads_only_its_own(writer: Statement, old: str) -> bool:
 def _has_circle(layer: Layer, in_place: InPlace) -> bool:
     """Say whether statements wait for each other."""
     try:
-        graphlib.TopologicalSorter(dict(waits_of(layer, in_place))).prepare()
+        graphlib.TopologicalSorter(dict(list_waits(layer, in_place))).prepare()
     except graphlib.CycleError:
         return True
     return False

@@ -8,11 +8,11 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.layer.routes.adaptation import adaptation_of, peeled_sides
-from stages.layer.routes.demand import demand_of, peel
+from stages.layer.routes.adaptation import choose_adaptation, find_peeled_sides
+from stages.layer.routes.demand import find_demand, peel
 from stages.layer.routes.room import check_room
 from stages.mapping.layer_yaml import Mapping
-from stages.poly.pieces import sets_of
+from stages.poly.pieces import list_sets
 from stages.poly.side import Rectangle
 from stages.skewing.elements import Lair
 
@@ -25,14 +25,14 @@ def choose(mapping: Mapping, lair: Lair, target: Rectangle) -> isl.UnionMap:
 
     Raises UserError with the reason of the last pair if data cannot flow with any of them.
     """
-    names = sorted(set.intersection(*map(set, map(iterators_of, sets_of(lair.instances)))))
+    names = sorted(set.intersection(*map(set, map(name_iterators, list_sets(lair.instances)))))
     pairs = [(e, s) for e in (*names, None) for s in (*names, None) if e is None or e != s]
     found: list[tuple[int, int, isl.UnionMap]] = []
     refused: list[UserError] = []
     for order, direction in enumerate(pairs):
         try:
             placement = fit(direction, mapping, lair, target)
-            check_room(adaptation_of(demand_of(mapping, lair, placement, target)))
+            check_room(choose_adaptation(find_demand(mapping, lair, placement, target)))
         except UserError as error:
             refused.append(error)
         else:
@@ -57,7 +57,7 @@ def fit(direction: Direction, mapping: Mapping, lair: Lair, target: Rectangle) -
                 "make it larger",
             )
         placement = tile(lair.instances, direction, core)
-        needed = peeled_sides(adaptation_of(demand_of(mapping, lair, placement, target)))
+        needed = find_peeled_sides(choose_adaptation(find_demand(mapping, lair, placement, target)))
         if needed <= sides:
             return placement
         sides |= needed
@@ -67,8 +67,8 @@ def tile(instances: isl.UnionSet, direction: Direction, core: Rectangle) -> isl.
     """Return { S[i] -> PE[left + i_east // t, top + i_south // u] } with the smallest tiles."""
     extents = (core.right - core.left + 1, core.bottom - core.top + 1)
     result = isl.UnionMap("{ }")
-    for statement in sets_of(instances):
-        names = iterators_of(statement)
+    for statement in list_sets(instances):
+        names = name_iterators(statement)
         x, y = (
             f"{first} + {_tiled(statement, names, name, extent)}"
             for first, name, extent in zip((core.left, core.top), direction, extents, strict=True)
@@ -86,7 +86,7 @@ def _tiled(statement: isl.Set, names: list[str], iterator: str | None, extent: i
     return f"{iterator} // {-(-size // extent)}"
 
 
-def iterators_of(statement: isl.Set) -> list[str]:
+def name_iterators(statement: isl.Set) -> list[str]:
     """Return the names of the dimensions of an instance set."""
     dimensions = range(statement.dim(isl.dim_type.set))
     return [statement.get_dim_name(isl.dim_type.set, k) or f"i{k}" for k in dimensions]
@@ -95,9 +95,9 @@ def iterators_of(statement: isl.Set) -> list[str]:
 def _busiest(direction: Direction, instances: isl.UnionSet, placement: isl.UnionMap) -> int:
     """Return a bound on the instances of one PE: the product of its tiles' extents."""
     most = 0
-    for statement in sets_of(instances):
+    for statement in list_sets(instances):
         size = 1
-        for k, name in enumerate(iterators_of(statement)):
+        for k, name in enumerate(name_iterators(statement)):
             extent = statement.dim_max_val(k).to_python() + 1
             used = 1
             if name in direction:

@@ -35,8 +35,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.lair.layer import Layer, writer_of
-from stages.layer.routes.leaving import instructions_of
+from stages.lair.layer import Layer, find_writer
+from stages.layer.routes.leaving import count_instructions
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Waiting:
     waits: Mapping[str, list[str]]
 
 
-def waiting_of(streams: Streams, waits: Waits) -> Waiting:
+def choose_waiting(streams: Streams, waits: Waits) -> Waiting:
     """Return how departures wait; none comes after others if all have room.
 
     `waits` are the statements for which one waits on its PE. Raises UserError if what waits for one
@@ -104,11 +104,12 @@ def _in_order(streams: Streams, waits: Waits) -> list[str]:
     before = {s.name: set(waits.get(s.name, ())) for s in layer.statements}
     for statement in layer.statements:
         back = [a.tensor for a in statement.reads if a.tensor in streams.placed.fed_back]
-        before[statement.name] |= {writer_of(layer, streams.placed.fed_back[t]).name for t in back}
+        read = (streams.placed.fed_back[tensor] for tensor in back)
+        before[statement.name] |= {find_writer(layer, tensor).name for tensor in read}
     order = list(graphlib.TopologicalSorter(before).static_order())
 
     def place(name: str) -> int:
-        return order.index(writer_of(layer, streams.departures[name].tensor).name)
+        return order.index(find_writer(layer, streams.departures[name].tensor).name)
 
     return sorted((n for n in streams.departures if _may_wait(n, streams)), key=place)
 
@@ -139,7 +140,7 @@ def _computing(departure: Departure) -> int:
 
     It must take that meanwhile: the last PE of a row sends back what it has while it takes more.
     """
-    return (departure.feedback is not None) + instructions_of(departure.in_turn)
+    return (departure.feedback is not None) + count_instructions(departure.in_turn)
 
 
 def _adapting(streams: Streams, name: str, side: str) -> int:
@@ -149,7 +150,7 @@ def _adapting(streams: Streams, name: str, side: str) -> int:
     """
     back = streams.arrivals.get(streams.departures[name].feedback or "")
     along = [c for c in streams.collections.values() if c.departure == name]
-    passed = sum(instructions_of(c.in_turn) - 1 for c in along if c.side == side)
+    passed = sum(count_instructions(c.in_turn) - 1 for c in along if c.side == side)
     spread = back is not None and back.spread and back.side == side
     return passed + sum(collection.side == side for collection in along) + spread
 
@@ -227,7 +228,8 @@ def _is_apart(arrival: str, name: str, streams: Streams) -> bool:
     adapters = described.spread and not concerned.is_disjoint(
         streams.routed.said.pes(arrival, "adapters")
     )
-    read = any(a.tensor == described.tensor for a in writer_of(streams.placed.layer, tensor).reads)
+    writer = find_writer(streams.placed.layer, tensor)
+    read = any(a.tensor == described.tensor for a in writer.reads)
     return bool(adapters or not (read or computing.is_disjoint(_takers(streams, arrival))))
 
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.layer.routes.arriving import Arriving, arriving
+from stages.layer.routes.arriving import Arriving, find_arriving
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Arrival, Chunks
 from stages.layer.texts.kinds import Compute, Task
 from stages.layer.texts.routes_text import Routing
-from stages.poly.cuts import chunks, first_of, in_chunks, last_in, most_in_step
+from stages.poly.cuts import chunks, count_most_in_step, cut_order, find_first, find_last_step
 from stages.poly.least import greatest
 from stages.poly.order import at_places, taken_by
-from stages.poly.pieces import from_domain, maps_of, to_range
+from stages.poly.pieces import from_domain, list_maps, to_range
 from stages.skewing.elements import Lair
 
 
@@ -44,7 +44,7 @@ class Flows:
     def flow(self, name: str) -> Arriving:
         """Return the orders of an arrival."""
         stream = self.arrivals[name]
-        return arriving(self.adapted, stream.tensor, stream.side, stream.part)
+        return find_arriving(self.adapted, stream.tensor, stream.side, stream.part)
 
     def taken(self, name: str) -> isl.Map:
         """Return { t[e] -> PE } of what PEs take from an arrival."""
@@ -76,7 +76,7 @@ class Flows:
         return self.known[asked]
 
     def _last(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
-        return last_in(self.steps(statement, cuts), self._writes(statement))
+        return find_last_step(self.steps(statement, cuts), self._writes(statement))
 
     def _writes(self, statement: str) -> isl.Map:
         return _map(from_domain(self.lair.writes, statement))
@@ -84,9 +84,9 @@ class Flows:
     def _steps(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
         early = self._early(statement, cuts)
         writes = self._writes(statement)
-        late = writes.apply_range(last_in(early, writes))
+        late = writes.apply_range(find_last_step(early, writes))
         late = taken_by(late, self._placement(statement))
-        return (late if most_in_step(late) <= most_in_step(early) else early).coalesce()
+        return (late if count_most_in_step(late) <= count_most_in_step(early) else early).coalesce()
 
     def is_gradual(self, statement: str, cuts: Mapping[str, isl.Map]) -> bool:
         """Say whether a step before the last one completes an element on its PE."""
@@ -96,13 +96,13 @@ class Flows:
     def _early(self, statement: str, cuts: Mapping[str, isl.Map]) -> isl.Map:
         """Return the steps of the last chunks that instances need, at first or second hand."""
         placed, reads = self._placement(statement), from_domain(self.lair.reads, statement)
-        first = first_of(next(iter(cuts.values())))
+        first = find_first(next(iter(cuts.values())))
         found = placed.range_product(isl.Map.from_domain_and_range(placed.domain(), first))
-        read = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(reads)}
+        read = {m.get_tuple_name(isl.dim_type.out) for m in list_maps(reads)}
         for name, cut in cuts.items():
             if self.arrivals[name].tensor not in read:
                 continue
-            found = found.union(in_chunks(self.indices(statement, name), cut))
+            found = found.union(cut_order(self.indices(statement, name), cut))
         for other in self.follows.get(statement, ()):
             defined = self.last_steps(other, cuts)
             needs = _map(to_range(reads, defined.get_tuple_name(isl.dim_type.in_)))
@@ -120,13 +120,13 @@ class Flows:
         return _map(from_domain(self.adapted.placement, statement))
 
 
-def followed(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
+def find_followed(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
     """Return, by statement, those whose results it takes step by step, as tasks.yaml has them."""
     computing = (task for task in tasks.values() if isinstance(task, Compute))
     return {task.statement: task.follows for task in computing if task.follows}
 
 
-def taken_chunks(cut: Chunks, *, rest: bool) -> isl.Set:
+def find_taken_chunks(cut: Chunks, *, rest: bool) -> isl.Set:
     """Return [index...] -> { : a chunk of full size }, or the one that is the `rest`."""
     every = chunks(cut.counts)
     if cut.rest is None:

@@ -19,14 +19,14 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
-from stages.lair.operations import LOOPED, operations_of
+from stages.lair.operations import LOOPED, list_operations
 from stages.layer.streams.chunks import Flows
-from stages.layer.streams.triggers import Triggers, elements
+from stages.layer.streams.triggers import Triggers, count_elements
 from stages.layer.texts.graph import Departure
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.colouring import share
-from stages.poly.cuts import Cut, IndexBox, cuts_of
-from stages.poly.number import most_points
+from stages.poly.cuts import Cut, IndexBox, list_cuts
+from stages.poly.number import bound_points
 from stages.poly.pieces import from_domain
 
 if typing.TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Cutter:
         statements = tuple(s for s in self.layer.statements if s.name in members)
         read = {access.tensor for s in statements for access in s.reads}
         others = [
-            elements(other)
+            count_elements(other)
             for name, other in self.triggers.boxes.items()
             if name not in arrivals and self.flows.arrivals[name].tensor in read
         ]
@@ -167,25 +167,25 @@ class Cutter:
 
     def _together(self, arrivals: Iterable[str]) -> int:
         """Return how many arrivals a PE takes, at most."""
-        return most_together({name: self.flows.taken(name).range() for name in arrivals})
+        return count_most_together({name: self.flows.taken(name).range() for name in arrivals})
 
     def _best(self, group: Group) -> Chunks | None:
         """Return the cut of the fewest cycles, the largest chunks first; None if none is."""
         work = [self._work(group, statement) for statement in group.statements]
         whole = self._whole(group, work)
-        cuts = ((self._in_chunks(group, work, cut), cut) for cut in cuts_of(group.box))
+        cuts = ((self._in_chunks(group, work, cut), cut) for cut in list_cuts(group.box))
         cycles, best = min(cuts, key=lambda found: found[0], default=(0, None))
         return None if best is None else Chunks(cut=best, cycles=cycles, whole=whole)
 
     def _whole(self, group: Group, work: Sequence[Work]) -> int:
         once = self.profile.dispatch * group.together + sum(w.call + w.whole for w in work)
-        arriving = group.others + group.together * elements(group.box)
+        arriving = group.others + group.together * count_elements(group.box)
         return arriving + once + sum(w.results for w in work)
 
     def _in_chunks(self, group: Group, work: Sequence[Work], cut: Cut) -> int:
         """Return the cycles of a cut, up to the end of its last chunk's results."""
-        number = -(-elements(group.box) // cut.size)
-        arriving = group.others + group.together * elements(group.box)
+        number = -(-count_elements(group.box) // cut.size)
+        arriving = group.others + group.together * count_elements(group.box)
         more = len(cut.counts) - 1
         scalars = group.together * (SCALARS + group.together - 1 + DIGITS * more)
         scalars += len(work) * (DIGITS + GUARDS) * more
@@ -204,7 +204,7 @@ class Cutter:
         instances = self._spread(self.flows.adapted.placement, statement.name)
         operands = 1 + len(statement.reads)
         results = self._results(group, statement)
-        operations = operations_of(target, statement.op, statement.expr)
+        operations = list_operations(target, statement.op, statement.expr)
         looped = sum(operation.name in LOOPED for operation in operations)
         each = looped * (profile.scalar + profile.loop + profile.address)
         number, lanes = len(operations) - looped, profile.lanes[self.layer.tensors[target].type]
@@ -216,7 +216,7 @@ class Cutter:
     def _results(self, group: Group, statement: Statement) -> int:
         """Return how many elements leave a PE while others are still computed, at most."""
         target, placement = statement.target.tensor, self.flows.adapted.placement
-        halves = next(cuts_of(group.box), None)
+        halves = next(list_cuts(group.box), None)
         if target not in self.leaving or halves is None:
             return 0
         triggers = self.triggers.arrivals[statement.name]
@@ -227,9 +227,9 @@ class Cutter:
     def _spread(self, relation: isl.UnionMap, name: str) -> int:
         """Return a bound on how many of { name[...] -> PE } are on one PE."""
         placed = isl.Map.from_union_map(from_domain(relation, name))
-        return most_points(bind_range(placed, PE_NAMES))
+        return bound_points(bind_range(placed, PE_NAMES))
 
 
-def most_together(pes: Mapping[str, isl.Set]) -> int:
+def count_most_together(pes: Mapping[str, isl.Set]) -> int:
     """Return a bound on how many streams one PE takes part in, by the PEs of each."""
     return len(share({name: isl.UnionSet.from_set(each) for name, each in pes.items()}))

@@ -34,14 +34,14 @@ import islpy as isl
 from stages.layer.routes.collection import find_forwarded
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.rows import choose_rows
-from stages.layer.streams.stepped import Room, SteppedDeparture, Steps, steps_of
+from stages.layer.streams.stepped import Room, SteppedDeparture, Steps, find_steps
 from stages.layer.texts.graph import Early, Graph
 from stages.poly.bind import PE_NAMES, bind_set, project_names
-from stages.poly.bounds import ExactBounds, exact_bounds, fixed_size
-from stages.poly.completed import Completed, find_completed, is_in_order, stops_of
+from stages.poly.bounds import ExactBounds, exact_bounds, find_fixed_size
+from stages.poly.completed import Completed, find_completed, is_in_order, list_stops
 from stages.poly.compression import compress, keeps_order
-from stages.poly.expressed import condition_of
-from stages.poly.expression import operations
+from stages.poly.expressed import express_condition
+from stages.poly.expression import count_operations
 from stages.poly.number import count
 from stages.poly.text import spell_object
 
@@ -79,7 +79,7 @@ def choose_early_sends(
     in_turn = find_forwarded(graph.collections)
     replicas = any(arrival.replicas for arrival in graph.arrivals.values())
     for name, departure in dense.items():
-        steps = steps_of(writers[departure.tensor], graph)
+        steps = find_steps(writers[departure.tensor], graph)
         if steps is None:
             continue
         chain, first = flows.routes.pes(name, "chain"), flows.routes.pes(name, "first")
@@ -125,10 +125,10 @@ def _choose(stepped: SteppedDeparture, room: Room, profile: Profile) -> Early | 
     last, order, pes = stepped.last, stepped.order, stepped.pes
     found = [
         gain
-        for stops in stops_of(last, stepped.steps.box)
+        for stops in list_stops(last, stepped.steps.box)
         if (gain := _gain(stops, find_completed(order, last, stops, pes), stepped, room, profile))
     ]
-    best = best_of(found)
+    best = choose_best(found)
     if best is None:
         return None
     return Early(
@@ -140,7 +140,7 @@ def _choose(stepped: SteppedDeparture, room: Room, profile: Profile) -> Early | 
     )
 
 
-def best_of(found: Sequence[Gain]) -> Gain | None:
+def choose_best(found: Sequence[Gain]) -> Gain | None:
     """Return what saves most, and costs least; None if nothing saves anything."""
     best = max(found, key=lambda gain: (gain.saved, -gain.spent), default=None)
     return best if best is not None and best.saved > 0 else None
@@ -161,14 +161,14 @@ def _gain(
     if not (whole or members.is_subset(completed.rest.params())):
         return None
     early, rest = _bounds(elements), _bounds(completed.rest)
-    if early is None or rest is None or fixed_size(rest, ()) is None:
+    if early is None or rest is None or find_fixed_size(rest, ()) is None:
         return None
     sent_after = project_names(elements.params(), PE_NAMES)
     sends = _count(sent_after, names)
     if sends > room.sends and not (room.alone or (room.in_step and stepped.is_alike(completed))):
         return None
     each = profile.address + (0 if room.alone else profile.scalar)
-    if fixed_size(early, names) is None:
+    if find_fixed_size(early, names) is None:
         each += profile.configuration + RUN_TIME * profile.scalar
     spent = sends * each + profile.scalar * _tests(sent_after, stepped.steps)
     hidden = stepped.slack(profile) * (sends - 1) // sends
@@ -182,8 +182,8 @@ def _tests(stops: isl.Set, steps: Steps) -> int:
     """Return the operations that find out after which steps something leaves."""
     found = 0
     for known in steps.ends:
-        guard = None if known.is_disjoint(stops) else condition_of(stops, known)
-        found += operations(guard) * _count(known, steps.names) if guard else 0
+        guard = None if known.is_disjoint(stops) else express_condition(stops, known)
+        found += count_operations(guard) * _count(known, steps.names) if guard else 0
     return found
 
 

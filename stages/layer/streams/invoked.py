@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.layer.routes.feedback import apply_feedback
-from stages.layer.streams.chunks import Flows, followed
+from stages.layer.streams.chunks import Flows, find_followed
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Graph
 from stages.layer.texts.routes_text import Routing
 from stages.poly.bind import PE_NAMES, bind_range, bind_set
 from stages.poly.local import at_this_pe
-from stages.poly.order import at_index, at_pe, at_places, filtered, taken_by
-from stages.poly.pieces import from_domain, sets_of
+from stages.poly.order import apply_filter, at_index, at_pe, at_places, taken_by
+from stages.poly.pieces import from_domain, list_sets
 from stages.poly.side import Rectangle
 from stages.poly.text import Objects
 from stages.skewing.elements import Lair
@@ -71,33 +71,33 @@ def sources_of(
             lair=lair,
             adapted=adapted,
             routes=routes,
-            follows=followed(graph.tasks),
+            follows=find_followed(graph.tasks),
         ),
-        local={s.get_tuple_name(): s for s in sets_of(allocations["local"])},
+        local={s.get_tuple_name(): s for s in list_sets(allocations["local"])},
         by_tensor=at_this_pe(allocations["to_local"]),
         core=adapted.target,
         grid=adapted.grid,
     )
 
 
-def pes_of(sources: Sources) -> isl.Set:
+def find_pes(sources: Sources) -> isl.Set:
     """Return [PE_X, PE_Y] -> { : PE computes }."""
     return bind_set(sources.core.as_set(), PE_NAMES)
 
 
-def filled(tensor: str, known: isl.Set, sources: Sources) -> Invoked:
+def fill(tensor: str, known: isl.Set, sources: Sources) -> Invoked:
     """Return all of a local tensor: { T[e] : 0 <= local index of e < size }."""
     elements = sources.local[f"{tensor}_local"].apply(sources.by_tensor[tensor].reverse())
     return Invoked(instances=elements, known=known, access=identity(elements))
 
 
-def moved(order: isl.Map) -> Invoked:
+def move(order: isl.Map) -> Invoked:
     """Return { index[i] } per PE, the PEs that take part, and { index[i] -> T[e] }."""
     at, pes = at_pe(order), order.range_factor_domain().range()
     return Invoked(instances=at.domain(), known=bind_set(pes, PE_NAMES), access=at)
 
 
-def arriving_at(name: str, sources: Sources) -> tuple[isl.Set, isl.Set]:
+def find_arriving_at(name: str, sources: Sources) -> tuple[isl.Set, isl.Set]:
     """Return [PE_X, PE_Y, index...] -> { t[e] } of what PEs take, and what arrives, V (15).
 
     What enters a row or column reaches all its PEs that take some of it, but for filters.
@@ -105,24 +105,24 @@ def arriving_at(name: str, sources: Sources) -> tuple[isl.Set, isl.Set]:
     taken = sources.routes.relation(name, "taken")
     everywhere = sources.flows.flow(name).everywhere
     colour = sources.graph.arrivals[name].colour
-    passing = handed_on(colour, at_places(everywhere, taken.range()), sources)
+    passing = find_handed_on(colour, at_places(everywhere, taken.range()), sources)
     return at_index(taken_by(everywhere, taken)), at_index(passing).params()
 
 
-def handed_on(colour: str, order: isl.Map, sources: Sources) -> isl.Map:
+def find_handed_on(colour: str, order: isl.Map, sources: Sources) -> isl.Map:
     """Return what the routers hand to their PEs of an order."""
     if not sources.routes.has(colour, "filter"):
         return order
-    return filtered(order, sources.routes.relation(colour, "filter"))
+    return apply_filter(order, sources.routes.relation(colour, "filter"))
 
 
-def placed_on(statement: str, sources: Sources) -> isl.Set:
+def find_placed(statement: str, sources: Sources) -> isl.Set:
     """Return [PE_X, PE_Y] -> { S[i] : placed on PE }."""
     placement = isl.Map.from_union_map(from_domain(sources.adapted.placement, statement))
     return bind_range(placement, PE_NAMES)
 
 
-def accesses_of(statement: str, sources: Sources) -> isl.UnionMap:
+def find_accesses(statement: str, sources: Sources) -> isl.UnionMap:
     """Return { S[i] -> T[e] } of all that a statement reads and writes."""
     return from_domain(sources.lair.reads.union(sources.lair.writes), statement)
 
@@ -132,6 +132,6 @@ def identity(elements: isl.Set) -> isl.Map:
     return isl.Map.identity(elements.get_space().map_from_set())
 
 
-def renamed(order: isl.Map, name: str) -> isl.Map:
+def rename(order: isl.Map, name: str) -> isl.Map:
     """Return { name[e] -> [PE -> index] } of { T[e] -> [PE -> index] }."""
     return order.set_tuple_name(isl.dim_type.in_, name)

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.lair.layer import Carry, Statement, Tensor, writer_of
-from stages.layer.routes.collection import collecting_tasks, find_forwarded
-from stages.layer.routes.leaving import summed_elements
+from stages.lair.layer import Carry, Statement, Tensor, find_writer
+from stages.layer.routes.collection import find_forwarded, list_collecting_tasks
+from stages.layer.routes.leaving import find_summed_elements
 from stages.layer.streams import cutting
-from stages.layer.streams.plan import Plan, is_reacting, reacts, written
-from stages.layer.streams.tasks import computing, reacting
+from stages.layer.streams.plan import Plan, find_written, is_reacting, reacts
+from stages.layer.streams.tasks import make_compute, make_react
 from stages.layer.texts import kinds
 from stages.layer.texts.graph import Arrival, Chunks, Kept, KeptTensor, Outgoing
 from stages.layer.texts.kinds import (
@@ -37,14 +37,14 @@ NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 Named = tuple[str, Task]
 
 
-def tensors_of(plan: Plan) -> dict[str, KeptTensor]:
+def describe_tensors(plan: Plan) -> dict[str, KeptTensor]:
     """Return the tensors of a layer, by name."""
     return {name: _tensor(name, plan) for name in plan.streams.placed.layer.tensors}
 
 
 def _tensor(name: str, plan: Plan) -> KeptTensor:
     layer = plan.streams.placed.layer
-    tensor, defined = layer.tensors[name], name in written(plan.streams)
+    tensor, defined = layer.tensors[name], name in find_written(plan.streams)
     return KeptTensor(
         type=tensor.type,
         shape=tuple(tensor.shape),
@@ -57,7 +57,7 @@ def _tensor(name: str, plan: Plan) -> KeptTensor:
 def _kept(name: str, plan: Plan) -> Kept:
     layer, streams = plan.streams.placed.layer, plan.streams
     tensor = layer.tensors[name]
-    if name in written(streams):
+    if name in find_written(streams):
         return "result" if tensor in layer.outputs else "internal"
     if name not in {arrival.tensor for arrival in streams.arrivals.values()}:
         return "resident" if tensor in layer.inputs else "delayed"
@@ -72,7 +72,7 @@ def _initial(tensor: str, plan: Plan) -> str:
     What is assigned keeps the sign of a zero: -0 + -0 is -0 and -0 + 0 is 0 (IEEE 754, 6.3).
     """
     layer = plan.streams.placed.layer
-    writer = writer_of(layer, tensor)
+    writer = find_writer(layer, tensor)
     is_signed = writer.op == "=" and not is_integer(layer.tensors[tensor].type)
     return "-0" if is_signed and not is_reacting(writer, plan.streams) else NEUTRAL[writer.op]
 
@@ -82,7 +82,7 @@ def _readers(tensor: str, plan: Plan) -> list[Statement]:
     return [s for s in statements if any(access.tensor == tensor for access in s.reads)]
 
 
-def arrivals_with_chunks(plan: Plan) -> dict[str, Arrival]:
+def add_chunks(plan: Plan) -> dict[str, Arrival]:
     """Return the arrivals, each with its chunks, or with why it is not cut."""
     return {
         name: replace(arrival, chunks=_chunks(plan.cuts.get(name)), whole=_whole(name, plan))
@@ -107,7 +107,7 @@ def _chunks(found: cutting.Chunks | None) -> Chunks | None:
     )
 
 
-def tasks_of(plan: Plan) -> Iterator[Named]:
+def list_tasks(plan: Plan) -> Iterator[Named]:
     """Yield the tasks in the order in which a PE runs them."""
     layer, streams = plan.streams.placed.layer, plan.streams
     for tensor in (*layer.outputs, *layer.internals):
@@ -118,7 +118,7 @@ def tasks_of(plan: Plan) -> Iterator[Named]:
         yield from _arrival_tasks(name, arrival, plan)
     for statement in layer.statements:
         if not is_reacting(statement, streams):
-            yield f"compute_{statement.name}", computing(statement, *_steps(statement, plan))
+            yield f"compute_{statement.name}", make_compute(statement, *_steps(statement, plan))
     yield from _departure_tasks(plan)
     for carry in layer.carries:
         if not from_domain(streams.placed.needed, carry.tensor).is_empty():
@@ -138,10 +138,10 @@ def _starts(tensor: Tensor, plan: Plan) -> bool:
     Not one that others hold, nor one of which each element on a PE is defined there at once.
     """
     placed, streams = plan.streams.placed, plan.streams
-    writer = writer_of(placed.layer, tensor.name)
+    writer = find_writer(placed.layer, tensor.name)
     at_once = writer.op == "=" and not is_reacting(writer, streams)
     routes = streams.routed.said
-    summed = summed_elements(tensor.name, streams.departures, placed.adapted, routes)
+    summed = find_summed_elements(tensor.name, streams.departures, placed.adapted, routes)
     at_once = at_once and summed.is_subset(placed.computed)
     return not at_once and tensor.name not in plan.in_place
 
@@ -162,7 +162,7 @@ def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
     found = _reacting(name, arrival.tensor, plan)
     for statement in found:
         task = f"on_{name}" if len(found) == 1 else f"on_{name}_{statement.name}"
-        yield task, reacting(statement, name)
+        yield task, make_react(statement, name)
 
 
 def _reacting(name: str, tensor: str, plan: Plan) -> list[Statement]:
@@ -190,7 +190,7 @@ def _departure_tasks(plan: Plan) -> Iterator[Named]:
     for name, departure in departures.items():
         if departure.collected and name not in find_forwarded(collections):
             initial = _initial(departure.tensor, plan)
-            yield from collecting_tasks(name, departure, initial)
+            yield from list_collecting_tasks(name, departure, initial)
     summed = {name: each for name, each in collections.items() if each.in_turn is None}
     leaving: dict[str, Outgoing] = {**departures, **summed}
     for name, stream in leaving.items():

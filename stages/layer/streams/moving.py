@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.layer.routes.leaving import leaving, leaving_name
-from stages.layer.streams.chunks import taken_chunks
-from stages.layer.streams.invoked import Invoked, Sources, filled, handed_on, moved, renamed
-from stages.layer.streams.stepped import SteppedDeparture, steps_of
+from stages.layer.routes.leaving import find_leaving, name_leaving
+from stages.layer.streams.chunks import find_taken_chunks
+from stages.layer.streams.invoked import Invoked, Sources, fill, find_handed_on, move, rename
+from stages.layer.streams.stepped import SteppedDeparture, find_steps
 from stages.layer.texts.graph import Departure, InTurn
 from stages.layer.texts.kinds import (
     Clear,
@@ -26,9 +26,9 @@ from stages.layer.texts.kinds import (
     Spread,
 )
 from stages.layer.texts.routes_text import Said
-from stages.poly.bind import PE_NAMES, bind_range, bind_set, index_names
-from stages.poly.cuts import of_chunk
-from stages.poly.order import at_index, at_pe, at_places, fixed_outer, on_side, relocated, taken_by
+from stages.poly.bind import PE_NAMES, bind_range, bind_set, name_indices
+from stages.poly.cuts import bind_chunk
+from stages.poly.order import at_index, at_pe, at_places, fix_outer, on_side, relocate, taken_by
 from stages.poly.pieces import from_domain
 
 
@@ -37,10 +37,10 @@ def receive(sources: Sources, task: Receive) -> Invoked:
     order = sources.flows.passing(task.arrival)
     cut = sources.graph.arrivals[task.arrival].chunks
     if cut is None:
-        return moved(order)
-    at = at_pe(order).intersect_domain(of_chunk(isl.Map(cut.of)))
+        return move(order)
+    at = at_pe(order).intersect_domain(bind_chunk(isl.Map(cut.of)))
     pes = bind_set(order.range_factor_domain().range(), PE_NAMES)
-    known = pes.intersect(taken_chunks(cut, rest=task.rest))
+    known = pes.intersect(find_taken_chunks(cut, rest=task.rest))
     return Invoked(instances=at.domain(), known=known, access=at)
 
 
@@ -54,9 +54,9 @@ def send(sources: Sources, task: Send) -> Invoked:
     early = stream.early if isinstance(stream, Departure) else None
     if early is not None and early.sends is not None:
         rest = _stepped(sources, task.departure).completed.rest
-        return replace(moved(order), instances=rest)
+        return replace(move(order), instances=rest)
     if stream.in_turn is None:
-        return moved(order)
+        return move(order)
     return _own_rows(sources, stream.tensor, order, stream.in_turn)
 
 
@@ -65,8 +65,8 @@ def _own_rows(sources: Sources, tensor: str, order: isl.Map, rows: InTurn) -> In
     computed = sources.lair.writes.reverse().apply_range(sources.adapted.placement)
     own = isl.Map.from_union_map(from_domain(computed, tensor))
     at = at_pe(taken_by(order, own))
-    names = index_names(at.dim(isl.dim_type.in_))
-    at = fixed_outer(at, names[: len(rows.rows)])
+    names = name_indices(at.dim(isl.dim_type.in_))
+    at = fix_outer(at, names[: len(rows.rows)])
     return Invoked(instances=at.domain(), known=at.domain().params(), access=at)
 
 
@@ -85,7 +85,7 @@ def _stepped(sources: Sources, name: str) -> SteppedDeparture:
     """Return what leaves early of a departure."""
     departure = sources.graph.departures[name]
     assert departure.early is not None, "something leaves early"
-    steps = steps_of(departure.early.statement, sources.graph)
+    steps = find_steps(departure.early.statement, sources.graph)
     assert steps is not None, "what leaves early does so after a step"
     return SteppedDeparture(
         flows=sources.flows,
@@ -100,8 +100,8 @@ def pack(sources: Sources, task: Pack) -> Invoked:
     """{ index[i] : T[e] leaves the port of PE with outer indices and i }, and which T[e]."""
     order = _leaving(sources, task.departure, "last")
     at = at_pe(order)
-    outer = index_names(at.dim(isl.dim_type.in_))[:-1]
-    at = fixed_outer(at, outer)
+    outer = name_indices(at.dim(isl.dim_type.in_))[:-1]
+    at = fix_outer(at, outer)
     known = bind_set(order.range_factor_domain().range(), PE_NAMES)
     sequences = sources.graph.leaving[task.departure].sequences
     assert sequences is not None, "what is packed is sparse"
@@ -117,15 +117,15 @@ def clear(sources: Sources, task: Clear) -> Invoked:
         if collection.departure == task.departure:
             members = members.union(sources.routes.pes(name, "chain"))
     known = bind_set(isl.Set.from_union_set(members), PE_NAMES)
-    return filled(task.tensor, known, sources)
+    return fill(task.tensor, known, sources)
 
 
 def collect(sources: Sources, task: Collect) -> Invoked:
     """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
     stream = sources.graph.departures[task.departure]
-    name = leaving_name(stream)
+    name = name_leaving(stream)
     order = on_side(_relation(sources.adapted.departures, name), stream.side, sources.core)
-    return moved(renamed(order, f"{name}_collected"))
+    return move(rename(order, f"{name}_collected"))
 
 
 def relay(sources: Sources, task: Relay) -> Invoked:
@@ -133,8 +133,8 @@ def relay(sources: Sources, task: Relay) -> Invoked:
     stream, flow = sources.graph.arrivals[task.arrival], sources.flows.flow(task.arrival)
     wanted = taken_by(flow.heard, flow.sent.range_factor_domain())
     renumbered = at_pe(flow.sent).apply_range(at_pe(wanted).reverse())
-    names = index_names(renumbered.dim(isl.dim_type.out))
-    known = at_index(handed_on(stream.source, flow.heard, sources)).params()
+    names = name_indices(renumbered.dim(isl.dim_type.out))
+    known = at_index(find_handed_on(stream.source, flow.heard, sources)).params()
     return Invoked(instances=bind_range(renumbered, names), known=known)
 
 
@@ -150,7 +150,7 @@ def spread(sources: Sources, task: Spread) -> Invoked:
 
 def _source(sources: Sources, arrival: str, order: isl.Map) -> Invoked:
     """Return { index[i] } per adapter, the adapters, and { index[i] -> T_source[e] }."""
-    return moved(renamed(order, f"{sources.graph.arrivals[arrival].tensor}_source"))
+    return move(rename(order, f"{sources.graph.arrivals[arrival].tensor}_source"))
 
 
 def _leaving(sources: Sources, name: str, part: Said) -> isl.Map:
@@ -158,11 +158,11 @@ def _leaving(sources: Sources, name: str, part: Said) -> isl.Map:
     stream = sources.graph.leaving[name]
     pes = sources.routes.pes(name, part)
     if name in sources.graph.departures:
-        return leaving(sources.adapted, stream, pes)
+        return find_leaving(sources.adapted, stream, pes)
     reach = sources.routes.relation(name, "reach")
-    relation = _relation(sources.adapted.collected, leaving_name(stream))
-    order = relocated(on_side(relation, stream.side, sources.grid), reach)
-    return renamed(at_places(order, pes), f"{leaving_name(stream)}_collected")
+    relation = _relation(sources.adapted.collected, name_leaving(stream))
+    order = relocate(on_side(relation, stream.side, sources.grid), reach)
+    return rename(at_places(order, pes), f"{name_leaving(stream)}_collected")
 
 
 def _relation(orders: isl.UnionMap, tensor: str) -> isl.Map:

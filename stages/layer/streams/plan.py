@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stages.lair.expressions import is_zero_at
-from stages.lair.layer import Statement, writer_of
+from stages.lair.layer import Statement, find_writer
 from stages.layer.routes.placed import Streams, is_sparse
-from stages.layer.routes.sharing import InPlace, find_in_place, waits_of
-from stages.layer.routes.waiting import waiting_of
+from stages.layer.routes.sharing import InPlace, find_in_place, list_waits
+from stages.layer.routes.waiting import choose_waiting
 from stages.layer.streams.chunks import Flows
-from stages.layer.streams.cutting import Chunks, Cutter, most_together
+from stages.layer.streams.cutting import Chunks, Cutter, count_most_together
 from stages.layer.streams.triggers import Triggers, find_triggers
 
 
@@ -35,14 +35,15 @@ class Plan:
     whole: Mapping[str, str]
 
 
-def plan_of(streams: Streams) -> Plan:
+def plan_streams(streams: Streams) -> Plan:
     """Return how PEs work on the streams of a layer; departures may wait for others then."""
     placed = streams.placed
     apart = {departure.tensor for departure in streams.departures.values()}
-    apart |= {t for t in written(streams) if is_reacting(writer_of(placed.layer, t), streams)}
+    writers = {t: find_writer(placed.layer, t) for t in find_written(streams)}
+    apart |= {t for t, writer in writers.items() if is_reacting(writer, streams)}
     in_place = find_in_place(placed.layer, placed.needed, placed.computed, apart)
-    waits = dict(waits_of(placed.layer, in_place))
-    waiting = waiting_of(streams, waits)
+    waits = dict(list_waits(placed.layer, in_place))
+    waiting = choose_waiting(streams, waits)
     departures = {
         name: replace(departure, waits=tuple(waiting.waits.get(name, ())))
         for name, departure in streams.departures.items()
@@ -62,7 +63,7 @@ def _cut(
     triggers = find_triggers(placed.layer, names, waits, in_place, flows)
     flows = replace(flows, follows=triggers.follows)
     chains = {name: routes.pes(name, "chain") for name in streams.departures}
-    most = max(most_together(chains), waiting)
+    most = max(count_most_together(chains), waiting)
     cutter = Cutter(placed.layer, placed.profile, flows, triggers, streams.departures, most)
     cuts = cutter.cut()
     return Plan(
@@ -71,7 +72,7 @@ def _cut(
     )
 
 
-def written(streams: Streams) -> list[str]:
+def find_written(streams: Streams) -> list[str]:
     """Return the tensors that statements write."""
     return [statement.target.tensor for statement in streams.placed.layer.statements]
 
@@ -83,7 +84,7 @@ def is_reacting(statement: Statement, streams: Streams) -> bool:
 
 def reacts(statement: Statement, tensor: str, streams: Streams) -> bool:
     """Say whether a statement may run element by element: a zero of the tensor adds nothing."""
-    defined = written(streams)
+    defined = find_written(streams)
     return (
         is_sparse(tensor, streams.placed)
         and _arriving(statement, streams) == [tensor]

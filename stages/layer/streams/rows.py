@@ -12,8 +12,8 @@ import islpy as isl
 from stages.layer.streams.stepped import Room, SteppedDeparture
 from stages.layer.texts.graph import Early
 from stages.poly.bind import PE_NAMES, bind_set
-from stages.poly.bounds import constant_size, exact_bounds
-from stages.poly.completed import Completed, find_completed, is_in_order, stops_of
+from stages.poly.bounds import exact_bounds, find_constant_size
+from stages.poly.completed import Completed, find_completed, is_in_order, list_stops
 from stages.poly.compression import compress
 from stages.poly.least import greatest
 from stages.poly.order import taken_by
@@ -30,8 +30,8 @@ def choose_rows(stepped: SteppedDeparture, room: Room) -> Early | None:
     if outer == 0 or not room.in_step or not stepped.chain.is_subset(stepped.pes):
         return None
     best = None
-    for stops in stops_of(stepped.last, stepped.steps.box):
-        completed = rows_after(stepped, stops, outer)
+    for stops in list_stops(stepped.last, stepped.steps.box):
+        completed = find_rows_after(stepped, stops, outer)
         count = _rows_each(completed, stepped, stops)
         if count is not None:
             best = Early(
@@ -44,7 +44,7 @@ def choose_rows(stepped: SteppedDeparture, room: Room) -> Early | None:
     return best
 
 
-def rows_after(stepped: SteppedDeparture, stops: isl.Set, outer: int) -> Completed:
+def find_rows_after(stepped: SteppedDeparture, stops: isl.Set, outer: int) -> Completed:
     """Return { row[o] -> the first stop after which all elements of a row are there }."""
     computed = stepped.flows.lair.writes.reverse()
     computed = computed.apply_range(stepped.flows.adapted.placement)
@@ -64,7 +64,7 @@ def _rows_each(completed: Completed, stepped: SteppedDeparture, stops: isl.Set) 
     elements = completed.sent(stepped.steps.names)
     known = bind_set(stepped.chain, PE_NAMES).intersect(bind_set(stops, stepped.steps.names))
     bounds = exact_bounds(compress(elements).set, known)
-    sizes = constant_size(bounds) if bounds.is_box else None
+    sizes = find_constant_size(bounds) if bounds.is_box else None
     if sizes is None or not known.is_subset(elements.params()):
         return None
     found = 1

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.routes.leaving import leaving
+from stages.layer.routes.leaving import find_leaving
 from stages.layer.streams.chunks import Flows
 from stages.layer.texts.graph import Arrival, Chunks, Departure, Graph
 from stages.layer.texts.kinds import Compute, React
-from stages.poly.bind import PE_NAMES, bind_range, index_names, unbind_set
+from stages.poly.bind import PE_NAMES, bind_range, name_indices, unbind_set
 from stages.poly.completed import Completed, find_completed
-from stages.poly.number import count, most_points
-from stages.poly.pieces import maps_of
+from stages.poly.number import bound_points, count
+from stages.poly.pieces import list_maps
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
@@ -90,17 +90,17 @@ class Room:
     in_step: bool
 
 
-def steps_of(statement: str, graph: Graph) -> Steps | None:
+def find_steps(statement: str, graph: Graph) -> Steps | None:
     """Return the steps of a statement, given what tasks.yaml says; None if it is one step."""
     tasks = graph.tasks.values()
     for task in tasks:
         if isinstance(task, Compute) and task.statement == statement and task.chunks:
-            return _chunk_steps(statement, cuts_by(task, graph))
+            return _chunk_steps(statement, find_cuts(task, graph))
     reacting = [t.arrival for t in tasks if isinstance(t, React) and t.statement == statement]
     return _sequence_steps(statement, {name: graph.arrivals[name] for name in reacting})
 
 
-def cuts_by(task: Compute, graph: Graph) -> dict[str, Chunks]:
+def find_cuts(task: Compute, graph: Graph) -> dict[str, Chunks]:
     """Return, by arrival, the chunks in whose steps a task runs."""
     cuts = ((name, graph.arrivals[name].chunks) for name in task.chunks)
     return {name: cut for name, cut in cuts if cut is not None}
@@ -112,7 +112,7 @@ def _chunk_steps(statement: str, cuts: Mapping[str, Chunks]) -> Steps:
         statement=statement,
         cuts={name: isl.Map(cut.of) for name, cut in cuts.items()},
         box=tuple((0, count - 1) for count in counts),
-        names=tuple(index_names(len(counts))),
+        names=tuple(name_indices(len(counts))),
     )
 
 
@@ -128,7 +128,7 @@ def _sequence_steps(statement: str, arrivals: Mapping[str, Arrival]) -> Steps | 
         statement=statement,
         cuts=dict.fromkeys(arrivals, cut),
         box=box,
-        names=tuple(index_names(len(listed))[:-1]),
+        names=tuple(name_indices(len(listed))[:-1]),
         in_sequences=True,
     )
 
@@ -151,7 +151,7 @@ class SteppedDeparture:
     @property
     def order(self) -> isl.Map:
         """Return { t[e] -> [PE -> index] } of what leaves at the PEs of the chain."""
-        return leaving(self.flows.adapted, self.departure, self.chain)
+        return find_leaving(self.flows.adapted, self.departure, self.chain)
 
     @property
     def pes(self) -> isl.Set:
@@ -176,10 +176,10 @@ class SteppedDeparture:
         """Return the cycles in which a PE waits for chunks, roughly; none for sequences."""
         if self.steps.in_sequences:
             return 0
-        placed = maps_of(self.flows.adapted.placement)
-        instances = sum(most_points(bind_range(each, PE_NAMES)) for each in placed)
+        placed = list_maps(self.flows.adapted.placement)
+        instances = sum(bound_points(bind_range(each, PE_NAMES)) for each in placed)
         arriving = sum(
-            most_points(bind_range(self.flows.taken(name), PE_NAMES)) for name in self.steps.cuts
+            bound_points(bind_range(self.flows.taken(name), PE_NAMES)) for name in self.steps.cuts
         )
         taking = STEP * profile.scalar * count(self.steps.known)
         return max(0, arriving - instances // profile.lanes[self.type] - taking)

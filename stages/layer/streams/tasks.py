@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.lair.expressions import expression_text
+from stages.lair.expressions import write_expression
 from stages.lair.layer import Statement
 from stages.layer.texts.kinds import Compute, React
 
@@ -12,7 +12,7 @@ AT_RUN_TIME = ("enumerate", "configure")
 """Ways to a vector instruction whose size is found before each call."""
 
 
-def reacting(statement: Statement, arrival: str) -> React:
+def make_react(statement: Statement, arrival: str) -> React:
     """Return the task that runs a statement on each element of an arrival."""
     return React(
         arrival=arrival,
@@ -20,18 +20,18 @@ def reacting(statement: Statement, arrival: str) -> React:
         iterators=tuple(statement.iterators),
         target=statement.target.tensor,
         op=statement.op,
-        expression=expression_text(statement.expr),
+        expression=write_expression(statement.expr),
     )
 
 
-def computing(statement: Statement, chunks: Sequence[str], follows: Sequence[str]) -> Compute:
+def make_compute(statement: Statement, chunks: Sequence[str], follows: Sequence[str]) -> Compute:
     """Return the task that runs a statement on memory, in steps if it has chunks."""
     return Compute(
         statement=statement.name,
         iterators=tuple(statement.iterators),
         target=statement.target.tensor,
         op=statement.op,
-        expression=expression_text(statement.expr),
+        expression=write_expression(statement.expr),
         chunks=tuple(chunks),
         follows=tuple(follows),
     )

@@ -16,7 +16,7 @@ from math import prod
 
 from stages.lair.layer import Layer, Statement
 from stages.layer.streams.chunks import Flows
-from stages.poly.cuts import IndexBox, index_box
+from stages.poly.cuts import IndexBox, find_index_box
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ def find_triggers(
     return Triggers(arrivals=finder.found, follows=finder.follows, boxes=finder.boxes)
 
 
-def elements(box: IndexBox | None) -> int:
+def count_elements(box: IndexBox | None) -> int:
     """Return how many elements an index box has."""
     return prod(box.sizes) if box else 0
 
@@ -66,7 +66,7 @@ class _Finder:
         self.computing, self.waits, self.in_place, self.flows = computing, waits, in_place, flows
         self.targets = {s.name: s.target.tensor for s in layer.statements}
         dense = [n for n, a in flows.arrivals.items() if not a.sparse and a.feedback is None]
-        self.boxes = {name: index_box(flows.passing(name)) for name in dense}
+        self.boxes = {name: find_index_box(flows.passing(name)) for name in dense}
         self.found: dict[str, list[str]] = {}
         self.follows: dict[str, list[str]] = {}
         self.late: set[str] = set()
@@ -102,7 +102,7 @@ class _Finder:
     def _own(self, statement: str, arriving: Sequence[str]) -> list[str]:
         """Return the longest streams that a statement reads, those with one index only."""
         boxes = {n: box for n in arriving if (box := self.boxes.get(n)) is not None}
-        first = max(boxes, key=lambda n: elements(boxes[n]), default=None)
+        first = max(boxes, key=lambda n: count_elements(boxes[n]), default=None)
         if first is None:
             return []
         same = [n for n in boxes if n != first and boxes[n] == boxes[first]]

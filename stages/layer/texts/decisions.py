@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from stages.diagnose import Source
-from stages.mapping.explained import explained
+from stages.mapping.explained import explain
 from stages.mapping.record_reader import read_records
 from stages.mapping.records import Absent, Key, as_data
 from stages.mapping.yaml_text import write_document
@@ -147,6 +147,6 @@ def read_decisions(source: Source) -> Decisions:
     return read_records(source, Decision)
 
 
-def decisions_text(decisions: Decisions) -> str:
+def write_decisions(decisions: Decisions) -> str:
     """Return simd.yaml: the decisions, and at its head what the keys are that occur."""
-    return write_document(explained(TITLE, decisions), as_data(decisions))
+    return write_document(explain(TITLE, decisions), as_data(decisions))

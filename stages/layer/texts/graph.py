@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from stages.diagnose import Source
 from stages.layer.texts.kinds import Task
-from stages.mapping.explained import explained
+from stages.mapping.explained import explain
 from stages.mapping.record_reader import read_record
 from stages.mapping.records import Inline, Key, as_data
 from stages.mapping.yaml_text import write_document
@@ -208,6 +208,6 @@ def read_graph(source: Source) -> Graph:
     return read_record(source, Graph)
 
 
-def graph_text(graph: Graph) -> str:
+def write_graph(graph: Graph) -> str:
     """Return tasks.yaml: the graph, and at its head what the keys are that occur."""
-    return write_document(explained(TITLE, graph), as_data(graph))
+    return write_document(explain(TITLE, graph), as_data(graph))

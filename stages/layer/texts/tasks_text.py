@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.pieces import maps_of
+from stages.poly.pieces import list_maps
 
 Object = isl.UnionSet | isl.UnionMap
 
@@ -55,7 +55,7 @@ class Compressions:
 
     def accesses(self, task: str) -> list[isl.Map]:
         """Return { [i] -> element }, each in one space, V (26)."""
-        return maps_of(_relations(self.objects[_access(task)]))
+        return list_maps(_relations(self.objects[_access(task)]))
 
 
 def invoked_objects(

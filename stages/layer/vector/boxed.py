@@ -9,8 +9,8 @@ import islpy as isl
 
 from stages.layer.vector.candidate import Candidate, NotPossibleError, components
 from stages.layer.vector.situation import Situation
-from stages.poly.bind import index_constants
-from stages.poly.bounds import exact_bounds, fixed_size
+from stages.poly.bind import find_index_constants
+from stages.poly.bounds import exact_bounds, find_fixed_size
 from stages.poly.box_hull import as_set, box_hull, offset_set, size_set
 from stages.poly.interference import accessed_by, extra_instances
 
@@ -22,7 +22,7 @@ def boxed(situation: Situation, way: str, why: str, change: isl.Map) -> Candidat
     """
     elements = situation.elements.apply(change.reverse()).coalesce()
     exact = exact_bounds(elements, situation.known)
-    sizes = fixed_size(exact, index_constants(elements)) if exact.is_box else None
+    sizes = find_fixed_size(exact, find_index_constants(elements)) if exact.is_box else None
     if sizes is None and not situation.runs:
         raise NotPossibleError("the elements are no box")
     if sizes is None:
@@ -66,7 +66,7 @@ def touched_by(situation: Situation, change: isl.Map, extra: isl.Set) -> tuple[i
         local = change.apply_range(access).apply_range(situation.files.by_tensor[tensor])
         if not extra.is_subset(local.domain()):
             raise NotPossibleError("extra instances have no place in memory")
-        touched = accessed_by(local, extra, index_constants(extra))
+        touched = accessed_by(local, extra, find_index_constants(extra))
         if tensor == situation.target and not touched.is_disjoint(situation.used(tensor)):
             raise NotPossibleError("extra instances would write what others use")
         found.append(touched)

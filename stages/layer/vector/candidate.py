@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import PE_NAMES, project_names
-from stages.poly.function import function_of, is_affine
-from stages.poly.number import count, most_points
+from stages.poly.function import find_function, is_affine
+from stages.poly.number import bound_points, count
 
 
 class NotPossibleError(Exception):
@@ -51,7 +51,7 @@ class Candidate:
 
 def components(point: isl.Set) -> tuple[isl.PwAff, ...]:
     """Return the functions f of [p] -> { [f(p)] }, rounded down off their domain."""
-    function = function_of(point)
+    function = find_function(point)
     return tuple(function.get_pw_aff(k).floor() for k in range(point.dim(isl.dim_type.set)))
 
 
@@ -71,4 +71,4 @@ def configurations(candidate: Candidate) -> int:
     if candidate.needed is None:
         return 1
     anywhere = project_names(candidate.needed, PE_NAMES)
-    return min(count(anywhere), most_points(candidate.needed))
+    return min(count(anywhere), bound_points(candidate.needed))

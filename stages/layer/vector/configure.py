@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from stages.layer.vector.candidate import Candidate, NotPossibleError, firsts
 from stages.layer.vector.situation import Situation
-from stages.poly.bind import index_constants
-from stages.poly.bounds import fixed_size
+from stages.poly.bind import find_index_constants
+from stages.poly.bounds import find_fixed_size
 from stages.poly.compression import keeps_order
 
 
@@ -17,7 +17,7 @@ def candidate(situation: Situation) -> Candidate:
     exact = situation.exact
     if not exact.is_box:
         raise NotPossibleError("the exact bounds are no box")
-    if fixed_size(exact, index_constants(situation.elements)) is not None:
+    if find_fixed_size(exact, find_index_constants(situation.elements)) is not None:
         raise NotPossibleError("there is one size, that of the exact bounds")
     return Candidate(
         way="configure",

@@ -9,9 +9,9 @@ import islpy as isl
 
 from stages.layer.vector.candidate import Candidate, NotPossibleError, components, firsts
 from stages.layer.vector.situation import Situation
-from stages.poly.bind import index_constants
-from stages.poly.bounds import fixed_size
-from stages.poly.extents import shape_of
+from stages.poly.bind import find_index_constants
+from stages.poly.bounds import find_fixed_size
+from stages.poly.extents import find_shape
 
 
 def candidate(situation: Situation) -> Candidate:
@@ -21,7 +21,7 @@ def candidate(situation: Situation) -> Candidate:
         raise NotPossibleError("the exact bounds are no box")
     hull, offset = situation.enumerated("hull"), situation.enumerated("offset")
     if hull is None or offset is None or not exact.minimum:
-        fixed = fixed_size(exact, index_constants(situation.elements)) is not None
+        fixed = find_fixed_size(exact, find_index_constants(situation.elements)) is not None
         raise NotPossibleError(
             "there is one size, that of the exact bounds" if fixed else "there are too many sizes"
         )
@@ -32,7 +32,7 @@ def candidate(situation: Situation) -> Candidate:
         origin=firsts(exact.minimum, situation.elements.params()),
         box=situation.elements,
         least=components(offset),
-        several=shape_of(hull),
+        several=find_shape(hull),
         needed=_needed(situation),
     )
 

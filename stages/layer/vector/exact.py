@@ -8,8 +8,8 @@ from __future__ import annotations
 from stages.layer.texts.kinds import Fills
 from stages.layer.vector.candidate import Candidate, NotPossibleError
 from stages.layer.vector.situation import Situation
-from stages.poly.bind import index_constants
-from stages.poly.bounds import fixed_size
+from stages.poly.bind import find_index_constants
+from stages.poly.bounds import find_fixed_size
 from stages.poly.compression import keeps_order
 
 
@@ -19,7 +19,7 @@ def candidate(situation: Situation) -> Candidate:
         raise NotPossibleError("the exact bounds are no box")
     return _candidate(
         situation,
-        index_constants(situation.elements),
+        find_index_constants(situation.elements),
         "the exact bounds are not fixed",
         "the instances are a box of fixed size",
     )
@@ -32,12 +32,12 @@ def transfer(situation: Situation) -> Candidate:
         raise NotPossibleError("the box has its elements in another order")
     if not situation.exact.is_box:
         raise NotPossibleError("the elements are no box")
-    free = index_constants(situation.elements)
+    free = find_index_constants(situation.elements)
     return _candidate(situation, free, "the elements are no box", "the elements are a box")
 
 
 def _candidate(situation: Situation, free: list[str], varying: str, why: str) -> Candidate:
-    sizes = fixed_size(situation.exact, free)
+    sizes = find_fixed_size(situation.exact, free)
     if sizes is None:
         raise NotPossibleError(varying)
     return Candidate(

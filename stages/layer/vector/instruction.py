@@ -16,9 +16,9 @@ from stages.layer.texts.decisions import Decision, Local, Operand, Size, Table
 from stages.layer.texts.kinds import React
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.memory import Memory
-from stages.layer.vector.operands import described, value_of
+from stages.layer.vector.operands import describe, write_value
 from stages.layer.vector.situation import Situation
-from stages.layer.vector.steps import Step, parts_of
+from stages.layer.vector.steps import Step, find_parts
 from stages.layer.vector.tables import Tables
 
 
@@ -37,8 +37,8 @@ def instruction(
     tables, listed = _tables(situation, candidate, listed)
     found = replace(
         decision,
-        sizes=tuple(value_of(size) for size in candidate.sizes),
-        least=tuple(value_of(each) for each in candidate.least) if candidate.several else (),
+        sizes=tuple(write_value(size) for size in candidate.sizes),
+        least=tuple(write_value(each) for each in candidate.least) if candidate.several else (),
         several=tuple(candidate.several),
         needed=None if candidate.needed is None else str(candidate.needed),
         outer=None if candidate.outer is None else str(candidate.outer),
@@ -47,7 +47,7 @@ def instruction(
     )
     if len(listed) == 1:
         return _alone(found, listed[0])
-    parts = tuple(part.shown() for part in parts_of(steps))
+    parts = tuple(part.shown() for part in find_parts(steps))
     return replace(found, parts=parts, steps=tuple(listed))
 
 
@@ -69,7 +69,7 @@ def _step(step: Step, memory: Memory, rank: int) -> decisions.Step:
         by="loops" if step.looped else None,
         why=f"{step.operation} is no vector operation" if step.looped else None,
         over=tuple(step.along) if len(step.along) < rank else None,
-        operands=tuple(described(operand, memory, step.along) for operand in step.operands),
+        operands=tuple(describe(operand, memory, step.along) for operand in step.operands),
     )
 
 

@@ -13,9 +13,9 @@ import islpy as isl
 
 from stages.machine.types import BYTES
 from stages.poly.box_hull import box
-from stages.poly.extents import shape_of
+from stages.poly.extents import find_shape
 from stages.poly.interference import extend_allocation
-from stages.poly.local import Shape, shifted
+from stages.poly.local import Shape, shift
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,19 +38,19 @@ class Memory:
 
     def moved(self, to_local: isl.UnionMap) -> isl.UnionMap:
         """Return { [PE -> T[e]] -> T_local[l] } of the allocation before the extension."""
-        return shifted(to_local, self.shifts)
+        return shift(to_local, self.shifts)
 
 
-def extended(local: Mapping[str, isl.Set], touched: Iterable[isl.Set]) -> Memory:
+def extend(local: Mapping[str, isl.Set], touched: Iterable[isl.Set]) -> Memory:
     """Return memory that holds the local tensors and all that is touched.
 
     `touched` are sets [PE_X, PE_Y] -> { T_local[l] } in the coordinates of `local`.
     """
-    shapes = {name: shape_of(elements) for name, elements in local.items()}
+    shapes = {name: find_shape(elements) for name, elements in local.items()}
     shifts = {name: (0,) * len(shape) for name, shape in shapes.items()}
     for elements in touched:
         name = elements.get_tuple_name()
-        extension = extend_allocation(shape_of(local[name]), elements)
+        extension = extend_allocation(find_shape(local[name]), elements)
         assert extension is not None, "extra instances access a bounded box"
         shapes[name], shifts[name] = _joined(
             shapes[name], shifts[name], extension.size, extension.shift

@@ -89,7 +89,7 @@ def along(operand: Operand) -> tuple[int, ...]:
     return tuple(k for k, column in columns if any(column))
 
 
-def described(
+def describe(
     operand: Operand, memory: Memory, dimensions: Sequence[int]
 ) -> decisions.Operand:
     """Return an operand as simd.yaml has it, for memory as it is after extensions.
@@ -109,12 +109,12 @@ def described(
     return decisions.Local(
         local=operand.local,
         type=operand.type,
-        base=tuple(value_of(b.coalesce()) for b in base),
+        base=tuple(write_value(b.coalesce()) for b in base),
         strides=_strides(operand.coefficients, memory.shapes[operand.local], dimensions),
     )
 
 
-def value_of(function: isl.PwAff) -> int | str:
+def write_value(function: isl.PwAff) -> int | str:
     """Return a constant as a number, another function as isl text; integral wherever it is used."""
     function = function.floor()
     least, greatest = function.min_val(), function.max_val()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from stages.lair.grammar import parse_expression
-from stages.lair.operations import LOOPED, Operation, operations_of
+from stages.lair.operations import LOOPED, Operation, list_operations
 from stages.layer.texts.kinds import (
     EarlySend,
     Fills,
@@ -23,12 +23,12 @@ from stages.layer.texts.kinds import (
     Task,
 )
 from stages.layer.vector.candidate import Candidate, NotPossibleError, RankError, configurations
-from stages.layer.vector.memory import extended
+from stages.layer.vector.memory import extend
 from stages.layer.vector.situation import Situation
-from stages.layer.vector.steps import Step, parts_of, steps_of
-from stages.layer.vector.ways import Way, ways_of
+from stages.layer.vector.steps import Step, find_parts, find_steps
+from stages.layer.vector.ways import Way, list_ways
 from stages.machine.types import BYTES
-from stages.poly.quota import TooManyOperations, limited
+from stages.poly.quota import TooManyOperations, limit_operations
 
 MOST_STEPS = 32
 """A statement of more operations runs as loops."""
@@ -80,7 +80,7 @@ class Options:
     impossible: Mapping[str, NotPossibleError] = field(default_factory=dict)
 
 
-def options_of(
+def list_options(
     situation: Situation, prefer: str | None, cost_of: Callable[[Situation], Cost]
 ) -> Options:
     """Return what a task may become, given the way that layer.yaml prefers, and what tasks cost."""
@@ -91,9 +91,9 @@ def options_of(
             situation=situation, operations=(), possible=(_loops(cost_of(situation), str(reason)),)
         )
     possible, impossible, cost = [], {}, cost_of(situation)
-    for way, find in ways_of(situation).items():
+    for way, find in list_ways(situation).items():
         try:
-            with limited(MOST_OPERATIONS):
+            with limit_operations(MOST_OPERATIONS):
                 possible.append(_option(cost, operations, find))
         except NotPossibleError as reason:
             impossible[way] = reason
@@ -144,7 +144,7 @@ def _packed(situation: Situation, task: Pack) -> tuple[Operation, ...]:
 
 def _statement(situation: Situation, task: Runs) -> tuple[Operation, ...]:
     """Return the operations of a statement. Raises NotPossibleError."""
-    found = operations_of(task.target, task.op, parse_expression(task.expression))
+    found = list_operations(task.target, task.op, parse_expression(task.expression))
     if len(found) > MOST_STEPS:
         raise NotPossibleError(f"{len(found)} operations are more than {MOST_STEPS}")
     return found
@@ -197,7 +197,7 @@ def _fewest(
     situation = cost.situation
     found: list[tuple[int, tuple[Step, ...]]] = []
     for in_place in (False, True) if any(o.name in LOOPED for o in operations) else (False,):
-        steps = steps_of(situation, operations, candidate, in_place=in_place)
+        steps = find_steps(situation, operations, candidate, in_place=in_place)
         _check_memory(situation, candidate, steps)
         if not all(step.looped for step in steps):
             found.append((cost.vector(candidate, steps), steps))
@@ -208,11 +208,11 @@ def _fewest(
 
 def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[Step]) -> None:
     """Raise NotPossibleError if what the steps need besides hardly fits into a PE's memory."""
-    parts = [part.shown() for part in parts_of(steps)]
+    parts = [part.shown() for part in find_parts(steps)]
     if not parts and not candidate.touched:
         return
     need = sum(BYTES[part.type] * part.elements for part in parts)
-    need += extended(situation.files.local, candidate.touched).bytes(situation.local_type)
+    need += extend(situation.files.local, candidate.touched).bytes(situation.local_type)
     need += situation.files.code
     if need > situation.profile.memory:
         raise NotPossibleError(

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import islpy as isl
 
-from stages.layer.routes.leaving import instructions_of
+from stages.layer.routes.leaving import count_instructions
 from stages.layer.texts.graph import Graph
 from stages.layer.texts.kinds import (
     Clear,
@@ -29,10 +29,10 @@ from stages.layer.texts.kinds import (
 )
 from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.poly.bind import PE_NAMES, bind_domain, bind_set, index_constants, project_names
+from stages.poly.bind import PE_NAMES, bind_domain, bind_set, find_index_constants, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds
 from stages.poly.local import at_this_pe
-from stages.poly.pieces import maps_of, sets_of
+from stages.poly.pieces import list_maps, list_sets
 from stages.poly.text import Objects
 
 if typing.TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Files:
     @cached_property
     def local(self) -> dict[str, isl.Set]:
         """The shapes of local tensors, by their names."""
-        return {s.get_tuple_name(): s for s in sets_of(self.allocations["local"])}
+        return {s.get_tuple_name(): s for s in list_sets(self.allocations["local"])}
 
     @cached_property
     def by_tensor(self) -> dict[str, isl.Map]:
@@ -107,7 +107,7 @@ class Files:
         """[PE_X, PE_Y] -> { T[e] } of what a PE keeps, by tensor."""
         return {
             m.get_tuple_name(isl.dim_type.out): bind_domain(m, PE_NAMES)
-            for m in maps_of(self.allocations["accessed"])
+            for m in list_maps(self.allocations["accessed"])
         }
 
     def place(self, name: str) -> str:
@@ -160,7 +160,7 @@ class Situation:
             return 0
         stream = departures[self.task.departure]
         waits = stream.early is not None and stream.early.all
-        return waits + instructions_of(stream.in_turn) - 1
+        return waits + count_instructions(stream.in_turn) - 1
 
     @cached_property
     def known(self) -> isl.Set:
@@ -170,7 +170,7 @@ class Situation:
     @property
     def pes(self) -> isl.Set | None:
         """The PEs that have the instruction, [PE_X, PE_Y] -> { : PE }; None if all may."""
-        pes = project_names(self.known, index_constants(self.known))
+        pes = project_names(self.known, find_index_constants(self.known))
         if not isinstance(self.task, Send | EarlySend):
             return pes if isinstance(self.task, Runs | Receive | Initialise) else None
         chain = self.files.routes.pes(self.task.departure, "chain")
@@ -213,7 +213,7 @@ class Situation:
     def hull(self, what: str) -> tuple[isl.Set, ...] | None:
         """Return an object of the task in hulls.isl as sets, none if it is empty; or None."""
         found = self.files.hulls.get(f"{self.name}_{what}")
-        return None if found is None else tuple(sets_of(found))
+        return None if found is None else tuple(list_sets(found))
 
     def enumerated(self, what: str) -> isl.Set | None:
         """Return an object of the task in sizes.isl; None if there is none."""

@@ -17,7 +17,7 @@ from stages.layer.texts.kinds import Fills
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.operands import Given, InPart, Operand, along, in_memory
 from stages.layer.vector.situation import Situation
-from stages.machine.types import integers_of, is_integer
+from stages.machine.types import find_integers, is_integer
 from stages.poly.local import Shape
 
 RESULT = Part(number=-1)
@@ -41,7 +41,7 @@ class Step:
         return self.operation in LOOPED
 
 
-def steps_of(
+def find_steps(
     situation: Situation,
     operations: Sequence[Operation],
     candidate: Candidate,
@@ -75,7 +75,7 @@ class _Builder:
         self.target = situation.target
         self.type = situation.type_of(self.target)
         types = [self.type, *map(situation.type_of, situation.accesses)]
-        self.computed = integers_of(types) if is_integer(self.type) else "float32"
+        self.computed = find_integers(types) if is_integer(self.type) else "float32"
         self.sizes = _greatest(candidate)
         self.parts: dict[int, InPart] = {}
 
@@ -194,7 +194,7 @@ def _numbered(operand: Operand, numbers: Mapping[int, int]) -> Operand:
     return replace(operand, number=numbers[operand.number])
 
 
-def parts_of(steps: Sequence[Step]) -> list[InPart]:
+def find_parts(steps: Sequence[Step]) -> list[InPart]:
     """Return the parts that steps give to later ones, by their numbers."""
     parts = {o.number: o for step in steps for o in step.operands if isinstance(o, InPart)}
     return [parts[number] for number in sorted(parts)]

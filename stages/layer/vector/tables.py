@@ -11,12 +11,12 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.layer.texts.decisions import Table
-from stages.layer.vector.memory import extended
+from stages.layer.vector.memory import extend
 from stages.layer.vector.situation import Situation
 from stages.machine.types import BYTES
-from stages.poly.bind import PARAM, index_constants, project_names
-from stages.poly.expressed import expression_of
-from stages.poly.expression import operations
+from stages.poly.bind import PARAM, find_index_constants, project_names
+from stages.poly.expressed import express
+from stages.poly.expression import count_operations
 from stages.poly.function import is_affine
 
 TYPE = "int32"
@@ -34,16 +34,16 @@ class Tables:
         self.places: dict[str, str] = {}
         files, tasks = situation.files, len(situation.files.graph.tasks)
         free = self.profile.memory - files.code - (3 + 2 * tasks) * self.profile.code_task
-        free -= extended(files.local, ()).bytes(situation.local_type)
+        free -= extend(files.local, ()).bytes(situation.local_type)
         self.room = free // (2 * tasks * BYTES[TYPE])
 
     def holds(self, name: str, function: isl.PwAff) -> bool:
         """Return whether [p] -> { [f(p)] } is looked up under a name, in a new table."""
-        cost = operations(expression_of(function, self.context)) * self.profile.scalar
+        cost = count_operations(express(function, self.context)) * self.profile.scalar
         if cost <= self.profile.address:
             return False
         simple = function.gist(self.context).coalesce()
-        indices = index_constants(self.context)
+        indices = find_index_constants(self.context)
         used = [i for i in indices if simple.involves_dims(PARAM, _position(simple, i), 1)]
         if len(used) != 1:
             return False

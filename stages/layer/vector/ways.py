@@ -46,6 +46,6 @@ FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
 """All ways for a statement, exact bounds for what moves elements; memory may be filled in loops."""
 
 
-def ways_of(situation: Situation) -> dict[str, Way]:
+def list_ways(situation: Situation) -> dict[str, Way]:
     """Return the ways for a task."""
     return FOR_KIND(situation, situation.task)

@@ -151,11 +151,11 @@ def _plan(folder: LayerFolder) -> Plan | None:
     from stages.make.core.declare import declaration
     from stages.make.core.faults import perform_in
     from stages.make.core.folder_inputs import FolderInputs
-    from stages.mapping.kernel_yaml import kernel_of
+    from stages.mapping.kernel_yaml import load_kernel
 
     written: dict[str, bytes] = {}
     inputs = FolderInputs(folder, (KERNEL,))
-    if not kernel_of([inputs.source(KERNEL)]).has_parts:
+    if not load_kernel([inputs.source(KERNEL)]).has_parts:
         return None
     for stage in (STAGES + TILES)[: (STAGES + TILES).index("emit")]:
         inputs = FolderInputs(folder, declaration(stage).reads, written)
@@ -165,6 +165,6 @@ def _plan(folder: LayerFolder) -> Plan | None:
 
 def _parts(inputs: FolderInputs) -> Plan:
     """Return the files of each part, and what it takes from others, from tiles.yaml."""
-    from stages.kernel.parts.pasting import plan_of
+    from stages.kernel.parts.pasting import plan_pasting
 
-    return plan_of(inputs.yaml("operations.yaml")["kernel"], inputs.yaml("tiles.yaml"))
+    return plan_pasting(inputs.yaml("operations.yaml")["kernel"], inputs.yaml("tiles.yaml"))

@@ -108,7 +108,7 @@ def _is_plan(data: Any) -> bool:
 
 
 def _plan(folder: LayerFolder) -> Plan:
-    from stages.mapping.network_yaml import plan_of, read_network
+    from stages.mapping.network_yaml import describe_plan, read_network
 
     path = folder.path / NETWORK
-    return plan_of(read_network(source_of(shown_path(path), content_of(path))))
+    return describe_plan(read_network(source_of(shown_path(path), content_of(path))))

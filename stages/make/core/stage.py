@@ -23,9 +23,9 @@ def perform(name: str, inputs: FolderInputs) -> dict[str, bytes]:
     Raises UserError or UserErrors where the layer folder is wrong, and TooManyOperations for a
     layer that isl would work on for minutes.
     """
-    from stages.poly.quota import limited
+    from stages.poly.quota import limit_operations
 
-    with limited(MOST_OPERATIONS):
+    with limit_operations(MOST_OPERATIONS):
         outputs: Mapping[str, str | bytes] = load(name).run(inputs)
     contents = {n: c.encode() if isinstance(c, str) else bytes(c) for n, c in outputs.items()}
     check_names(name, declaration(name).writes, contents)

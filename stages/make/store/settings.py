@@ -13,7 +13,7 @@ from stages.diagnose import Source, UserError, UserErrors, source_of
 from stages.lair.names import did_you_mean
 from stages.make.store.folders import shown_path, user_folder
 from stages.make.store.given import content_of
-from stages.mapping.yaml_file import value_span, wrong_value
+from stages.mapping.yaml_file import find_value_span, wrong_value
 from stages.mapping.yaml_text import Document, read_document
 
 FILE = "lairmake.yaml"
@@ -84,7 +84,7 @@ def _explained(details: ErrorDetails, document: Document | None) -> UserError:
     if details["type"] == "extra_forbidden":
         hint = did_you_mean(str(path[-1]), Settings.model_fields, "keys")
         return UserError(f"unknown key {path[-1]}", document.keys[path], hint)
-    return wrong_value(details, ".".join(map(str, path)) or FILE, value_span(document, path))
+    return wrong_value(details, ".".join(map(str, path)) or FILE, find_value_span(document, path))
 
 
 def _placed(settings: Settings, folder: Path) -> SharedStore | None:

@@ -10,13 +10,13 @@ from stages.make.core.layers import open_folder
 from stages.make.core.pipeline import stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.store.folders import LAYER, LayerFolder, user_folder
-from stages.report.change import data_of
-from stages.report.difference import differences
+from stages.report.change import describe_change
+from stages.report.difference import find_differences
 from stages.report.follow import Comparison, compare
 from stages.report.screen import edits, lines_of_file, screens
 from stages.report.states import (
     State,
-    commit_of,
+    find_commit,
     state_at,
     state_before,
     state_now,
@@ -95,7 +95,7 @@ class Diff(LayerCommand):
         stages = [w for w in words if any(stage_named(layer, w) for layer in layers)]
         revisions = [word for word in words if word not in stages]
         for word in revisions:
-            if commit_of(Path.cwd(), word) is None:
+            if find_commit(Path.cwd(), word) is None:
                 raise self.refuse(f"{word} is no layer, no stage and no revision of git")
         if len(stages) > 1 or len(revisions) > 1:
             raise self.refuse("say one revision and one stage at most")
@@ -136,7 +136,7 @@ def _by_git(words: list[str]) -> str:
     """Return what changed between two files, for git, which gives both and how they are called."""
     path, old, new = words[0], words[1], words[4]
     before, after = (_content(user_folder() / name) for name in (old, new))
-    lines = lines_of_file(path, differences(path, before, after))
+    lines = lines_of_file(path, find_differences(path, before, after))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -152,7 +152,7 @@ def _data(found: Comparison) -> dict[str, Any]:
         "notes": [*found.old.notes, *found.new.notes],
         "edited": edits(found.old, found.new),
         "files": {
-            name: {key: data_of(change) for key, change in changes.items()}
+            name: {key: describe_change(change) for key, change in changes.items()}
             for name, changes in found.files.items()
         },
         "follow": {name: list(objects) for name, objects in found.follow.items()},

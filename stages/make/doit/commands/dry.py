@@ -26,9 +26,9 @@ from stages.make.doit.commands.run import KEEP_EDITS
 from stages.make.store.folders import STATE, file_of, names_meant, wholes_of
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
-from stages.report.causes import Cause, History, causes_of, sources_of
+from stages.report.causes import Cause, History, find_causes, find_sources
 from stages.report.colour import paint
-from stages.report.details import listed
+from stages.report.details import list_some
 
 EVERYTHING = {
     "name": "everything",
@@ -97,7 +97,7 @@ def _plan(history: History, found: Mapping[str, Forecast], each: Forecast) -> Pl
     before = history.before(each.task)
     causes: list[Cause] = []
     if before is not None and each.status != UP_TO_DATE:
-        causes = list(causes_of(each.folder, before, _line(each)))
+        causes = list(find_causes(each.folder, before, _line(each)))
     if each.status == MAY_RUN:
         causes = [cause for cause in causes if not _waits(found, cause)]
     reason = _reason(found, each, causes, is_first=before is None)
@@ -128,9 +128,9 @@ def _reason(
     if is_first:
         return "not built here yet"
     if causes:
-        return f"{listed([cause.name for cause in causes])} changed"
+        return f"{list_some([cause.name for cause in causes])} changed"
     if each.status == MAY_RUN:
-        return f"unless {listed(list(_waiting(found, each)))} comes out as before"
+        return f"unless {list_some(list(_waiting(found, each)))} comes out as before"
     if each.status == FROM_STORE:
         return "what it wrote is not there, or edited"
     is_forgotten = is_marked(each.folder.home, each.task, FORGOTTEN)
@@ -153,7 +153,7 @@ def _text(history: History, plans: Sequence[Plan]) -> Iterator[str]:
         own = [plan for plan in to_do if plan.forecast.folder.name == layer]
         yield paint("bold", layer)
         pairs = [(plan.forecast.folder, plan.causes) for plan in own]
-        for path, changes in sources_of(history, pairs).items():
+        for path, changes in find_sources(history, pairs).items():
             yield f"  {paint('bold', path)}"
             yield from (f"    {change}" for change in changes)
         for plan in own:
@@ -189,8 +189,8 @@ def _counts(plans: Sequence[Plan]) -> str:
 def _reason_of(history: History, plans: Sequence[Plan]) -> str:
     """Return why a build would do that to a layer: the files that changed, else what is first."""
     pairs = [(plan.forecast.folder, plan.causes) for plan in plans]
-    changed = list(sources_of(history, pairs))
-    return f"{listed(changed)} changed" if changed else plans[0].reason
+    changed = list(find_sources(history, pairs))
+    return f"{list_some(changed)} changed" if changed else plans[0].reason
 
 
 def _up_to_date(plans: Sequence[Plan]) -> str:

@@ -19,7 +19,7 @@ def program_in_words(folder: LayerFolder) -> dict[str, str]:
 
     Raises UserError where the file is not as render wrote it.
     """
-    from stages.layer.pe.speller import WORDS, spelled
+    from stages.layer.pe.speller import WORDS, spell
     from stages.layer.pe.written import read_programs
     from stages.yaml_limits import load
 
@@ -30,8 +30,8 @@ def program_in_words(folder: LayerFolder) -> dict[str, str]:
         for variant, roles in programs.items():
             for role, program in roles.items():
                 name = f"{variant}.{role}"
-                found[f"{name}.memory"] = spelled(replace(program, functions=()), WORDS)
-                found |= {f"{name}.{f.name}": spelled(f, WORDS) for f in program.functions}
+                found[f"{name}.memory"] = spell(replace(program, functions=()), WORDS)
+                found |= {f"{name}.{f.name}": spell(f, WORDS) for f in program.functions}
     except Exception as error:  # an edited text can be wrong in any way
         message = f"{shown_path(path)} is not as {RENDER} wrote it"
         raise UserError(message, hint=f"doit {folder.name}:{RENDER}") from error

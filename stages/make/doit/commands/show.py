@@ -26,7 +26,7 @@ from stages.make.doit.commands.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, 
 from stages.make.doit.session import session
 from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
 from stages.report.colour import paint, paint_isl, wrap_isl
-from stages.report.objects import header_of, objects_of
+from stages.report.objects import find_header, find_objects
 from stages.report.states import first_out_of_date
 
 DOMAIN = re.compile(r"\} \* (\w+);$", re.MULTILINE)
@@ -144,7 +144,7 @@ def read_file(folder: LayerFolder, name: str) -> Shown:
     path = file_of(folder, name)
     content = path.read_bytes()
     return Shown(
-        name=name, path=path, header=header_of(content), objects=objects_of(name, content)
+        name=name, path=path, header=find_header(content), objects=find_objects(name, content)
     )
 
 

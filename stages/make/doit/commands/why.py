@@ -13,9 +13,9 @@ from stages.make.core.pipeline import tasks_of_folders
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.store.folders import LayerFolder, folders_of
 from stages.make.store.log import Build
-from stages.report.causes import CODE, Event, History, sources_of
+from stages.report.causes import CODE, Event, History, find_sources
 from stages.report.colour import paint
-from stages.report.details import listed
+from stages.report.details import list_some
 
 WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
 STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}
@@ -105,7 +105,7 @@ def told(history: History, build: Build, events: Sequence[Event]) -> str:
     since = "nothing changed since the build" if history.since(build, layer) else "build"
     lines = [f"{paint('bold', layer)}: {since} of {when}"]
     causes = [(event.folder, event.causes) for event in events]
-    sources = sources_of(history, causes)
+    sources = find_sources(history, causes)
     for path, changes in [*sources.items(), *_made_with(history, build, events)]:
         lines += [f"  {paint('bold', path)}", *(f"    {change}" for change in changes)]
     names = {event.task: event.task.removeprefix(f"{layer}:") for event in events}
@@ -136,19 +136,19 @@ def reason(event: Event) -> str:
     if event.how == "same":
         return _why_not(event)
     if event.how == "hit" and event.before is not None and not event.causes:
-        repaired = listed(list(event.line.get("repaired", {})))
+        repaired = list_some(list(event.line.get("repaired", {})))
         what = f"{repaired} was edited by hand" if repaired else "what it wrote was not there"
         return f"{what}: as it was before"
     if event.before is not None and not event.wrote:
         return f"{_because(event)}, but writes what it wrote before"
-    return f"{_because(event)}: another {listed(event.wrote)}" if event.before else "first build"
+    return f"{_because(event)}: another {list_some(event.wrote)}" if event.before else "first build"
 
 
 def _because(event: Event) -> str:
     """Return what made a task be looked at anew: first what a person changed."""
     if event.causes:
         causes = sorted(event.causes, key=lambda cause: cause.by is not None)
-        return f"{listed([_named(cause.name) for cause in causes])} changed"
+        return f"{list_some([_named(cause.name) for cause in causes])} changed"
     if event.line.get("forgotten"):
         return "it was forgotten"
     if event.is_always:
@@ -166,14 +166,14 @@ def _why_not(event: Event) -> str:
     if kept:
         pinned = set(kept) <= set(pins(event.folder))
         why = ", since layer.yaml pins it" if pinned else ""
-        return f"{listed(list(kept))} stays as it was edited by hand{why}"
+        return f"{list_some(list(kept))} stays as it was edited by hand{why}"
     if event.causes:
         return f"{_because(event)}, but what it wrote is right"
     if not event.spared:
         return "nothing that it reads changed"
     tasks = [name.removeprefix(f"{event.folder.name}:") for name in event.spared]
     files = [file for names in event.spared.values() for file in names]
-    return f"{listed(tasks)} ran, but {listed(files)} did not change"
+    return f"{list_some(tasks)} ran, but {list_some(files)} did not change"
 
 
 def _data(history: History, build: Build, event: Event) -> dict[str, Any]:
