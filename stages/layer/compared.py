@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from stages.diagnose import UserError
 from stages.lair.layer import Layer, Statement
+from stages.layer.texts.results_json import Check
 from stages.machine.types import is_integer
 from stages.reference.magnitude import sum_of_absolutes
 from stages.reference.unroll import Arrays
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """Whether an output is right, whether it must be so bit for bit, and the largest error."""
-
-    exact: bool
-    right: bool
-    max_abs_error: float
 
 
 def check(

@@ -10,10 +10,19 @@ import numpy as np
 
 from stages.fabric.driver import FabricRun
 from stages.lair.layer import Layer
-from stages.layer.bound.bound import Bound, Run, lower_bound
+from stages.layer.bound.bound import Run, lower_bound
 from stages.layer.bound.needs import Moving, needs_of
-from stages.layer.compared import Check
 from stages.layer.texts.decisions import Decision, Decisions
+from stages.layer.texts.results_json import (
+    Bound,
+    Check,
+    Cycles,
+    Results,
+    TaskResult,
+    Traffic,
+    Used,
+    Worth,
+)
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping as LayerMapping
 from stages.reference.data import find_origins
@@ -21,79 +30,6 @@ from stages.reference.unroll import Arrays, Samples
 
 VARIANTS = ("simd", "loops")
 COPIED = "multicast"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cycles:
-    """Those of the programs with vector instructions, and with loops only."""
-
-    simd: int
-    loops: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskResult:
-    """By what a task runs, and how often.
-
-    `instances` are those that the loops ran; `extra` ones, what vector instructions ran besides.
-    """
-
-    by: str
-    why: str
-    sizes: tuple[int | str, ...]
-    configurations: int
-    calls: int
-    instances: int
-    extra: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
-    """The memory of the fullest PE, and what a PE has, in bytes."""
-
-    bytes_per_pe: int
-    of: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Traffic:
-    """What moved on the fabric."""
-
-    wavelets: int
-    hops: int
-    stalls: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Worth:
-    """What the programs take where routers copy, and how many times that PEs need."""
-
-    cycles: int
-    worth: float
-    wavelets: int
-    hops: int
-    stalls: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
-    """The content of build/results.json."""
-
-    top: str
-    machine: str
-    invocations: int
-    cycles: Cycles
-    main_cycles: Cycles
-    speedup: float
-    bound: Bound
-    lanes: int
-    busiest: Mapping[str, Mapping[str, int]]
-    tasks: Mapping[str, TaskResult]
-    data: Mapping[str, str]
-    check: Mapping[str, Check]
-    memory: Used
-    fabric: Traffic
-    multicast: Worth | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

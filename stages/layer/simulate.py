@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import json
 import math
 import tempfile
 import typing
@@ -32,9 +31,9 @@ from stages.layer.results import COPIED, VARIANTS, Simulated, alike, column, des
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
+from stages.layer.texts.results_json import results_text
 from stages.layer.texts.routes_text import Routing
 from stages.mapping.machine import read_machine
-from stages.mapping.records import as_data
 from stages.reference.data import find_negative_zeros, input_samples, stack_samples
 from stages.reference.evaluate import evaluate_all
 from stages.reference.magnitude import is_exact, magnitudes
@@ -100,12 +99,12 @@ def outcome(inputs: LayerInputs, layer: Layer) -> dict[str, str | bytes]:
         for name in (tensor.name for tensor in layer.outputs)
     }
     zeros = find_negative_zeros(inputs.mapping(), given)
-    results = as_data(describe_results(_simulated(inputs, layer), runs, checks, samples, zeros))
+    results = describe_results(_simulated(inputs, layer), runs, checks, samples, zeros)
     files: dict[str, str | bytes] = {
         f"build/outputs/{name}.npy": _npy(stack_samples(values))
         for name, values in runs["simd"].outputs.items()
     }
-    return files | {"build/results.json": json.dumps(results, indent=2) + "\n"}
+    return files | {"build/results.json": results_text(results)}
 
 
 def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:

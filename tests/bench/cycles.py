@@ -10,7 +10,7 @@ def fc1024(folder):
     layer = fc(folder / "fc", 1024, 1024, 32, 32, machine="ideal", sparse=True)
     build(layer)
     found = results(layer)
-    assert found["tasks"]["on_x"]["instances"] == 1024 * 1024, "x has zeros"
+    assert found.tasks["on_x"].instances == 1024 * 1024, "x has zeros"
     yield from over_bound("fc", found, limit=1.35)
 
 
@@ -28,8 +28,8 @@ def conv2d(folder):
 
 def over_bound(what, found, limit=None):
     """Yield cycles and bound, with vector instructions, and the first over the second."""
-    cycles, bound = found["cycles"]["simd"], found["bound"]
+    cycles, bound = found.cycles.simd, found.bound
     yield Figure(what=f"{what}: cycles", value=cycles, unit="cycles")
-    yield Figure(what=f"{what}: bound, by {bound['by']}", value=bound["cycles"], unit="cycles")
-    yield Figure(what=f"{what}: cycles over the bound", value=cycles / bound["cycles"], limit=limit)
+    yield Figure(what=f"{what}: bound, by {bound.by}", value=bound.cycles, unit="cycles")
+    yield Figure(what=f"{what}: cycles over the bound", value=cycles / bound.cycles, limit=limit)
 

@@ -1,8 +1,8 @@
 """Layer folders of the sizes that are measured."""
 
-import json
 import shutil
 
+from stages.layer.texts.results_json import read_results
 from tests.bench.process import ROOT, run
 
 PROJECTS = ROOT / "projects"
@@ -90,8 +90,8 @@ def compile_cold(layer):
 
 
 def results(layer):
-    """Return build/results.json. Raises SystemExit where a value in it is not right."""
-    found = json.loads((layer / "build" / "results.json").read_text(encoding="utf-8"))
-    if not all(check["right"] for check in found["check"].values()):
-        raise SystemExit(f"{layer.name}: wrong values: {found['check']}")
+    """Return what build/results.json says. Raises SystemExit where a value in it is not right."""
+    found = read_results((layer / "build" / "results.json").read_text(encoding="utf-8"))
+    if not all(check.right for check in found.check.values()):
+        raise SystemExit(f"{layer.name}: wrong values: {found.check}")
     return found

@@ -24,7 +24,7 @@ def sparse(tmp_path_factory):
 def test_the_parts_add_up_to_the_cycles(sparse):
     found, ran = sparse
     parts = split(found)
-    assert sum(parts.values()) == ran["cycles"] == found["cycles"]["simd"]
+    assert sum(parts.values()) == ran["cycles"] == found.cycles.simd
     assert min(parts.values()) >= 0
 
 

@@ -101,9 +101,9 @@ def test_the_layers_of_a_sweep_build(sweep, tmp_path):
     """The last value of each sweep, in each series: right, and by the way that it names."""
     for series in sweep.series:
         results = measure(sweep.case(sweep.values[-1], series), tmp_path)
-        assert all(check["right"] for check in results["check"].values())
+        assert all(check.right for check in results.check.values())
         if sweep.name == "enumeration":
-            assert results["tasks"]["on_x"]["by"] == series
+            assert results.tasks["on_x"].by == series
 
 
 def test_a_choice_among_sizes_costs_cycles(tmp_path):

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from stages import PIPELINE
-from stages.layer.compared import Check, check, worst
+from stages.layer.compared import check, worst
 from stages.layer.results import extent
+from stages.layer.texts.results_json import Check
 from stages.make.core.action import run_stage
 from stages.report.summary import inputs
 from tests.layer.built import MV, build

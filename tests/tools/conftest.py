@@ -2,6 +2,9 @@
 
 import pytest
 
+from stages.layer.texts.results_json import Results
+from stages.mapping.record_reader import reader_of
+
 NOTHING = dict.fromkeys(("dispatch", "start_up", "configuration", "loop", "scalar", "address"), 0)
 
 
@@ -16,12 +19,16 @@ def made_up(simd, loops, *, lanes=4, bound=50, **task):
     fast = {**NOTHING, **own, **rest, "loop": simd - 20 - 175}
     slow = {**NOTHING, "points": 0, "lanes": 0, "dispatch": 100, "loop": loops - 120}
     slow |= {"busy": loops - 20, "until_last": loops - 30, "last": loops - 25}
-    return {
-        "cycles": {"simd": simd, "loops": loops}, "speedup": round(loops / simd, 3),
+    whole = {"simd": simd, "loops": loops}
+    return reader_of(Results)({
+        "top": "layer", "machine": "wse2", "invocations": 1, "main_cycles": whole, "data": {},
+        "check": {}, "memory": {"bytes_per_pe": 0, "of": 0},
+        "fabric": {"wavelets": 0, "hops": 0, "stalls": 0},
+        "cycles": whole, "speedup": round(loops / simd, 3),
         "bound": {"cycles": bound, "by": "ports"}, "lanes": lanes,
         "busiest": {"simd": fast, "loops": slow}, "tasks": {"init_y": done | {"by": "exact"},
         "on_x": done},
-    }
+    }, ())
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,11 @@
 """The document of `doit evaluate`, from results."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from stages.layer.texts.results_json import Cycles
 from tools.evaluation.document import document, picture, sweep_table
 from tools.evaluation.plot import ticks
 from tools.evaluation.split import group_of, split
@@ -29,23 +31,23 @@ def test_the_document_in_full(results, swept):
 
 def test_parts_add_up_to_all_cycles(results):
     for found in results.values():
-        for variant, cycles in found["cycles"].items():
-            assert sum(split(found, variant).values()) == cycles
+        assert sum(split(found, "simd").values()) == found.cycles.simd
+        assert sum(split(found, "loops").values()) == found.cycles.loops
 
 
 def test_what_follows_the_last_cycle_does_not_count(results):
-    late = {**results["low"], "cycles": {"simd": 384, "loops": 800}}
+    late = replace(results["low"], cycles=Cycles(simd=384, loops=800))
     parts = split(late)
     assert parts["drain"] == 0 and sum(parts.values()) == 384
-    much_later = {**results["low"], "cycles": {"simd": 220, "loops": 800}}
+    much_later = replace(results["low"], cycles=Cycles(simd=220, loops=800))
     assert sum(split(much_later).values()) == 220 and split(much_later)["start-up"] == 0
 
 
 @pytest.mark.parametrize(("speedup", "group"), [
     (0.7, "none"), (1.04, "none"), (1.05, "below"), (4.0, "below"), (4.01, "above"),
 ])
-def test_groups(speedup, group):
-    assert group_of({"speedup": speedup, "lanes": 4}) == group
+def test_groups(results, speedup, group):
+    assert group_of(replace(results["low"], speedup=speedup, lanes=4)) == group
 
 
 @pytest.mark.parametrize(("most", "last", "count"), [

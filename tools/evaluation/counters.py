@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from stages.lair.names import plural
-from tools.evaluation.split import split
+from stages.layer.texts.results_json import Results
+from tools.evaluation.split import Variant, cycles_of, split
 
 NO_INSTANCES = ("init_", "pack_")
 """Tasks that only fill memory with zeros, or leave zeros out."""
 
-Results = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +38,16 @@ class Counters:
 
 def counters_of(results: Results) -> Counters:
     """Return the counters of the tasks that run instances."""
-    tasks = [t for n, t in results["tasks"].items() if not n.startswith(NO_INSTANCES)]
-    shown = (f"[{', '.join(map(str, t['sizes']))}]" for t in tasks if t["by"] != "loops")
+    tasks = [t for n, t in results.tasks.items() if not n.startswith(NO_INSTANCES)]
+    shown = (f"[{', '.join(map(str, t.sizes))}]" for t in tasks if t.by != "loops")
     return Counters(
-        ways=_distinct(t["by"] for t in tasks),
+        ways=_distinct(t.by for t in tasks),
         sizes=_distinct(shown),
-        configurations=sum(t["configurations"] for t in tasks),
-        calls=sum(t["calls"] for t in tasks),
-        instances=sum(t["instances"] for t in tasks),
-        extra=sum(t["extra"] for t in tasks),
-        reasons=_distinct(t["why"] for t in tasks if t["by"] == "loops"),
+        configurations=sum(t.configurations for t in tasks),
+        calls=sum(t.calls for t in tasks),
+        instances=sum(t.instances for t in tasks),
+        extra=sum(t.extra for t in tasks),
+        reasons=_distinct(t.why for t in tasks if t.by == "loops"),
     )
 
 
@@ -89,16 +88,16 @@ def _of_vectors(found: Sequence[Results]) -> Iterator[str]:
 
 def _per_point(results: Results) -> float:
     """Return the loops, scalars and addresses in whose place one element of a vector stands."""
-    points = results["busiest"]["simd"]["points"]
-    parts = {variant: split(results, variant)["loops"] for variant in ("loops", "simd")}
-    return float((parts["loops"] - parts["simd"]) / max(1, points))
+    points = results.busiest["simd"]["points"]
+    more = split(results, "loops")["loops"] - split(results, "simd")["loops"]
+    return more / max(1, points)
 
 
-def _share(found: Sequence[Results], variant: str, *parts: str) -> str:
+def _share(found: Sequence[Results], variant: Variant, *parts: str) -> str:
     shares = []
     for results in found:
         cycles = split(results, variant)
-        shares.append(sum(cycles[part] for part in parts) / results["cycles"][variant])
+        shares.append(sum(cycles[part] for part in parts) / cycles_of(results, variant))
     return f"{100 * statistics.median(shares):.0f} %"
 
 

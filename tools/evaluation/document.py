@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from stages.layer.texts.results_json import Results
 from tools.evaluation.counters import counters_of, explain
 from tools.evaluation.plot import plot
 from tools.evaluation.split import GROUPS, group_of, split
@@ -18,7 +19,6 @@ from tools.evaluation.templates import template
 LIMIT = 1.5
 AIM = 1.15
 PARTS = ("computing", "rounding", "start-up", "loops", "waiting", "drain")
-Results = Mapping[str, Any]
 Swept = Mapping[float, Mapping[str, Results]]
 
 
@@ -27,11 +27,11 @@ def document(
     sweeps: Sequence[Sweep],
 ) -> str:
     """Return the document; results by layer, and by sweep, value and series."""
-    ordered = dict(sorted(wse2.items(), key=lambda item: (-item[1]["speedup"], item[0])))
+    ordered = dict(sorted(wse2.items(), key=lambda item: (-item[1].speedup, item[0])))
     return template("evaluation.md.j2").render(
         catalogue=catalogue_table(ordered),
         groups={name: group_of_layers(ordered, name) for name in GROUPS},
-        lanes=max((r["lanes"] for r in wse2.values()), default=0),
+        lanes=max((r.lanes for r in wse2.values()), default=0),
         quality=quality(ideal),
         sweeps=[
             {
@@ -58,7 +58,7 @@ def shown(sweep: Sweep, results: Results) -> float:
     """Return what a sweep plots of a layer."""
     if sweep.shown == "per call":
         return per_call(results)
-    return float(results["speedup"] if sweep.shown == "speedup" else results["cycles"]["simd"])
+    return float(results.speedup if sweep.shown == "speedup" else results.cycles.simd)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -73,9 +73,9 @@ def catalogue_table(found: Mapping[str, Results]) -> str:
             "bound", "by")
     return table(head, (
         (
-            name, _way(results), counters_of(results).instances, results["cycles"]["loops"],
-            results["cycles"]["simd"], f"{results['speedup']:.2f}", results["bound"]["cycles"],
-            results["bound"]["by"],
+            name, _way(results), counters_of(results).instances, results.cycles.loops,
+            results.cycles.simd, f"{results.speedup:.2f}", results.bound.cycles,
+            results.bound.by,
         )
         for name, results in found.items()
     ))
@@ -108,7 +108,7 @@ def _counters_table(found: Mapping[str, Results]) -> str:
     for name, results in found.items():
         counted, loops, simd = counters_of(results), split(results, "loops"), split(results)
         rows.append((
-            name, f"{results['speedup']:.2f}", counted.configurations, counted.calls,
+            name, f"{results.speedup:.2f}", counted.configurations, counted.calls,
             f"{counted.per_call:.3g}", counted.extra, loops["start-up"], loops["loops"],
             loops["waiting"] + loops["drain"], simd["computing"], simd["rounding"],
             simd["start-up"], simd["loops"], simd["waiting"] + simd["drain"],
@@ -122,8 +122,8 @@ def quality(found: Mapping[str, Results]) -> dict[str, Any]:
     ordered = sorted(over, key=lambda name: (-over[name], name))
     rows = [
         (
-            name, found[name]["cycles"]["simd"], found[name]["bound"]["cycles"],
-            found[name]["bound"]["by"], f"{over[name]:.2f}",
+            name, found[name].cycles.simd, found[name].bound.cycles,
+            found[name].bound.by, f"{over[name]:.2f}",
             *(split(found[name])[part] for part in PARTS),
             _most(split(found[name])) if over[name] > LIMIT else "",
         )
@@ -151,7 +151,7 @@ def _most(parts: Mapping[str, int]) -> str:
 
 
 def _over(results: Results) -> float:
-    return float(results["cycles"]["simd"] / max(1, results["bound"]["cycles"]))
+    return float(results.cycles.simd / max(1, results.bound.cycles))
 
 
 def sweep_table(sweep: Sweep, swept: Swept) -> str:
@@ -172,7 +172,7 @@ def sweep_table(sweep: Sweep, swept: Swept) -> str:
 
 def _cells(sweep: Sweep, results: Results) -> list[str]:
     if sweep.shown == "speedup":
-        cycles = results["cycles"]
-        return [str(cycles["loops"]), str(cycles["simd"]), f"{results['speedup']:.2f}"]
+        cycles = results.cycles
+        return [str(cycles.loops), str(cycles.simd), f"{results.speedup:.2f}"]
     value = shown(sweep, results)
     return [f"{value:.1f}" if sweep.shown == "per call" else f"{value:g}"]

@@ -6,7 +6,6 @@ Source   V Sec. 6: no input of the experiments has a zero
 from __future__ import annotations
 
 import copy
-import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,9 +16,8 @@ from typing import Any
 import yaml
 
 from stages import PIPELINE
+from stages.layer.texts.results_json import Results, read_results
 from stages.make.core.action import run_stage
-
-Results = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +55,12 @@ def on_machine(case: Case, machine: Any, *, density: float = 1.0, **changes: Any
 
 
 def measure(case: Case, workspace: Path) -> Results:
-    """Return the `results.json` of a case, built in a new folder of a workspace.
+    """Return the results of a case, built in a new folder of a workspace.
 
     Raises UserError or UserErrors.
     """
     folder = build(case, workspace, PIPELINE)
-    text = (folder / "build" / "results.json").read_text(encoding="utf-8")
-    results: Results = json.loads(text)
-    return results
+    return read_results((folder / "build" / "results.json").read_text(encoding="utf-8"))
 
 
 def build(case: Case, workspace: Path, stages: Sequence[str]) -> Path:

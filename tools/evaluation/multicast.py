@@ -9,13 +9,14 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from stages.layer.texts.results_json import Results
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case
 from tools.evaluation.templates import template
 
 MACHINE = "systolic"
 HEAD = ("layer", "with multicast", "forwarded", "worth", "replicas", "worth")
-Pair = Sequence[Mapping[str, Any]]
+Pair = Sequence[Results]
 """The results of a layer whose PEs forward, and of the same one whose PEs get replicas."""
 
 
@@ -42,15 +43,15 @@ def layers_table(found: Mapping[str, Pair]) -> str:
 
 def _cells(pair: Pair) -> Iterator[Any]:
     forwarding, replicas = pair
-    copied = forwarding.get("multicast", {}).get("cycles")
-    yield forwarding["cycles"]["simd"] if copied is None else copied
+    copied = forwarding.multicast
+    yield forwarding.cycles.simd if copied is None else copied.cycles
     for each in (forwarding, replicas):
-        yield each["cycles"]["simd"]
-        yield f"{each.get('multicast', {}).get('worth', 1.0):.2f}"
+        yield each.cycles.simd
+        yield f"{1.0 if each.multicast is None else each.multicast.worth:.2f}"
 
 
 def _worths(pair: Pair) -> list[float]:
-    return [each["multicast"]["worth"] for each in pair if "multicast" in each]
+    return [each.multicast.worth for each in pair if each.multicast is not None]
 
 
 def _differs(pair: Pair) -> bool:

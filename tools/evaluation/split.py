@@ -5,24 +5,30 @@ Source   V Sec. 6: the three groups of test cases
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Literal
+
+from stages.layer.texts.results_json import Results
 
 GAIN = 1.05
 """A speed-up below this is none."""
 
 GROUPS = ("none", "below", "above")
-Results = Mapping[str, Any]
+Variant = Literal["simd", "loops"]
 
 
 def group_of(results: Results) -> str:
     """Return `none`, `below` or `above`: no gain, a gain up to the lanes, or above them."""
-    if results["speedup"] < GAIN:
+    if results.speedup < GAIN:
         return "none"
-    return "above" if results["speedup"] > results["lanes"] else "below"
+    return "above" if results.speedup > results.lanes else "below"
 
 
-def split(results: Results, variant: str = "simd") -> dict[str, int]:
+def cycles_of(results: Results, variant: Variant) -> int:
+    """Return the cycles of the programs with vector instructions, or with loops only."""
+    return results.cycles.simd if variant == "simd" else results.cycles.loops
+
+
+def split(results: Results, variant: Variant = "simd") -> dict[str, int]:
     """Return what the cycles of a run went into; the parts add up to all of them.
 
     They are those of the busiest PE; what it does after the last cycle counts for nothing: it is
@@ -35,11 +41,11 @@ def split(results: Results, variant: str = "simd") -> dict[str, int]:
     waiting    no task runs, and another one with instances is still to come
     drain      no task runs any more, and the last output has not left the fabric
     """
-    usage = results["busiest"][variant]
-    full = -(-usage["points"] // results["lanes"])
+    usage = results.busiest[variant]
+    full = -(-usage["points"] // results.lanes)
     loops = usage["loop"] + usage["scalar"] + usage["address"]
     waiting = usage["last"] - usage["until_last"]
-    drain = results["cycles"][variant] - usage["busy"] - waiting
+    drain = cycles_of(results, variant) - usage["busy"] - waiting
     started = usage["busy"] - usage["lanes"] - loops
     after = max(0, -drain)
     return {

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stages.layer.texts.results_json import Results
 from tools.evaluation.measure import Case
 
 MACHINE = "wse2"
-Results = Mapping[str, Any]
 
 FC = """lair fc(): float16 W[{rows}][64], float16 x[64] -> float16 y[{rows}]
 {{
@@ -131,8 +131,8 @@ def of_density(density: float, series: str) -> Case:
 
 def per_call(results: Results) -> float:
     """Return the cycles of the busiest PE, over the calls of the task that reacts to an element."""
-    calls = [t["calls"] for name, t in results["tasks"].items() if not name.startswith("init")]
-    return float(results["busiest"]["simd"]["busy"] / max(1, sum(calls)))
+    calls = [t.calls for name, t in results.tasks.items() if not name.startswith("init")]
+    return float(results.busiest["simd"]["busy"] / max(1, sum(calls)))
 
 
 def overhead(results: Mapping[str, Results]) -> str:

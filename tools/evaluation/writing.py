@@ -9,17 +9,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from stages.diagnose import UserError
+from stages.layer.texts.results_json import Results
 from stages.make.doit.commands.command import LayerCommand, Options, print_json
 from stages.make.store.files import write_whole
 from stages.make.store.folders import LAYER, LayerFolder
-from stages.report.summary import is_right
+from stages.mapping.records import as_data
 from stages.shipped import STAGES
 from tools.evaluation import broadcast, counted as layers, document, multicast, sweeps
 from tools.evaluation.measure import Case, case_of, measure, on_machine
 
+T = TypeVar("T")
 CATALOGUE = "catalogue/"
 MACHINES = ("wse2", "ideal")
 
@@ -50,7 +52,7 @@ def evaluate(command: LayerCommand, options: Options, words: list[str]) -> int:
         pictures = {s.name: document.picture(s, swept[s.name]) for s in used}
         write(Path.cwd() / "docs", "evaluation", text, pictures)
     if options["json"]:
-        print_json({**on, "sweeps": swept})
+        print_json(as_data({**on, "sweeps": swept}))
     elif words:
         print(text, end="")
     return 0
@@ -84,7 +86,7 @@ def _without_multicast(command: LayerCommand, options: Options, words: list[str]
     if not words:
         write(Path.cwd() / "docs", "multicast", multicast.document(found), {})
     if options["json"]:
-        print_json(found)
+        print_json(as_data(found))
     elif words:
         print(multicast.layers_table(found))
     return 0
@@ -119,20 +121,18 @@ def _plan(cases: Sequence[Case], sweeps: Sequence[Any]) -> Iterator[tuple[tuple[
             yield from (((sweep.name, value, s), sweep.case(value, s)) for s in sweep.series)
 
 
-def measured(cases: Sequence[Case]) -> Iterator[Mapping[str, Any]]:
+def measured(cases: Sequence[Case]) -> Iterator[Results]:
     """Yield the results of cases, in order.
 
     Raises UserError where a value is wrong, and what building raises.
     """
     for case, results in zip(cases, _each(cases, measure), strict=True):
-        if not is_right(results):
+        if not all(found.right for found in results.check.values()):
             raise UserError(f"{case.name}: a value is wrong", hint="a build of it says which")
         yield results
 
 
-def _each(
-    cases: Sequence[Case], what: Callable[..., Mapping[str, Any]]
-) -> Iterator[Mapping[str, Any]]:
+def _each(cases: Sequence[Case], what: Callable[..., T]) -> Iterator[T]:
     """Yield what(case, workspace) of cases, in order, from as many processes as processors."""
     with TemporaryDirectory() as place, ProcessPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(functools.partial(what, workspace=Path(place)), cases)

@@ -39,6 +39,7 @@ from stages.layer.bound.earliest import (
 from stages.layer.bound.fewest import least_cycles
 from stages.layer.bound.needs import Departure, Needs
 from stages.layer.texts.kinds import Compute, Running, Task
+from stages.layer.texts.results_json import Bound
 from stages.machine.profile import Profile
 
 Values = Mapping[str, Sequence[NDArray[typing.Any]]]
@@ -58,14 +59,6 @@ class Run:
     loops: FabricRun
     values: Values
     invocations: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """Cycles that no programs fall below, and what says so."""
-
-    cycles: int
-    by: str
 
 
 def lower_bound(needs: Needs, run: Run) -> Bound:
