@@ -18,6 +18,8 @@ from graphlib import CycleError
 import islpy as isl
 
 from stages.diagnose import UserError
+from stages.mapping.record_reader import read_records
+from stages.mapping.records import as_data
 from stages.mapping.texts import parse_target
 from stages.mapping.yaml_text import write_document
 from stages.poly.cardinality import cardinality
@@ -30,6 +32,7 @@ from stages.skewing.statements import find_given
 from stages.skewing.steps import find_order, lag_statements, order_groups
 from stages.skewing.topology import make_topology, neighbours
 from stages.skewing.traffic import Accesses, Sources, Traffic, sources, total
+from stages.skewing.yaml_texts import Counted, Counts, GridPart, Lagging, Shares
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
@@ -57,10 +60,10 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     """Return counts.yaml."""
     mapping, lair = inputs.mapping(), read_lair(inputs.objects("lair.isl"))
     schedule, places = inputs.objects("schedule.isl"), inputs.objects("placement.isl")
-    said = inputs.yaml("skew.yaml")
+    said = read_records(inputs.source("skew.yaml"), Lagging)
     groups = sharing(schedule["schedule"], find_given(mapping))
     try:
-        order = find_order(groups, {name: each["step"] for name, each in said.items()}, lair)
+        order = find_order(groups, {name: each.step for name, each in said.items()}, lair)
     except CycleError as error:
         raise _no_order(error, groups, mapping) from None
     before = Accesses(
@@ -69,23 +72,23 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         times=order_groups(inputs.objects("skewed.isl")["before"], order),
     )
     network = make_topology(mapping, parse_target(mapping.target))
-    lags = lag_statements({name: each["lag"] for name, each in said.items()}, order, network)
+    lags = lag_statements({name: each.lag for name, each in said.items()}, order, network)
     near = neighbours(network)
-    clocks = {"before": before, "after": dataclasses.replace(before, steps=lags)}
-    found = {k: counts(v, near) for k, v in clocks.items()}
-    return {"counts.yaml": write_document(HEADER + note_on(network), found)}
+    after = dataclasses.replace(before, steps=lags)
+    found = Counts(before=counts(before, near), after=counts(after, near))
+    return {"counts.yaml": write_document(HEADER + note_on(network), as_data(found))}
 
 
-def counts(accesses: Accesses, near: isl.Map) -> dict[str, typing.Any]:
+def counts(accesses: Accesses, near: isl.Map) -> Counted:
     """Return what counts.yaml says of accesses; `near` is { PE[x, y] -> PE[x', y'] }."""
     found = sources(accesses, near)
     used = isl.Set.from_union_set(accesses.placement.range())
-    return {
-        "steps": cardinality(accesses.every_step()),
-        **described(total(each.traffic() for each in found.values())),
-        "tensors": {name: described(each.traffic()) for name, each in sorted(found.items())},
-        "pes": {name: _of_region(found, pes) for name, pes in regions(used).items()},
-    }
+    return Counted(
+        steps=cardinality(accesses.every_step()),
+        whole=described(total(each.traffic() for each in found.values())),
+        tensors={name: described(each.traffic()) for name, each in sorted(found.items())},
+        pes={name: _of_region(found, pes) for name, pes in regions(used).items()},
+    )
 
 
 def _relations(lair: Lair) -> tuple[isl.Map, ...]:
@@ -94,27 +97,27 @@ def _relations(lair: Lair) -> tuple[isl.Map, ...]:
     return tuple(m for reference in references for m in list_maps(reference))
 
 
-def described(traffic: Traffic) -> dict[str, typing.Any]:
+def described(traffic: Traffic) -> Shares:
     """Return a traffic as counts.yaml has it."""
     parts = traffic.remote, traffic.neighbour, traffic.local
-    return {
-        "accesses": traffic.accesses,
-        "remote": traffic.remote,
-        "neighbour": traffic.neighbour,
-        "local": traffic.local,
-        "percent": [round(100 * part / max(1, traffic.accesses), 3) for part in parts],
-    }
+    return Shares(
+        accesses=traffic.accesses,
+        remote=traffic.remote,
+        neighbour=traffic.neighbour,
+        local=traffic.local,
+        percent=tuple(round(100 * part / max(1, traffic.accesses), 3) for part in parts),
+    )
 
 
-def _of_region(found: typing.Mapping[str, Sources], pes: isl.Set) -> dict[str, int]:
+def _of_region(found: typing.Mapping[str, Sources], pes: isl.Set) -> GridPart:
     """Return the number of PEs of a part of the grid, and their traffic together."""
     traffic = total(each.traffic(pes) for each in found.values())
-    return {
-        "number": cardinality(pes),
-        "remote": traffic.remote,
-        "neighbour": traffic.neighbour,
-        "local": traffic.local,
-    }
+    return GridPart(
+        number=cardinality(pes),
+        remote=traffic.remote,
+        neighbour=traffic.neighbour,
+        local=traffic.local,
+    )
 
 
 def _no_order(

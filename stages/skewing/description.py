@@ -5,8 +5,6 @@ Paper    M Sec. II, III
 
 from __future__ import annotations
 
-from typing import Any
-
 import islpy as isl
 
 from stages.poly.cardinality import cardinality
@@ -26,32 +24,32 @@ from stages.skewing.timed import (
     reason,
     together,
 )
+from stages.skewing.yaml_texts import Change, Extents, Fate, Lagging
 
 OUT = isl.dim_type.out
 
 
 def description(
     space: Space, statement: Timed, wanted: Factors, lag: Factors
-) -> dict[str, Any]:
+) -> Lagging:
     """Return what skew.yaml says of a statement; `wanted` is the F that eliminates broadcasts."""
     points = statement.points
     after = points.apply_range(_moved(statement, lag))
     width = statement.times
-    found: dict[str, Any] = {
-        "lag": [list(row) for row in lag],
-        "step": depth(lag),
-        "steps": {"before": _extents(points, lag), "after": _extents(after, lag)},
-        "running": {"before": running(points, width), "after": running(after, width)},
-        "parallel": {
-            "before": parallel(statement, together(statement)),
-            "after": parallel(statement, lag),
-        },
-    }
     matrix = space.transformation(statement.name, lag)
-    if matrix is not None and is_unimodular(matrix):
-        found |= {"loops": matrix, "lower triangular": is_lower_triangular(matrix)}
-    fates = {each.tensor: _fate(statement, each, wanted, lag) for each in statement.references}
-    return {**found, "tensors": fates}
+    loops = None if matrix is None or not is_unimodular(matrix) else matrix
+    return Lagging(
+        lag=lag,
+        step=depth(lag),
+        steps=Extents(before=_extents(points, lag), after=_extents(after, lag)),
+        running=Change(before=running(points, width), after=running(after, width)),
+        parallel=Change(
+            before=parallel(statement, together(statement)), after=parallel(statement, lag)
+        ),
+        loops=None if loops is None else tuple(map(tuple, loops)),
+        is_lower_triangular=None if loops is None else is_lower_triangular(loops),
+        tensors={r.tensor: _fate(statement, r, wanted, lag) for r in statement.references},
+    )
 
 
 def running(points: isl.Map, times: int) -> int:
@@ -65,23 +63,17 @@ def running(points: isl.Map, times: int) -> int:
     return cardinality(by_pe.intersect_range(last).domain())
 
 
-def _fate(
-    statement: Timed, reference: Reference, wanted: Factors, lag: Factors
-) -> dict[str, Any]:
+def _fate(statement: Timed, reference: Reference, wanted: Factors, lag: Factors) -> Fate:
     """Return what becomes of the broadcasts of a tensor."""
-    found: dict[str, Any] = {
-        "broadcast": {
-            "before": dimensions(statement, reference, together(statement)),
-            "after": dimensions(statement, reference, lag),
-        },
-        "passes": [
-            [way * d for d in link.step]
-            for link, way in zip(statement.links, passes(statement, reference, lag), strict=True)
-            if way
-        ],
-    }
-    why = why_broadcast(statement, reference, wanted, lag)
-    return found | ({"why": why} if why else {})
+    ways = zip(statement.links, passes(statement, reference, lag), strict=True)
+    return Fate(
+        broadcast=Change(
+            before=dimensions(statement, reference, together(statement)),
+            after=dimensions(statement, reference, lag),
+        ),
+        passes=tuple(tuple(way * d for d in link.step) for link, way in ways if way),
+        why=why_broadcast(statement, reference, wanted, lag) or None,
+    )
 
 
 def why_broadcast(
@@ -101,6 +93,6 @@ def _moved(statement: Timed, lag: Factors) -> isl.Map:
     return times.flat_range_product(keep.project_out(OUT, 0, statement.times))
 
 
-def _extents(points: isl.Map, lag: Factors) -> list[int]:
+def _extents(points: isl.Map, lag: Factors) -> tuple[int, ...]:
     """Return, by dimension of time, the number of steps from the first to the last."""
-    return [high - low + 1 for low, high in bounding_box(points.range())[: len(lag)]]
+    return tuple(high - low + 1 for low, high in bounding_box(points.range())[: len(lag)])

@@ -13,10 +13,12 @@ Differs  see stages/skewing/clock.py, spaces.py and skewing.py.
 from __future__ import annotations
 
 import typing
+from dataclasses import replace
 
 import islpy as isl
 
 from stages.mapping.machine import read_machine
+from stages.mapping.records import as_data
 from stages.mapping.texts import parse_target
 from stages.mapping.yaml_text import write_document
 from stages.poly.pieces import unite
@@ -31,6 +33,7 @@ from stages.skewing.skewing import Group, later
 from stages.skewing.statements import Space
 from stages.skewing.topology import make_topology
 from stages.skewing.wrap_around import edges
+from stages.skewing.yaml_texts import Lagging
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
@@ -68,7 +71,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         schedule=inputs.objects("schedule.isl")["schedule"],
     )
     space, groups = groups_in(scheduled, network)
-    found: dict[str, typing.Any] = {}
+    found: dict[str, tuple[isl.Map, Lagging]] = {}
     for group in groups:
         found |= skewed(space, group, *choose_lags(space, group))
     before = unite(space.times(name) for name in found)
@@ -77,16 +80,16 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     header = YAML_HEADER + note_on(network)
     if network.kind == "torus":
         wraps, header = scheduled.places["wraps"], header + EDGES
-        said = {name: {**each, "edges": edges(space, wraps, name)} for name, each in said.items()}
+        said = {n: replace(each, edges=edges(space, wraps, n)) for n, each in said.items()}
     return {
         "skewed.isl": write_objects(HEADER, {"before": before, "schedule": after}),
-        "skew.yaml": write_document(header, said),
+        "skew.yaml": write_document(header, as_data(said)),
     }
 
 
 def skewed(
     space: Space, group: Group, wanted: Lags, lags: Lags
-) -> dict[str, tuple[isl.Map, dict[str, typing.Any]]]:
+) -> dict[str, tuple[isl.Map, Lagging]]:
     """Return, by statement, { S[i] -> [t + F p] } and what skew.yaml says; see `choose_lags`."""
     found = {}
     for each in group.statements:

@@ -11,11 +11,12 @@ from stages.poly.dependence import depends_on
 from stages.poly.pieces import from_domain
 from stages.skewing.statements import Space
 from stages.skewing.torus import always_steps, crosses_edge, next_task, unfold
+from stages.skewing.yaml_texts import Edge
 
 OUT = isl.dim_type.out
 
 
-def edges(space: Space, wraps: isl.UnionMap, name: str) -> dict[str, dict[str, bool]]:
+def edges(space: Space, wraps: isl.UnionMap, name: str) -> dict[str, Edge]:
     """Return, by dimension of a torus, whether a statement's tiles cross its edge, and always step.
 
     `wraps` { S[i] -> [n, m] } is how often placements wrap around before. Nothing where the
@@ -32,9 +33,8 @@ def edges(space: Space, wraps: isl.UnionMap, name: str) -> dict[str, dict[str, b
     times = clock.times.project_out(OUT, count, clock.times.dim(OUT) - count)
     step = next_task(times.flat_range_product(place), loops.pop())
     return {
-        axis: {
-            "crosses": crosses_edge(place, step, size, k),
-            "steps": always_steps(place, step, k),
-        }
+        axis: Edge(
+            crosses=crosses_edge(place, step, size, k), steps=always_steps(place, step, k)
+        )
         for k, (axis, size) in enumerate(zip("xy", sizes, strict=True))
     }

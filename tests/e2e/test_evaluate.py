@@ -6,9 +6,11 @@ import re
 import pytest
 import yaml
 
+from stages.mapping.record_reader import reader_of
+from stages.skewing.yaml_texts import Counts
 from tests.e2e.conftest import DODO, ROOT, Space
 from tools.evaluation import sweeps
-from tools.evaluation.broadcast import counted, layers_table
+from tools.evaluation.broadcasts import counted, layers_table
 from tools.evaluation.counted import LAYERS
 from tools.evaluation.measure import case_of, measure
 from tools.evaluation.multicast import layers_table as worth_table, without_multicast
@@ -74,7 +76,7 @@ def test_the_accesses_of_named_layers_are_counted_and_printed(space):
     assert space.run("catalogue/outer_product:count").code == 0
     counts = yaml.safe_load(space.read("cache/catalogue/outer_product/counts.yaml"))
     assert counts["after"]["remote"] < counts["before"]["remote"]
-    assert run.out == layers_table({"outer_product": counts}) + "\n"
+    assert run.out == layers_table({"outer_product": reader_of(Counts)(counts, ())}) + "\n"
 
 
 def test_the_document_on_broadcasts_is_as_the_stages_count(tmp_path):

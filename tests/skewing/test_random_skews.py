@@ -6,6 +6,7 @@ import random
 import islpy as isl
 import pytest
 
+from stages.mapping.records import as_data
 from stages.skewing.links import links
 from stages.skewing.skew import skewed
 from stages.skewing.skewing import skew
@@ -34,7 +35,7 @@ class Skewed:
         for group in group_statements(space, MACHINE):
             lags = skew(group)
             for name, (times, said) in skewed(space, group, lags, lags).items():
-                self.running[name] = said["running"]
+                self.running[name] = as_data(said.running)
                 self.before[name] = values_of(space.times(name))
                 self.after[name] = values_of(times)
             self.lag |= lags

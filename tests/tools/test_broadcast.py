@@ -1,16 +1,20 @@
 """The tables of docs/broadcast.md, from counts."""
 
-from tools.evaluation.broadcast import document, pictures
+from stages.mapping.record_reader import reader_of
+from stages.skewing.yaml_texts import Counts
+from tools.evaluation.broadcasts import document, pictures
 
 
 def clock(remote, neighbour, local, steps):
     part = {"number": 2, "remote": remote, "neighbour": neighbour, "local": local}
     inside = {**part, "number": 10}
     return {"steps": steps, "accesses": remote + neighbour + local, "remote": remote,
-            "neighbour": neighbour, "local": local, "pes": {"inside": inside, "north_west": part}}
+            "neighbour": neighbour, "local": local, "percent": [], "tensors": {},
+            "pes": {"inside": inside, "north_west": part}}
 
 
-COUNTS = {"before": clock(75, 0, 25, 10), "after": clock(25, 50, 25, 15)}
+BOTH = {"before": clock(75, 0, 25, 10), "after": clock(25, 50, 25, 15)}
+COUNTS = reader_of(Counts)(BOTH, ())
 
 
 def test_the_tables_have_shares_and_factors():

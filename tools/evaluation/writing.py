@@ -18,7 +18,7 @@ from stages.make.store.files import write_whole
 from stages.make.store.folders import LAYER, LayerFolder
 from stages.mapping.records import as_data
 from stages.shipped import STAGES
-from tools.evaluation import broadcast, counted as layers, document, multicast, sweeps
+from tools.evaluation import broadcasts, counted as layers, document, multicast, sweeps
 from tools.evaluation.measure import Case, case_of, measure, on_machine
 
 T = TypeVar("T")
@@ -61,18 +61,18 @@ def evaluate(command: LayerCommand, options: Options, words: list[str]) -> int:
 def _count(command: LayerCommand, options: Options, words: list[str]) -> int:
     """Count the accesses of layers, and print or write what came of them."""
     cases = _cases(command, words) if words else [layer.case() for layer in layers.LAYERS]
-    sides = () if words else broadcast.SIDES
+    sides = () if words else broadcasts.SIDES
     grids = [layers.matmul(side).case() for side in sides]
-    every = _each([*cases, *grids], broadcast.counted)
+    every = _each([*cases, *grids], broadcasts.counted)
     found = {case.name: counts for case, counts in zip(cases, every, strict=False)}
     by_side = dict(zip(sides, every, strict=True))
     if not words:
-        text = broadcast.document(found, by_side)
-        write(Path.cwd() / "docs", "broadcast", text, broadcast.pictures(by_side))
+        text = broadcasts.document(found, by_side)
+        write(Path.cwd() / "docs", "broadcast", text, broadcasts.pictures(by_side))
     if options["json"]:
-        print_json({"layers": found, "sides": by_side})
+        print_json(as_data({"layers": found, "sides": by_side}))
     elif words:
-        print(broadcast.layers_table(found))
+        print(broadcasts.layers_table(found))
     return 0
 
 

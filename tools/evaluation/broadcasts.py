@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from stages.diagnose import source_of
 from stages.make.core.layers import open_folder
 from stages.make.store.folders import file_of
+from stages.mapping.record_reader import read_record
+from stages.skewing.yaml_texts import Counted, Counts, GridPart
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case, build
 from tools.evaluation.plot import plot
@@ -22,8 +23,6 @@ STAGES = ("parse", "place", "schedule", "skew", "count")
 SIDES = (1, 2, 4, 8, 16, 32)
 """The PEs along each side of the grid, of which the product of matrices is counted."""
 
-Counts = Mapping[str, Any]
-
 
 def counted(case: Case, workspace: Path) -> Counts:
     """Return the counts.yaml of a case, and nothing else of it is built.
@@ -31,9 +30,8 @@ def counted(case: Case, workspace: Path) -> Counts:
     Raises UserError or UserErrors.
     """
     folder = open_folder(build(case, workspace, STAGES))
-    text = file_of(folder, "counts.yaml").read_text(encoding="utf-8")
-    counts: Counts = yaml.safe_load(text)
-    return counts
+    path = file_of(folder, "counts.yaml")
+    return read_record(source_of(str(path), path.read_bytes()), Counts)
 
 
 def document(found: Mapping[str, Counts], grids: Mapping[int, Counts]) -> str:
@@ -50,8 +48,8 @@ def document(found: Mapping[str, Counts], grids: Mapping[int, Counts]) -> str:
 def pictures(grids: Mapping[int, Counts]) -> dict[str, str]:
     """Return the plots by name, as SVG."""
     remote = {
-        word: [(float(side), _percent(counts[word])[0]) for side, counts in grids.items()]
-        for word in ("before", "after")
+        "before": [(float(side), _percent(each.before)[0]) for side, each in grids.items()],
+        "after": [(float(side), _percent(each.after)[0]) for side, each in grids.items()],
     }
     steps = {"after / before": [(float(side), _longer(counts)) for side, counts in grids.items()]}
     return {
@@ -67,31 +65,31 @@ def _drawn(lines: Mapping[str, list[tuple[float, float]]], label: str) -> str:
 def example_table(counts: Counts) -> str:
     """Return the table of Sec. IV, and the steps."""
     rows = [
-        (name, *(f"{_percent(counts[word])[k]:.3f} %" for word in ("before", "after")))
+        (name, *(f"{_percent(each)[k]:.3f} %" for each in (counts.before, counts.after)))
         for k, name in enumerate(("remote accesses", "neighbour accesses", "local accesses"))
     ]
-    steps = ("steps", counts["before"]["steps"], counts["after"]["steps"])
+    steps = ("steps", counts.before.steps, counts.after.steps)
     return table(("", "before", "after"), [*rows, steps])
 
 
 def places_table(counts: Counts) -> str:
     """Return the remote accesses of a PE of each part of the grid."""
-    after = counts["after"]["pes"]
+    after = counts.after.pes
     rows = (
-        (name.replace("_", " "), part["number"], _of_one(part), _of_one(after[name]))
-        for name, part in counts["before"]["pes"].items()
+        (name.replace("_", " "), part.number, _of_one(part), _of_one(after[name]))
+        for name, part in counts.before.pes.items()
     )
     return table(("PEs", "number", "remote accesses of each before", "after"), rows)
 
 
-def _of_one(part: Mapping[str, int]) -> str:
+def _of_one(part: GridPart) -> str:
     """Return the remote accesses of one PE; of those of a part with different ones, the mean."""
     mean = _mean(part)
     return str(int(mean)) if mean.is_integer() else f"{mean:.1f}"
 
 
-def _mean(part: Mapping[str, int]) -> float:
-    return part["remote"] / part["number"]
+def _mean(part: GridPart) -> float:
+    return part.remote / part.number
 
 
 def layers_table(found: Mapping[str, Counts]) -> str:
@@ -103,16 +101,16 @@ def layers_table(found: Mapping[str, Counts]) -> str:
 
 def _row(name: str, counts: Counts) -> tuple[Any, ...]:
     """Return a layer's row; `fewer by` and `longer by` are factors."""
-    before, after = counts["before"], counts["after"]
+    before, after = counts.before, counts.after
     shares = [
         f"{percent:.2f} %"
         for pair in zip(_percent(before), _percent(after), strict=True)
         for percent in pair
     ]
-    fewer = before["remote"] / max(1, after["remote"])
+    fewer = before.whole.remote / max(1, after.whole.remote)
     return (
-        name, before["accesses"], *shares[:2], f"{fewer:.2f}", *shares[2:],
-        before["steps"], after["steps"], f"{_longer(counts):.2f}",
+        name, before.whole.accesses, *shares[:2], f"{fewer:.2f}", *shares[2:],
+        before.steps, after.steps, f"{_longer(counts):.2f}",
     )
 
 
@@ -123,7 +121,7 @@ def edges_table(found: Mapping[str, Counts]) -> str:
 
 
 def _edges(name: str, counts: Counts) -> tuple[Any, ...]:
-    before, after = counts["before"]["pes"], counts["after"]["pes"]
+    before, after = counts.before.pes, counts.after.pes
     most = [max(pes, key=lambda part: _mean(pes[part])) for pes in (before, after)]
     return (
         name, _of_one(before["inside"]), _of_one(after["inside"]), _of_one(before[most[0]]),
@@ -137,18 +135,19 @@ def grids_table(grids: Mapping[int, Counts]) -> str:
     return table(head, (
         (
             f"{side} x {side}",
-            *(f"{_percent(counts[word])[0]:.3f} %" for word in ("before", "after")),
-            counts["before"]["steps"], counts["after"]["steps"], f"{_longer(counts):.2f}",
+            *(f"{_percent(each)[0]:.3f} %" for each in (counts.before, counts.after)),
+            counts.before.steps, counts.after.steps, f"{_longer(counts):.2f}",
         )
         for side, counts in grids.items()
     ))
 
 
-def _percent(clock: Mapping[str, Any]) -> list[float]:
+def _percent(clock: Counted) -> list[float]:
     """Return the shares of remote, neighbour and local accesses, in percent."""
-    every = max(1, clock["accesses"])
-    return [100 * clock[key] / every for key in ("remote", "neighbour", "local")]
+    found = clock.whole
+    every = max(1, found.accesses)
+    return [100 * part / every for part in (found.remote, found.neighbour, found.local)]
 
 
 def _longer(counts: Counts) -> float:
-    return float(counts["after"]["steps"] / counts["before"]["steps"])
+    return counts.after.steps / counts.before.steps
