@@ -114,8 +114,8 @@ def _write_finish(computing: Computing, statement: str) -> None:
     program, model = computing.program, computing.program.model
     finish, comment = program.naming.of(f"finish_{statement}"), f"{statement} has all it needs."
     body = Body(name=finish, comment=comment)
-    for name, task in model.of_kind(kinds.Compute, statement=statement).items():
-        if not task.chunks:
+    for name, task in model.of_kind(kinds.Compute).items():
+        if task.statement == statement and not task.chunks:
             body.block.add(Call(program.task(name)))
     target = next(s.target.tensor for s in model.layer.statements if s.name == statement)
     computing.departures.finish(body.block, target)

@@ -85,7 +85,7 @@ class Departures:
         for pes in taken:
             back = str(self.departures[name].feedback)
             arrived, here = self.naming.of(f"arrived_{back}"), self.program.when(block, pes)
-            for task in self.model.of_kind(kinds.Receive, arrival=back):
+            for task in self.model.taking(kinds.Receive, back):
                 receive(self.program, here, task, back, arrived)
 
     def _send(self, name: str) -> None:

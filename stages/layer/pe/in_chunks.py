@@ -95,7 +95,7 @@ def configure_chunks(program: Program) -> Chunks:
 
 
 def _cut(program: Program, name: str, cut: InChunks, number: Name) -> Cut:
-    tasks = program.model.of_kind(kinds.Receive, arrival=name)
+    tasks = program.model.taking(kinds.Receive, name)
     return Cut(
         name=name,
         counts=cut.counts,

@@ -15,7 +15,7 @@ from stages.layer.routes.leaving import name_leaving
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.decisions import Decision
 from stages.layer.texts.graph import Forwarding, Graph
-from stages.layer.texts.kinds import Running, Task
+from stages.layer.texts.kinds import React, Receive, Running, Store, Task
 from stages.layer.texts.routes_text import Routing, Said
 from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.poly.bind import PE_NAMES, bind_set
@@ -32,6 +32,7 @@ MOST_OPERATIONS = 500_000
 """How much isl may work to find one convex piece."""
 
 Kind = typing.TypeVar("Kind")
+Taking = typing.TypeVar("Taking", bound=Receive | Store | React)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +60,13 @@ class Work:
         """The statements for which a statement waits on its PE, by its name."""
         return self.graph.waits
 
-    def of_kind(self, kind: type[Kind], **match: str) -> dict[str, Kind]:
-        """Return the tasks of a kind whose fields have the given values."""
-        return {
-            name: task
-            for name, task in self.tasks.items()
-            if isinstance(task, kind) and all(getattr(task, k) == v for k, v in match.items())
-        }
+    def of_kind(self, kind: type[Kind]) -> dict[str, Kind]:
+        """Return the tasks of a kind."""
+        return {name: task for name, task in self.tasks.items() if isinstance(task, kind)}
+
+    def taking(self, kind: type[Taking], arrival: str) -> dict[str, Taking]:
+        """Return the tasks of a kind that take an arrival."""
+        return {n: task for n, task in self.of_kind(kind).items() if task.arrival == arrival}
 
     @cached_property
     def shapes(self) -> dict[str, Shape]:

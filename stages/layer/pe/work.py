@@ -11,7 +11,7 @@ import islpy as isl
 
 from stages.diagnose import working_on
 from stages.lair.grammar import parse_expression
-from stages.lair.tree import Expr
+from stages.lair.tree import Binary, Expr
 from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.computing import (
     Operands,
@@ -124,7 +124,7 @@ def _scalar_operations(op: str, expr: Expr) -> int:
     own = count_operations(expr)
     if op == "=":
         return max(1, own)
-    fused = op == "+=" and own == 1 and getattr(expr, "op", "") == "*"
+    fused = op == "+=" and own == 1 and isinstance(expr, Binary) and expr.op == "*"
     return 1 if fused else own + 1
 
 

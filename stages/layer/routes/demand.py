@@ -14,7 +14,6 @@ import islpy as isl
 from stages.diagnose import Span
 from stages.layer.routes.arriving import split
 from stages.layer.routes.feedback import add_feedback
-from stages.mapping.isl_text import IslText
 from stages.mapping.layer_yaml import Mapping
 from stages.poly.order import behind_ports
 from stages.poly.pieces import from_domain
@@ -95,7 +94,9 @@ def find_parts(
 
 def find_span(tensor: str, key: Direction, demand: Demand) -> Span:
     """Return the place where layer.yaml says where a tensor arrives, or leaves."""
-    text: IslText = getattr(demand.mapping.tensors[tensor], key)
+    given = demand.mapping.tensors[tensor]
+    text = given.arrives if key == "arrives" else given.leaves
+    assert text is not None, f"layer.yaml says where {tensor} {key}"
     return text.place
 
 
