@@ -80,7 +80,7 @@ LOADED = """
 import atexit, sys
 HEAVY = (
     "islpy", "numpy", "jinja2", "yaml", "pydantic", "lark", "rich", "fsspec", "stages.layer.parse",
-    "stages.layer.simulate",
+    "stages.layer.simulate", "stages.mapping.records",
 )
 atexit.register(lambda: print("loaded", [m for m in HEAVY if m in sys.modules]))
 """
