@@ -36,8 +36,8 @@ def is_code(path):
 
 
 def check(folder, stages):
-    """Check that all files of this project, and of the folder, that stages open are in their keys.
-    """
+    """Check that files of this project that stages open are in their keys, and those of the folder
+    the same as these."""
     found = opened(folder, stages)
     assert list(found) == list(stages)
     for stage, paths in found.items():
@@ -45,9 +45,9 @@ def check(folder, stages):
         assert code - code_of(stage).keys() == set(), stage
         assert name_of(str(path_of(stage))) in code
         declared = names_meant(folder, declaration(stage).reads)
-        given = {str(file_of(folder, name)) for name in declared}
+        given = {str(path) for name in declared if (path := file_of(folder, name)).is_file()}
         places = (f"{folder.path}/", f"{folder.cache}/")
-        assert {p for p in paths if p.startswith(places) and Path(p).is_file()} - given == set()
+        assert {p for p in paths if p.startswith(places) and Path(p).is_file()} == given, stage
 
 
 def copied(tmp_path, name):
