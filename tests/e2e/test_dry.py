@@ -1,4 +1,4 @@
-"""What `dry` prints of a build that would do much: a line for each layer, 40 at most."""
+"""The command dry: what a build would do, and, where that is much, in 40 lines at most."""
 
 import json
 
@@ -15,6 +15,20 @@ def many(small):
     for number in range(10):
         small.layer(f"projects/b{number}")
     return small
+
+
+def dry(space, *words, **kwargs):
+    """Return what is printed; nothing may be written but memory of what was seen."""
+    before = times(space)
+    out = printed(space.run("dry", *words, **kwargs))
+    assert times(space) == before
+    return out
+
+
+def times(space):
+    """Return all folders, and when each file was written, but for what Python compiles."""
+    found = (p for p in space.root.rglob("*") if "__pycache__" not in p.parts)
+    return {path: path.is_file() and path.stat().st_mtime_ns for path in found}
 
 
 def test_much_is_told_by_layer(many):
@@ -56,3 +70,64 @@ def test_what_is_forgotten_would_run_and_what_comes_after_what_is_ignored_is(sma
         "1 task up to date",
     ]
     assert small.build() == ["a:place"]
+
+
+def test_dry_says_what_would_run_and_why(small):
+    printed(small.run("list"))
+    assert dry(small) == """a
+  parse     would run       not built here yet
+  place     may run         not built here yet
+  render    may run         not built here yet
+  simulate  may run         not built here yet
+0 tasks up to date
+"""
+    small.build()
+    assert dry(small) == "4 tasks up to date\n"
+    first = small.read("projects/a/a.lair")
+    small.write("projects/a/a.lair", "One\nThree\n")
+    assert dry(small) == """a
+  projects/a/a.lair
+    line 2: Two # a word -> Three
+  parse     would run       a.lair changed
+  place     may run         unless lair.isl comes out as before
+  render    may run         unless placement.isl comes out as before
+  simulate  may run         unless simd/pe_*.c, layout.yaml comes out as before
+0 tasks up to date
+"""
+    assert dry(small, "a:parse", cwd="projects/a").splitlines()[-2:] == [
+        "  parse  would run       a.lair changed", "0 tasks up to date"
+    ]
+    small.build()
+    small.write("projects/a/a.lair", first)
+    assert dry(small, "a:place") == """a
+  projects/a/a.lair
+    line 2: Three -> Two # a word
+  parse  from the store  a.lair changed
+  place  from the store  lair.isl changed
+0 tasks up to date
+"""
+    assert small.hits() == ["a:parse", "a:place", "a:render", "a:simulate"]
+
+
+def test_dry_sees_missing_and_edited_files(small):
+    small.build()
+    small.write("cache/a/lair.isl", "edited\n")
+    (small.root / "projects/a/build/layout.yaml").unlink()
+    assert dry(small) == """a
+  parse   from the store  what it wrote is not there, or edited
+  render  from the store  what it wrote is not there, or edited
+2 tasks up to date
+"""
+    assert small.hits() == ["a:parse", "a:render"]
+
+
+def test_dry_gives_json_and_refuses_what_is_no_layer(small):
+    small.build()
+    small.write("projects/a/a.lair", "One\n")
+    data = json.loads(printed(small.run("dry", "--json")))
+    assert data[0] == {
+        "task": "a:parse", "layer": "a", "stage": "parse", "status": "would run",
+        "reason": "a.lair changed", "changed": ["a.lair"],
+    }
+    run = small.run("dry", "b")
+    assert (run.code, run.err) == (3, "ERROR: dry: b is no layer and no stage\n")

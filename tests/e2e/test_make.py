@@ -7,11 +7,6 @@ import shutil
 import pytest
 
 ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
-WRONG = """projects/a/a.lair:2:1: error: this is wrong
-  wrong
-  ^^^^^
-hint: write what is right
-"""
 SUMMARY = """small on ideal
   y       right, bit for bit
   inputs  x generated (integers, seed 0)
@@ -217,89 +212,6 @@ def test_changed_code_that_every_stage_uses_runs_all(small):
     assert small.build() == ALL
 
 
-def test_an_error_is_printed_once_and_exits_1(small):
-    small.write("projects/a/a.lair", "One\nwrong\n")
-    run = small.run()
-    assert (run.code, run.ran, run.err) == (1, ["a:parse"], WRONG)
-    assert run.out == ".  a:parse\n"
-
-
-def test_an_error_leaves_the_files_of_the_last_build(small):
-    small.build()
-    before = {name: small.read(name) for name in small.files() if "a.lair" not in name}
-    small.write("projects/a/a.lair", "One\nwrong\n")
-    assert small.run().code == 1
-    assert {name: small.read(name) for name in before} == before
-    assert [name for name in small.files() if name.endswith(".tmp")] == []
-
-
-def test_an_error_mended_runs_nothing(small):
-    small.build()
-    good = small.read("projects/a/a.lair")
-    small.write("projects/a/a.lair", "One\nwrong\n")
-    small.run()
-    small.write("projects/a/a.lair", good)
-    assert small.hits() == []
-
-
-def test_a_path_in_an_error_starts_where_the_user_stands(small):
-    small.write("projects/a/a.lair", "One\nwrong\n")
-    assert small.run(cwd="projects/a").err.startswith("a.lair:2:1: error: ")
-    (small.root / "elsewhere").mkdir()
-    shown = small.run("-k", "a", cwd="elsewhere").err
-    assert shown.startswith(f"{small.root}/projects/a/a.lair:2:1: error: ")
-
-
-def test_the_other_layers_go_on_with_continue(small):
-    small.layer("projects/b")
-    small.write("projects/a/a.lair", "wrong\n")
-    run = small.run("-c")
-    assert run.code != 0
-    assert run.ran == ["a:parse", *(name.replace("a:", "b:") for name in ALL)]
-    assert run.err == WRONG.replace(":2:", ":1:")
-    assert run.out == ".  a:parse\n" + run.out[run.out.index(".  b:parse"):]
-
-
-def test_a_bug_in_a_stage_shows_a_traceback(small):
-    small.write("projects/a/layer.yaml", "crash\n")
-    run = small.run()
-    assert run.code == 2
-    assert "RuntimeError: a bug" in run.out + run.err
-
-
-FULL = 'OSError(28, "No space left on device", "/x/y")'
-GONE = 'FileNotFoundError(2, "No such file or directory", "gone")'
-
-
-@pytest.mark.usefixtures("own_modules")
-def test_what_the_system_refuses_to_a_stage_is_said_of_that_stage(small):
-    path = small.modules / "stages/place.py"
-    path.write_text(path.read_text().replace('note("place", inputs)', f"raise {FULL}"))
-    run = small.run()
-    assert (run.code, run.err) == (1, "error: a:place: /x/y: No space left on device\n")
-
-
-@pytest.mark.usefixtures("own_modules")
-def test_a_file_that_a_stage_misses_is_a_bug_of_it(small):
-    path = small.modules / "stages/place.py"
-    path.write_text(path.read_text().replace('note("place", inputs)', f"raise {GONE}"))
-    run = small.run()
-    assert run.code == 2
-    assert "FileNotFoundError: [Errno 2] No such file or directory: 'gone'" in run.out + run.err
-    assert "cannot write" not in run.out + run.err
-
-
-@pytest.mark.usefixtures("own_modules")
-@pytest.mark.parametrize("read", ['text("a.lair")', 'names("*.lair")'])
-def test_a_stage_that_reads_more_than_it_declares_fails_however_python_runs(small, read):
-    path = small.modules / "stages/place.py"
-    path.write_text(path.read_text().replace('note("place", inputs)', f"inputs.{read}"))
-    run = small.run(PYTHONOPTIMIZE="1")
-    assert run.code == 2
-    assert "lair is read but not declared" in run.out + run.err
-    assert not (small.root / "cache/a/placement.isl").exists()
-
-
 def test_workspace_and_layer_folder_share_one_state(small):
     small.build()
     assert small.build(cwd="projects/a") == []
@@ -334,13 +246,6 @@ def test_a_layer_folder_outside_a_workspace_keeps_its_own_cache(small):
     assert small.build(cwd="alone") == []
     assert "alone/cache/lair.isl" in small.files("alone")
     assert (small.root / "alone/.lairmake/store").is_dir()
-
-
-def test_a_layer_without_lair_is_an_error_not_a_crash(small):
-    (small.root / "projects/a/layer.yaml").unlink()
-    run = small.run(cwd="projects/a")
-    assert run.code == 1
-    assert run.err.startswith("error: layer.yaml: No such file or directory\nhint: ")
 
 
 def test_clean_removes_the_outputs_and_keeps_the_cache(small):

@@ -1,4 +1,4 @@
-"""The commands why and dry: what was rebuilt and what would be, and from which edit on."""
+"""The command why: what was rebuilt, and from which edit on."""
 
 import json
 import re
@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from tests.e2e.conftest import ROOT, Space
+from tests.e2e.test_dry import dry
 
 WHEN = re.compile(r"build of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", re.MULTILINE)
 FIRST = """a: build
@@ -24,20 +25,6 @@ def printed(run):
 
 def why(space, *words, **kwargs):
     return printed(space.run("why", *words, **kwargs))
-
-
-def dry(space, *words, **kwargs):
-    """Return what is printed; nothing may be written but memory of what was seen."""
-    before = times(space)
-    out = printed(space.run("dry", *words, **kwargs))
-    assert times(space) == before
-    return out
-
-
-def times(space):
-    """Return all folders, and when each file was written, but for what Python compiles."""
-    found = (p for p in space.root.rglob("*") if "__pycache__" not in p.parts)
-    return {path: path.is_file() and path.stat().st_mtime_ns for path in found}
 
 
 def test_why_follows_an_edit_to_what_was_rebuilt(small):
@@ -241,67 +228,6 @@ def test_why_follows_a_tensor_from_part_to_part(mlp):
     ]
     assert any(re.match(r"  mlp/first:simulate +ran .*layer.yaml changed: ", x) for x in lines)
     assert re.match(r" +simulate +ran +inputs/x.npy changed: another", lines[-1])
-
-
-def test_dry_says_what_would_run_and_why(small):
-    printed(small.run("list"))
-    assert dry(small) == """a
-  parse     would run       not built here yet
-  place     may run         not built here yet
-  render    may run         not built here yet
-  simulate  may run         not built here yet
-0 tasks up to date
-"""
-    small.build()
-    assert dry(small) == "4 tasks up to date\n"
-    first = small.read("projects/a/a.lair")
-    small.write("projects/a/a.lair", "One\nThree\n")
-    assert dry(small) == """a
-  projects/a/a.lair
-    line 2: Two # a word -> Three
-  parse     would run       a.lair changed
-  place     may run         unless lair.isl comes out as before
-  render    may run         unless placement.isl comes out as before
-  simulate  may run         unless simd/pe_*.c, layout.yaml comes out as before
-0 tasks up to date
-"""
-    assert dry(small, "a:parse", cwd="projects/a").splitlines()[-2:] == [
-        "  parse  would run       a.lair changed", "0 tasks up to date"
-    ]
-    small.build()
-    small.write("projects/a/a.lair", first)
-    assert dry(small, "a:place") == """a
-  projects/a/a.lair
-    line 2: Three -> Two # a word
-  parse  from the store  a.lair changed
-  place  from the store  lair.isl changed
-0 tasks up to date
-"""
-    assert small.hits() == ["a:parse", "a:place", "a:render", "a:simulate"]
-
-
-def test_dry_sees_missing_and_edited_files(small):
-    small.build()
-    small.write("cache/a/lair.isl", "edited\n")
-    (small.root / "projects/a/build/layout.yaml").unlink()
-    assert dry(small) == """a
-  parse   from the store  what it wrote is not there, or edited
-  render  from the store  what it wrote is not there, or edited
-2 tasks up to date
-"""
-    assert small.hits() == ["a:parse", "a:render"]
-
-
-def test_dry_gives_json_and_refuses_what_is_no_layer(small):
-    small.build()
-    small.write("projects/a/a.lair", "One\n")
-    data = json.loads(printed(small.run("dry", "--json")))
-    assert data[0] == {
-        "task": "a:parse", "layer": "a", "stage": "parse", "status": "would run",
-        "reason": "a.lair changed", "changed": ["a.lair"],
-    }
-    run = small.run("dry", "b")
-    assert (run.code, run.err) == (3, "ERROR: dry: b is no layer and no stage\n")
 
 
 FC = """fc: build

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from tests.kernel.graphs import OPERATIONS, ROOM, identity, zero
+from tests.kernel.random_operations import OPERATIONS, ROOM, identity, zero
 
 ORDERS = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,

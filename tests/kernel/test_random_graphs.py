@@ -15,8 +15,8 @@ from stages.volumes.domains import make_domain
 from stages.volumes.elements import element_map
 from stages.volumes.operation import read_program
 from stages.volumes.sizes import solve
-from tests.kernel.graphs import OPERATIONS, random_graph
 from tests.kernel.more_graphs import ALL, MORE
+from tests.kernel.random_operations import OPERATIONS, random_graph
 
 GRAPHS, AT_ONCE = 200, 20
 MORE_GRAPHS = range(1000, 1040)

@@ -15,7 +15,7 @@ from stages.kernel.parts.matching import NoSliceError, match_slice
 from stages.make.core.action import run_stage
 from stages.make.store.folders import file_of
 from stages.reference.whole import is_near
-from tests.kernel.graphs import random_graph
+from tests.kernel.random_operations import random_graph
 from tests.kernel.tiled import MATMUL, compared, opened
 
 WSE2 = Path(__file__).resolve().parents[2] / "stages/machine/profiles/wse2.yaml"

@@ -5,7 +5,7 @@ import re
 import islpy as isl
 import pytest
 
-from tests.kernel.graphs import concat, elementwise, extract_slice, pad, random_graph
+from tests.kernel.random_operations import concat, elementwise, extract_slice, pad, random_graph
 from tests.kernel.test_random_graphs import Analysed
 
 OPERATIONS = (pad, concat, elementwise, extract_slice)

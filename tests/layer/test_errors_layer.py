@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import islpy as isl
 import pytest
 
 LAYERS = {
@@ -255,51 +254,3 @@ def test_file_that_is_no_text(layer: Any, name: str) -> None:
 def test_folder_that_cannot_be_written_to(layer: Any) -> None:
     layer.write("build", "a file in the place of the folder")
     assert layer.error() == "error: cannot write build/simd: Not a directory\n"
-
-
-def test_layer_that_is_too_hard_for_isl(layer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stages.make.core.stage.MOST_OPERATIONS", 100)
-    assert layer.error() == """\
-layer.yaml:3:1: error: stage parse: isl needs more than 100 operations
-  placement: "{ ff[i,j] -> PE[j//4, 1 + i//4] }"
-  ^^^^^^^^^
-hint: simplify the placement, or how tensors arrive and leave
-"""
-
-
-@pytest.mark.parametrize(
-    ("function", "error"),
-    [
-        ("stages.layer.routes.departing._with_departure", """\
-layer.yaml:6:3: error: stage route, departure y: isl needs more than 300000 operations
-    y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }"}
-    ^
-hint: simplify the placement, or how tensors arrive and leave
-"""),
-        ("stages.layer.compress.compress", """\
-layer.yaml:3:1: error: stage compress, task init_y: isl needs more than 300000 operations
-  placement: "{ ff[i,j] -> PE[j//4, 1 + i//4] }"
-  ^^^^^^^^^
-hint: simplify the placement, or how tensors arrive and leave
-"""),
-    ],
-)
-def test_what_was_too_hard_for_isl_in_a_stage(
-    layer: Any, monkeypatch: pytest.MonkeyPatch, function: str, error: str
-) -> None:
-    monkeypatch.setattr("stages.make.core.stage.MOST_OPERATIONS", 300_000)
-    monkeypatch.setattr(function, lambda *_: [isl.Val(1) for _ in range(300_000)])
-    assert layer.error() == error
-
-
-def test_an_instance_set_that_is_too_hard_to_compress_is_refused_before_it_takes_minutes(
-    layer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A task has an allowance of its own, far below that of a stage."""
-    monkeypatch.setattr("stages.layer.compress.MOST_OPERATIONS", 1000)
-    assert layer.error() == """\
-layer.yaml:3:1: error: stage compress, task init_y: isl needs more than 1000 operations
-  placement: "{ ff[i,j] -> PE[j//4, 1 + i//4] }"
-  ^^^^^^^^^
-hint: simplify the placement, or how tensors arrive and leave
-"""

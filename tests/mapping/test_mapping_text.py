@@ -10,7 +10,7 @@ import pytest
 from stages.diagnose import Source, UserError
 from stages.mapping.isl_text import IslText
 from stages.mapping.layer_yaml import read_mapping
-from stages.mapping.texts import parse_map, parse_set, parse_target
+from stages.mapping.texts import parse_map, parse_set
 from stages.mapping.yaml_text import read_document
 
 ERRORS = {
@@ -185,106 +185,6 @@ hint: isl writes `{ a[i, j] -> b[i//2, j mod 4] : i < 8; c[k] -> d[-k] }`
 """,
     ),
 }
-TARGETS = {
-    "row": (
-        '{ PE[4] }',
-        """\
-layer.yaml:1:10: error: target is not the size of a rectangle of PEs
-  target: "{ PE[4] }"
-           ^^^^^^^^^
-hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
-""",
-    ),
-    "other_tuple": (
-        '{ A[4,5] }',
-        """\
-layer.yaml:1:10: error: target is not the size of a rectangle of PEs
-  target: "{ A[4,5] }"
-           ^^^^^^^^^^
-hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
-""",
-    ),
-    "range": (
-        '{ PE[i,5] : 0<i<3 }',
-        """\
-layer.yaml:1:10: error: target is not one size
-  target: "{ PE[i,5] : 0<i<3 }"
-           ^^^^^^^^^^^^^^^^^^^
-hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
-""",
-    ),
-    "two": (
-        '{ PE[4,5]; PE[3,5]}',
-        """\
-layer.yaml:1:10: error: target is not one size
-  target: "{ PE[4,5]; PE[3,5]}"
-           ^^^^^^^^^^^^^^^^^^^
-hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
-""",
-    ),
-    "none": (
-        '{ }',
-        """\
-layer.yaml:1:10: error: target is not the size of a rectangle of PEs
-  target: "{ }"
-           ^^^
-hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
-""",
-    ),
-    "parameter": (
-        '[n] -> { PE[n,2] }',
-        """\
-layer.yaml:1:11: error: isl: n is a symbolic constant, and has no value
-  target: "[n] -> { PE[n,2] }"
-            ^
-hint: write the number: sizes of the .lair have no names here
-""",
-    ),
-    "unbounded": (
-        '{ PE[i,5] }',
-        """\
-layer.yaml:1:10: error: target is not one size
-  target: "{ PE[i,5] }"
-           ^^^^^^^^^^^
-hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
-""",
-    ),
-    "zero": (
-        '{ PE[4,0] }',
-        """\
-layer.yaml:1:10: error: target is 4 by 0 PEs
-  target: "{ PE[4,0] }"
-           ^^^^^^^^^^^
-hint: both sizes are positive
-""",
-    ),
-    "syntax": (
-        '{ PE[4, }',
-        """\
-layer.yaml:1:18: error: isl: syntax error: unexpected '}'
-  target: "{ PE[4, }"
-                   ^
-hint: the text has 1 `[` and 0 `]`
-""",
-    ),
-    "relation": (
-        '{ PE[4,5] -> X[] }',
-        """\
-layer.yaml:1:10: error: isl: this is a relation, not a set
-  target: "{ PE[4,5] -> X[] }"
-           ^^^^^^^^^^^^^^^^^^
-""",
-    ),
-    "other_too": (
-        '{ PE[4, 5];  B[2] }',
-        """\
-layer.yaml:1:10: error: target is not the size of a rectangle of PEs
-  target: "{ PE[4, 5];  B[2] }"
-           ^^^^^^^^^^^^^^^^^^^
-hint: write `target: "{ PE[4, 5] }"`: four PEs wide, five high
-""",
-    ),
-}
 
 
 def text_of(value: str) -> IslText:
@@ -302,14 +202,6 @@ def test_error_in_a_relation(error: str) -> None:
     assert str(caught.value) == expected
 
 
-@pytest.mark.parametrize("error", TARGETS)
-def test_error_in_the_target(error: str) -> None:
-    value, expected = TARGETS[error]
-    with pytest.raises(UserError) as caught:
-        parse_target(read_mapping(Source(path="layer.yaml", text=f'target: "{value}"')).target)
-    assert str(caught.value) == expected
-
-
 def test_a_relation() -> None:
     parsed = parse_map(text_of('"{ x[i=0:15] -> [PE[i//4, -1] -> index[i mod 4]] }"'))
     expected = "{ x[i] -> [PE[a, -1] -> index[i - 4a]] : 0 <= i <= 15 and 4a <= i <= 4a + 3 }"
@@ -323,10 +215,6 @@ def test_a_relation_with_comments_and_parts() -> None:
 
 def test_a_set() -> None:
     assert parse_set(text_of('"{ PE[1:2, 3] }"')).is_equal(isl.UnionSet("{ PE[1, 3]; PE[2, 3] }"))
-
-
-def test_a_target() -> None:
-    assert parse_target(text_of('"{ PE[4, 5] }"')) == (4, 5)
 
 
 def test_an_error_prints_nothing_and_closes_its_files(capfd: pytest.CaptureFixture[str]) -> None:
