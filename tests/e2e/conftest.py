@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from doit.doit_cmd import DoitMain
 
-from stages import PIPELINE
+from stages import PIPELINE, WINGS, module_of
 from stages.make.core.action import run_stage
 from stages.make.core.layers import find_layers
 from stages.make.store.state import State
+from tests.forked import can_fork, run_forked
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "small"
@@ -23,6 +24,10 @@ DODO = ALL_CORES.replace("workspace_config()", 'workspace_config() | {"num_proce
 """With this stages run in one process, in an order that tests may rely on."""
 COMMANDS = frozenset(DoitMain().get_cmds())
 MODULE_OF = 'def module_of(stage):\n    return f"stages.{stage}"\n'
+MAKE = ("doit.doit_cmd", "importlib.metadata", "sqlite3", "stages.make.doit.loading",
+        "stages.make.doit.reporter", "stages.make.doit.runner")
+IMPORTED = {ROOT: (*MAKE, *(module_of(stage) for wing in WINGS for stage in wing.STAGES))}
+"""By the folder of modules that no test edits: what its processes of doit need not import."""
 SHIPPED = tuple(layer.name for layer in find_layers(ROOT) if layer.stages == PIPELINE)
 
 
@@ -38,11 +43,15 @@ class Run:
 
 
 class Space:
-    """A temporary folder, and the modules that doit finds there."""
+    """A temporary folder, and the modules that doit finds there.
 
-    def __init__(self, root, modules):
+    Processes are forked from one that has imported what is in `IMPORTED`, or started if `is_cold`.
+    """
+
+    def __init__(self, root, modules, is_cold=False):
         self.root = root
         self.modules = modules
+        self.is_cold = is_cold
 
     def write(self, name, text):
         path = self.root / name
@@ -89,14 +98,20 @@ class Space:
 
     def python(self, *args, cwd=".", preexec=None, **env):
         """Run Python in a process of its own, as `run` does doit."""
-        ended = subprocess.run(
-            [sys.executable, *args], cwd=self.root / cwd, capture_output=True, text=True,
-            check=False, preexec_fn=preexec,
-            env={**os.environ, "PYTHONPATH": str(self.modules), **env},
-        )
-        lines = ended.stdout.splitlines()
+        place = self.root / cwd
+        imported = () if self.is_cold or preexec else IMPORTED.get(self.modules)
+        if imported and can_fork(args, env):
+            code, out, err = run_forked(args, place, env, self.modules, imported)
+        else:
+            ended = subprocess.run(
+                [sys.executable, *args], cwd=place, capture_output=True, text=True,
+                check=False, preexec_fn=preexec,
+                env={**os.environ, "PYTHONPATH": str(self.modules), **env},
+            )
+            code, out, err = ended.returncode, ended.stdout, ended.stderr
+        lines = out.splitlines()
         return Run(
-            code=ended.returncode, out=ended.stdout, err=ended.stderr,
+            code=code, out=out, err=err,
             ran=[line[3:] for line in lines if line.startswith(".  ")],
             hits=[line[3:].split()[0] for line in lines if line.startswith("=  ")],
         )
@@ -128,6 +143,7 @@ def modules(tmp_path_factory):
     tuples = f"PIPELINE = {names}\nNETWORK, KERNEL, ANALYSES = (), ('gather',), ('count',)\n"
     (stages / "__init__.py").write_text(tuples + MODULE_OF, encoding="utf-8")
     before = sources(stages.parent)
+    IMPORTED[stages.parent] = MAKE
     yield stages.parent
     assert sources(stages.parent) == before, "a test edited what others use: see own_modules"
 

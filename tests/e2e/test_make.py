@@ -67,6 +67,7 @@ def test_a_wrong_value_is_shown_and_exits_1(small):
 def test_nothing_to_do_imports_no_stage_and_no_package(small):
     small.build()
     small.write("projects/a/dodo.py", small.read("projects/a/dodo.py") + LOADED)
+    small.is_cold = True
     loaded = small.run("list", cwd="projects/a").out + small.run(cwd="projects/a").out
     assert "loaded []" in loaded
 

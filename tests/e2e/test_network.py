@@ -117,6 +117,7 @@ def test_the_result_is_the_same_whatever_the_network_is_called(mlp):
 def test_with_nothing_to_do_no_yaml_is_read(mlp):
     mlp.run()
     mlp.write("dodo.py", SEEN + mlp.read("dodo.py"))
+    mlp.is_cold = True
     run = mlp.run()
     assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
 

@@ -35,6 +35,7 @@ def test_a_kernel_is_built_once_and_its_texts_do_not_name_it(space):
     (space.root / "projects/krnl0").rename(space.root / "projects/other")
     assert space.hits() == [f"other:{stage}" for stage in KERNEL]
     space.write("dodo.py", SEEN + DODO)
+    space.is_cold = True
     run = space.run()
     assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
 
