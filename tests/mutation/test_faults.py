@@ -1,20 +1,21 @@
 """A suite that sees no fault shows nothing: each planted fault must make its test fail."""
 
 import compileall
-import os
 import py_compile
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.forked import run_forked
 from tests.mutation.faults import faults
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("lairmake", "stages", "templates", "tests", "tools", "projects", "pyproject.toml")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "build", "mutation")
+PACKAGES = ("hypothesis.strategies", "islpy", "jinja2", "lark", "numpy.testing", "pydantic",
+            "pytest", "xdist.plugin", "yaml")
+"""What is imported before the copy is: nothing of the project."""
 FAILED = 1
 """The exit code of pytest if tests ran, and failed."""
 
@@ -30,13 +31,12 @@ def chosen():
 
 
 def outcome(root, *tests):
-    """Run tests in a copy of the project, up to the first that fails; it need not say why."""
-    command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    command.append("--assert=plain")
-    return subprocess.run(
-        [*command, *tests], cwd=root, env={**os.environ, "PYTHONPATH": str(root)},
-        capture_output=True, text=True,
-    )
+    """Run tests in a copy of the project, up to the first that fails; it need not say why.
+
+    Returns the exit code and both outputs.
+    """
+    words = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--assert=plain", *tests]
+    return run_forked(words, root, {}, root, PACKAGES)
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def sound(tmp_path_factory, request):
     checked = py_compile.PycInvalidationMode.CHECKED_HASH
     compileall.compile_dir(root, quiet=1, invalidation_mode=checked)
     asked = (i.callspec.params["fault"] for i in request.session.items if i.path == request.path)
-    done = outcome(root, *sorted({fault.caught_by for fault in asked}))
-    assert done.returncode == 0, done.stdout + done.stderr
+    code, out, err = outcome(root, *sorted({fault.caught_by for fault in asked}))
+    assert code == 0, out + err
     return root
 
 
@@ -66,8 +66,8 @@ def test_a_planted_fault_is_caught(sound, fault):
     assert text.count(fault.old) == 1, f"{fault.file} changed: write this fault anew"
     path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
     try:
-        done = outcome(sound, fault.caught_by)
+        code, out, err = outcome(sound, fault.caught_by)
     finally:
         path.write_text(text, encoding="utf-8")
-    assert done.returncode == FAILED, done.stdout + done.stderr
-    assert "1 failed" in done.stdout.splitlines()[-1]
+    assert code == FAILED, out + err
+    assert "1 failed" in out.splitlines()[-1]
