@@ -2,6 +2,7 @@
 compiles programs.
 """
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ pytest_plugins = ["tests.property.tally"]
 
 OPTIMISED, QUICK = compiler.PROGRAMS, ["-O0"]
 """Most programs of tests run for a moment: compiling them takes longer than all else of it."""
+SELDOM = (50_000, 20, 20)
+"""After how many new objects Python looks for garbage, and how often in which of it."""
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).resolve().parents[1] / STATE / "cache")
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -33,6 +36,14 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if not any(map(item.get_closest_marker, ("alone", "xdist_group"))):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session):
+    """Let Python not look again and again through all that tests are, in search of garbage."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*SELDOM)
 
 
 @pytest.hookimpl(tryfirst=True)
