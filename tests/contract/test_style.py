@@ -13,7 +13,7 @@ TEXTS = sorted(
     p for d in (*CODE, "tests", "templates", "projects", "docs") for p in (ROOT / d).rglob("*")
     if p.suffix in {".py", ".c", ".h", ".lark", ".j2", ".md", ".lair"}
 )
-LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FUNCTION = 400, 40, 10
+LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FUNCTION = 300, 40, 10
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
 UNFINISHED = re.compile("TO" "DO|FIX" "ME|X" "XX|not " "implemented|Not" "Implemented")
 
@@ -39,7 +39,7 @@ def length(function):
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
 def test_no_file_is_too_long(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) < LONGEST_FILE
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
