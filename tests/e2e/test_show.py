@@ -66,8 +66,11 @@ def test_show_tells_a_program_in_words(paper):
         activate finish_ff
 """
     assert out == f"{words}\n{words}"
-    paper.write("projects/conv1d/build/program.yaml", "simd: {compute: {functions: [a]}}\n")
+    name = "projects/conv1d/build/program.yaml"
+    written = paper.read(name)
+    paper.write(name, "simd: {compute: {functions: [a]}}\n")
     failed = paper.run("show", "conv1d", "program")
+    paper.write(name, written)
     assert (failed.code, failed.err) == (1, (
         "error: projects/conv1d/build/program.yaml is not as render wrote it\n"
         "hint: doit conv1d:render\n"
@@ -115,8 +118,6 @@ def test_show_gives_json(paper):
      "ERROR: show: on_x_hul is no stage and no object of fc\nhint: did you mean on_x_hull?\n"),
     (("fc", "aproximate"), 3,
      "ERROR: show: aproximate is no stage and no object of fc\nhint: did you mean approximate?\n"),
-    (("fcc",), 3,
-     "ERROR: show: which layer? conv1d, conv2d, fc, pointwise\nhint: did you mean fc?\n"),
     (("fc", "program", "on_xx"), 3,
      "ERROR: show: the programs of fc have no on_xx\nhint: did you mean on_x?\n"),
     (("fc", "place", "targt"), 3,
@@ -130,6 +131,13 @@ def test_show_refuses(paper, words, code, text):
     run = paper.run("show", *words)
     assert (run.code, run.out) == (code, "")
     assert run.err == text or (text.endswith("? ") and run.err.startswith(text))
+
+
+def test_show_names_the_layers_that_there_are(small):
+    small.layer("projects/fc")
+    run = small.run("show", "fcc")
+    assert (run.code, run.out) == (3, "")
+    assert run.err == "ERROR: show: which layer? a, fc\nhint: did you mean fc?\n"
 
 
 def test_show_says_what_is_not_built(space):
