@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stages.make.core.action import SMALL
-from stages.make.core.folder_inputs import digest
 from stages.make.core.writers import writer_of
+from stages.make.store.files import digest_of
 from stages.make.store.folders import (
     STATE,
     LayerFolder,
@@ -169,7 +169,7 @@ class History:
         for place in (path, self._store.edit_path(wanted), self._store.blob_path(wanted)):
             if place.is_file() and place.stat().st_size < SMALL:
                 content = place.read_bytes()
-                if digest(content) == wanted:
+                if digest_of(content) == wanted:
                     return content
         return None
 

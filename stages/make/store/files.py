@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import itertools
 import os
 import re
 import shutil
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 TEMPORARY = re.compile(r"\..+\.(\d+)\.\d+\.tmp")
@@ -27,12 +29,14 @@ LEAST = 65536
 
 
 def read_file(path: str | Path, links: bool = True) -> bytes:
-    """Return the bytes of a file. Raises OSError as `read_with_state` does."""
-    return read_with_state(path, links)[0]
+    """Return the bytes of a file. Raises OSError as `opened` does."""
+    with opened(path, links) as (file, state):
+        return read_open(file, state.st_size)
 
 
-def read_with_state(path: str | Path, links: bool = True) -> tuple[bytes, os.stat_result]:
-    """Return the bytes of a file, and its state before; with no `links` a symbolic link is none.
+@contextlib.contextmanager
+def opened(path: str | Path, links: bool = True) -> Iterator[tuple[int, os.stat_result]]:
+    """Open a file to be read, and yield its state too; with no `links` a symbolic link is none.
 
     Raises OSError, also for a folder, or a pipe, for which a reader would wait.
     """
@@ -43,18 +47,23 @@ def read_with_state(path: str | Path, links: bool = True) -> tuple[bytes, os.sta
             is_folder = stat.S_ISDIR(found.st_mode)
             why = os.strerror(errno.EISDIR) if is_folder else NO_FILE
             raise OSError(errno.EISDIR if is_folder else errno.EINVAL, why, str(path))
-        return _read(file, found.st_size), found
+        yield file, found
     finally:
         os.close(file)
 
 
-def _read(file: int, size: int) -> bytes:
+def read_open(file: int, size: int) -> bytes:
     """Return what an open file holds, which had a size a moment ago. Raises OSError."""
     most = max(size, LEAST) + 1
     parts = [os.read(file, most)]
     while parts[-1] and (len(parts) > 1 or len(parts[0]) != size):
         parts.append(os.read(file, most))
     return b"".join(parts)
+
+
+def digest_of(content: bytes) -> str:
+    """Return the digest by which two contents of a file are told apart."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def link_below(folder: str, path: str) -> str | None:

@@ -225,15 +225,18 @@ def _top_of(build: str, cache: str) -> str:
 
 def user_folder() -> Path:
     """Return the folder where the user stands: also where this process has moved since."""
-    return _resolved(next(filter(None, (start() for start in _STARTS)), None) or os.getcwd())
+    return _resolved(_start() or os.getcwd())
 
 
-_STARTS: list[Callable[[], str | None]] = []
+def _start() -> str | None:
+    """Return where this process stood before it moved to another folder: None if it did not."""
+    return None
 
 
 def let_move(start: Callable[[], str | None]) -> None:
     """Note what moves this process to other folders: it says where it stood before, or None."""
-    _STARTS[:] = [start]
+    global _start
+    _start = start
 
 
 @functools.cache

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import errno
-import os
 from pathlib import Path
 
 from stages.diagnose import UserError
-from stages.make.store.files import read_with_state
+from stages.make.store.files import opened, read_open
 from stages.make.store.folders import KERNEL, LAYER, MLIR, NETWORK, shown_path
 from stages.make.store.memo import Mark, mark_of
 
@@ -37,12 +36,11 @@ def read_given(path: Path) -> tuple[bytes, Mark]:
     """
     most = 2**20 if path.name in BY_HAND else MOST.get(path.suffix, OTHERS)
     try:
-        size = os.stat(path).st_size
-        if path.suffix != ARRAYS and size > most:
-            said = f"{shown_path(path)} is {size} bytes long, at most {most} are read"
-            raise UserError(said, hint="is this the right file?")
-        content, state = read_with_state(path)
-        return content, mark_of(state)
+        with opened(path) as (file, state):
+            if path.suffix != ARRAYS and state.st_size > most:
+                said = f"{shown_path(path)} is {state.st_size} bytes long, at most {most} are read"
+                raise UserError(said, hint="is this the right file?")
+            return read_open(file, state.st_size), mark_of(state)
     except OSError as error:
         hint = REMEDIES.get(error.errno or 0)
         if path.name == LAYER and error.errno == errno.ENOENT:

@@ -7,7 +7,6 @@ entry last, each in one step; so an entry is there only if all of it is.
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -16,7 +15,7 @@ from typing import Any, TypeVar
 
 from stages.diagnose import UserError
 from stages.make.store.entry import Entry, Record, bytes_of, bytes_of_further, fits, record_of
-from stages.make.store.files import remove_left_overs, remove_whatever
+from stages.make.store.files import digest_of, remove_left_overs, remove_whatever
 from stages.make.store.folders import STATE, shown_path
 from stages.make.store.shelf import FolderShelf, Shelf
 from stages.make.store.warn import warn
@@ -86,7 +85,7 @@ class Store:
         with ExitStack() as stack:
             self._enter(stack, lambda shelf: shelf.publishing())
             for content in (*sources.values(), *outputs.values()):
-                self._keep(hashlib.sha256(content).hexdigest(), content)
+                self._keep(digest_of(content), content)
             if primary != key:
                 names = sorted({*self.further(primary), *entry.further})
                 self._write("entries", primary, bytes_of_further(names, primary))
@@ -103,7 +102,7 @@ class Store:
 
     def keep_edit(self, content: bytes) -> str:
         """Keep a text that somebody edited by hand, and return its digest. Raises UserError."""
-        digest = hashlib.sha256(content).hexdigest()
+        digest = digest_of(content)
         with _cannot_write(self.folder):
             self.shelf.write("edits", digest, content)
         return digest
@@ -121,7 +120,7 @@ class Store:
     def blob(self, digest: str) -> bytes | None:
         """Return a content; None where it is not there, or damaged, and then removed."""
         return self._read(
-            "blobs", digest, lambda c: c if hashlib.sha256(c).hexdigest() == digest else None
+            "blobs", digest, lambda content: content if digest_of(content) == digest else None
         )
 
     def has_blob(self, digest: str, size: int | None = None) -> bool:

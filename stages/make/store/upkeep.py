@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from stages.make.store.entry import Entry, record_of
+from stages.make.store.files import digest_of
 from stages.make.store.shelf import FolderShelf, Shelf
 
 KINDS = ("entries", "blobs", "edits")
@@ -65,11 +65,7 @@ def _is_intact(kind: str, name: str, content: bytes | None) -> bool:
         return True
     if kind == "entries":
         return record_of(content, name) is not None
-    return _digest(content) == name
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    return digest_of(content) == name
 
 
 def _repair(shelf: Shelf, other: Shelf | None, kind: str, name: str) -> str:
