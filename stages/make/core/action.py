@@ -9,19 +9,20 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stages.diagnose import UserError, UserErrors, source_of
 from stages.make.core.build import PLAIN, Build
 from stages.make.core.declare import declaration
 from stages.make.core.disk import Disk, compare
 from stages.make.core.faults import perform_in
-from stages.make.core.folder_inputs import FolderInputs, digest
 from stages.make.core.key import ActionKey, action_key, code_digest
 from stages.make.core.layers import open_folder
 from stages.make.core.outlook import current_key, entry_of, foresee
 from stages.make.core.outputs import stale_names, write_outputs
 from stages.make.core.telling import progress
 from stages.make.store.entry import Entry
+from stages.make.store.files import digest_of
 from stages.make.store.folders import (
     STATE,
     LayerFolder,
@@ -35,6 +36,9 @@ from stages.make.store.lock import locked
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
 from stages.make.store.store import store_of
+
+if TYPE_CHECKING:
+    from stages.make.core.folder_inputs import FolderInputs
 
 MOST_RUNS = 3
 """How often a stage is run while its inputs change under it."""
@@ -69,6 +73,8 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
 
     Raises UserError or UserErrors where the layer folder is wrong; then nothing is written.
     """
+    from stages.make.core.folder_inputs import FolderInputs
+
     folder = layer_folder if isinstance(layer_folder, LayerFolder) else open_folder(layer_folder)
     declared = declaration(stage)
     contents = perform_in(folder, stage, FolderInputs(folder, declared.reads))
@@ -162,6 +168,8 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
 
     Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.
     """
+    from stages.make.core.folder_inputs import FolderInputs
+
     tell = functools.partial(progress().tell, f"{folder.name}:{stage}")
     start, inputs = time.time(), FolderInputs(folder, declaration(stage).reads, tell=tell)
     try:
@@ -175,7 +183,7 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
     seconds, after = time.time() - start, _key_after(key, folder, inputs)
     if after is None:
         return None
-    outputs = {name: digest(content) for name, content in contents.items()}
+    outputs = {name: digest_of(content) for name, content in contents.items()}
     entry = Entry(
         stage=stage, outputs=outputs, reads=dict(after.reads), further=sorted(after.further),
         code=code_digest(stage), seconds=seconds, when=time.time(),

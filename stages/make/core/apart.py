@@ -20,7 +20,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from stages.diagnose import UserError, UserErrors
@@ -164,6 +163,8 @@ class Apart:
 
 def wait_for(asked: Sequence[Apart]) -> list[Apart]:
     """Return those that have an answer, or take too long for it: one at least, after a while."""
+    from multiprocessing.connection import wait
+
     by_calls = {calls: each for each in asked if (calls := each._calls) is not None}
     found: list[Apart] = []
     while by_calls and not found:

@@ -6,14 +6,16 @@ import contextlib
 import errno
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stages.diagnose import Source, Span, UserError, UserErrors, source_of, worked_on
 from stages.make.core.apart import watched
 from stages.make.core.asked import as_asked
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.stage import load, perform
 from stages.make.core.workers import workers
 from stages.make.store.folders import LAYER, MLIR, LayerFolder, files_in, mark_of, shown_path
+
+if TYPE_CHECKING:
+    from stages.make.core.folder_inputs import FolderInputs
 
 REFUSALS = {
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO),
@@ -33,6 +35,8 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
 
     Raises UserError or UserErrors where that is wrong, at places in files that a user wrote.
     """
+    from stages.make.core.stage import load, perform
+
     with workers().undisturbed():
         load(stage)
         from stages.poly.quota import TooManyOperations

@@ -14,7 +14,6 @@ from doit.runner import MRunner
 
 from stages.make.core.action import restored
 from stages.make.core.apart import Apart, apart, wait_for
-from stages.make.core.stage import load
 from stages.make.core.task_values import values_of
 from stages.make.core.workers import workers
 from stages.make.doit.act import ask, outcome
@@ -28,7 +27,7 @@ def cores() -> int:
 
 
 class LazyRunner(MRunner):  # type: ignore[misc]
-    """Hands out stages to processes that run nothing else, and tells itself what becomes of them.
+    """Hands out stages to processes that run nothing else, and notes what becomes of them.
 
     Most stages of a layer wait for each other, so another process begins only where another layer
     has work. Tasks of the user run in this one, and then no two stages at a time, since nobody
@@ -141,6 +140,8 @@ class LazyRunner(MRunner):  # type: ignore[misc]
 
     def _load_stages(self) -> None:
         """Load the stages that are ready; one that fails does so where it runs."""
+        from stages.make.core.stage import load
+
         names = {node.task.name for node in self._ready} & session().stages.keys()
         with workers().undisturbed(), contextlib.suppress(Exception):
             for stage in {session().stages[name][1] for name in names}:
