@@ -13,14 +13,6 @@ from stages.make.core.layers import lone_folder
 from stages.make.core.nearest import nearest_task
 from stages.make.doit.commands import inert, new
 from stages.make.doit.commands.inert import late_option
-from stages.make.doit.session import begin, session
-
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """Leave no session of these tests behind."""
-    yield begin()
-    begin()
 
 
 @pytest.mark.parametrize(("names", "hint"), [
@@ -46,8 +38,7 @@ def test_an_option_behind_a_task_is_found(words, at):
 ])
 def test_the_program_is_the_one_that_was_typed(typed, program):
     loader = SimpleNamespace(cmd_names=[], load_doit_config=dict, load_tasks=list)
-    inert.begin_command(loader, {}, typed)
-    assert session().program == program
+    assert inert.begin_command(loader, {}, typed).program == program
 
 
 @pytest.mark.parametrize(("place", "dodo", "program", "said"), [
@@ -61,10 +52,9 @@ def test_a_new_layer_is_built_by_the_same_program(
 ):
     monkeypatch.setattr(new, "user_folder", lambda: tmp_path)
     monkeypatch.setattr(new, "shown_path", lambda path: os.path.relpath(path, tmp_path))
-    session().program = program
     if dodo:
         (tmp_path / "dodo.py").touch()
-    assert new.how_to_build(tmp_path / place) == said
+    assert new.how_to_build(tmp_path / place, program) == said
 
 
 @pytest.mark.parametrize("target", ["../secret.yaml", "d", "nothing", "/dev/zero"])

@@ -5,7 +5,6 @@
 writes what is expected of them, golden/diff/NAME.txt, anew: look at it with git diff.
 """
 
-import contextlib
 import io
 import re
 import shutil
@@ -24,7 +23,7 @@ from stages.make.core.layers import open_folder
 from stages.make.core.pipeline import needed, orders, tasks_of_folders
 from stages.make.doit.commands.why import explained, told
 from stages.make.doit.record import recorded
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 from stages.make.store.folders import folders_of
 from stages.report.causes import History
 from stages.report.follow import compare
@@ -59,19 +58,19 @@ def said_of(name, root):
     """Build a folder below `root`, edit it, build it again, and ask."""
     edit, path = EDITS[name], root / "projects" / name
     shutil.copytree(ROOT / "projects" / edit["of"], path, ignore=shutil.ignore_patterns("build"))
-    with _session(root):
-        before = _built(path, "before")
-        shutil.copytree(root / "cache" / name, root / "before")
-        for file, changes in edit["edits"].items():
-            _replace(_place(path, file), changes)
-        after = _built(path, "now")
-        nothing = State(label="before", files={}, notes=("not there",))
-        found = [
-            compare(folder, before.get(folder.name, (folder, nothing))[1], state)
-            for folder, state in after.values()
-        ]
-        diff = screens(found, is_whole=False, is_file=False)
-        why = _why(root, name, [folder for folder, _ in after.values()])
+    session = Session(home=root, arguments=[])
+    before = _built(session, path, "before")
+    shutil.copytree(root / "cache" / name, root / "before")
+    for file, changes in edit["edits"].items():
+        _replace(_place(path, file), changes)
+    after = _built(session, path, "now")
+    nothing = State(label="before", files={}, notes=("not there",))
+    found = [
+        compare(folder, before.get(folder.name, (folder, nothing))[1], state)
+        for folder, state in after.values()
+    ]
+    diff = screens(found, is_whole=False, is_file=False)
+    why = _why(root, name, [folder for folder, _ in after.values()])
     return Said(
         diff=diff, why=why.replace(f"{root}/", ""),
         lines_of_git=_lines_of_git(root / "before", root / "cache" / name),
@@ -92,22 +91,9 @@ def _replace(path, changes):
     path.write_text(text, encoding="utf-8")
 
 
-@contextlib.contextmanager
-def _session(root):
-    """Let what is noted of builds go to the log of a workspace."""
-    known, names = session(), ("home", "arguments", "asked", "results", "reporter")
-    before = {name: getattr(known, name) for name in names}
-    known.home, known.arguments, known.asked, known.results = root, [], set(), {}
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(known, name, value)
-
-
-def _built(path, label):
+def _built(session, path, label):
     """Build a folder and all its parts, write the log, and return all their states by name."""
-    reporter = recorded(ZeroReporter)(io.StringIO(), {})
+    reporter = recorded(ZeroReporter, session)(io.StringIO(), {})
     done = set()
     while True:
         folders = folders_of(open_folder(path))
@@ -123,7 +109,7 @@ def _built(path, label):
 
 
 def _note(reporter, task, result):
-    session().results[task] = result
+    reporter.session.results[task] = result
     noted = SimpleNamespace(name=task)
     if result.how == "same":
         reporter.skip_uptodate(noted)

@@ -11,10 +11,10 @@ from doit.exceptions import TaskFailed
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import build
 from stages.make.core.apart import Apart, Lost, TooLong, apart
+from stages.make.core.build import Build
 from stages.make.core.faults import is_refusal, refusal, too_hard
 from stages.make.core.task_values import values_of
 from stages.make.core.workers import workers
-from stages.make.doit.session import session
 from stages.make.store.folders import LayerFolder
 
 _ONE = threading.RLock()
@@ -25,20 +25,20 @@ class StageFailed(TaskFailed):  # type: ignore[misc]
     """A stage found something wrong in a layer folder; its message is for the user."""
 
 
-def build_stage(stage: str, folder: LayerFolder, task: Any) -> Any:
+def build_stage(stage: str, folder: LayerFolder, how: Build, task: Any) -> Any:
     """Build a task, as its doit action, and return its values.
 
     What is wrong fails it, for the reporter to print.
     """
     with _ONE:
-        ask(apart(), stage, folder)
+        ask(apart(), stage, folder, how)
         return outcome(apart(), stage, folder, task)
 
 
-def ask(process: Apart, stage: str, folder: LayerFolder) -> None:
+def ask(process: Apart, stage: str, folder: LayerFolder, how: Build) -> None:
     """Let a process build a task. Raises KeyboardInterrupt where something else ended it."""
     try:
-        process.ask(build, stage, folder, session().build)
+        process.ask(build, stage, folder, how)
     except Lost as error:
         workers().lose(signal.SIGKILL)
         raise KeyboardInterrupt from error

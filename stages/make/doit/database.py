@@ -7,15 +7,17 @@ from typing import Any
 
 from doit.dependency import SqliteDB
 
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 from stages.make.store.folders import STATE, shown_path
 from stages.make.store.state import State, state_of
 from stages.make.store.warn import warn
 
 
-def open_database(name: str, codec: Any, module_name: str | None = None) -> Any:
+def open_database(
+    session: Session, name: str, codec: Any, module_name: str | None = None
+) -> Any:
     """Return the database of a name: that of one of our dodo files, or doit's own in sqlite."""
-    home, file = session().home, Path(name)
+    home, file = session.home, Path(name)
     if home is None or file.parent != home / STATE:
         return SqliteDB(name, codec, module_name=module_name)
     return Remembered(state_of(file.parent), file.name, codec)

@@ -7,6 +7,7 @@ in doit's database, as ever. Of stages nothing is kept there.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from doit.dependency import Dependency, DependencyStatus
@@ -14,9 +15,9 @@ from doit.dependency import Dependency, DependencyStatus
 from stages.make.core.action import unchanged
 from stages.make.core.outlook import current_key
 from stages.make.core.task_values import files_of, path_from_here, result_of, values_of
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 from stages.make.store import log
-from stages.make.store.folders import STATE, file_of
+from stages.make.store.folders import STATE, LayerFolder, file_of
 from stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_mark
 
 RESULT, VALUES = "result:", "_values_:"
@@ -25,98 +26,98 @@ RESULT, VALUES = "result:", "_values_:"
 class StageDependency(Dependency):  # type: ignore[misc]
     """Whether a task is up to date, and what it gave the last time: of stages, from their files."""
 
-    def __init__(self, manager: Dependency) -> None:
+    def __init__(self, manager: Dependency, session: Session) -> None:
+        self.session = session
         self.__dict__.update(manager.__dict__)
         for name in ("_get", "_in", "remove", "remove_all"):
             del self.__dict__[name]
 
     def get_status(self, task: Any, tasks_dict: Any, get_log: bool = False) -> DependencyStatus:
         """Return whether a task is up to date."""
-        if task.name not in session().stages:
+        if task.name not in self.session.stages:
             return super().get_status(task, tasks_dict, get_log)
         status = DependencyStatus(get_log)
         task.dep_changed = []
-        folder, stage = session().stages[task.name]
-        found = unchanged(stage, folder, session().build)
+        folder, stage = self.session.stages[task.name]
+        found = unchanged(stage, folder, self.session.build)
         if found is not None:
-            session().results[task.name] = found
+            self.session.results[task.name] = found
             return status
         status.status = "run"
         if get_log:
-            _add_reasons(status, task.name)
+            _add_reasons(status, task.name, folder, stage)
         return status
 
     def save_success(self, task: Any, result_hash: Any = None) -> None:
         """Note what became of a task."""
-        if task.name in session().stages:
-            session().results[task.name] = task.meta["result"]
-            set_mark(_home(), task.name, FORGOTTEN, False)
-        elif task.name not in session().folders:
+        if task.name in self.session.stages:
+            self.session.results[task.name] = task.meta["result"]
+            set_mark(self._home, task.name, FORGOTTEN, False)
+        elif task.name not in self.session.folders:
             super().save_success(task, result_hash)
 
     def remove_success(self, task: Any) -> None:
         """Forget that a task ran which now failed; of a stage there is nothing to forget."""
-        if not _is_ours(task.name):
+        if not self._is_ours(task.name):
             self.backend.remove(task.name)
 
     def remove(self, name: str) -> None:
         """Forget that a task ran, and that it is ignored."""
-        if _is_ours(name):
-            set_mark(_home(), name, IGNORED, False)
-            set_mark(_home(), name, FORGOTTEN, name in session().stages)
+        if self._is_ours(name):
+            set_mark(self._home, name, IGNORED, False)
+            set_mark(self._home, name, FORGOTTEN, name in self.session.stages)
         else:
             self.backend.remove(name)
 
     def remove_all(self) -> None:
         """Forget all tasks."""
-        for name in [*session().folders, *session().stages]:
+        for name in [*self.session.folders, *self.session.stages]:
             self.remove(name)
         self.backend.remove_all()
 
     def ignore(self, task: Any) -> None:
         """Leave a task out of builds from now on."""
-        if _is_ours(task.name):
-            set_mark(_home(), task.name, IGNORED)
+        if self._is_ours(task.name):
+            set_mark(self._home, task.name, IGNORED)
         else:
             super().ignore(task)
 
     def status_is_ignore(self, task: Any) -> Any:
         """Return whether a task is to be left out of builds."""
-        if _is_ours(task.name):
-            return is_marked(_home(), task.name, IGNORED)
+        if self._is_ours(task.name):
+            return is_marked(self._home, task.name, IGNORED)
         return super().status_is_ignore(task)
 
     def _in(self, name: str) -> Any:
-        if name in session().stages:
-            return bool(files_of(*session().stages[name]))
+        if name in self.session.stages:
+            return bool(files_of(*self.session.stages[name]))
         return self.backend.in_(name)
 
     def _get(self, name: str, what: str) -> Any:
         """Return something that is known of a task; None for nothing."""
-        if name not in session().stages:
+        if name not in self.session.stages:
             return self.backend.get(name, what)
         known = {RESULT: result_of, VALUES: values_of}.get(what)
-        return known(*session().stages[name]) if known is not None else None
+        return known(*self.session.stages[name]) if known is not None else None
+
+    @property
+    def _home(self) -> Path:
+        assert self.session.home is not None
+        return self.session.home
+
+    def _is_ours(self, name: str) -> bool:
+        """Return whether this is a stage, or a layer as a whole."""
+        return name in self.session.stages or name in self.session.folders
 
 
-def _home() -> Any:
-    home = session().home
-    assert home is not None
-    return home
-
-
-def _is_ours(name: str) -> bool:
-    """Return whether this is a stage, or a layer as a whole."""
-    return name in session().stages or name in session().folders
-
-
-def _add_reasons(status: DependencyStatus, name: str) -> None:
+def _add_reasons(
+    status: DependencyStatus, name: str, folder: LayerFolder, stage: str
+) -> None:
     """Add why a stage would run: what it wrote is gone, or what it read is new."""
-    folder, stage = session().stages[name]
     last = (log.history(folder.home / STATE, name) or [{"reads": {}}])[-1]
     key = current_key(stage, folder)
     now = {**key.reads, **key.further}
-    if is_marked(_home(), name, FORGOTTEN):
+    if is_marked(folder.home, name, FORGOTTEN):
         status.add_reason("uptodate_false", ("it was forgotten", (), {}))
     for read in sorted(n for n in now if now[n] != last["reads"].get(n)):
         status.add_reason("changed_file_dep", path_from_here(file_of(folder, read), folder.home))

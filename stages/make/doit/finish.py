@@ -11,7 +11,7 @@ from stages.make.core.declare import declaration
 from stages.make.core.sweep import sweep_of
 from stages.make.core.task_values import RESULTS
 from stages.make.doit.reporter import StageReporter
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 from stages.make.store.folders import STATE, LayerFolder, file_of, folders_of
 from stages.make.store.memo import memo_of
 
@@ -23,31 +23,31 @@ MOST_SUMMARIES = 5
 """How many layers get a summary of several lines, but with `-v`."""
 
 
-def finish(code: int) -> int:
+def finish(known: Session, code: int) -> int:
     """Return the exit code of a build that ended with `code`, after all that is left to do."""
-    known = session()
     assert known.home is not None
-    results = dict(_results()) if code < INTERRUPTED else {}
+    results = dict(_results(known)) if code < INTERRUPTED else {}
     wrong = [name for name, found in results.items() if not _is_right(found)]
-    _settle(results.keys() - set(wrong))
+    _settle(known, results.keys() - set(wrong))
     for name, found in known.results.items():
         if found.how == "same":
             use(found, known.stages[name][0])
     memo_of(known.home / STATE).save()
     code = code or int(bool(wrong))
     if known.reporter is not None:
-        shown = {name: found for name, found in results.items() if name in wrong or _is_new(name)}
+        new = {name for name in results if _is_new(known, name)}.union(wrong)
+        shown = {name: found for name, found in results.items() if name in new}
         if isinstance(known.reporter, StageReporter):
             unchanged = known.unchanged + len(results) - len(shown)
-            known.reporter.write("".join(_lines(shown, unchanged)))
+            known.reporter.write("".join(_lines(known, shown, unchanged)))
         known.reporter.end(code)
     return code
 
 
-def _results() -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _results(known: Session) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the results of the layers that were asked for and built to the end; {} for none."""
-    for name, folder in session().folders.items():
-        if name in session().selected and (name in session().clean or _is_built(folder)):
+    for name, folder in known.folders.items():
+        if name in known.selected and (name in known.clean or _is_built(known, folder)):
             has_results = RESULTS in _written(folder)
             text = file_of(folder, RESULTS).read_text("utf-8") if has_results else "{}"
             yield name, json.loads(text)
@@ -57,14 +57,14 @@ def _written(folder: LayerFolder) -> set[str]:
     return {name for stage in folder.stages for name in declaration(stage).writes}
 
 
-def _is_built(folder: LayerFolder) -> bool:
-    return all(task in session().results for task in _tasks(folder))
+def _is_built(known: Session, folder: LayerFolder) -> bool:
+    return all(task in known.results for task in _tasks(folder))
 
 
-def _is_new(name: str) -> bool:
+def _is_new(known: Session, name: str) -> bool:
     """Return whether a user wants to see a layer: they named it, or something happened to it."""
-    found = (session().results.get(task) for task in _tasks(session().folders[name]))
-    return name in session().asked or any(f is not None and f.how != "same" for f in found)
+    found = (known.results.get(task) for task in _tasks(known.folders[name]))
+    return name in known.asked or any(f is not None and f.how != "same" for f in found)
 
 
 def _tasks(folder: LayerFolder) -> list[str]:
@@ -72,9 +72,8 @@ def _tasks(folder: LayerFolder) -> list[str]:
     return [f"{inside.name}:{stage}" for inside in folders for stage in inside.stages]
 
 
-def _settle(names: set[str]) -> None:
+def _settle(known: Session, names: set[str]) -> None:
     """Note the layers that are up to date, so that the next build need not look at their tasks."""
-    known = session()
     if known.home is None or not known.is_swept or known.build.keep_edits:
         return
     sweep = sweep_of(known.home)
@@ -91,9 +90,11 @@ def _is_right(results: Mapping[str, Any]) -> bool:
     return table.is_right(results) if "parts" in results else summary.is_right(results)
 
 
-def _lines(shown: Mapping[str, Mapping[str, Any]], unchanged: int) -> Iterator[str]:
+def _lines(
+    known: Session, shown: Mapping[str, Mapping[str, Any]], unchanged: int
+) -> Iterator[str]:
     for name, results in shown.items():
-        yield _shown(name, results, len(shown) <= MOST_SUMMARIES or session().verbose)
+        yield _shown(known, name, results, len(shown) <= MOST_SUMMARIES or known.verbose)
     if unchanged:
         yield f"{unchanged} {'layer' if unchanged == 1 else 'layers'} unchanged\n"
 
@@ -108,12 +109,12 @@ def _found(folder: LayerFolder, in_full: bool) -> str:
     return text if in_full else text[: text.index("\n") + 1]
 
 
-def _shown(name: str, results: Mapping[str, Any], in_full: bool) -> str:
+def _shown(known: Session, name: str, results: Mapping[str, Any], in_full: bool) -> str:
     from stages.report.summary import line, summary
     from stages.report.table import line_of_parts, table
 
     if not results:
-        return _found(session().folders[name], in_full)
+        return _found(known.folders[name], in_full)
     if "parts" in results:
-        return table(name, results, session().verbose) if in_full else line_of_parts(name, results)
+        return table(name, results, known.verbose) if in_full else line_of_parts(name, results)
     return summary(results) if in_full else line(name, results)

@@ -7,18 +7,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from stages.make.doit.session import session
-from stages.make.store.folders import wholes_of
+from stages.make.store.folders import LayerFolder, wholes_of
 
 INTERVAL = 30.0
 """After how many seconds without a line one says how far a layer is."""
 
 
 class Grouped:
-    """The stages that are selected, by layer, and what became of those that ended."""
+    """The stages that are selected, by layer, and what became of those that ended.
 
-    def __init__(self, names: Iterable[str]) -> None:
-        self._wholes = wholes_of(session().folders.values())
+    The parts of `folders` count as these.
+    """
+
+    def __init__(self, names: Iterable[str], folders: Iterable[LayerFolder] = ()) -> None:
+        self._wholes = wholes_of(folders)
         self._selected = Counter(self._whole(name) for name in names)
         self._done: Counter[str] = Counter()
         self._failed: set[str] = set()

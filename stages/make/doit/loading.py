@@ -11,7 +11,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -23,32 +23,34 @@ from stages.make.core.units import Units, target_named, units_below
 from stages.make.doit.dependency import StageDependency
 from stages.make.doit.reach import join, reach_of, tasks_of_unit
 from stages.make.doit.references import References, real_path, references_of
-from stages.make.doit.session import begin, session
-from stages.make.doit.tasks import Layers, make_state
+from stages.make.doit.session import Session
+from stages.make.doit.tasks import Layers, make_state, serve
 
 OURS = "lairmake"
 """The key that marks the DOIT_CONFIG of our dodo files: it holds the folder of their state."""
 
 
-def watch_loading(loader: Any, commands: Any) -> None:
-    """Begin a session for a command, and let the loader of its dodo file make tasks of layers."""
-    begin().commands = list(commands or ())
+def watch_loading(loader: Any, session: Session) -> None:
+    """Let the loader of the dodo file of a command make tasks of layers, for its session."""
     if not hasattr(loader, OURS):
-        setattr(loader, OURS, True)
-        loader.load_doit_config = functools.partial(_load_config, loader.load_doit_config)
-        loader.load_tasks = functools.partial(_load_tasks, loader.load_tasks)
+        loader.load_doit_config = functools.partial(_load_config, loader, loader.load_doit_config)
+        loader.load_tasks = functools.partial(_load_tasks, loader, loader.load_tasks)
+    setattr(loader, OURS, session)
 
 
-def _load_config(load: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _load_config(loader: Any, load: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     config = load()
     if OURS in config:
-        session().home = Path(config[OURS])
+        getattr(loader, OURS).home = Path(config[OURS])
     return config
 
 
-def _load_tasks(load: Callable[..., list[Any]], cmd: Any, pos_args: list[str]) -> list[Any]:
+def _load_tasks(
+    loader: Any, load: Callable[..., list[Any]], cmd: Any, pos_args: list[str]
+) -> list[Any]:
     """Return the tasks of a dodo file; its command gets a manager that knows stages."""
-    known = session()
+    known: Session = getattr(loader, OURS)
+    serve(known)
     known.loads = True
     try:
         found = load(cmd=cmd, pos_args=pos_args)
@@ -57,31 +59,33 @@ def _load_tasks(load: Callable[..., list[Any]], cmd: Any, pos_args: list[str]) -
     layers = [task for task in found if isinstance(task, Layers)]
     is_ours = known.home is not None
     if cmd.dep_manager is not None and (layers or is_ours or any(t.loader for t in found)):
-        cmd.dep_manager = Globals.dep_manager = StageDependency(cmd.dep_manager)
+        cmd.dep_manager = Globals.dep_manager = StageDependency(cmd.dep_manager, known)
     if not layers:
         return found
     known.home = known.home or layers[0].home
     make_state(known.home)
-    return _with_layers(cmd, found, layers, is_ours)
+    return _with_layers(known, cmd, found, layers, is_ours)
 
 
-def _with_layers(cmd: Any, found: list[Any], layers: list[Layers], is_ours: bool) -> list[Any]:
+def _with_layers(
+    known: Session, cmd: Any, found: list[Any], layers: list[Layers], is_ours: bool
+) -> list[Any]:
     """Return all tasks, and let the command know what is built by default."""
     own = [task for task in found if not isinstance(task, Layers)]
     references = references_of(own)
-    units = session().units = _find_units(cmd, layers, own, references)
-    _check_names(units, own)
-    words = _words_of(cmd, own, units)
+    units = known.units = _find_units(known, cmd, layers, own, references)
+    _check_names(units, own, known.commands)
+    words = _words_of(known, cmd, own, units)
     default = [name for each in layers for name in each.names]
-    session().asked.update(name for each in layers if each.is_one for name in each.names)
+    known.asked.update(name for each in layers if each.is_one for name in each.names)
     is_given = words is not None
     reach = reach_of(
-        units, own, references, default if words is None else words, is_given, is_ours
+        known, units, own, references, default if words is None else words, is_given, is_ours,
     )
     made = {unit.name: list(tasks_of_unit(reach, unit)) for unit in units}
     if cmd.execute_tasks:
-        stages = session().stages
-        join(reach, {t.name: t for tasks in made.values() for t in tasks if t.name in stages})
+        stages = (t for tasks in made.values() for t in tasks if t.name in known.stages)
+        join(reach, {task.name: task for task in stages})
     if is_given and not any(task.loader for task in own):
         _check_patterns(words or [], [task.name for task in own], units)
     placed = {unit.name for each in layers for unit in each.units}
@@ -89,7 +93,8 @@ def _with_layers(cmd: Any, found: list[Any], layers: list[Layers], is_ours: bool
     tasks += [t for name in made if name not in placed for t in made[name]]
     if cmd.sel_tasks is None:
         there = [task.name for task in tasks]
-        cmd.sel_tasks = [n for n in default if n in there] if is_ours else list(_plain(there))
+        ours = [name for name in default if name in there]
+        cmd.sel_tasks = ours if is_ours else list(_plain(known, there))
     return tasks
 
 
@@ -101,14 +106,14 @@ def _check_patterns(words: Iterable[str], names: Sequence[str], units: Units) ->
 
 
 def _find_units(
-    cmd: Any, layers: Sequence[Layers], own: Sequence[Any], references: References
+    session: Session, cmd: Any, layers: Sequence[Layers], own: Sequence[Any], references: References
 ) -> Units:
     """Return the units that a command may need: all, unless each word of a build is one of few."""
-    names = _names_meant(cmd, own, references)
+    names = _names_meant(session, cmd, own, references)
     if names is not None:
         units = _look_for(names, layers, own, references)
         known = {task.name for task in own}
-        words = _words_of(cmd, own, units) or []
+        words = _words_of(session, cmd, own, units) or []
         if all(word in known or units.sorted([word]) for word in words):
             return units
     return _look_for(None, layers, own, references)
@@ -122,13 +127,15 @@ def _look_for(
     return _units_around(layers, own, references)
 
 
-def _names_meant(cmd: Any, own: Sequence[Any], references: References) -> set[str] | None:
+def _names_meant(
+    known: Session, cmd: Any, own: Sequence[Any], references: References
+) -> set[str] | None:
     """Return what the units may be called that a build is asked for, or tasks of the user need.
 
     None where these may be any: for other commands, by default, for patterns, and where what a task
     needs is known late.
     """
-    known, given = session(), cmd.sel_tasks
+    given = cmd.sel_tasks
     words = [*(given or ()), *references.names]
     is_late = any(task.loader or task.calc_dep for task in own)
     if known.arguments is None or given is None or is_late or any("*" in word for word in words):
@@ -162,30 +169,31 @@ def _in_place(task: Any, made: Mapping[str, list[Any]]) -> list[Any]:
     return [task]
 
 
-def _plain(names: Iterable[str]) -> Iterator[str]:
+def _plain(known: Session, names: Iterable[str]) -> Iterator[str]:
     """Yield the names of tasks but those of stages that run only where they are asked for."""
     for name in names:
-        folder, stage = session().stages.get(name, (None, ""))
+        folder, stage = known.stages.get(name, (None, ""))
         if folder is None or stage not in folder.analyses:
             yield name
 
 
-def _check_names(units: Units, own: Sequence[Any]) -> None:
+def _check_names(units: Units, own: Sequence[Any], commands: Collection[str]) -> None:
     """Raise InvalidDodoFile for a layer called as doit, or a task of the user, is."""
     for unit in units:
-        check_name(unit.name)
+        check_name(unit.name, commands)
     for task in own:
         if task.name in units.by_name:
             raise InvalidDodoFile(f"Task names must be unique. {task.name}")
 
 
-def _words_of(cmd: Any, own: Sequence[Any], units: Units) -> list[str] | None:
+def _words_of(
+    known: Session, cmd: Any, own: Sequence[Any], units: Units
+) -> list[str] | None:
     """Return what is asked for, with tasks in place of files: the names of tasks, and patterns.
 
     Of a build these are on the command line, or what the dodo file has as default_tasks; None is
     neither.
     """
-    known = session()
     if cmd.sel_tasks is None or known.arguments is None:
         return None
     cmd.sel_tasks = given = list(cmd.sel_tasks)
@@ -225,9 +233,11 @@ class Targets(dict[str, str]):
     doit asks for it where tasks come to depend on files while it builds.
     """
 
-    def __init__(self, known: Mapping[str, str], tasks: Mapping[str, Any]) -> None:
+    def __init__(
+        self, known: Mapping[str, str], tasks: Mapping[str, Any], session: Session
+    ) -> None:
         super().__init__(known)
-        self._tasks = tasks
+        self._tasks, self._session = tasks, session
 
     def __contains__(self, path: object) -> bool:
         return super().__contains__(path) or self._writer(str(path)) is not None
@@ -239,7 +249,7 @@ class Targets(dict[str, str]):
         return found
 
     def _writer(self, path: str) -> str | None:
-        units = session().units
+        units = self._session.units
         found = units.writer(real_path(path)) if units is not None else None
         return found if found is not None and self._has(found) else None
 
@@ -248,10 +258,10 @@ class Targets(dict[str, str]):
         return name in self._tasks and bool(self._tasks[name].targets)
 
 
-def check_name(name: str) -> None:
+def check_name(name: str, commands: Collection[str]) -> None:
     """Raise InvalidDodoFile for a layer that nobody could ask doit for."""
     why = ""
-    if name in _commands():
+    if name in commands:
         why = "doit has a command of this name"
     elif name.startswith("-"):
         why = "doit takes it for an option"
@@ -265,12 +275,3 @@ def check_name(name: str) -> None:
         raise InvalidDodoFile(
             f"a layer may not be called {name}, since {why}: rename projects/{name}"
         )
-
-
-@functools.cache
-def _commands() -> frozenset[str]:
-    if session().commands:
-        return frozenset(session().commands)
-    from doit.doit_cmd import DoitMain
-
-    return frozenset(DoitMain().get_cmds())

@@ -15,7 +15,7 @@ from doit.task import Task
 from stages.make.core.sweep import remove_temporary, sweep_of
 from stages.make.core.units import Unit, Units, asked_of
 from stages.make.doit.references import Paths, References, reached_by
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 from stages.make.doit.tasks import group_of, tasks_of
 from stages.make.store.folders import LAYER, LayerFolder, folders_of
 from stages.make.store.marks import marked
@@ -24,7 +24,7 @@ from stages.make.store.store import store_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What a build asks of layers.
+    """What a build asks of layers, that of a session.
 
     By the names of units, `words` are what it is to make: names of tasks, and patterns; tasks of
     the user refer to those called `names`, and want the values of those that are `valued`. They
@@ -35,6 +35,7 @@ class Reach:
     is built by default; and if not `is_swept`, those of layers that nothing happened to.
     """
 
+    session: Session
     units: Units
     words: Mapping[str, Sequence[str]]
     names: Mapping[str, Sequence[str]]
@@ -49,8 +50,8 @@ class Reach:
 
 
 def reach_of(
-    units: Units, own: Sequence[Any], references: References, words: Sequence[str],
-    is_given: bool, is_swept: bool,
+    session: Session, units: Units, own: Sequence[Any], references: References,
+    words: Sequence[str], is_given: bool, is_swept: bool,
 ) -> Reach:
     """Return what a build asks of layers that is to make `words`, where tasks of the user, `own`,
     have references.
@@ -71,17 +72,17 @@ def reach_of(
             )
     read = {w: t for path, t in references.reads.items() if (w := writers[path]) is not None}
     return Reach(
-        units=units, words=asked, names=names, valued=references.valued,
+        session=session, units=units, words=asked, names=names, valued=references.valued,
         read=read, files=frozenset(units.sorted(read)),
-        write=references.writes, touched=frozenset(_touched(units, references)),
+        write=references.writes, touched=frozenset(_touched(session, references)),
         is_given=is_given, is_swept=is_swept and not any(task.actions for task in reached),
-        everything=session().arguments is None or any(t.loader or t.calc_dep for t in reached),
+        everything=session.arguments is None or any(t.loader or t.calc_dep for t in reached),
     )
 
 
-def _touched(units: Units, references: References) -> Iterator[str]:
-    home = session().home
-    assert home is not None
+def _touched(session: Session, references: References) -> Iterator[str]:
+    home, units = session.home, session.units
+    assert home is not None and units is not None
     marks = (units.named(name) for name in marked(home))
     made = (units.around(path) for path in references.writes)
     return (unit.name for unit in (*marks, *made) if unit is not None)
@@ -90,7 +91,7 @@ def _touched(units: Units, references: References) -> Iterator[str]:
 def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
     """Yield the tasks of a unit that a build needs; none where nothing happened to it, but that of
     the whole if somebody named it."""
-    known = session()
+    known = reach.session
     asked, below = asked_of(unit, reach.words.get(unit.name, ()))
     named, inside = asked_of(unit, reach.names.get(unit.name, ()))
     if known.arguments:
@@ -107,17 +108,17 @@ def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
     known.selected |= asked | ({unit.name} if named or read else set())
     if clean:
         known.clean.add(unit.name)
-        yield group_of(folder)
+        yield group_of(known, folder)
         return
     if known.arguments is not None:
         _tidy(folder.home)
         remove_temporary(unit.places)
-    yield from tasks_of(folder, functools.partial(_is_wanted, reach, unit.name))
+    yield from tasks_of(known, folder, functools.partial(_is_wanted, reach, unit.name))
 
 
 def _is_clean(reach: Reach, unit: Unit) -> bool:
     """Return whether nothing happened to a unit since it was built, nor may while others are."""
-    known = session()
+    known = reach.session
     if reach.everything or known.build.always or not reach.is_swept or unit.name in reach.touched:
         return False
     assert known.home is not None
@@ -145,8 +146,9 @@ def join(reach: Reach, tasks: Mapping[str, Task]) -> None:
     for writer, readers in reach.read.items():
         for reader in readers if writer in tasks else ():
             _put_before(reader, writer)
+    stages = {name: reach.session.stages[name] for name in tasks}
     for path, makers in reach.write.items():
-        for name in (*reach.units.readers(path), *_given(path, tasks)):
+        for name in (*reach.units.readers(path), *_given(path, stages)):
             for maker in makers if name in tasks else ():
                 _put_before(tasks[name], maker.name)
 
@@ -156,13 +158,13 @@ def _put_before(task: Any, name: str) -> None:
         task.task_dep.append(name)
 
 
-def _given(path: str, tasks: Mapping[str, Task]) -> list[str]:
+def _given(path: str, stages: Mapping[str, tuple[LayerFolder, str]]) -> list[str]:
     """Return the tasks of layers whose layer.yaml names a file outside of their folder."""
     if not path.endswith(".yaml"):
         return []
-    folders = {f.name: f for name in tasks for f in [session().stages[name][0]]}
+    folders = {folder.name: folder for folder, _ in stages.values()}
     naming = {name for name, folder in folders.items() if _names(folder, Path(path).name)}
-    return [name for name in tasks if session().stages[name][0].name in naming]
+    return [name for name, (folder, _) in stages.items() if folder.name in naming]
 
 
 def _names(folder: LayerFolder, name: str) -> bool:

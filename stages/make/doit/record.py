@@ -14,7 +14,7 @@ from stages.make.core.action import Result
 from stages.make.core.key import ActionKey, code_units
 from stages.make.core.made_with import news
 from stages.make.core.outlook import current_key
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 from stages.make.store import log
 from stages.make.store.folders import STATE
 from stages.make.store.state import state_of
@@ -23,46 +23,43 @@ NUMBERS = itertools.count()
 """Of the builds of this process."""
 
 
-def is_stage(task: Any) -> bool:
-    """Return whether a task is a stage of a layer, not one that a dodo file adds."""
-    return task.name in session().stages
-
-
 class Recorded:
     """What a reporter notes of a build: what became of every stage; `recorded` adds it to one."""
+
+    session: Session
 
     def __init__(self, outstream: Any, options: Mapping[str, Any]) -> None:
         super().__init__(outstream, options)  # type: ignore[call-arg]
         self._build = ""
         self._stages: set[str] = set()
         self._begin = time.time()
-        session().reporter = self
+        self.session.reporter = self
 
     def skip_uptodate(self, task: Any) -> None:
         """Note a task that was restored from the store, or was up to date."""
-        found = session().results.get(task.name)
+        found = self.session.results.get(task.name)
         if found is not None:
             self._note(task, found)
         super().skip_uptodate(task)  # type: ignore[misc]
 
     def add_success(self, task: Any) -> None:
         """Note a task that was run."""
-        found = session().results.get(task.name)
+        found = self.session.results.get(task.name)
         if found is not None:
             self._note(task, found)
         super().add_success(task)  # type: ignore[misc]
 
     def add_failure(self, task: Any, fail: Any) -> None:
         """Note a failure, unless it only follows from another one."""
-        if is_stage(task) and not isinstance(fail, UnmetDependency):
+        if task.name in self.session.stages and not isinstance(fail, UnmetDependency):
             layer, _, stage = task.name.rpartition(":")
-            key = current_key(stage, session().folders[layer])
+            key = current_key(stage, self.session.folders[layer])
             self._append_key(task.name, "failed", key, {"error": fail.message})
         super().add_failure(task, fail)  # type: ignore[misc]
 
     def end(self, code: int) -> None:
         """Note the end of the build; in a line if there was no task to look at in any layer."""
-        known, now = session(), time.time()
+        known, now = self.session, time.time()
         if self._build:
             self._append({"event": "end", "when": now, "seconds": now - self._begin, "exit": code})
         elif code == 0 and known.unchanged + len(known.clean):
@@ -86,9 +83,9 @@ class Recorded:
 
     def _append_task(self, task: str, how: str, more: Mapping[str, Any]) -> None:
         layer, _, stage = task.rpartition(":")
-        home = session().home
+        home = self.session.home
         if not self._build and home is not None:
-            self._start("begin", {"always": session().build.always, **news(home / STATE)})
+            self._start("begin", {"always": self.session.build.always, **news(home / STATE)})
         if "reads" in more and stage not in self._stages:
             self._stages.add(stage)
             self._append({"event": "code", "stage": stage, "units": code_units(stage)})
@@ -97,16 +94,16 @@ class Recorded:
     def _start(self, event: str, more: Mapping[str, Any]) -> None:
         """Write the first line of the build: what was asked for, nothing being everything."""
         self._build = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{next(NUMBERS)}"
-        known = session()
+        known = self.session
         asked = {"arguments": known.arguments, "asked": sorted(known.asked)}
         self._append({"event": event, "when": self._begin, "pid": os.getpid(), **asked, **more})
 
     def _append(self, line: Mapping[str, Any]) -> None:
-        home = session().home
+        home = self.session.home
         if home is not None:
             log.append(home / STATE, {"build": self._build, **line})
 
 
-def recorded(reporter: type) -> type:
-    """Return a reporter of doit that also writes the log."""
-    return type(reporter.__name__, (Recorded, reporter), {})
+def recorded(reporter: type, session: Session) -> type:
+    """Return a reporter of doit that also writes the log of what a command does."""
+    return type(reporter.__name__, (Recorded, reporter), {"session": session})

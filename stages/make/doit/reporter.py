@@ -13,8 +13,7 @@ from stages.make.core.action import Result
 from stages.make.doit.act import StageFailed
 from stages.make.doit.grouped import Grouped, needed
 from stages.make.doit.pipe import printing
-from stages.make.doit.record import is_stage
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 from stages.make.store.folders import file_of, shown_path
 from stages.make.store.store import store_of
 
@@ -33,6 +32,8 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
 
     desc = "what runs, what comes from the store, and the results"
 
+    session: Session
+
     def __init__(self, outstream: Any, options: Mapping[str, Any]) -> None:
         super().__init__(outstream, options)
         self._live: LiveLine | None = None
@@ -41,7 +42,9 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
     def initialize(self, tasks: Mapping[str, Any], selected_tasks: Sequence[str]) -> None:
         """Take note of the tasks of a build, and watch them on a terminal."""
         names = needed(tasks, selected_tasks)
-        self._grouped = Grouped(name for name in names if is_stage(tasks[name]))
+        known = self.session
+        stages = (name for name in names if name in known.stages)
+        self._grouped = Grouped(stages, known.folders.values())
         if self.outstream.isatty():
             from stages.make.doit.live import LiveLine
 
@@ -57,14 +60,14 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
 
     def execute_task(self, task: Any) -> None:
         """Show a task that begins; what became of a stage is printed when it ends."""
-        if not is_stage(task):
+        if task.name not in self.session.stages:
             super().execute_task(task)
         elif self._live is not None:
             self._live.begin(task.name)
 
     def skip_uptodate(self, task: Any) -> None:
         """Print a task that was restored from the store."""
-        found = session().results.get(task.name)
+        found = self.session.results.get(task.name)
         if found is None:
             super().skip_uptodate(task)
         else:
@@ -79,14 +82,14 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
     def add_failure(self, task: Any, fail: Any) -> None:
         """Print a failure, unless it only follows from another one."""
         if isinstance(fail, UnmetDependency):
-            if is_stage(task):
+            if task.name in self.session.stages:
                 self._say(self._grouped.end(task.name, "left"))
             return
         if self._live is not None:
             self._live.end(task.name)
-        if is_stage(task):
+        if task.name in self.session.stages:
             line = self._grouped.fail(task.name)
-            self.write(f".  {task.title()}\n" if session().verbose else line)
+            self.write(f".  {task.title()}\n" if self.session.verbose else line)
         self._hide()
         if isinstance(fail, StageFailed):
             sys.stderr.write(fail.message)
@@ -101,7 +104,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         left = self._grouped.left()
         if left:
             said = "1 other layer was" if left == 1 else f"{left} other layers were"
-            sys.stderr.write(f"hint: {said} not built: `{session().program} -c` goes on\n")
+            sys.stderr.write(f"hint: {said} not built: `{self.session.program} -c` goes on\n")
 
     def _write_failure(self, result: Mapping[str, Any], write_exception: bool = True) -> None:
         fail = result["exception"]
@@ -110,7 +113,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
 
     def _say(self, line: str) -> None:
         """Print what became of a layer, unless it is told in other ways."""
-        if line and self._live is None and not session().verbose:
+        if line and self._live is None and not self.session.verbose:
             self.write(line)
 
     def _hide(self) -> None:
@@ -121,10 +124,10 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         """Print what became of a task, and say what was repaired on the way."""
         if self._live is not None:
             self._live.end(task.name, is_hit=found.how == "hit")
-        if session().verbose and found.how in LINES:
+        if self.session.verbose and found.how in LINES:
             self.write(LINES[found.how].format(task.title()))
         self._say(self._grouped.end(task.name, found.how))
-        layer = session().folders[task.name.rpartition(":")[0]]
+        layer = self.session.folders[task.name.rpartition(":")[0]]
         for name, digest in found.repaired.items():
             kept = shown_path(store_of(layer.home).edit_path(digest))
             self.write(

@@ -18,7 +18,7 @@ from stages.make.core.task_values import values_of
 from stages.make.core.workers import workers
 from stages.make.doit.act import ask, outcome
 from stages.make.doit.grouped import needed
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 
 
 def cores() -> int:
@@ -36,13 +36,18 @@ class LazyRunner(MRunner):  # type: ignore[misc]
 
     Queue: Any = staticmethod(SimpleQueue)
     num_process: int
-    is_asked_for = True
+
+    @property
+    def _session(self) -> Session:
+        """That of the command: doit's own runners are made of their manager of dependencies."""
+        known: Session = self.dep_manager.session
+        return known
 
     def run_tasks(self, task_dispatcher: Any) -> None:
         """Run all tasks."""
         self._run_tasks_init(task_dispatcher)
         has_others = self._has_others(task_dispatcher.selected_tasks)
-        if has_others and self.is_asked_for and self.num_process > 1:
+        if has_others and self._session.asks_for_processes and self.num_process > 1:
             with workers().looked_after():
                 super().run_tasks(task_dispatcher)
             return
@@ -59,7 +64,7 @@ class LazyRunner(MRunner):  # type: ignore[misc]
     def _has_others(self, selected: Any) -> bool:
         """Return whether a task of the user is to run, or one that is not known yet."""
         is_known = not any(task.loader for task in self.tasks.values())
-        return not is_known or bool(set(needed(self.tasks, selected)) - session().stages.keys())
+        return not is_known or bool(set(needed(self.tasks, selected)) - self._session.stages.keys())
 
     def _look_for_work(self, completed: Any) -> None:
         """Tell the dispatcher of a task that is done, and take tasks that are ready, if need be."""
@@ -96,8 +101,8 @@ class LazyRunner(MRunner):  # type: ignore[misc]
 
     def _restore(self, node: Any) -> bool:
         """Restore a stage from the store, here, if it knows it; return whether it did."""
-        folder, stage = session().stages.get(node.task.name, (None, ""))
-        found = restored(stage, folder, session().build) if folder is not None else None
+        folder, stage = self._session.stages.get(node.task.name, (None, ""))
+        found = restored(stage, folder, self._session.build) if folder is not None else None
         if folder is None or found is None:
             return False
         node.task.meta, node.task.executed = {"result": found}, True
@@ -110,14 +115,14 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         """
         while node := self._next_task():
             self._ready.remove(node)
-            if node.task.name not in session().stages:
+            if node.task.name not in self._session.stages:
                 self.process_task_result(node, self.execute_task(node.task))
                 self._look_for_work(node)
                 continue
             self.reporter.execute_task(node.task)
             process = next(each for each in self._processes if each not in self._busy)
-            folder, stage = session().stages[node.task.name]
-            ask(process, stage, folder)
+            folder, stage = self._session.stages[node.task.name]
+            ask(process, stage, folder, self._session.build)
             self._busy[process] = node
 
     def _next_task(self) -> Any:
@@ -142,9 +147,9 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         """Load the stages that are ready; one that fails does so where it runs."""
         from stages.make.core.stage import load
 
-        names = {node.task.name for node in self._ready} & session().stages.keys()
+        names = {node.task.name for node in self._ready} & self._session.stages.keys()
         with workers().undisturbed(), contextlib.suppress(Exception):
-            for stage in {session().stages[name][1] for name in names}:
+            for stage in {self._session.stages[name][1] for name in names}:
                 load(stage)
         gc.freeze()
 
@@ -156,7 +161,7 @@ class LazyRunner(MRunner):  # type: ignore[misc]
     def _end(self, process: Apart, node: Any) -> Any:
         """Note what became of a task that a process has done, and return it."""
         task = node.task
-        folder, stage = session().stages[task.name]
+        folder, stage = self._session.stages[task.name]
         task.executed = True
         try:
             found = outcome(process, stage, folder, task)

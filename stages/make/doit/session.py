@@ -1,4 +1,4 @@
-"""What one doit process knows about the build that it does."""
+"""What a command of doit knows about the build that it does: made once, and forwarded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Session:
 
     `arguments` are the tasks asked for, as typed in the folder `start`: None unless the command is
     `run`; `program` is what was typed before them, as `./do`. `home` is None as long as the dodo
-    file has no layers; `loads` holds while its task creators run. `folders` are the layers that
+    file has no layers; `loads` holds while its task creators run. Who `asks_for_processes` wants
+    all tasks to run in those of doit. `folders` are the layers that
     have tasks, and `stages` the layer and the stage of each of these, by name; `selected` are the
     layers that are to be built whole, `asked` those of them that the user named.
     Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
@@ -40,6 +41,7 @@ class Session:
     commands: list[str] = field(default_factory=list)
     build: Build = PLAIN
     verbose: bool = False
+    asks_for_processes: bool = False
     home: Path | None = None
     units: Units | None = None
     loads: bool = False
@@ -52,17 +54,3 @@ class Session:
     unchanged: int = 0
     results: dict[str, Result] = field(default_factory=dict)
     reporter: Reporter | None = None
-
-
-_CURRENT = [Session()]
-
-
-def session() -> Session:
-    """Return the session of the command that this process runs."""
-    return _CURRENT[-1]
-
-
-def begin() -> Session:
-    """Return a new session, from here on the one of this process."""
-    _CURRENT[:] = [Session()]
-    return session()

@@ -18,9 +18,8 @@ from stages.make.core.task_values import files_of, path_from_here
 from stages.make.core.units import Unit, Units, unit_of, units_below
 from stages.make.core.writers import before, writers_in
 from stages.make.doit.act import build_stage
-from stages.make.doit.record import recorded
 from stages.make.doit.reporter import StageReporter
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 from stages.make.store.files import write_whole
 from stages.make.store.folders import (
     STATE,
@@ -35,6 +34,14 @@ from stages.make.store.folders import (
 )
 
 let_move(get_initial_workdir)
+
+_SERVED: list[Session] = []
+"""The session that task creators make tasks for: doit calls them without arguments."""
+
+
+def serve(session: Session) -> None:
+    """Let the task creators of dodo files make tasks for a session, from here on."""
+    _SERVED[:] = [session]
 
 
 class Layers(Task):  # type: ignore[misc]
@@ -72,14 +79,14 @@ def workspace_tasks() -> Iterator[Task]:
 
 def _made(layers: Layers) -> Iterator[Task]:
     """Yield what stands for tasks while doit loads a dodo file, and the tasks at any other time."""
-    known = session()
+    known = _SERVED[-1] if _SERVED else Session()
     if known.loads:
         yield layers
         return
     layers.look_for()
     known.home, known.units = known.home or layers.home, Units(layers.units)
     for unit in layers.units:
-        yield from tasks_of(unit.open())
+        yield from tasks_of(known, unit.open())
 
 
 def layer_config() -> dict[str, Any]:
@@ -101,7 +108,7 @@ def _config(home: Path, database: str) -> dict[str, Any]:
         "lairmake": str(home),
         "backend": "sqlite3",
         "dep_file": str(home / STATE / database),
-        "reporter": recorded(StageReporter),
+        "reporter": StageReporter,
         "verbosity": 2,
     }
 
@@ -124,7 +131,7 @@ def make_state(home: Path) -> None:
 
 
 def tasks_of(
-    folder: LayerFolder, wanted: Callable[[str], bool] = lambda name: True
+    known: Session, folder: LayerFolder, wanted: Callable[[str], bool] = lambda name: True
 ) -> Iterator[Task]:
     """Yield the task of a layer and a subtask for every stage; before those of a network come those
     of its parts.
@@ -132,19 +139,19 @@ def tasks_of(
     Those that only run where they are asked for are among them if one is `wanted`, by its name.
     """
     for part in parts_of(folder):
-        yield from tasks_of(part, wanted)
+        yield from tasks_of(known, part, wanted)
     names = [f"{folder.name}:{stage}" for stage in folder.stages]
-    yield group_of(folder, names)
+    yield group_of(known, folder, names)
     for stage in folder.stages:
-        yield _stage_task(folder, stage)
+        yield _stage_task(known, folder, stage)
     if any(wanted(f"{folder.name}:{stage}") for stage in folder.analyses):
         for stage in folder.analyses:
-            yield _stage_task(folder, stage)
+            yield _stage_task(known, folder, stage)
 
 
-def group_of(folder: LayerFolder, names: Sequence[str] = ()) -> Task:
+def group_of(known: Session, folder: LayerFolder, names: Sequence[str] = ()) -> Task:
     """Return the task of a layer as a whole, with the names of its subtasks."""
-    session().folders[folder.name] = folder
+    known.folders[folder.name] = folder
     has_parts = (folder.build / "parts").is_dir()
     return Task(
         folder.name, None, task_dep=names, has_subtask=True,
@@ -153,7 +160,7 @@ def group_of(folder: LayerFolder, names: Sequence[str] = ()) -> Task:
     )
 
 
-def _stage_task(folder: LayerFolder, stage: str) -> Task:
+def _stage_task(known: Session, folder: LayerFolder, stage: str) -> Task:
     """Return the task of a stage: it comes after those that write what it declares to read.
 
     Where that is a file of one name, doit finds this out by itself.
@@ -161,9 +168,10 @@ def _stage_task(folder: LayerFolder, stage: str) -> Task:
     declared = declaration(stage)
     by_file = writers_in(folder, tuple(name for name in declared.reads if not is_pattern(name)))
     name = f"{folder.name}:{stage}"
-    session().stages[name] = folder, stage
+    known.stages[name] = folder, stage
     return Task(
-        name, [(build_stage, [stage, folder])], doc=declared.title, subtask_of=folder.name,
+        name, [(build_stage, [stage, folder, known.build])], doc=declared.title,
+        subtask_of=folder.name,
         file_dep=_paths_read(folder, stage),
         task_dep=[name for name in before(folder, declared.reads) if name not in by_file],
         targets=_paths_written(folder, stage),

@@ -7,7 +7,7 @@ from typing import Any
 
 from stages.diagnose import UserError
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 from stages.make.store import log
 from stages.make.store.folders import STATE
 from stages.make.store.shelf import FolderShelf, Shelf
@@ -56,7 +56,7 @@ class Cache(LayerCommand):
         shelf, other = self._shelves(options["shared"])
         try:
             if words[0] == "stats":
-                return _stats(shelf, other, options)
+                return _stats(self.session, shelf, other, options)
             if words[0] == "verify":
                 return _verify(shelf, other, options)
             return self._sweep(shelf, options)
@@ -65,7 +65,7 @@ class Cache(LayerCommand):
 
     def _shelves(self, is_shared: bool) -> tuple[Shelf, Shelf | None]:
         """Return the store that is meant, and the other one."""
-        home = session().home
+        home = self.session.home
         assert home is not None
         store = store_of(home)
         if not is_shared:
@@ -95,9 +95,9 @@ def bytes_of(number: str, unit: str) -> int:
     return int(float(number) * 1024 ** (UNITS.index(unit.lower()) + 1 if unit else 0))
 
 
-def _stats(shelf: Shelf, other: Shelf | None, options: Options) -> int:
+def _stats(session: Session, shelf: Shelf, other: Shelf | None, options: Options) -> int:
     """Print how much there is, and how many of the tasks in the log came from a store."""
-    home = session().home
+    home = session.home
     assert home is not None
     hits, ran = (log.count(home / STATE, how) for how in ("hit", "ran"))
     found = sizes(shelf)

@@ -26,7 +26,6 @@ from stages.make.core.nearest import nearest_task
 from stages.make.doit.commands.inert import begin_command, tell_unread
 from stages.make.doit.loading import OURS
 from stages.make.doit.pipe import open_streams, printing
-from stages.make.doit.session import session
 from stages.make.store.folders import LayerFolder, every_stage, folders_of, user_folder
 
 JSON = {
@@ -58,7 +57,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         self.cmds = cmds
         self._kwargs = kwargs
         self._seen: list[LayerFolder] = []
-        begin_command(task_loader, cmds, self.bin_name)
+        self.session = begin_command(task_loader, cmds, self.bin_name)
 
     @abstractmethod
     def act(self, options: Options, words: list[str]) -> int:
@@ -153,7 +152,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
             options, _ = parser.parse([part for option in given for part in option if part])
         except (getopt.GetoptError, CmdParseError) as error:
             said = " ".join(str(error).split())
-            more = f"`{session().program} help {self.name}` says more"
+            more = f"`{self.session.program} help {self.name}` says more"
             raise self.refuse(f"{said}; {more}") from error
         return dict(options), words
 

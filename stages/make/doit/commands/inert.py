@@ -7,6 +7,7 @@ if Lairmake were not installed; for our dodo files the task creators refuse such
 from __future__ import annotations
 
 import dbm
+import functools
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -36,7 +37,7 @@ from stages.make.core.nearest import nearest_task
 from stages.make.doit.database import open_database
 from stages.make.doit.loading import watch_loading
 from stages.make.doit.pipe import open_streams, printing
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 from stages.make.store.folders import LayerFolder
 
 OF_LAIRMAKE = ("bench", "lint", "test", "test:long", "types")
@@ -47,12 +48,15 @@ MODULE = ("-m", "__main__.py")
 """What doit takes for its name where Python was told to run it."""
 
 
-def begin_command(loader: Any, cmds: Any, program: str) -> None:
-    """Begin a session, and let tasks be called like the commands that Lairmake adds to doit."""
-    watch_loading(loader, cmds)
-    session().program = "doit" if program in MODULE else program
+def begin_command(loader: Any, cmds: Any, program: str) -> Session:
+    """Return the session of a command, for which tasks may be called like those that we add."""
+    session = Session(
+        program="doit" if program in MODULE else program, commands=list(cmds or ())
+    )
+    watch_loading(loader, session)
     ours = our_commands(cmds or {})
     loader.cmd_names = [name for name in loader.cmd_names if name not in ours]
+    return session
 
 
 def our_commands(cmds: Any) -> list[str]:
@@ -102,12 +106,12 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
 
     def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
         open_streams()
+        self.session = begin_command(task_loader, cmds, kwargs.get("bin_name", "doit"))
         super().__init__(task_loader=task_loader, cmds=cmds, **kwargs)
-        begin_command(task_loader, cmds, self.bin_name)
 
     def get_backends(self) -> dict[str, Any]:
         """Return the databases there are, by name."""
-        return {**super().get_backends(), "sqlite3": open_database}
+        return {**super().get_backends(), "sqlite3": functools.partial(open_database, self.session)}
 
     def execute(self, params: Any, args: list[str]) -> int:
         """Return doit's exit code, 1 where what is printed has no room."""
@@ -115,8 +119,8 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             code = 0
             with printing():
                 code = int(super().execute(params, args) or 0)
-            if session().arguments is None:
-                tell_unread(session().folders.values())
+            if self.session.arguments is None:
+                tell_unread(self.session.folders.values())
             return code
         except (UserError, UserErrors) as error:
             sys.stderr.write(str(error))
@@ -124,14 +128,14 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         except InvalidCommand as error:
             said = (word for word in args if str(error) == f"'{word}' is not a task.")
             unknown = error.not_found or next(said, None)
-            if session().home is None or unknown is None:
+            if self.session.home is None or unknown is None:
                 raise
             raise NotFound(error, self._hint(unknown)) from None
         except CmdParseError:
             at = late_option(self.cmdparser.options, args)
-            if session().home is None or at is None:
+            if self.session.home is None or at is None:
                 raise
-            right = shlex.join([session().program, *args[at:], *args[:at]])
+            right = shlex.join([self.session.program, *args[at:], *args[:at]])
             late = f"{args[at]} is an option, which stands before all tasks\nhint: `{right}`"
             raise InvalidCommand(late) from None
 
@@ -140,7 +144,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         if word in OF_LAIRMAKE:
             return f"{word} is a task of Lairmake's own repository only"
         tasks = [task.name for task in getattr(self, "task_list", ()) if ":" not in task.name]
-        return nearest_task(word, layers_at(Path.cwd()), [*tasks, *session().commands])
+        return nearest_task(word, layers_at(Path.cwd()), [*tasks, *self.session.commands])
 
 
 class List(Inert, cmd_list.List):  # type: ignore[misc]
@@ -171,7 +175,7 @@ class ResetDep(Inert, cmd_resetdep.ResetDep):  # type: ignore[misc]
     """Take the files as they are for those of the last build; but not what stages write."""
 
     def _execute(self, pos_args: list[str] | None = None) -> Any:
-        known = session()
+        known = self.session
         stages = [name for name in pos_args or () if name in known.folders or name in known.stages]
         if stages:
             raise InvalidCommand(

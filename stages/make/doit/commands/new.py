@@ -13,7 +13,6 @@ from stages.diagnose import UserError
 from stages.make.core.layers import find_layers, find_workspace, lone_folder
 from stages.make.core.nearest import did_you_mean
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, few, print_json
-from stages.make.doit.session import session
 from stages.make.store.files import is_left_over, temporary_name
 from stages.make.store.folders import (
     LAYER,
@@ -104,12 +103,12 @@ class New(LayerCommand):
             print_json({"layer": layer.name, "folder": str(folder), "files": files})
             return
         print("\n".join([f"{shown_path(folder)}/", *(f"  {f}" for f in files)]))
-        print(f"build it: {how_to_build(folder)}")
+        print(f"build it: {how_to_build(folder, self.session.program)}")
 
 
-def how_to_build(folder: Path) -> str:
+def how_to_build(folder: Path, program: str) -> str:
     """Return the command that builds a new layer, from where the user stands."""
-    here, program = user_folder(), session().program
+    here = user_folder()
     if find_workspace(folder) == here and (here / "dodo.py").is_file():
         return f"{program} {lone_folder(folder).name}"
     if os.sep in program:

@@ -22,9 +22,9 @@ from stages.make.core.workers import workers
 from stages.make.doit.commands.inert import Inert
 from stages.make.doit.finish import finish
 from stages.make.doit.loading import Targets, words_at
-from stages.make.doit.record import Recorded, recorded
+from stages.make.doit.record import recorded
 from stages.make.doit.runner import LazyRunner, cores
-from stages.make.doit.session import session
+from stages.make.doit.session import Session
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EVERYTHING = 2
@@ -54,10 +54,6 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
     name = "run"
     cmd_options = (*(o for o in DoitRun.cmd_options if o["name"] != "num_process"), *OWN)
 
-    def get_reporters(self) -> dict[str, type]:
-        """Return the reporters there are, by name: each writes the log too."""
-        return {name: recorded(each) for name, each in super().get_reporters().items()}
-
     @property
     def control(self) -> Any:
         """doit's control of tasks; it finds what stages write by any spelling of a path."""
@@ -65,7 +61,7 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
 
     @control.setter
     def control(self, control: Any) -> None:
-        control.targets = Targets(control.targets, control.tasks)
+        control.targets = Targets(control.targets, control.tasks, self.session)
         self._control = control
 
     def parse_execute(self, in_args: list[str]) -> Any:
@@ -94,50 +90,50 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
             return self._build(params, args)
 
     def _build(self, params: Any, args: list[str]) -> int:
-        known = session()
+        known = self.session
         known.arguments, known.start = args, Path.cwd()
         known.build = Build(
             always=bool(params["always"]), keep_edits=bool(params["keep_edits"])
         )
         known.verbose = params["verbosity"] == EVERYTHING
-        with _interruptible():
+        with _interruptible(known):
             try:
                 code = int(super().execute(params, args) or 0)
                 for each in all_apart():
                     each.leave()
-                return finish(code) if known.home is not None else code
+                return finish(known, code) if known.home is not None else code
             except KeyboardInterrupt:
                 if known.home is None:
                     raise
-                return finish(_interrupted())
+                return finish(known, _interrupted(known.program))
 
     @functools.wraps(DoitRun._execute)
     def _execute(self, *args: Any, **options: Any) -> Any:
-        words, known = self.sel_tasks or [], session()
+        words, known = self.sel_tasks or [], self.session
         workers().are_ours = known.home is not None
         is_last = known.home is not None and words[1:] and words[-1] == "-v"
         if is_last and len(words) - 1 in words_at(words, self.task_list):
             known.verbose = bool(words.pop())
-        reporter = options.get("reporter")
-        if isinstance(reporter, type) and not issubclass(reporter, Recorded):
-            options["reporter"] = recorded(reporter)
+        reporter = options["reporter"]
+        reporter = self.reporters[reporter] if isinstance(reporter, str) else reporter
+        if isinstance(reporter, type):
+            options["reporter"] = recorded(reporter, known)
         if known.home is None:
             options["num_process"] = options["num_process"] or 0
             watched = workers().looked_after if options["num_process"] else contextlib.nullcontext
             with watched():
                 return super()._execute(*args, **options)
-        is_asked_for = options["num_process"] is not None
-        if not is_asked_for:
+        known.asks_for_processes = options["num_process"] is not None
+        if not known.asks_for_processes:
             options["num_process"] = 0 if options.get("pdb") or cores() == 1 else cores()
-        with _lazy(is_asked_for):
+        with _lazy():
             return super()._execute(*args, **options)
 
 
 @contextlib.contextmanager
-def _lazy(is_asked_for: bool) -> Iterator[None]:
+def _lazy() -> Iterator[None]:
     """Let doit run tasks in other processes only where there is work for two."""
     before, cmd_run.MRunner = cmd_run.MRunner, LazyRunner
-    LazyRunner.is_asked_for = is_asked_for
     try:
         yield
     finally:
@@ -153,7 +149,7 @@ def _numbered(words: list[str]) -> list[str]:
     return [*words[: at + 1], *([str(EVERYTHING)] if at < len(words) else []), *words[at + 1 :]]
 
 
-def _interrupted() -> int:
+def _interrupted(program: str) -> int:
     """Wait until no process of the build writes any more, and say that it ended."""
     for each in all_apart():
         each.end()
@@ -161,17 +157,18 @@ def _interrupted() -> int:
     if workers().lost:
         name = signal.Signals(workers().lost).name
         said = f"error: {name} ended a process of the build; what is done is kept"
-        sys.stderr.write(f"{said}\n{LOST.format(session().program)}\n")
+        sys.stderr.write(f"{said}\n{LOST.format(program)}\n")
         return 2
     sys.stderr.write("interrupted: what is done is kept\n")
     return 128 + (workers().interrupted or signal.SIGINT)
 
 
 @contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
+def _interruptible(session: Session) -> Iterator[None]:
     """Let SIGTERM end a build as SIGINT does, once; a second signal ends the process."""
     workers()
-    before = {number: signal.signal(number, _interrupt) for number in SIGNALS}
+    interrupt = functools.partial(_interrupt, session)
+    before = {number: signal.signal(number, interrupt) for number in SIGNALS}
     try:
         yield
     finally:
@@ -179,8 +176,7 @@ def _interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    known = session()
+def _interrupt(known: Session, number: int, frame: FrameType | None) -> None:
     if workers().puts_off(number):
         return
     if known.home is None and number == signal.SIGTERM:

@@ -23,7 +23,6 @@ from stages.make.core.pipeline import (
 )
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
-from stages.make.doit.session import session
 from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
 from stages.report.colour import paint, paint_isl, wrap_isl
 from stages.report.objects import find_header, find_objects
@@ -65,7 +64,8 @@ class Show(LayerCommand):
         if options["json"]:
             print_json([_data(folder, stage, files) for stage, files in found.items()])
         elif rest:
-            sections = [_section(folder, stage, files) for stage, files in found.items()]
+            program = self.session.program
+            sections = [_section(folder, *each, program) for each in found.items()]
             print("\n".join(sections), end="")
         else:
             print(_overview(folder))
@@ -94,7 +94,7 @@ class Show(LayerCommand):
         names = [n for n in names if word == stage or fnmatch.fnmatchcase(n, word)]
         missing = [name for name in names if not file_of(folder, name).is_file()]
         if missing or not names:
-            raise _not_built(folder, stage, missing)
+            raise self._not_built(folder, stage, missing)
         files = [read_file(folder, name) for name in names]
         matching = [part for file in files if (part := _only(file, wanted)).objects]
         if wanted and not matching:
@@ -106,7 +106,7 @@ class Show(LayerCommand):
     def _program(self, folder: LayerFolder, wanted: list[str]) -> Shown:
         """Return the functions of the programs that are asked for, in words."""
         if not file_of(folder, WRITTEN).is_file():
-            raise _not_built(folder, RENDER, [WRITTEN])
+            raise self._not_built(folder, RENDER, [WRITTEN])
         objects = program_in_words(folder)
         file = Shown(name=WRITTEN, path=file_of(folder, WRITTEN), header="", objects=objects)
         matching = _only(file, wanted)
@@ -138,6 +138,12 @@ class Show(LayerCommand):
         hint = hint or f"the stages are {', '.join(known)}"
         return self.refuse(f"{wanted} is no stage and no object of {folder.name}", hint)
 
+    def _not_built(self, folder: LayerFolder, stage: str, missing: list[str]) -> UserError:
+        files = [shown_path(file_of(folder, name)) for name in missing] or [f"what {stage} writes"]
+        be = "is" if len(files) == 1 else "are"
+        hint = f"{self.session.program} {folder.name}:{stage}"
+        return UserError(f"{', '.join(files)} {be} not built", hint=hint)
+
 
 def read_file(folder: LayerFolder, name: str) -> Shown:
     """Return the file that stages call `name`, taken apart."""
@@ -166,13 +172,6 @@ def _names(name: str) -> tuple[str, ...]:
     return (name, name.rpartition(".")[2])
 
 
-def _not_built(folder: LayerFolder, stage: str, missing: list[str]) -> UserError:
-    files = [shown_path(file_of(folder, name)) for name in missing] or [f"what {stage} writes"]
-    be = "is" if len(files) == 1 else "are"
-    hint = f"{session().program} {folder.name}:{stage}"
-    return UserError(f"{', '.join(files)} {be} not built", hint=hint)
-
-
 def _overview(folder: LayerFolder) -> str:
     """Return a line for each stage: what it writes, and where the paper has it."""
     known = every_stage(folder)
@@ -187,7 +186,7 @@ def _overview(folder: LayerFolder) -> str:
     return "\n".join([folder.name, *lines])
 
 
-def _section(folder: LayerFolder, stage: str, files: list[Shown]) -> str:
+def _section(folder: LayerFolder, stage: str, files: list[Shown], program: str) -> str:
     lines = [
         f"{paint('bold', stage)}: {declaration(stage).title}",
         f"paper  {cite(paper_of(stage))}",
@@ -195,7 +194,7 @@ def _section(folder: LayerFolder, stage: str, files: list[Shown]) -> str:
         *(f"feeds  {', '.join(to)}: {name}" for name, to in feeds(folder, stage).items() if to),
     ]
     old = first_out_of_date(folder, stages_until(folder, stage))
-    lines += [f"note   {old} may be out of date: {session().program} {folder.name}"] if old else []
+    lines += [f"note   {old} may be out of date: {program} {folder.name}"] if old else []
     return "\n".join(lines) + "\n" + "".join(f"\n{_body(file)}" for file in files)
 
 

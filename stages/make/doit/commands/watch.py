@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,7 @@ from stages.make.doit.commands.inert import Inert
 from stages.make.doit.commands.run import Run
 from stages.make.doit.pipe import printing
 from stages.make.doit.references import real_path
-from stages.make.doit.session import session
-from stages.make.store.folders import NOT_LAYERS, further_file, user_folder
+from stages.make.store.folders import NOT_LAYERS, LayerFolder, further_file, user_folder
 from stages.make.store.memo import Mark, mark_of
 
 DOIT = [sys.executable, "-P", "-m", "doit"]
@@ -60,10 +59,10 @@ class Watch(Inert):
         control = TaskControl(self.task_list)
         control.process(self.sel_tasks)
         tasks = list(tasks_and_deps_iter(control.tasks, control.selected_tasks))
-        stages = [session().stages[t.name] for t in tasks if t.name in session().stages]
+        stages = [self.session.stages[t.name] for t in tasks if t.name in self.session.stages]
         folders = {folder.path for folder, _ in stages}
         dodo = self.loader.namespace.get("__file__", "dodo.py")
-        files = {Path(real_path(dodo)), *_read(tasks, set(control.targets))}
+        files = {Path(real_path(dodo)), *_read(tasks, set(control.targets), self.session.stages)}
         before = _marks(files, folders)
         os.environ[WATCHED] = json.dumps([sorted(map(str, each)) for each in (files, folders)])
         words = ["run" if word == self.name else word for word in sys.argv[1:]]
@@ -83,13 +82,15 @@ def _begin_anew(files: set[Path], folders: set[Path], before: dict[Path, Mark]) 
     os.execv(sys.executable, [*DOIT, *sys.argv[1:]])
 
 
-def _read(tasks: list[Any], targets: set[str]) -> Iterator[Path]:
+def _read(
+    tasks: list[Any], targets: set[str], stages: Mapping[str, tuple[LayerFolder, str]]
+) -> Iterator[Path]:
     """Yield the files that tasks read, but those that tasks make."""
     for task in tasks:
         paths = (*task.file_dep, *task.watch)
         yield from (Path(real_path(path)) for path in paths if path not in targets)
-        if task.name in session().stages:
-            folder, stage = session().stages[task.name]
+        if task.name in stages:
+            folder, stage = stages[task.name]
             further = current_key(stage, folder).further
             yield from (further_file(folder, name).resolve() for name in further)
 
