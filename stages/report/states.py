@@ -15,8 +15,7 @@ from pathlib import Path
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import build
 from stages.make.core.disk import SAFELY
-from stages.make.core.layers import is_buildable, lone_folder, open_folder
-from stages.make.core.network import network_of
+from stages.make.core.layers import is_buildable, lone_folder, network_of, open_folder
 from stages.make.core.outlook import current_key, is_up_to_date
 from stages.make.core.pipeline import files_written, needed, orders, tasks_of_folders
 from stages.make.core.writers import writer_of

@@ -8,8 +8,7 @@ import pytest
 from stages import NETWORK, PIPELINE
 from stages.diagnose import UserErrors
 from stages.make.core.action import run_stage
-from stages.make.core.layers import find_layers, open_folder
-from stages.make.core.network import network_of
+from stages.make.core.layers import find_layers, network_of, open_folder
 from stages.make.store.folders import file_of, names_of, parts_of
 from stages.make.store.state import state_of
 

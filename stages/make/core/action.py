@@ -15,7 +15,6 @@ from stages.diagnose import UserError, UserErrors, source_of
 from stages.make.core.build import PLAIN, Build
 from stages.make.core.declare import declaration
 from stages.make.core.disk import Disk, compare
-from stages.make.core.faults import perform_in
 from stages.make.core.key import ActionKey, action_key, code_digest
 from stages.make.core.layers import open_folder
 from stages.make.core.outlook import current_key, entry_of, foresee
@@ -73,6 +72,7 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
 
     Raises UserError or UserErrors where the layer folder is wrong; then nothing is written.
     """
+    from stages.make.core.faults import perform_in
     from stages.make.core.folder_inputs import FolderInputs
 
     folder = layer_folder if isinstance(layer_folder, LayerFolder) else open_folder(layer_folder)
@@ -168,6 +168,7 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
 
     Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.
     """
+    from stages.make.core.faults import perform_in
     from stages.make.core.folder_inputs import FolderInputs
 
     tell = functools.partial(progress().tell, f"{folder.name}:{stage}")

@@ -36,6 +36,12 @@ def open_folder(path: Path | str) -> LayerFolder:
     return with_parts(lone_folder(folder))
 
 
+def network_of(folder: LayerFolder) -> LayerFolder:
+    """Return the network that a folder is a part of, or the folder itself."""
+    around = open_folder(folder.path.parent)
+    return around if folder in parts_of(around) else folder
+
+
 def with_parts(folder: LayerFolder) -> LayerFolder:
     """Return a folder, with the parts of its result if it is a kernel folder that has some."""
     if folder.stages == KERNEL_STAGES and (folder.path / KERNEL).is_file():

@@ -8,7 +8,6 @@ from typing import Any
 
 from stages import NETWORK as STAGES
 from stages.diagnose import headline, source_of
-from stages.make.core.layers import open_folder
 from stages.make.core.plans import kept_plan
 from stages.make.store.believed import is_name, is_word
 from stages.make.store.folders import (
@@ -17,7 +16,6 @@ from stages.make.store.folders import (
     Crossing,
     LayerFolder,
     file_of,
-    parts_of,
     shown_path,
 )
 from stages.make.store.given import content_of
@@ -43,12 +41,6 @@ def open_network(folder: LayerFolder) -> LayerFolder:
         parts[name] = _part(folder, name, path, _crossings(folder, name, plan, parts))
     there = tuple((name, part) for name, part in parts.items() if _is_layer(part))
     return replace(folder, stages=STAGES, analyses=(), parts=there)
-
-
-def network_of(folder: LayerFolder) -> LayerFolder:
-    """Return the network that a folder is a part of, or the folder itself."""
-    around = open_folder(folder.path.parent)
-    return around if folder in parts_of(around) else folder
 
 
 def _part(

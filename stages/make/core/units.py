@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stages.make.core.declare import declaration
-from stages.make.core.layers import lone_folder, open_folder, with_parts
+from stages.make.core.layers import lone_folder, network_of, open_folder, with_parts
 from stages.make.core.sweep import Place, find_folders, places_of
 from stages.make.store.believed import matches
 from stages.make.store.folders import LayerFolder, every_stage, folders_of, parts_of
@@ -27,8 +27,6 @@ class Unit:
 
 def unit_of(folder: LayerFolder) -> Unit:
     """Return the unit that a folder belongs to: the network, for a part of one."""
-    from stages.make.core.network import network_of
-
     whole = network_of(folder)
     return Unit(name=whole.name, places=places_of(whole), open=lambda: whole)
 

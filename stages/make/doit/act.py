@@ -12,7 +12,6 @@ from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import build
 from stages.make.core.apart import Apart, Lost, TooLong, apart
 from stages.make.core.build import Build
-from stages.make.core.faults import is_refusal, refusal, too_hard
 from stages.make.core.task_values import values_of
 from stages.make.core.workers import workers
 from stages.make.store.folders import LayerFolder
@@ -52,10 +51,14 @@ def outcome(process: Apart, stage: str, folder: LayerFolder, task: Any) -> Any:
     except (UserError, UserErrors) as error:
         return StageFailed(str(error))
     except OSError as error:
+        from stages.make.core.faults import is_refusal, refusal
+
         if not is_refusal(error):
             raise
         return StageFailed(str(refusal(f"{folder.name}:{stage}", error)))
     except TooLong:
+        from stages.make.core.faults import too_hard
+
         return StageFailed(str(too_hard(stage, folder, "isl works for more than ten minutes")))
     except Lost as error:
         workers().lose(signal.SIGKILL)

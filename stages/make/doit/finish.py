@@ -83,11 +83,13 @@ def _settle(known: Session, names: set[str]) -> None:
 
 
 def _is_right(results: Mapping[str, Any]) -> bool:
-    from stages.report import summary, table
-
     if not results:
         return True
-    return table.is_right(results) if "parts" in results else summary.is_right(results)
+    if "parts" in results:
+        from stages.report.table import is_right
+    else:
+        from stages.report.summary import is_right
+    return is_right(results)
 
 
 def _lines(
@@ -110,11 +112,12 @@ def _found(folder: LayerFolder, in_full: bool) -> str:
 
 
 def _shown(known: Session, name: str, results: Mapping[str, Any], in_full: bool) -> str:
-    from stages.report.summary import line, summary
-    from stages.report.table import line_of_parts, table
-
     if not results:
         return _found(known.folders[name], in_full)
     if "parts" in results:
+        from stages.report.table import line_of_parts, table
+
         return table(name, results, known.verbose) if in_full else line_of_parts(name, results)
+    from stages.report.summary import line, summary
+
     return summary(results) if in_full else line(name, results)

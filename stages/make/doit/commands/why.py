@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stages.diagnose import UserError
-from stages.make.core.network import network_of
+from stages.make.core.layers import network_of
 from stages.make.core.pins import pins
 from stages.make.core.pipeline import tasks_of_folders
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
