@@ -23,6 +23,7 @@ from doit.exceptions import InvalidCommand, InvalidDodoFile
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.layers import layers_at
 from stages.make.core.nearest import nearest_task
+from stages.make.core.pipeline import tasks_of_folders
 from stages.make.doit.commands.inert import begin_command, tell_unread
 from stages.make.doit.loading import OURS
 from stages.make.doit.pipe import open_streams, printing
@@ -117,6 +118,20 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         """Return what `select` does, the layers by name and with the parts of each."""
         layers, rest = self.select(words)
         return {each.name: each for layer in layers for each in folders_of(layer)}, rest
+
+    def tasks_meant(
+        self, folders: Iterable[LayerFolder], stages: Sequence[str], analyses: bool = False
+    ) -> list[str]:
+        """Return the tasks of folders that words mean which name stages: all if there are none.
+
+        Raises InvalidCommand for a word that names no stage of these.
+        """
+        tasks = tasks_of_folders(folders, analyses)
+        known = {stage for _, stage in tasks.values()}
+        for word in stages:
+            if word not in known:
+                raise self.refuse_unknown(word)
+        return [task for task, (_, stage) in tasks.items() if stage in stages or not stages]
 
     def select_one(self, words: Sequence[str]) -> tuple[LayerFolder, list[str]]:
         """Return the one layer that is meant, and the other words; InvalidCommand if none is.

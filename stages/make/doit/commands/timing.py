@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from graphlib import TopologicalSorter
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 from stages.diagnose import UserError
 from stages.make.core.pipeline import orders, tasks_of_folders
@@ -15,8 +12,8 @@ from stages.make.doit.commands.command import JSON, LayerCommand, Options, print
 from stages.make.store import log
 from stages.make.store.files import write_whole
 from stages.make.store.folders import STATE, user_folder
-from stages.make.store.log import Build, Line
-from stages.report.colour import paint
+from stages.make.store.log import Build
+from stages.report.times import Times, data_of_times, lines_of_times, timing_of, trace
 
 TRACE = {
     "name": "trace",
@@ -25,27 +22,6 @@ TRACE = {
     "default": "",
     "help": "write a Chrome trace to this file, which https://ui.perfetto.dev opens",
 }
-MICROSECONDS = 1e6
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """The tasks of a build that took time, in the order in which they began.
-
-    `path` are the tasks of the critical path: each comes after the one before it, and no other
-    such path took longer. `seconds` is what the build took, None where it was killed.
-    """
-
-    build: Build
-    tasks: Sequence[Line]
-    path: Sequence[str]
-    same: int
-
-    @property
-    def seconds(self) -> float | None:
-        """What the build took, None where it did not end."""
-        return self.build.end["seconds"] if self.build.end is not None else None
-
 
 class Timing(LayerCommand):
     """Say how long tasks took."""
@@ -63,13 +39,9 @@ class Timing(LayerCommand):
     def act(self, options: Options, words: list[str]) -> int:
         """Print the tasks of a build, and write the trace."""
         folders, stages = self.select_parts(words)
-        tasks = tasks_of_folders(folders.values())
-        unknown = [word for word in stages if all(word != stage for _, stage in tasks.values())]
-        if unknown:
-            raise self.refuse_unknown(unknown[0])
+        wanted = self.tasks_meant(folders.values(), stages)
         if not folders:
             raise self.refuse("there is no layer here")
-        wanted = {task for task, (_, stage) in tasks.items() if stage in stages or not stages}
         state = next(iter(folders.values())).home / STATE
         build = _last_build(state, wanted)
         after = orders(tasks_of_folders(self.layers()))
@@ -77,58 +49,18 @@ class Timing(LayerCommand):
         if options["trace"]:
             _write_trace(options["trace"], found)
         if options["json"]:
-            print_json(_data(found))
+            print_json(data_of_times(found))
         else:
-            print("\n".join(_text(found)))
+            print("\n".join(lines_of_times(found)))
         return 0
 
 
-def _last_build(state: Path, wanted: set[str]) -> Build:
+def _last_build(state: Path, wanted: Collection[str]) -> Build:
     """Return the last build in which one of some tasks took time. Raises UserError."""
     for build in reversed(log.builds(state)):
         if any(line["task"] in wanted and "seconds" in line for line in build.tasks):
             return build
     raise UserError("the log knows no build in which these tasks took time")
-
-
-def timing_of(build: Build, after: Mapping[str, Sequence[str]]) -> Times:
-    """Return the times of a build; `after` are the tasks before each."""
-    tasks = sorted((t for t in build.tasks if "seconds" in t), key=lambda line: line["start"])
-    path = critical_path({line["task"]: line["seconds"] for line in tasks}, after)
-    same = sum(line["how"] == "same" for line in build.tasks)
-    return Times(build=build, tasks=tasks, path=path, same=same)
-
-
-def critical_path(seconds: Mapping[str, float], after: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the chain of tasks, each after the one before it, that took longest in all.
-
-    Tasks without `seconds` took none; they are not listed.
-    """
-    longest: dict[str, tuple[float, list[str]]] = {}
-    for task in TopologicalSorter({**{t: () for t in seconds}, **after}).static_order():
-        before = max((longest[name] for name in after.get(task, ())), default=(0.0, []))
-        own = [task] if task in seconds else []
-        longest[task] = (before[0] + seconds.get(task, 0.0), before[1] + own)
-    return max(longest.values(), default=(0.0, []))[1]
-
-
-def _text(found: Times) -> Iterator[str]:
-    """Yield a line for each task, those of the critical path marked, and the sums."""
-    width = max(len(line["task"]) for line in found.tasks)
-    for line in found.tasks:
-        mark = paint("bold", "*") if line["task"] in found.path else " "
-        how = "  from the store" if line["how"] == "hit" else ""
-        yield f"{mark} {line['task']:<{width}}  {line['seconds']:9.3f} s{how}"
-    work = sum(line["seconds"] for line in found.tasks)
-    chain = sum(line["seconds"] for line in found.tasks if line["task"] in found.path)
-    workers = len({line["pid"] for line in found.tasks})
-    ended = f"{found.seconds:.3f} s" if found.seconds is not None else "a build that did not end"
-    yield (
-        f"{ended}: {work:.3f} s of tasks in {workers} {'process' if workers == 1 else 'processes'},"
-        f" {chain:.3f} s on the critical path (*)"
-    )
-    if found.same:
-        yield f"{found.same} more {'task was' if found.same == 1 else 'tasks were'} up to date"
 
 
 def _write_trace(name: str, found: Times) -> None:
@@ -138,37 +70,3 @@ def _write_trace(name: str, found: Times) -> None:
         write_whole(path, json.dumps(trace(found)).encode())
     except OSError as error:
         raise UserError(f"cannot write {name}: {error.strerror}") from error
-
-
-def trace(found: Times) -> dict[str, Any]:
-    """Return the trace events of a build, each process a thread; times in microseconds.
-
-    Source   Trace Event Format: complete events X, metadata M.
-    """
-    begin = found.build.begin["when"]
-    workers = {pid: at for at, pid in enumerate(dict.fromkeys(t["pid"] for t in found.tasks), 1)}
-    names = [
-        {"name": "thread_name", "ph": "M", "pid": 1, "tid": at, "args": {"name": f"process {pid}"}}
-        for pid, at in workers.items()
-    ]
-    tasks = [
-        {
-            "name": line["task"], "cat": line["how"], "ph": "X", "pid": 1,
-            "tid": workers[line["pid"]],
-            "ts": round((line["start"] - begin) * MICROSECONDS),
-            "dur": round(line["seconds"] * MICROSECONDS),
-            "args": {"key": line["key"], "critical": line["task"] in found.path},
-        }
-        for line in found.tasks
-    ]
-    return {"traceEvents": [*names, *tasks], "displayTimeUnit": "ms"}
-
-
-def _data(found: Times) -> dict[str, Any]:
-    kept = ("task", "how", "start", "seconds", "pid")
-    return {
-        "build": found.build.id,
-        "seconds": found.seconds,
-        "critical": list(found.path),
-        "tasks": [{name: line[name] for name in kept} for line in found.tasks],
-    }

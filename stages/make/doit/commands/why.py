@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
 from stages.diagnose import UserError
 from stages.make.core.layers import network_of
-from stages.make.core.pins import pins
 from stages.make.core.pipeline import tasks_of_folders
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.store.folders import LayerFolder, folders_of
-from stages.make.store.log import Build
-from stages.report.causes import CODE, Event, History, find_sources
-from stages.report.colour import paint
-from stages.report.details import list_some
-
-WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
-STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}
-TOOLS = {"packages": "tools", "compiler": "C compiler"}
-Tasks = dict[str, tuple[LayerFolder, str]]
+from stages.make.store.folders import folders_of
+from stages.report.causes import History
+from stages.report.explained import data_of_event, explained, told
 
 
 class Why(LayerCommand):
@@ -41,11 +29,9 @@ class Why(LayerCommand):
         """Print what happened to the tasks that are meant, layer by layer."""
         layers, stages = self.select(words)
         named = {each.name: each for layer in layers for each in folders_of(layer)}
-        known = tasks_of_folders(named.values(), analyses=True)
-        wanted = [task for task in known if _stage(task) in stages or not stages]
-        unknown = [word for word in stages if word not in map(_stage, wanted)]
-        if unknown or not wanted:
-            raise self.refuse_unknown(unknown[0]) if unknown else self.refuse("no layer")
+        wanted = self.tasks_meant(named.values(), stages, analyses=True)
+        if not wanted:
+            raise self.refuse("no layer")
         whole = {each.name: each for layer in layers for each in [network_of(layer)]}
         folders = [each for layer in whole.values() for each in folders_of(layer)]
         tasks = tasks_of_folders(folders, analyses=True)
@@ -54,156 +40,7 @@ class Why(LayerCommand):
         if not found:
             raise UserError(f"the log knows no build of {', '.join(words) or 'any layer'}")
         if options["json"]:
-            print_json([_data(history, b, event) for b, events in found for event in events])
+            print_json([data_of_event(history, b, each) for b, events in found for each in events])
         else:
             print("\n".join(told(history, build, events) for build, events in found), end="")
         return 0
-
-
-def explained(
-    history: History, tasks: Tasks, wanted: list[str], is_all: bool, is_chain: bool
-) -> Iterator[tuple[Build, list[Event]]]:
-    """Yield the last build of each layer, with the events of the tasks wanted.
-
-    Of a chain that is also what led to them. Of all layers only those of the last build count.
-    """
-    last = history.last(tasks)
-    for layer in dict.fromkeys(tasks[task][0].name for task in wanted):
-        own = [task for task in wanted if tasks[task][0].name == layer]
-        build = history.last(own)
-        if build is None or (is_all and build is not last):
-            continue
-        events = history.events(build)
-        own = [task for task in own if task in events]
-        chosen = set(_led_to(events, own)) if is_chain else set(own)
-        yield build, [events[task] for task in tasks if task in chosen]
-
-
-def _stage(task: str) -> str:
-    return task.rpartition(":")[2]
-
-
-def _led_to(events: Mapping[str, Event], tasks: Sequence[str]) -> Iterator[str]:
-    """Yield tasks and those of whose files they read what had changed, or had not though it ran."""
-    seen: set[str] = set()
-    waiting = list(tasks)
-    while waiting:
-        task = waiting.pop()
-        if task in seen or task not in events:
-            continue
-        seen.add(task)
-        yield task
-        event = events[task]
-        waiting += [cause.by for cause in event.causes if cause.by is not None]
-        waiting += event.spared if not event.causes else []
-
-
-def told(history: History, build: Build, events: Sequence[Event]) -> str:
-    """Return what happened to a layer as lines, and whether that was in its last build."""
-    layer = events[-1].folder.name
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(build.begin["when"]))
-    since = "nothing changed since the build" if history.since(build, layer) else "build"
-    lines = [f"{paint('bold', layer)}: {since} of {when}"]
-    causes = [(event.folder, event.causes) for event in events]
-    sources = find_sources(history, causes)
-    for path, changes in [*sources.items(), *_made_with(history, build, events)]:
-        lines += [f"  {paint('bold', path)}", *(f"    {change}" for change in changes)]
-    names = {event.task: event.task.removeprefix(f"{layer}:") for event in events}
-    width = max(map(len, names.values()))
-    for event in events:
-        word = paint(STYLES[event.how], f"{WORDS[event.how]:<14}")
-        lines.append(f"  {names[event.task]:<{width}}  {word}  {reason(event)}")
-    return "\n".join(lines) + "\n"
-
-
-def _made_with(
-    history: History, build: Build, events: Sequence[Event]
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield what changed of the tools that the tasks are made with, if anything."""
-    tools: dict[str, str] = {}
-    for event in events:
-        if {each.name.removeprefix(CODE) for each in event.causes} & TOOLS.keys():
-            news = history.new_tools(build, event.task)
-            tools |= {name: f"{old} -> {new}" for name, (old, new) in news.items()}
-    if tools:
-        yield "tools", [f"{name}: {change}" for name, change in tools.items()]
-
-
-def reason(event: Event) -> str:
-    """Return in one line why a task was rebuilt, or not, and what came of it."""
-    if event.how == "failed":
-        return f"{_because(event)}: {event.line['error'].strip().splitlines()[0]}"
-    if event.how == "same":
-        return _why_not(event)
-    if event.how == "hit" and event.before is not None and not event.causes:
-        repaired = list_some(list(event.line.get("repaired", {})))
-        what = f"{repaired} was edited by hand" if repaired else "what it wrote was not there"
-        return f"{what}: as it was before"
-    if event.before is not None and not event.wrote:
-        return f"{_because(event)}, but writes what it wrote before"
-    return f"{_because(event)}: another {list_some(event.wrote)}" if event.before else "first build"
-
-
-def _because(event: Event) -> str:
-    """Return what made a task be looked at anew: first what a person changed."""
-    if event.causes:
-        causes = sorted(event.causes, key=lambda cause: cause.by is not None)
-        return f"{list_some([_named(cause.name) for cause in causes])} changed"
-    if event.line.get("forgotten"):
-        return "it was forgotten"
-    if event.is_always:
-        return "-a asked for it"
-    return "nothing changed, but the store did not know it"
-
-
-def _named(name: str) -> str:
-    """Return what a cause is called: a file, `code place.py`, or the tools."""
-    return TOOLS.get(name.removeprefix(CODE), name) if name.startswith(CODE) else name
-
-
-def _why_not(event: Event) -> str:
-    kept = event.line.get("kept", {})
-    if kept:
-        pinned = set(kept) <= set(pins(event.folder))
-        why = ", since layer.yaml pins it" if pinned else ""
-        return f"{list_some(list(kept))} stays as it was edited by hand{why}"
-    if event.causes:
-        return f"{_because(event)}, but what it wrote is right"
-    if not event.spared:
-        return "nothing that it reads changed"
-    tasks = [name.removeprefix(f"{event.folder.name}:") for name in event.spared]
-    files = [file for names in event.spared.values() for file in names]
-    return f"{list_some(tasks)} ran, but {list_some(files)} did not change"
-
-
-def _data(history: History, build: Build, event: Event) -> dict[str, Any]:
-    since = history.since(build, event.folder.name)
-    return {
-        "task": event.task,
-        "layer": event.folder.name,
-        "stage": event.stage,
-        "build": build.id,
-        "same_in": since.id if since is not None else None,
-        "how": event.how,
-        "reason": reason(event),
-        "causes": [
-            {
-                "name": cause.name.removeprefix(CODE),
-                "kind": _kind(event, cause.name),
-                "task": cause.by,
-                "old": cause.old,
-                "new": cause.new,
-            }
-            for cause in event.causes
-        ],
-        "wrote": list(event.wrote),
-        "spared": {task: list(names) for task, names in event.spared.items()},
-    }
-
-
-def _kind(event: Event, name: str) -> str:
-    """Return what a cause is: code, the output of a task, an edit of one, or a source."""
-    if name.startswith(CODE):
-        return "code"
-    cause = next(each for each in event.causes if each.name == name)
-    return "task" if cause.by is not None else "edit" if cause.edited else "source"
