@@ -6,25 +6,22 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, WithJsonSchema
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import PlainValidator, ValidationError, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from stages.diagnose import Source, UserError, UserErrors, source_of
-from stages.lair.names import did_you_mean
 from stages.make.store.folders import shown_path, user_folder
 from stages.make.store.given import content_of
-from stages.mapping.yaml_file import find_value_span, wrong_value
-from stages.mapping.yaml_text import Document, read_document
+from stages.mapping.yaml_file import File, Strict, read_file
+from stages.mapping.yaml_text import read_document
 
 FILE = "lairmake.yaml"
 VARIABLE = "LAIRMAKE_STORE"
 WANTED = "a URL, a path, or {url: ..., read_only: true}"
 
 
-class SharedStore(BaseModel):
+class SharedStore(Strict):
     """Where the store is that workspaces share: a URL of fsspec, or a path."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     url: str
     read_only: bool = False
@@ -45,10 +42,10 @@ Store = Annotated[
 ]
 
 
-class Settings(BaseModel):
+class Settings(File):
     """A lairmake.yaml."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    NAME = FILE
 
     store: Store | None = None
 
@@ -63,28 +60,14 @@ def shared_store(home: Path) -> SharedStore | None:
     """
     given = os.environ.get(VARIABLE)
     if given:
-        source = Source(path=VARIABLE, text=given)
-        return _placed(_settings({"store": read_document(source).value}, None), user_folder())
+        value = read_document(Source(path=VARIABLE, text=given)).value
+        try:
+            return _placed(Settings.model_validate({"store": value}), user_folder())
+        except ValidationError:
+            raise UserErrors([UserError(f"{VARIABLE} must be {WANTED}")]) from None
     path = home / FILE
     document = read_document(source_of(shown_path(path), content_of(path)))
-    return _placed(_settings(document.value, document), home)
-
-
-def _settings(value: Any, document: Document | None) -> Settings:
-    try:
-        return Settings.model_validate(value)
-    except ValidationError as error:
-        raise UserErrors([_explained(each, document) for each in error.errors()]) from None
-
-
-def _explained(details: ErrorDetails, document: Document | None) -> UserError:
-    if document is None:
-        return UserError(f"{VARIABLE} must be {WANTED}")
-    path = details["loc"]
-    if details["type"] == "extra_forbidden":
-        hint = did_you_mean(str(path[-1]), Settings.model_fields, "keys")
-        return UserError(f"unknown key {path[-1]}", document.keys[path], hint)
-    return wrong_value(details, ".".join(map(str, path)) or FILE, find_value_span(document, path))
+    return _placed(read_file(Settings, document, document.value), home)
 
 
 def _placed(settings: Settings, folder: Path) -> SharedStore | None:
