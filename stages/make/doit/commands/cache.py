@@ -7,6 +7,7 @@ from typing import Any
 
 from stages.diagnose import UserError
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.doit.commands.inert import option
 from stages.make.doit.session import Session
 from stages.make.store import log
 from stages.make.store.folders import STATE
@@ -14,20 +15,13 @@ from stages.make.store.shelf import FolderShelf, Shelf
 from stages.make.store.store import store_of
 from stages.make.store.upkeep import sizes, sweep, verify
 
-MAX_SIZE = {
-    "name": "max_size",
-    "long": "max-size",
-    "type": str,
-    "default": "",
-    "help": "gc: how much may stay, 500M or 2G; without it only what no entry names goes",
-}
-SHARED = {
-    "name": "shared",
-    "long": "shared",
-    "type": bool,
-    "default": False,
-    "help": "look after the second store, that workspaces share, instead of the local one",
-}
+MAX_SIZE = option(
+    "max-size",
+    "gc: how much may stay, 500M or 2G; without it only what no entry names goes", default="",
+)
+SHARED = option(
+    "shared", "look after the second store, that workspaces share, instead of the local one",
+)
 SIZE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?", re.IGNORECASE)
 UNITS = "kmgt"
 ACTIONS = ("stats", "verify", "gc")

@@ -24,18 +24,12 @@ from stages.diagnose import UserError, UserErrors
 from stages.make.core.layers import layers_at
 from stages.make.core.nearest import nearest_task
 from stages.make.core.pipeline import tasks_of_folders
-from stages.make.doit.commands.inert import begin_command, tell_unread
+from stages.make.doit.commands.inert import begin_command, option, tell_unread
 from stages.make.doit.loading import OURS
 from stages.make.doit.pipe import open_streams, printing
 from stages.make.store.folders import LayerFolder, every_stage, folders_of, user_folder
 
-JSON = {
-    "name": "json",
-    "long": "json",
-    "type": bool,
-    "default": False,
-    "help": "print JSON, for programs",
-}
+JSON = option("json", "print JSON, for programs")
 BUG = 2
 FEW = 8
 """How many names are listed where there are many."""

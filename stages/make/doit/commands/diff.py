@@ -9,6 +9,7 @@ from stages.make.core.declare import declaration
 from stages.make.core.layers import open_folder
 from stages.make.core.pipeline import stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.doit.commands.inert import option
 from stages.make.store.folders import LAYER, LayerFolder, user_folder
 from stages.report.change import describe_change
 from stages.report.difference import find_differences
@@ -22,35 +23,17 @@ from stages.report.states import (
     state_now,
 )
 
-BUILD = {
-    "name": "build",
-    "long": "build",
-    "type": int,
-    "default": 0,
-    "help": "compare with what was there before the last N builds that changed the layer",
-}
-WITH = {
-    "name": "other",
-    "long": "with",
-    "type": str,
-    "default": "",
-    "help": "compare with another layer, by its name or its path",
-}
-GIT = {
-    "name": "git",
-    "long": "git",
-    "type": bool,
-    "default": False,
-    "help": "compare two .isl files, as git calls it: PATH OLD HEX MODE NEW HEX MODE",
-}
-VERBOSE = {
-    "name": "verbose",
-    "short": "v",
-    "long": "verbose",
-    "type": bool,
-    "default": False,
-    "help": "show every object that changed, also what follows from others",
-}
+BUILD = option(
+    "build",
+    "compare with what was there before the last N builds that changed the layer", default=0,
+)
+WITH = option(
+    "with", "compare with another layer, by its name or its path", default="", name="other",
+)
+GIT = option("git", "compare two .isl files, as git calls it: PATH OLD HEX MODE NEW HEX MODE")
+VERBOSE = option(
+    "verbose", "show every object that changed, also what follows from others", short="v",
+)
 
 
 class Diff(LayerCommand):

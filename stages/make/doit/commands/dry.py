@@ -6,6 +6,7 @@ from stages.make.core.build import Build
 from stages.make.core.forecast import forecast
 from stages.make.core.pipeline import needed
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.doit.commands.inert import option
 from stages.make.doit.commands.run import KEEP_EDITS
 from stages.make.store.folders import wholes_of
 from stages.report.causes import History
@@ -17,14 +18,7 @@ from stages.report.planned import (
     plan_of,
 )
 
-EVERYTHING = {
-    "name": "everything",
-    "short": "v",
-    "long": "everything",
-    "type": bool,
-    "default": False,
-    "help": "print every task, however many there are",
-}
+EVERYTHING = option("everything", "print every task, however many there are", short="v")
 
 
 class Dry(LayerCommand):

@@ -6,22 +6,13 @@ import importlib
 import sys
 
 from stages.make.doit.commands.command import JSON, LayerCommand, Options
+from stages.make.doit.commands.inert import option
 from stages.shipped import STAGES
 
-BROADCAST = {
-    "name": "broadcast",
-    "long": "broadcast",
-    "type": bool,
-    "default": False,
-    "help": "count what eliminating broadcasts gains, and write docs/broadcast.md",
-}
-MULTICAST = {
-    "name": "multicast",
-    "long": "multicast",
-    "type": bool,
-    "default": False,
-    "help": "measure what multicast is worth, and write docs/multicast.md",
-}
+BROADCAST = option(
+    "broadcast", "count what eliminating broadcasts gains, and write docs/broadcast.md",
+)
+MULTICAST = option("multicast", "measure what multicast is worth, and write docs/multicast.md")
 
 
 class Evaluate(LayerCommand):

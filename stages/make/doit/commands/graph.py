@@ -5,15 +5,10 @@ from __future__ import annotations
 from stages.make.core.forecast import forecast
 from stages.make.core.pipeline import needed
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.doit.commands.inert import option
 from stages.report.drawn import data_of_forecast, dot_of, lines_of_graph
 
-DOT = {
-    "name": "dot",
-    "long": "dot",
-    "type": bool,
-    "default": False,
-    "help": "print DOT, for Graphviz",
-}
+DOT = option("dot", "print DOT, for Graphviz")
 
 
 class Graph(LayerCommand):

@@ -48,6 +48,12 @@ MODULE = ("-m", "__main__.py")
 """What doit takes for its name where Python was told to run it."""
 
 
+def option(long: str, says: str, default: Any = False, short: str = "", name: str = "") -> Any:
+    """Return an option of a command as doit has them: of the type of its default."""
+    known = {"name": name or long.replace("-", "_"), "long": long, "type": type(default)}
+    return {**known, "short": short, "default": default, "help": says}
+
+
 def begin_command(loader: Any, cmds: Any, program: str) -> Session:
     """Return the session of a command, for which tasks may be called like those that we add."""
     session = Session(

@@ -13,6 +13,7 @@ from stages.diagnose import UserError
 from stages.make.core.layers import find_layers, find_workspace, lone_folder
 from stages.make.core.nearest import did_you_mean
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, few, print_json
+from stages.make.doit.commands.inert import option
 from stages.make.store.files import is_left_over, temporary_name
 from stages.make.store.folders import (
     LAYER,
@@ -27,20 +28,12 @@ from stages.shipped import shipped
 
 SHIPPED = shipped("projects")
 NAME = re.compile(r"[A-Za-z_][\w-]*(/[A-Za-z_][\w-]*)*")
-LIKE = {
-    "name": "like",
-    "long": "like",
-    "type": str,
-    "default": "fc",
-    "help": "the layer whose files are copied, by its name or its path [default: %(default)s]",
-}
-INPUTS = {
-    "name": "inputs",
-    "long": "inputs",
-    "type": bool,
-    "default": False,
-    "help": "copy its inputs too",
-}
+LIKE = option(
+    "like",
+    "the layer whose files are copied, by its name or its path [default: %(default)s]",
+    default="fc",
+)
+INPUTS = option("inputs", "copy its inputs too")
 
 
 class New(LayerCommand):

@@ -19,7 +19,7 @@ from stages.diagnose import UserError
 from stages.make.core.apart import all_apart
 from stages.make.core.build import Build
 from stages.make.core.workers import workers
-from stages.make.doit.commands.inert import Inert
+from stages.make.doit.commands.inert import Inert, option
 from stages.make.doit.finish import finish
 from stages.make.doit.loading import Targets, words_at
 from stages.make.doit.record import recorded
@@ -36,13 +36,9 @@ PROCESSES = {
     "default": None,
     "help": "number of processes; by default one for each core",
 }
-KEEP_EDITS = {
-    "name": "keep_edits",
-    "long": "keep-edits",
-    "type": bool,
-    "default": False,
-    "help": "leave texts of stages that were edited by hand, and build from them",
-}
+KEEP_EDITS = option(
+    "keep-edits", "leave texts of stages that were edited by hand, and build from them",
+)
 
 
 OWN = (KEEP_EDITS, PROCESSES)

@@ -9,19 +9,16 @@ from pathlib import Path
 from stages.diagnose import UserError
 from stages.make.core.pipeline import orders, tasks_of_folders
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.doit.commands.inert import option
 from stages.make.store import log
 from stages.make.store.files import write_whole
 from stages.make.store.folders import STATE, user_folder
 from stages.make.store.log import Build
 from stages.report.times import Times, data_of_times, lines_of_times, timing_of, trace
 
-TRACE = {
-    "name": "trace",
-    "long": "trace",
-    "type": str,
-    "default": "",
-    "help": "write a Chrome trace to this file, which https://ui.perfetto.dev opens",
-}
+TRACE = option(
+    "trace", "write a Chrome trace to this file, which https://ui.perfetto.dev opens", default="",
+)
 
 class Timing(LayerCommand):
     """Say how long tasks took."""
