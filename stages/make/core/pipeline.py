@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import functools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
-from stages.make.core.declare import declaration, path_of
+from stages.make.core.declare import declaration
 from stages.make.core.writers import before
 from stages.make.store.folders import LayerFolder, every_stage, names_meant
-
-PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
-CITED = {
-    "V": "Verdoolaege et al., IMPACT 2020",
-    "F": "Friebel et al., IMPACT 2023",
-    "M": "Meister, Trading off Latency for Memory Bandwidth",
-}
-"""The papers by the letters of docs/paper.md."""
-
-
-@functools.cache
-def paper_of(stage: str) -> str:
-    """Return where a paper has a stage, as `V Sec. 5.1`, from its docstring; empty for nowhere."""
-    tree = ast.parse(path_of(stage).read_text(encoding="utf-8"))
-    found = PAPER.search(ast.get_docstring(tree) or "")
-    return " ".join(found[1].split()) if found else ""
-
-
-def cite(place: str) -> str:
-    """Return a place in a paper with the paper's name: `Verdoolaege et al., ..., Sec. 5.1`."""
-    letter, _, rest = place.partition(" ")
-    return f"{CITED[letter]}, {rest}" if letter in CITED else place
 
 
 def stage_named(folder: LayerFolder, word: str) -> str | None:
@@ -41,15 +16,6 @@ def stage_named(folder: LayerFolder, word: str) -> str | None:
         if word == stage or word in declaration(stage).writes:
             return stage
     return None
-
-
-def feeds(folder: LayerFolder, stage: str) -> dict[str, list[str]]:
-    """Return the stages that read each file, or pattern, that a stage writes."""
-    readers = {name: declaration(name).reads for name in every_stage(folder)}
-    return {
-        written: [reader for reader, reads in readers.items() if written in reads]
-        for written in declaration(stage).writes
-    }
 
 
 def tasks_of_folders(

@@ -3,43 +3,24 @@
 from __future__ import annotations
 
 import fnmatch
-import re
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from doit.exceptions import InvalidCommand
 
 from stages.diagnose import UserError
-from stages.make.core.declare import declaration
 from stages.make.core.nearest import did_you_mean, nearest_task
-from stages.make.core.pipeline import (
-    cite,
-    feeds,
-    files_written,
-    paper_of,
-    stage_named,
-    stages_until,
-)
+from stages.make.core.pipeline import files_written, stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
 from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
-from stages.report.colour import paint, paint_isl, wrap_isl
-from stages.report.objects import find_header, find_objects
-from stages.report.states import first_out_of_date
-
-DOMAIN = re.compile(r"\} \* (\w+);$", re.MULTILINE)
-"""What an object of an isl text lies in, said once for several."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """A file as it is shown: the comments at its top, and its objects by name."""
-
-    name: str
-    path: Path
-    header: str
-    objects: dict[str, str]
+from stages.report.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
+from stages.report.shown import (
+    Shown,
+    called,
+    data_of_stage,
+    overview,
+    pick,
+    read_file,
+    section_of,
+)
 
 
 class Show(LayerCommand):
@@ -62,13 +43,13 @@ class Show(LayerCommand):
         folder, rest = self.select_one(words)
         found = self._found(folder, rest)
         if options["json"]:
-            print_json([_data(folder, stage, files) for stage, files in found.items()])
+            print_json([data_of_stage(folder, stage, files) for stage, files in found.items()])
         elif rest:
             program = self.session.program
-            sections = [_section(folder, *each, program) for each in found.items()]
+            sections = [section_of(folder, *each, program) for each in found.items()]
             print("\n".join(sections), end="")
         else:
-            print(_overview(folder))
+            print(overview(folder))
         return 0
 
     def _found(self, folder: LayerFolder, words: list[str]) -> dict[str, list[Shown]]:
@@ -96,7 +77,7 @@ class Show(LayerCommand):
         if missing or not names:
             raise self._not_built(folder, stage, missing)
         files = [read_file(folder, name) for name in names]
-        matching = [part for file in files if (part := _only(file, wanted)).objects]
+        matching = [part for file in files if (part := pick(file, wanted)).objects]
         if wanted and not matching:
             have = [name for file in files for name in file.objects]
             hint = did_you_mean(wanted[0], have)
@@ -109,9 +90,9 @@ class Show(LayerCommand):
             raise self._not_built(folder, RENDER, [WRITTEN])
         objects = program_in_words(folder)
         file = Shown(name=WRITTEN, path=file_of(folder, WRITTEN), header="", objects=objects)
-        matching = _only(file, wanted)
+        matching = pick(file, wanted)
         if not matching.objects:
-            hint = did_you_mean(wanted[0], [each for n in file.objects for each in _names(n)])
+            hint = did_you_mean(wanted[0], [each for n in file.objects for each in called(n)])
             raise self.refuse(f"the programs of {folder.name} have no {wanted[0]}", hint)
         return matching
 
@@ -120,7 +101,7 @@ class Show(LayerCommand):
         found = {}
         for stage in every_stage(folder):
             names = [n for n in files_written(folder, stage) if file_of(folder, n).is_file()]
-            parts = [_only(read_file(folder, name), [wanted]) for name in names]
+            parts = [pick(read_file(folder, name), [wanted]) for name in names]
             if any(part.objects for part in parts):
                 found[stage] = [part for part in parts if part.objects]
         if not found:
@@ -132,7 +113,7 @@ class Show(LayerCommand):
         known = every_stage(folder)
         files = [(name, file_of(folder, name)) for s in known for name in files_written(folder, s)]
         there = [read_file(folder, name) for name, path in files if path.is_file()]
-        objects = [each for file in there for name in file.objects for each in _names(name)]
+        objects = [each for file in there for name in file.objects for each in called(name)]
         words = [*known, *(name for name, _ in files), *objects]
         hint = did_you_mean(wanted, words) or nearest_task(wanted, self.layers(), ())
         hint = hint or f"the stages are {', '.join(known)}"
@@ -143,83 +124,3 @@ class Show(LayerCommand):
         be = "is" if len(files) == 1 else "are"
         hint = f"{self.session.program} {folder.name}:{stage}"
         return UserError(f"{', '.join(files)} {be} not built", hint=hint)
-
-
-def read_file(folder: LayerFolder, name: str) -> Shown:
-    """Return the file that stages call `name`, taken apart."""
-    path = file_of(folder, name)
-    content = path.read_bytes()
-    return Shown(
-        name=name, path=path, header=find_header(content), objects=find_objects(name, content)
-    )
-
-
-def _only(file: Shown, wanted: list[str]) -> Shown:
-    """Return a file with those of its objects that match, and the domains they are said to be in.
-    """
-    found = {
-        name: text
-        for name, text in file.objects.items()
-        if any(fnmatch.fnmatchcase(known, w) for w in wanted for known in _names(name))
-    }
-    domains = {domain for text in found.values() for domain in DOMAIN.findall(text)}
-    shown = {n: text for n, text in file.objects.items() if n in found or n in domains}
-    return Shown(name=file.name, path=file.path, header="", objects=shown)
-
-
-def _names(name: str) -> tuple[str, ...]:
-    """Return what an object may be called: `tasks.on_x` is `on_x` too."""
-    return (name, name.rpartition(".")[2])
-
-
-def _overview(folder: LayerFolder) -> str:
-    """Return a line for each stage: what it writes, and where the paper has it."""
-    known = every_stage(folder)
-    writes = {stage: ", ".join(declaration(stage).writes) for stage in known}
-    width = max(map(len, known))
-    note = {stage: ", when asked for" for stage in folder.analyses}
-    lines = [
-        f"  {paint('bold', f'{stage:<{width}}')}  {declaration(stage).title}{note.get(stage, '')}\n"
-        f"  {'':<{width}}  {paint('dim', paper_of(stage))}; writes {writes[stage]}"
-        for stage in known
-    ]
-    return "\n".join([folder.name, *lines])
-
-
-def _section(folder: LayerFolder, stage: str, files: list[Shown], program: str) -> str:
-    lines = [
-        f"{paint('bold', stage)}: {declaration(stage).title}",
-        f"paper  {cite(paper_of(stage))}",
-        f"reads  {', '.join(declaration(stage).reads)}",
-        *(f"feeds  {', '.join(to)}: {name}" for name, to in feeds(folder, stage).items() if to),
-    ]
-    old = first_out_of_date(folder, stages_until(folder, stage))
-    lines += [f"note   {old} may be out of date: {program} {folder.name}"] if old else []
-    return "\n".join(lines) + "\n" + "".join(f"\n{_body(file)}" for file in files)
-
-
-def _body(file: Shown) -> str:
-    text = file.header + "".join(f"\n{t}" if file.header or n else t for n, t in _listed(file))
-    if file.name.endswith(".isl"):
-        text = paint_isl(wrap_isl(text))
-    return f"{paint('bold', shown_path(file.path))}\n{text}"
-
-
-def _listed(file: Shown) -> list[tuple[int, str]]:
-    """Return the objects' texts, numbered; a key of YAML is not listed again below another."""
-    inner = {name for name in file.objects if name.rpartition(".")[0] in file.objects}
-    return list(enumerate(text for name, text in file.objects.items() if name not in inner))
-
-
-def _data(folder: LayerFolder, stage: str, files: list[Shown]) -> dict[str, Any]:
-    return {
-        "layer": folder.name,
-        "stage": stage,
-        "title": declaration(stage).title,
-        "paper": cite(paper_of(stage)),
-        "reads": list(declaration(stage).reads),
-        "feeds": feeds(folder, stage),
-        "files": [
-            {"name": file.name, "path": str(file.path), "objects": file.objects} for file in files
-        ],
-    }
