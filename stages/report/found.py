@@ -15,6 +15,7 @@ import islpy as isl
 import numpy as np
 
 from stages.poly.text import Objects
+from stages.report.sets import singles
 from stages.yaml_limits import load
 
 READS = ("operations.yaml", "volumes.isl", "program.isl", "layouts.isl")
@@ -64,21 +65,21 @@ def read_found(texts: Mapping[str, str]) -> Found:
     volumes = Objects(texts["volumes.isl"])["volumes"]
     layouts = Objects(texts["layouts.isl"])
     needs: dict[str, list[str]] = {}
-    for each in _maps(Objects(texts["program.isl"])["program"]):
+    for each in singles(Objects(texts["program.isl"])["program"]):
         needs.setdefault(each.get_tuple_name(isl.dim_type.in_), []).append(
             each.get_tuple_name(isl.dim_type.out)
         )
     described: Any = load(texts["operations.yaml"])
     order = list(described["types"])
-    domains = [*_sets(volumes), *_sets(layouts["arrays"])]
+    domains = [*singles(volumes), *singles(layouts["arrays"])]
     return Found(
         described=described,
         sizes={each.get_tuple_name(): tuple(_sizes(each)) for each in domains},
         arrays={
             each.get_tuple_name(isl.dim_type.in_): each.get_tuple_name(isl.dim_type.out)
-            for each in _maps(layouts["layouts"])
+            for each in singles(layouts["layouts"])
         },
-        views=len([each for each in _maps(layouts["views"]) if not each.is_empty()]),
+        views=len([each for each in singles(layouts["views"]) if not each.is_empty()]),
         needs={output: sorted(names, key=order.index) for output, names in needs.items()},
     )
 
@@ -130,18 +131,6 @@ def _sizes(domain: isl.Set) -> Iterator[int | None]:
     for k in range(domain.dim(SET)):
         last = domain.dim_max(k)
         yield domain.dim_max_val(k).to_python() + 1 if last.is_cst() else None
-
-
-def _sets(union: isl.UnionSet) -> list[isl.Set]:
-    found: list[isl.Set] = []
-    union.foreach_set(found.append)
-    return found
-
-
-def _maps(union: isl.UnionMap) -> list[isl.Map]:
-    found: list[isl.Map] = []
-    union.foreach_map(found.append)
-    return found
 
 
 def _listed(counts: Mapping[str, int]) -> str:

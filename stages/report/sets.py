@@ -46,7 +46,7 @@ def find_change(old: Union, new: Union, known: isl.Set | None = None) -> Change 
         with limit_operations(MOST_OPERATIONS):
             if _is_equal(old, new):
                 return None
-            return _change(_singles(old), _singles(new), known)
+            return _change(singles(old), singles(new), known)
     except TooManyOperations:
         return Change(note="changed; what is added or removed is hard to tell")
 
@@ -119,7 +119,7 @@ def write_text(union: Union | Single) -> str:
     return str(union.coalesce())
 
 
-def _singles(union: Union) -> list[Single]:
+def singles(union: Union) -> list[Single]:
     """Return the sets, or maps, of one pair of tuples each."""
     import islpy as isl
 
@@ -252,9 +252,7 @@ def count_elements(union: Union) -> int | None:
     import islpy as isl
 
     elements = union.wrap() if isinstance(union, isl.UnionMap) else union
-    sets: list[isl.Set] = []
-    elements.foreach_set(sets.append)
-    flat = [_without_constants(each) for each in sets]
+    flat = [_without_constants(each) for each in singles(elements)]
     if not all(each.is_bounded() for each in flat):
         return None
     return sum(int(each.count_val().to_python()) for each in flat)

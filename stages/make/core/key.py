@@ -50,7 +50,8 @@ def action_key(
     Which further files count, the store knows from the last run with the same declared ones.
     """
     if reads is None:
-        reads = {name: memo.digest(file_of(folder, name)) for name in _declared(stage, folder)}
+        names = names_meant(folder, declaration(stage).reads)
+        reads = {name: memo.digest(file_of(folder, name)) for name in names}
     primary = _digest([stage, code_digest(stage), reads])
     if further is None:
         further = [name for name in store.further(primary) if _is_named(folder, name)]
@@ -76,11 +77,6 @@ def _text(path: Path) -> bytes:
     with contextlib.suppress(OSError):
         return read_file(path)
     return b""
-
-
-def _declared(stage: str, folder: LayerFolder) -> list[str]:
-    """Return the names that a stage declares to read, each pattern as the files that there are."""
-    return names_meant(folder, declaration(stage).reads)
 
 
 def _digest(data: object) -> str:
