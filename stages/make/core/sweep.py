@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 Signature = list[Any]
 Place = tuple[str, str, str]
 """The folder of a layer, its build folder, and its cache."""
+BYTE_CODE = "__pycache__"
 
 
 class Sweep:
@@ -179,7 +180,7 @@ def _add(found: Signature, path: str, below: str, deep: bool) -> None:
     """Add the files in a folder, and below it if `deep`: name, times, size, inode.
 
     Of a symbolic link these are its own, and those of what it leads to. No folder that one leads to
-    is looked into: stages read nothing there.
+    is looked into, nor what Python compiled: stages read nothing there.
     """
     files: list[tuple[Any, ...]] = []
     folders = []
@@ -190,7 +191,7 @@ def _add(found: Signature, path: str, below: str, deep: bool) -> None:
                 if name[0] == "." and not name.endswith(".tmp"):
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    folders.append(name)
+                    folders += [name] * (name != BYTE_CODE)
                 else:
                     files.append((f"{below}/{name}", *_mark(entry)))
     except OSError as error:
@@ -241,6 +242,5 @@ def _code_signature() -> Signature:
     found: Signature = [sys.version, repr(compiler())]
     for root in (STAGES, shipped("templates")):
         _add(found, str(root), str(root), True)
-    found = [f for f in found if not (isinstance(f, tuple) and f[0].endswith(".pyc"))]
     packages = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
     return [*found, *((p, *_state(p)) for p in packages)]

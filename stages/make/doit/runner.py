@@ -37,6 +37,11 @@ class LazyRunner(MRunner):  # type: ignore[misc]
     Queue: Any = staticmethod(SimpleQueue)
     num_process: int
 
+    @staticmethod
+    def available() -> bool:
+        """Return whether processes can be forked; doit would load locks to find out."""
+        return hasattr(os, "fork")
+
     @property
     def _session(self) -> Session:
         """That of the command: doit's own runners are made of their manager of dependencies."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dbm
 import functools
-import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -141,6 +140,8 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             at = late_option(self.cmdparser.options, args)
             if self.session.home is None or at is None:
                 raise
+            import shlex
+
             right = shlex.join([self.session.program, *args[at:], *args[:at]])
             late = f"{args[at]} is an option, which stands before all tasks\nhint: `{right}`"
             raise InvalidCommand(late) from None
