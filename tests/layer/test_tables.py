@@ -38,3 +38,23 @@ def test_a_table_holds_the_values_for_each_value_of_its_index():
 @pytest.mark.parametrize("figures", ["address: 40", "memory: 3400"])
 def test_nothing_is_looked_up_where_that_costs_more_or_memory_is_short(figures):
     assert tables("enumerate", f"{{profile: wse2, {figures}}}") == {}
+
+
+BANDED = """lair C(): float16 A[24][5], float16 x[28] -> float16 y[24]
+{ all (i, j) in (24, 5) y[i] += A[i][j] * x[i + j] }
+"""
+LINE = """target: "{ PE[6, 2] }"
+placement: "{ C[i, j] -> PE[i//4, 1] }"
+tensors:
+  x: {arrives: "{ x[i] -> [PE[i//5, -1] -> index[i mod 5]] }", sparse: true}
+machine: wse2
+data: {density: 0.6}
+"""
+
+
+def test_an_address_that_depends_on_the_least_value_is_looked_up_by_the_index_alone():
+    built = build(BANDED, LINE, "simulate")
+    assert built.results()["check"]["y"]["right"]
+    found = [task.get("tables", {}) for task in built.yaml("simd.yaml").values()]
+    looked_up = [table["value"] for tables in found for n, table in tables.items() if n[:2] == "at"]
+    assert looked_up and not any("first" in value for value in looked_up)

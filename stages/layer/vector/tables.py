@@ -17,7 +17,7 @@ from stages.machine.types import BYTES
 from stages.poly.bind import PARAM, find_index_constants, project_names
 from stages.poly.expressed import express
 from stages.poly.expression import count_operations
-from stages.poly.function import is_affine
+from stages.poly.function import find_function, is_affine
 
 TYPE = "int32"
 """The type of an entry."""
@@ -30,6 +30,7 @@ class Tables:
         """Start without any; they may take a share of the memory that tensors and code leave."""
         self.profile = situation.profile
         self.context = situation.elements.params()
+        self.firsts = {f"first{k}": each for k, each in enumerate(situation.exact.minimum)}
         self.found: dict[str, Table] = {}
         self.places: dict[str, str] = {}
         files, tasks = situation.files, len(situation.files.graph.tasks)
@@ -38,10 +39,15 @@ class Tables:
         self.room = free // (2 * tasks * BYTES[TYPE])
 
     def holds(self, name: str, function: isl.PwAff) -> bool:
-        """Return whether [p] -> { [f(p)] } is looked up under a name, in a new table."""
+        """Return whether [p] -> { [f(p)] } is looked up under a name, in a new table.
+
+        It may depend on the least value first0 of a dimension, which is one of the same index.
+        """
         cost = count_operations(express(function, self.context)) * self.profile.scalar
         if cost <= self.profile.address:
             return False
+        for least, value in self.firsts.items():
+            function = _composed(function, least, value)
         simple = function.gist(self.context).coalesce()
         indices = find_index_constants(self.context)
         used = [i for i in indices if simple.involves_dims(PARAM, _position(simple, i), 1)]
@@ -66,6 +72,17 @@ class Tables:
             held = self.holds(name, isl.PwAff(base))
             self.places[base] = f"[{name}] -> {{ [({name})] }}" if held else base
         return self.places[base]
+
+
+def _composed(function: isl.PwAff, name: str, value: isl.PwAff) -> isl.PwAff:
+    """Return [p] -> { [f(p, v(p))] } of [p, name] -> { [f(p, name)] } and [p] -> { [v(p)] }."""
+    position = function.find_dim_by_name(PARAM, name)
+    if position < 0 or not function.involves_dims(PARAM, position, 1):
+        return function
+    same = isl.PwAff(f"[{name}] -> {{ [({name})] }}").eq_set(value)
+    graph = isl.Set.from_pw_aff(function).intersect_params(same)
+    at = graph.find_dim_by_name(PARAM, name)
+    return find_function(graph.project_out(PARAM, at, 1)).get_at(0)
 
 
 def _position(function: isl.PwAff, name: str) -> int:
