@@ -30,6 +30,7 @@ stages.make.doit
 stages.make
 stages.make.doit.commands
 lairmake tools tools.evaluation
+tools.fidelity
 """
 """From the ground up: a package imports what lies on floors below its own."""
 

@@ -39,7 +39,7 @@ from stages.make.doit.pipe import open_streams, printing
 from stages.make.doit.session import Session
 from stages.make.store.folders import LayerFolder
 
-OF_LAIRMAKE = ("bench", "lint", "test", "test:long", "types")
+OF_LAIRMAKE = ("bench", "fidelity", "lint", "test", "test:long", "types")
 """The tasks beside layers that the dodo.py of Lairmake itself has."""
 
 

@@ -1,0 +1,1 @@
+"""What the simulator makes of programs whose cycles are published: docs/fidelity.md."""

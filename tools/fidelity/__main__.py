@@ -1,0 +1,24 @@
+"""Run the programs whose cycles are published, and write docs/fidelity.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from stages.make.store.files import write_whole
+from tools.fidelity.rows import read_rows
+from tools.fidelity.running import compiled
+from tools.fidelity.tables import document, run_measured, run_models
+
+
+def main() -> None:
+    """Write the document of the present folder."""
+    rows = read_rows()
+    with TemporaryDirectory() as folder:
+        library = compiled(Path(folder))
+        text = document(rows, run_models(library, rows.models), run_measured(library, rows))
+    write_whole(Path("docs/fidelity.md"), text.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""The layouts of the programs in programs/, with values, and what must come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.layout_yaml import Colour, Layout, LocalTensor, Memory, Role
+from tools.fidelity.rows import columns_of
+
+Array = NDArray[Any]
+Routes = Mapping[str, str]
+ROOM = 512
+"""Elements of a tensor for which most programs have room."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A layout, the tensors in the memory of its PEs, and what must be there at the end."""
+
+    layout: Layout
+    arrays: Mapping[str, Array]
+    expected: Array
+
+
+def broadcast(elements: int, pes: int) -> Case:
+    """Return v of the first PE of a row on all others."""
+    return _spread("broadcast", elements, pes, 1)
+
+
+def broadcast_2d(elements: int, pes: int) -> Case:
+    """Return v of a corner PE on all others of a rectangle."""
+    columns = columns_of(pes)
+    return _spread("broadcast", elements, columns, pes // columns)
+
+
+def _spread(role: str, elements: int, columns: int, rows: int) -> Case:
+    south = f"0 < {rows - 1}"
+    routes = {
+        "v": f"{{ [PE[0, 0] -> ramp[]] -> E[] : 0 < {columns - 1}; [PE[0, 0] -> ramp[]] -> S[] :"
+        f" {south}; [PE[x, 0] -> W[]] -> ramp[] : x > 0; [PE[x, 0] -> W[]] -> S[] : x > 0 and"
+        f" {south}; [PE[x, 0] -> W[]] -> E[] : 0 < x < {columns - 1}; [PE[x, y] -> N[]] -> ramp[]"
+        f" : y > 0; [PE[x, y] -> N[]] -> S[] : 0 < y < {rows - 1} }}"
+    }
+    v = _values(columns, rows, elements)
+    y = np.broadcast_to(v[0, 0], v.shape).copy()
+    y[0, 0] = 0
+    return _case(role, routes, v, y)
+
+
+def star(elements: int, pes: int) -> Case:
+    """Return what PE 0 of a row receives last: v of the farthest one."""
+    v = _values(pes, 1, elements)
+    return _case("star", _west(pes), v, _of_first(v, v[-1, 0]))
+
+
+def chain(elements: int, pes: int) -> Case:
+    """Return sums of v on the way to PE 0, which does not add its own."""
+    v = _values(pes, 1, elements)
+    return _case("chain", _west(pes), v, _of_first(v, v[1:].sum(axis=(0, 1))))
+
+
+def copy(elements: int, pes: int) -> Case:
+    """Return v of each PE."""
+    v = _values(pes, 1, elements)
+    return _case("copy", {}, v, v)
+
+
+def pipelined(elements: int, pes: int) -> Case:
+    """Return sums of v on PE 0."""
+    v = _values(pes, 1, elements)
+    return _case("pipelined", _west(pes), v, _of_first(v, v.sum(axis=(0, 1))))
+
+
+def stored(elements: int, pes: int) -> Case:
+    """Return the sum on each PE of its own v and of those behind it."""
+    v = _values(pes, 1, elements)
+    return _case("stored", _west(pes), v, np.cumsum(v[::-1], axis=0)[::-1])
+
+
+def laplacian(elements: int, side: int) -> Case:
+    """Return v of the neighbours less 4 v on `side` x `side` PEs, which a border surrounds."""
+    last = side + 1
+    v = _values(side + 2, side + 2, elements)
+    y = np.zeros_like(v)
+    around = v[:-2, 1:-1] + v[2:, 1:-1] + v[1:-1, :-2] + v[1:-1, 2:]
+    y[1:-1, 1:-1] = around - 4 * v[1:-1, 1:-1]
+    sides = {"E": ("W", "x", -1, 0), "W": ("E", "x", 1, 0), "S": ("N", "y", 0, -1),
+             "N": ("S", "y", 0, 1)}
+    routes = {
+        f"{side}{parity}": f"{{ [PE[x, y] -> ramp[]] -> {to}[] : {at} mod 2 = {parity}"
+        f" and 0 < x + {dx} < {last} and 0 < y + {dy} < {last};"
+        f" [PE[x, y] -> {side}[]] -> ramp[] : {at} mod 2 = {1 - parity}"
+        f" and 0 < x < {last} and 0 < y < {last} }}"
+        for side, (to, at, dx, dy) in sides.items() for parity in (0, 1)
+    }
+    own = f"{{ [PE[x, y] -> ramp[]] -> ramp[] : 0 < x < {last} and 0 < y < {last} }}"
+    return _case("laplacian", routes | {"own": own}, v, y)
+
+
+def fmuls(elements: int, shift: int) -> Case:
+    """Return the product of v and c, which begins `shift` elements into its room, on one PE."""
+    v, c = _values(1, 1, elements), _values(1, 1, elements + 1)
+    y = c.copy()
+    y[..., shift : shift + elements] *= v
+    tensors = {
+        "size": _local("int32", 2, 0, "size"),
+        "v_local": _local("float32", elements, 8, "v"),
+        "c_local": _local("float32", elements + 1, 8 + 4 * elements, "c"),
+        "y_local": _local("float32", elements + 1, 8 + 4 * elements, "y", "out"),
+        "stamp": _local("int32", 1, 12 + 8 * elements, "stamp", "out"),
+    }
+    layout = _laid_out("fmuls", {}, 1, 1, tensors)
+    return Case(layout=layout, arrays=_arrays(elements, shift, v) | {"c": c}, expected=y)
+
+
+CASES: Mapping[str, Callable[[int, int], Case]] = {
+    "broadcast": broadcast, "broadcast_2d": broadcast_2d, "star": star, "chain": chain,
+    "copy": copy, "pipelined": pipelined, "stored": stored, "laplacian": laplacian,
+    "fmuls": fmuls,
+}
+"""By name: a function of how many elements a PE has, and on how many PEs."""
+
+
+def _case(role: str, routes: Routes, v: Array, y: Array) -> Case:
+    columns, rows, elements = v.shape
+    tensors = {
+        "size": _local("int32", 2, 0, "size"),
+        "v_local": _local("float32", ROOM, 8, "v"),
+        "y_local": _local("float32", ROOM, 8 + 4 * ROOM, "y", "out"),
+    }
+    layout = _laid_out(role, routes, columns, rows, tensors)
+    expected = np.pad(y, ((0, 0), (0, 0), (0, ROOM - elements)))
+    return Case(layout=layout, arrays=_arrays(elements, columns, v), expected=expected)
+
+
+def _arrays(elements: int, second: int, v: Array) -> dict[str, Array]:
+    return {"size": np.array([elements, second], dtype="i4"), "v": v}
+
+
+def _local(
+    type_: str, count: int, address: int, tensor: str, transfer: Literal["in", "out"] = "in",
+) -> LocalTensor:
+    """Return a local tensor: numbers are the same on all PEs, and of vectors each has its own."""
+    at = "x, y, i" if type_ == "float32" else "i"
+    return LocalTensor(
+        type=type_, shape=(count,), address=address, tensor=tensor, transfer=transfer,
+        stored=f"{{ [PE[x, y] -> local[i]] -> {tensor}[{at}] : 0 <= i < {count} }}",
+    )
+
+
+def _laid_out(
+    role: str, routes: Routes, columns: int, rows: int, tensors: Mapping[str, LocalTensor],
+) -> Layout:
+    grid = f"{{ PE[x, y] : 0 <= x < {columns} and 0 <= y < {rows} }}"
+    return Layout(
+        grid=grid,
+        roles={role: Role(at=grid, memory=Memory(data=0, code=0), tensors=tensors)},
+        colours={n: Colour(number=i, routes=r) for i, (n, r) in enumerate(routes.items())},
+        arrivals={}, departures={},
+    )
+
+
+def _west(pes: int) -> dict[str, str]:
+    """Return two colours, by the parity of who sends, that lead each PE's wavelets to the next."""
+    return {
+        f"y_{parity}": f"{{ [PE[x, 0] -> ramp[]] -> W[] : x mod 2 = {parity} and x > 0;"
+        f" [PE[x, 0] -> E[]] -> ramp[] : x mod 2 = {1 - parity} and x < {pes - 1} }}"
+        for parity in (0, 1)
+    }
+
+
+def _of_first(v: Array, y: Array) -> Array:
+    """Return y on PE[0, 0], and nothing elsewhere."""
+    whole = np.zeros_like(v)
+    whole[0, 0] = y
+    return whole
+
+
+def _values(columns: int, rows: int, elements: int) -> Array:
+    """Return small whole numbers, the same each time."""
+    return np.random.default_rng(0).integers(-8, 9, (columns, rows, elements)).astype("f4")

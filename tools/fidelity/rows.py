@@ -1,0 +1,85 @@
+"""The rows of docs/fidelity.md: what is published, where, and how far ours may be off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from stages.diagnose import source_of
+from stages.mapping.record_reader import read_record
+
+ROWS = Path(__file__).parent / "rows.yaml"
+Grade = Literal["A", "B", "C"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A program of which a model gives the cycles, for any elements and PEs."""
+
+    program: str
+    title: str
+    formula: str
+    source: str
+    grade: Grade
+    differs: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """Programs that run with all `elements` on all `pes`, on a profile with changed `figures`."""
+
+    elements: tuple[int, ...]
+    pes: tuple[int, ...]
+    profile: str
+    figures: Mapping[str, int]
+    programs: tuple[Model, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A program of which somebody measured the cycles; ours may be `band` percent off."""
+
+    program: str
+    title: str
+    machine: str
+    elements: int
+    size: int
+    published: int
+    band: int
+    source: str
+    grade: Grade
+    covers: str
+    differs: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """All of them, in the order of the document."""
+
+    models: Models
+    programs: tuple[Measured, ...]
+
+
+@cache
+def read_rows() -> Rows:
+    """Return the rows of rows.yaml."""
+    return read_record(source_of(ROWS.name, ROWS.read_bytes()), Rows)
+
+
+def modelled(program: str, elements: int, pes: int, ramp: int) -> int:
+    """Return the cycles of a model: Luczynski et al., HPDC 2024."""
+    columns = columns_of(pes)
+    return {
+        "broadcast": elements + pes + 2 * ramp,
+        "broadcast_2d": elements + columns + pes // columns - 2 + 2 * ramp + 1,
+        "star": elements * (pes - 1) + 2 * ramp + 1,
+        "chain": elements + (2 * ramp + 2) * (pes - 1),
+    }[program]
+
+
+def columns_of(pes: int) -> int:
+    """Return the columns of a rectangle, as square as powers of two are."""
+    return 1 << (pes.bit_length() - 1) // 2

@@ -1,0 +1,34 @@
+"""Compile the programs in programs/ and run them on the simulated fabric."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from stages.fabric.compiler import build_library, users_cache
+from stages.fabric.driver import run_fabric
+from stages.machine.profile import Profile
+from tools.fidelity.layouts import CASES
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def compiled(folder: Path) -> Path:
+    """Return the library of all programs, made in a folder."""
+    return build_library(sorted(PROGRAMS.glob("pe_*.c")), folder, cache=users_cache())
+
+
+def cycles_of(
+    library: Path, program: str, elements: int, size: int, profile: Profile
+) -> int:
+    """Return how many cycles a program takes, until the last PE is done, or by its own stamp.
+
+    Raises ValueError where what it computes is wrong.
+    """
+    case = CASES[program](elements, size)
+    shapes = {"y": case.expected.shape, "stamp": (1,)}
+    run = run_fabric(library, case.layout, profile, case.arrays, shapes=shapes)
+    if not np.array_equal(run.outputs["y"][0], case.expected):
+        raise ValueError(f"{program} {elements} x {size}: a value is wrong")
+    return int(run.outputs["stamp"][0][0]) if "stamp" in run.outputs else run.cycles
