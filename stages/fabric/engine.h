@@ -261,6 +261,16 @@ static inline int32_t slot_of(const struct engine *engine, int32_t node, int sid
 
 /* ---- Elements of vector instructions --------------------------------------------------------- */
 
+static inline bool is_float(enum element type)
+{
+    return type == FLOAT16 || type == FLOAT32;
+}
+
+static inline bool is_fused(const struct vector *v)
+{
+    return v->operation == FMA || v->operation == FMS || v->operation == FNMA;
+}
+
 size_t element_size(enum element type);
 int64_t points(const struct sizes *sizes);
 uint32_t element_to_fabric(enum element type, const void *element);

@@ -31,10 +31,19 @@ static void check_configurations(struct node *node)
 
 static void check_division(struct node *node, const struct vector *v)
 {
-    const enum element a = v->operand[1].type, b = v->operand[2].type;
-
-    if (v->operation == DIV && a != FLOAT16 && a != FLOAT32 && b != FLOAT16 && b != FLOAT32)
+    if (v->operation == DIV && !is_float(v->operand[1].type) && !is_float(v->operand[2].type))
         fail(node->engine, "PE[%d, %d] configures a DIV of two integers", node->pe.x, node->pe.y);
+}
+
+static void check_bits(struct node *node, const struct vector *v)
+{
+    static const char *const name[] = { "AND", "OR", "XOR", "SLL", "SLR", "SAR" };
+    const struct operand *of = v->operand;
+
+    if (v->operation >= AND && (is_float(of[0].type) || is_float(of[1].type)
+                                || is_float(of[2].type)))
+        fail(node->engine, "PE[%d, %d] configures %s with a float", node->pe.x, node->pe.y,
+             name[v->operation - AND]);
 }
 
 void configure(struct pe *pe, struct vector *v, int counter, enum operation operation,
@@ -57,6 +66,7 @@ void configure_fused(struct pe *pe, struct vector *v, int counter, enum operatio
         layout->usage[node->id].configuration += layout->machine.configuration;
     check_configurations(node);
     check_division(node, v);
+    check_bits(node, v);
 }
 
 static bool can_give_room(struct node *node, int colour, const void *room, int64_t bytes)

@@ -261,8 +261,13 @@ static inline void CHARGE(struct pe *pe, int64_t loops, int64_t scalars, int64_t
  * Of four operands, as the multiply-adds of CSL: FMA d = a * b + c; FMS d = a * b - c;
  * FNMA d = c - a * b.
  * Floats are computed in float32, product and sum each, and rounded once to the type of d.
- * Where neither a nor b (nor, for MAC, d, or c) is a float: in int32, wrapping around; no DIV. */
-enum operation { COPY, ADD, SUB, MUL, DIV, MAX, MIN, MAC, FMA, FMS, FNMA };
+ * Where neither a nor b (nor, for MAC, d, or c) is a float: in int32, wrapping around; no DIV.
+ * AND d = a & b; OR and XOR likewise; SLL d = a shifted left by b; SLR and SAR to the right, where
+ * zeros follow for SLR, from the width of a on, and the sign of a for SAR. d, a, b are integers.
+ * A shift by less than 0 or more than 31 leaves nothing of a: 0, or for SAR its sign, 0 or -1. */
+enum operation {
+    COPY, ADD, SUB, MUL, DIV, MAX, MIN, MAC, FMA, FMS, FNMA, AND, OR, XOR, SLL, SLR, SAR
+};
 
 enum { MAX_RANK = 4, MAX_OPERANDS = 4, NO_COUNTER = -1 };
 

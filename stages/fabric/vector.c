@@ -19,14 +19,18 @@ int64_t points(const struct sizes *sizes)
 
 /* ---- One element ----------------------------------------------------------------------------- */
 
-static bool is_float(enum element type)
-{
-    return type == FLOAT16 || type == FLOAT32;
-}
-
 static int32_t load_int(enum element type, const void *element)
 {
     return type == INT16 ? *(const int16_t *)element : *(const int32_t *)element;
+}
+
+/* Operand a; SLR takes its bits without a sign. */
+static int32_t load_left(const struct vector *v, const void *a)
+{
+    const enum element type = v->operand[1].type;
+    const int32_t value = load_int(type, a);
+
+    return v->operation == SLR && type == INT16 ? value & 0xffff : value;
 }
 
 static float load_float(enum element type, const void *element)
@@ -78,6 +82,7 @@ static float compute_float(enum operation operation, float d, float a, float b, 
     case FMA: return a * b + c;
     case FMS: return a * b - c;
     case FNMA: return c - a * b;
+    case AND: case OR: case XOR: case SLL: case SLR: case SAR: break;
     }
     return a;
 }
@@ -96,15 +101,16 @@ static int32_t compute_int(enum operation operation, int32_t d, int32_t a, int32
     case FMA: return (int32_t)(x * y + (uint32_t)c);
     case FMS: return (int32_t)(x * y - (uint32_t)c);
     case FNMA: return (int32_t)((uint32_t)c - x * y);
+    case AND: return a & b;
+    case OR: return a | b;
+    case XOR: return a ^ b;
+    case SLL: return y < 32 ? (int32_t)(x << y) : 0;
+    case SLR: return y < 32 ? (int32_t)(x >> y) : 0;
+    case SAR: return a >> (y < 32 ? y : 31);
     case COPY:
     case DIV: break;
     }
     return a;
-}
-
-static bool is_fused(const struct vector *v)
-{
-    return v->operation >= FMA;
 }
 
 static int operands_of(const struct vector *v)
@@ -133,7 +139,7 @@ void apply(const struct vector *v, void *d, const void *a, const void *b, const 
                                       four ? load_float(last, c) : 0.0f), d);
     } else {
         const int32_t value = compute_int(v->operation, three ? load_int(to, d) : 0,
-                                          load_int(left, a), two ? load_int(right, b) : 0,
+                                          load_left(v, a), two ? load_int(right, b) : 0,
                                           four ? load_int(last, c) : 0);
 
         if (is_float(to))

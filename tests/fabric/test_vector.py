@@ -9,20 +9,33 @@ from stages.fabric.driver import FabricFailure
 from stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 
-OPERATIONS = ["COPY", "ADD", "SUB", "MUL", "DIV", "MAX", "MIN", "MAC", "FMA", "FMS", "FNMA"]
 FUSED = ("FMA", "FMS", "FNMA")
+SHIFTS = ("SLL", "SLR", "SAR")
+BITWISE = ("AND", "OR", "XOR", *SHIFTS)
+OPERATIONS = ["COPY", "ADD", "SUB", "MUL", "DIV", "MAX", "MIN", "MAC", *FUSED, *BITWISE]
 TYPES = ["f2", "f4", "i2", "i4"]
 WORDS = 512
 
 
+def shifted(operation, a, b):
+    """Return what a << b or a >> b is in int32; an amount that is none moves all bits out."""
+    bits = int(a) % 2 ** (8 * a.itemsize) if operation == "SLR" else int(a)
+    amount = int(b) if 0 <= b < 32 else 32
+    whole = bits << amount if operation == "SLL" else bits >> amount
+    return np.uint32(whole % 2**32).astype("i4")
+
+
 def element(operation, kind, d, a, b, c):
     """Return one element, computed in `kind`: float32 or int32."""
+    if operation in SHIFTS:
+        return shifted(operation, a, b)
     d, a, b, c = map(kind, (d, a, b, c))
     with np.errstate(all="ignore"):
         return {
             "COPY": lambda: a, "ADD": lambda: a + b, "SUB": lambda: a - b, "MUL": lambda: a * b,
             "DIV": lambda: a / b, "MAX": lambda: np.maximum(a, b),
             "MIN": lambda: np.minimum(a, b), "MAC": lambda: d + a * b,
+            "AND": lambda: a & b, "OR": lambda: a | b, "XOR": lambda: a ^ b,
             "FMA": lambda: a * b + c, "FMS": lambda: a * b - c, "FNMA": lambda: c - a * b,
         }[operation]()
 
@@ -110,10 +123,13 @@ def test_operation_on_all_types(library, row, ideal, operation):
     random = np.random.default_rng(OPERATIONS.index(operation))
     kinds = [k for k in itertools.product(TYPES, repeat=4)
              if (operation in FUSED or k[3] == "f4")
-             and (operation != "DIV" or computes_in_float("DIV", k))]
+             and (operation != "DIV" or computes_in_float("DIV", k))
+             and (operation not in BITWISE or set(k[:3]) <= {"i2", "i4"})]
     recipes = [random_recipe(random, operation, kind) for kind in kinds]
     memories = [random_memory(random, kind) for kind in kinds]
     for memory in memories:
+        if operation in BITWISE:
+            memory[1] = random.integers(-(2**31), 2**31, WORDS).astype("i4")
         memory[2][memory[2] == 0] = 1
     run = run_recipes(library, row, recipes, memories, ideal)
     for recipe, memory, result in zip(recipes, memories, run.outputs["result"][0], strict=True):
@@ -149,6 +165,28 @@ def test_nan_spreads_through_max_and_min(library, row, ideal):
     assert np.isnan(run.outputs["result"][0].view("f4")[:, :2]).all()
 
 
+@pytest.mark.parametrize(
+    ("operation", "kind", "a", "shifted_by"),
+    [
+        ("SLL", "i4", -3, {0: -3, 1: -6, 31: -(2**31), 32: 0, -1: 0, -(2**31): 0}),
+        ("SLR", "i4", -3, {0: -3, 1: 2**31 - 2, 31: 1, 32: 0, -1: 0, 2**31 - 1: 0}),
+        ("SAR", "i4", -3, {0: -3, 1: -2, 31: -1, 32: -1, -1: -1, -(2**31): -1}),
+        ("SAR", "i4", 12, {2: 3, 31: 0, 32: 0, -1: 0}),
+        ("SLL", "i2", -3, {1: -6, 15: -(2**15), 16: 0, 31: 0, 32: 0, -1: 0}),
+        ("SLR", "i2", -3, {0: -3, 1: 2**15 - 2, 15: 1, 16: 0, 32: 0, -(2**15): 0}),
+        ("SAR", "i2", -3, {1: -2, 15: -1, 16: -1, 32: -1, -1: -1}),
+    ],
+)
+def test_a_shift_by_any_amount_is_defined(library, row, ideal, operation, kind, a, shifted_by):
+    count = len(shifted_by)
+    memory = [np.zeros(2 * WORDS, kind) for _ in "dab"]
+    memory[1][:count], memory[2][:count] = a, list(shifted_by)
+    words = [part.view("i4")[:WORDS] for part in memory]
+    recipe = (operation, (kind,) * 3 + ("f4",), [count], [[1]] * 4, [0] * 4)
+    run = run_recipes(library, row, [recipe], [[*words, words[0]]], ideal)
+    assert run.outputs["result"][0][0].view(kind)[:count].tolist() == list(shifted_by.values())
+
+
 @pytest.mark.parametrize("sizes, cycles", [([8], 2), ([9], 3), ([2, 3, 5], 8), ([4, 0], 0)])
 def test_cost_is_start_up_and_points_by_lanes(library, row, sizes, cycles):
     recipe = ("ADD", ("f2",) * 4, sizes, [[1] * len(sizes)] * 4, [0] * 4)
@@ -164,6 +202,17 @@ def test_division_of_integers_is_a_failure(library, row, ideal):
     with pytest.raises(FabricFailure) as caught:
         run_recipes(library, row, [recipe], [[np.ones(WORDS, "i4")] * 4], ideal)
     assert str(caught.value) == "PE[0, 0] configures a DIV of two integers"
+
+
+@pytest.mark.parametrize("operation", BITWISE)
+@pytest.mark.parametrize("operand", range(3), ids="dab")
+def test_a_bit_operation_with_a_float_is_a_failure(library, row, ideal, operation, operand):
+    types = ["i4"] * 3 + ["f4"]
+    types[operand] = "f2"
+    recipe = (operation, types, [1], [[1]] * 4, [0] * 4)
+    with pytest.raises(FabricFailure) as caught:
+        run_recipes(library, row, [recipe], [[np.ones(WORDS, "i4")] * 4], ideal)
+    assert str(caught.value) == f"PE[0, 0] configures {operation} with a float"
 
 
 def test_wse2_takes_the_measured_cycles_for_5124_products(library, row):

@@ -37,7 +37,7 @@ static void pe_main(struct pe *pe)
     char *const d = first_of(recipe, 0, my->d_local), *const a = first_of(recipe, 1, my->a_local);
     char *const b = first_of(recipe, 2, my->b_local), *const c = first_of(recipe, 3, my->c_local);
 
-    if (operation < FMA) {
+    if (operation < FMA || operation > FNMA) {
         configure(pe, &my->run, RUN, operation, sizes, operand_of(recipe, 0),
                   operand_of(recipe, 1), operand_of(recipe, 2));
         vector_run(pe, &my->run, d, a, b);
