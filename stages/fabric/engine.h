@@ -146,14 +146,14 @@ struct intake {                                /* what came down the ramp on one
     int32_t out;                               /* if it passes, the colour on which it does */
 };
 
-enum kind { SEND, RECEIVE, COMBINE, PASS, WAVELET };
+enum kind { SEND, RECEIVE, ACCUMULATE, COMBINE, PASS, WAVELET };
 
 struct instruction {                           /* one with a fabric operand */
     enum kind kind;
     int32_t in, out;                           /* colours, -1: none */
     uint32_t bits, control;                    /* of a single wavelet */
     struct vector vector;
-    char *base;                                /* the memory operand */
+    char *base[3];                             /* of d, a and b, those in memory */
     int64_t start, total, done;
     int32_t position[MAX_RANK];
     bool complete, endless;

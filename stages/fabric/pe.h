@@ -323,7 +323,12 @@ void stream_send(struct pe *pe, const struct vector *v, int out, const void *a, 
 /* As many elements as v has points, from `in`, to v's d, at `d` in memory. */
 void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task *then);
 
-/* out = in (v's a) OPERATION memory (v's b, at `b`), element by element. */
+/* d = in (v's a) OPERATION memory (v's b, at `b`), element by element: with b the same as d, what
+ * arrives accumulates there. MAC adds to what is at d. No operation of four operands. */
+void stream_accumulate(struct pe *pe, const struct vector *v, int in, void *d, const void *b,
+                       task *then);
+
+/* out = in (v's a) OPERATION memory (v's b, at `b`), element by element; none of four operands. */
 void stream_combine(struct pe *pe, const struct vector *v, int out, int in, const void *b,
                     task *then);
 

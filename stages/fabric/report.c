@@ -53,8 +53,8 @@ static void report_instruction(struct report *report, const struct node *node,
                                const struct instruction *instruction)
 {
     static const char *const verbs[] = {
-        [SEND] = "sends", [RECEIVE] = "receives", [COMBINE] = "combines", [PASS] = "passes",
-        [WAVELET] = "sends",
+        [SEND] = "sends", [RECEIVE] = "receives", [ACCUMULATE] = "accumulates",
+        [COMBINE] = "combines", [PASS] = "passes", [WAVELET] = "sends",
     };
     const int colour = instruction->in >= 0 ? instruction->in : instruction->out;
     const bool both = instruction->kind == COMBINE || instruction->kind == PASS;

@@ -34,6 +34,14 @@ static bool is_copy(struct node *node, const struct vector *v)
     return v->operation == COPY;
 }
 
+static bool has_no_fourth(struct node *node, const struct vector *v)
+{
+    if (is_fused(v))
+        fail(node->engine, "PE[%d, %d] streams with an operation of four operands", node->pe.x,
+             node->pe.y);
+    return !is_fused(v);
+}
+
 static void issue(struct node *node, struct instruction instruction)
 {
     struct engine *engine = node->engine;
@@ -51,19 +59,32 @@ static void issue(struct node *node, struct instruction instruction)
     wake(engine, NODES, node->id, instruction.start);
 }
 
-/* The operand in memory of each kind of stream. */
-static const int memory_operand[] = { [SEND] = 1, [RECEIVE] = 0, [COMBINE] = 2 };
+/* Which of d, a and b each kind of stream has in memory, numbers, too: the task ends before it. */
+static const bool in_memory[][3] = {
+    [SEND] = { [1] = true }, [RECEIVE] = { [0] = true }, [ACCUMULATE] = { [0] = true, [2] = true },
+    [COMBINE] = { [2] = true }, [PASS] = { false },
+};
+
+static bool is_all_inside(const struct node *node, const struct instruction *instruction)
+{
+    for (int k = 0; k < 3; k += 1)
+        if (in_memory[instruction->kind][k]
+            && !is_inside(node, &instruction->vector, k, instruction->base[k]))
+            return false;
+    return true;
+}
 
 static void issue_stream(struct node *node, enum kind kind, const struct vector *v, int in,
-                         int out, const void *base, task *then)
+                         int out, void *d, const void *source, task *then)
 {
+    char *const operand = (char *)(uintptr_t)source;
     struct instruction instruction = {
-        .kind = kind, .in = in, .out = out, .vector = *v, .base = (char *)(uintptr_t)base,
+        .kind = kind, .in = in, .out = out, .vector = *v, .base = { d, operand, operand },
         .start = present(node) + node->engine->layout->machine.start_up,
         .total = points(&v->sizes), .then = then,
     };
 
-    if (instruction.total > 0 && kind != PASS && !is_inside(node, v, memory_operand[kind], base))
+    if (instruction.total > 0 && !is_all_inside(node, &instruction))
         return;
     if (v->counter != NO_COUNTER)
         node->pe.counters[v->counter].points += instruction.total;
@@ -75,7 +96,7 @@ void stream_send(struct pe *pe, const struct vector *v, int out, const void *a, 
     struct node *node = (struct node *)pe;
 
     if (is_copy(node, v) && can_send(node, out))
-        issue_stream(node, SEND, v, -1, out, a, then);
+        issue_stream(node, SEND, v, -1, out, NULL, a, then);
 }
 
 void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task *then)
@@ -83,7 +104,16 @@ void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task
     struct node *node = (struct node *)pe;
 
     if (is_copy(node, v) && can_receive(node, in))
-        issue_stream(node, RECEIVE, v, in, -1, d, then);
+        issue_stream(node, RECEIVE, v, in, -1, d, NULL, then);
+}
+
+void stream_accumulate(struct pe *pe, const struct vector *v, int in, void *d, const void *b,
+                       task *then)
+{
+    struct node *node = (struct node *)pe;
+
+    if (has_no_fourth(node, v) && can_receive(node, in))
+        issue_stream(node, ACCUMULATE, v, in, -1, d, b, then);
 }
 
 void stream_combine(struct pe *pe, const struct vector *v, int out, int in, const void *b,
@@ -91,8 +121,8 @@ void stream_combine(struct pe *pe, const struct vector *v, int out, int in, cons
 {
     struct node *node = (struct node *)pe;
 
-    if (can_receive(node, in) && can_send(node, out))
-        issue_stream(node, COMBINE, v, in, out, b, then);
+    if (has_no_fourth(node, v) && can_receive(node, in) && can_send(node, out))
+        issue_stream(node, COMBINE, v, in, out, NULL, b, then);
 }
 
 void stream_pass(struct pe *pe, const struct vector *v, int out, int in, task *then)
@@ -100,7 +130,7 @@ void stream_pass(struct pe *pe, const struct vector *v, int out, int in, task *t
     struct node *node = (struct node *)pe;
 
     if (is_copy(node, v) && can_receive(node, in) && can_send(node, out))
-        issue_stream(node, PASS, v, in, out, NULL, then);
+        issue_stream(node, PASS, v, in, out, NULL, NULL, then);
 }
 
 void pass_by(struct pe *pe, int in, int out)
@@ -151,7 +181,7 @@ static char *element_of(const struct instruction *instruction, int k)
 
     for (int i = 0; i < instruction->vector.sizes.rank; i += 1)
         offset += (ptrdiff_t)instruction->position[i] * operand->stride[i];
-    return instruction->base + offset * (ptrdiff_t)element_size(operand->type);
+    return instruction->base[k] + offset * (ptrdiff_t)element_size(operand->type);
 }
 
 static void advance(struct instruction *instruction)
@@ -183,6 +213,17 @@ static uint32_t computed(const struct instruction *instruction, uint32_t arrived
     return element_to_fabric(v->operand[0].type, &d);
 }
 
+/* What arrived, or what it is combined with memory to, is kept there. */
+static void store(const struct instruction *instruction, uint32_t arrived)
+{
+    const struct vector *v = &instruction->vector;
+    const bool two = instruction->kind == ACCUMULATE;
+    uint32_t a = 0;
+
+    element_from_fabric(v->operand[1].type, arrived, &a);
+    apply(v, element_of(instruction, 0), &a, two ? element_of(instruction, 2) : NULL, NULL);
+}
+
 /* The parcel goes to the ramp when it is ready, and takes the time of the ramp. */
 void leave_for_router(struct node *node, int out, struct parcel parcel)
 {
@@ -199,9 +240,7 @@ void leave_for_router(struct node *node, int out, struct parcel parcel)
 
 static void move_element(struct node *node, struct instruction *instruction)
 {
-    const struct vector *v = &instruction->vector;
     struct parcel parcel = { node->engine->now, instruction->bits, instruction->control };
-    uint32_t element = 0;
 
     open_memory(node);
     if (instruction->in >= 0)
@@ -209,12 +248,10 @@ static void move_element(struct node *node, struct instruction *instruction)
     parcel.ready = node->engine->now;
     if (instruction->kind == SEND || instruction->kind == COMBINE)
         parcel.bits = computed(instruction, parcel.bits);
-    if (instruction->kind == RECEIVE) {
-        element_from_fabric(v->operand[1].type, parcel.bits, &element);
-        apply(v, element_of(instruction, 0), &element, NULL, NULL);
-    } else {
+    if (instruction->kind == RECEIVE || instruction->kind == ACCUMULATE)
+        store(instruction, parcel.bits);
+    else
         leave_for_router(node, instruction->out, parcel);
-    }
     close_memory(node);
     advance(instruction);
 }

@@ -257,8 +257,7 @@ static void run_dimensions(const struct vector *v, int dimension, char *const ba
     }
 }
 
-/* Whether all elements of operand k lie in the PE's memory. A number has no strides and may lie in
- * a register; nothing is written there. */
+/* Whether all elements of operand k lie in the PE's memory. */
 bool is_inside(const struct node *node, const struct vector *v, int k, const char *base)
 {
     const struct program *program = node->engine->layout->programs[node->role];
@@ -266,26 +265,33 @@ bool is_inside(const struct node *node, const struct vector *v, int k, const cha
     const ptrdiff_t size = (ptrdiff_t)element_size(operand->type);
     const char *memory = node->pe.memory;
     ptrdiff_t least = base - memory, greatest = least + size;
-    bool is_number = k > 0;
 
     for (int i = 0; i < v->sizes.rank; i += 1) {
         const ptrdiff_t reach = (ptrdiff_t)operand->stride[i] * (v->sizes.size[i] - 1) * size;
 
-        is_number &= operand->stride[i] == 0;
         *(reach < 0 ? &least : &greatest) += reach;
     }
-    if (is_number || (least >= 0 && greatest <= (ptrdiff_t)program->memory))
+    if (least >= 0 && greatest <= (ptrdiff_t)program->memory)
         return true;
     fail(node->engine, "PE[%d, %d] touches bytes %td to %td of its memory, which has %zu",
          node->pe.x, node->pe.y, least, greatest - 1, program->memory);
     return false;
 }
 
+/* A number has no strides and may lie in a register; nothing is written there. */
+static bool is_number(const struct vector *v, int k)
+{
+    for (int i = 0; i < v->sizes.rank; i += 1)
+        if (v->operand[k].stride[i] != 0)
+            return false;
+    return k > 0;
+}
+
 static bool are_inside(const struct node *node, const struct vector *v,
                        char *const base[MAX_OPERANDS])
 {
     for (int k = 0; k < operands_of(v); k += 1)
-        if (!is_inside(node, v, k, base[k]))
+        if (!is_number(v, k) && !is_inside(node, v, k, base[k]))
             return false;
     return true;
 }
