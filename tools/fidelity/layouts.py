@@ -53,15 +53,15 @@ def _spread(role: str, elements: int, columns: int, rows: int) -> Case:
 
 
 def star(elements: int, pes: int) -> Case:
-    """Return what PE 0 of a row receives last: v of the farthest one."""
+    """Return sums of v on PE 0, to which all others send theirs."""
     v = _values(pes, 1, elements)
-    return _case("star", _west(pes), v, _of_first(v, v[-1, 0]))
+    return _case("star", _west(pes), v, _of_first(v, v.sum(axis=(0, 1))))
 
 
 def chain(elements: int, pes: int) -> Case:
-    """Return sums of v on the way to PE 0, which does not add its own."""
+    """Return sums of v on the way to PE 0."""
     v = _values(pes, 1, elements)
-    return _case("chain", _west(pes), v, _of_first(v, v[1:].sum(axis=(0, 1))))
+    return _case("chain", _west(pes), v, _of_first(v, v.sum(axis=(0, 1))))
 
 
 def copy(elements: int, pes: int) -> Case:
@@ -98,8 +98,7 @@ def laplacian(elements: int, side: int) -> Case:
         f" and 0 < x < {last} and 0 < y < {last} }}"
         for side, (to, at, dx, dy) in sides.items() for parity in (0, 1)
     }
-    own = f"{{ [PE[x, y] -> ramp[]] -> ramp[] : 0 < x < {last} and 0 < y < {last} }}"
-    return _case("laplacian", routes | {"own": own}, v, y)
+    return _case("laplacian", routes, v, y)
 
 
 def fmuls(elements: int, shift: int) -> Case:

@@ -1,4 +1,4 @@
-/* PE program of role chain: sums of v towards PE 0, which keeps what comes, begun before cycle 0. */
+/* PE program of role chain: sums of v towards PE 0, begun before cycle 0. */
 #include "pe.h"
 
 enum { Y_A, Y_B };
@@ -22,9 +22,9 @@ static void pe_main(struct pe *pe)
     const int out = pe->x % 2 == 0 ? Y_A : Y_B, in = pe->x % 2 == 0 ? Y_B : Y_A;
 
     if (pe->x == 0) {
-        configure(pe, &my->stream, NO_COUNTER, COPY, sizes, FLOAT32_OPERAND(1), FLOAT32_FABRIC,
-                  NO_OPERAND);
-        stream_receive(pe, &my->stream, in, &my->y_local[0], done);
+        configure(pe, &my->stream, NO_COUNTER, ADD, sizes, FLOAT32_OPERAND(1), FLOAT32_FABRIC,
+                  FLOAT32_OPERAND(1));
+        stream_accumulate(pe, &my->stream, in, &my->y_local[0], &my->v_local[0], done);
     } else if (pe->x == my->size[1] - 1) {
         configure(pe, &my->stream, NO_COUNTER, COPY, sizes, FLOAT32_FABRIC, FLOAT32_OPERAND(1),
                   NO_OPERAND);

@@ -1,15 +1,14 @@
 /* PE program of role laplacian: y = v of the four neighbours - 4 v; PEs on a border only send. */
 #include "pe.h"
 
-enum { EAST, WEST, SOUTH, NORTH, SIDES };      /* where an element comes from, in rounds */
-enum { OWN = 2 * SIDES };                      /* behind two colours for each of them, by parity */
+enum { EAST, WEST, SOUTH, NORTH, SIDES };      /* where an element comes from, in rounds; two colours each, by parity */
 
 struct memory {
     int32_t size[2];
     float v_local[512];
     float y_local[512];
     float t_local[SIDES][512];
-    struct vector send[SIDES], add[SIDES], keep[SIDES];
+    struct vector send[SIDES], add[SIDES];
     struct vector multiply, sum, copy;
     int32_t round;
 };
@@ -75,23 +74,18 @@ static void next_round(struct pe *pe)
         finish(pe);
 }
 
-/* The sums go through the PE's own router, as no stream adds to memory. */
 static void receive(struct pe *pe, int from)
 {
     struct memory *my = pe->memory;
     const int in = colour_of(pe, from, 0);
 
     configure(pe, &my->add[from], NO_COUNTER, from > 0 ? ADD : COPY, SIZES(my->size[0]),
-              from > 0 ? FLOAT32_FABRIC : FLOAT32_OPERAND(1), FLOAT32_FABRIC, FLOAT32_OPERAND(1));
-    if (from == 0) {
+              FLOAT32_OPERAND(1), FLOAT32_FABRIC, FLOAT32_OPERAND(1));
+    if (from == 0)
         stream_receive(pe, &my->add[from], in, my->t_local[from], next_round);
-        return;
-    }
-    stream_combine(pe, &my->add[from], OWN, in, my->t_local[from - 1], NULL);
-    my->keep[from] = my->add[from];
-    my->keep[from].operation = COPY;
-    my->keep[from].operand[0] = FLOAT32_OPERAND(1);
-    stream_receive(pe, &my->keep[from], OWN, my->t_local[from], next_round);
+    else
+        stream_accumulate(pe, &my->add[from], in, my->t_local[from], my->t_local[from - 1],
+                          next_round);
 }
 
 static void start_round(struct pe *pe)

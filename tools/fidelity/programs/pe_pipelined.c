@@ -8,7 +8,7 @@ struct memory {
     float v_local[512];
     float y_local[512];
     struct vector stream;
-    struct vector add;
+    struct vector copy;
 };
 
 static void done(struct pe *pe)
@@ -16,14 +16,13 @@ static void done(struct pe *pe)
     invocation_done(pe);
 }
 
-/* Adds what the published program copies: no stream adds to memory, so v is still to be added. */
-static void add(struct pe *pe)
+static void copy(struct pe *pe)
 {
     struct memory *my = pe->memory;
 
-    configure(pe, &my->add, NO_COUNTER, ADD, SIZES(my->size[0]), FLOAT32_OPERAND(1),
-              FLOAT32_OPERAND(1), FLOAT32_OPERAND(1));
-    vector_run(pe, &my->add, &my->y_local[0], &my->y_local[0], &my->v_local[0]);
+    configure(pe, &my->copy, NO_COUNTER, COPY, SIZES(my->size[0]), FLOAT32_OPERAND(1),
+              FLOAT32_OPERAND(1), NO_OPERAND);
+    vector_run(pe, &my->copy, &my->y_local[0], &my->v_local[0], NULL);
     invocation_done(pe);
 }
 
@@ -34,9 +33,9 @@ static void run(struct pe *pe)
     const int out = pe->x % 2 == 0 ? Y_A : Y_B, in = pe->x % 2 == 0 ? Y_B : Y_A;
 
     if (pe->x == 0) {
-        configure(pe, &my->stream, NO_COUNTER, COPY, sizes, FLOAT32_OPERAND(1), FLOAT32_FABRIC,
-                  NO_OPERAND);
-        stream_receive(pe, &my->stream, in, &my->y_local[0], add);
+        configure(pe, &my->stream, NO_COUNTER, ADD, sizes, FLOAT32_OPERAND(1), FLOAT32_FABRIC,
+                  FLOAT32_OPERAND(1));
+        stream_accumulate(pe, &my->stream, in, &my->v_local[0], &my->v_local[0], copy);
     } else if (pe->x == my->size[1] - 1) {
         configure(pe, &my->stream, NO_COUNTER, COPY, sizes, FLOAT32_FABRIC, FLOAT32_OPERAND(1),
                   NO_OPERAND);

@@ -1,5 +1,5 @@
-/* PE program of role star: PE 0 receives the v of all others, the nearest first; each PE sends its
- * own and passes on those from behind it, begun before cycle 0. */
+/* PE program of role star: PE 0 adds the v of all others to its own, the nearest first; each PE
+ * sends its own and passes on those from behind it, begun before cycle 0. */
 #include "pe.h"
 
 enum { Y_A, Y_B };
@@ -24,9 +24,10 @@ static void pe_main(struct pe *pe)
     const int out = pe->x % 2 == 0 ? Y_A : Y_B, in = pe->x % 2 == 0 ? Y_B : Y_A;
 
     if (pe->x == 0) {
-        configure(pe, &my->stream, NO_COUNTER, COPY, SIZES(behind, elements),
-                  FLOAT32_OPERAND(0, 1), FLOAT32_FABRIC, NO_OPERAND);
-        stream_receive(pe, &my->stream, in, &my->y_local[0], done);
+        memcpy(my->y_local, my->v_local, sizeof my->y_local);
+        configure(pe, &my->stream, NO_COUNTER, ADD, SIZES(behind, elements),
+                  FLOAT32_OPERAND(0, 1), FLOAT32_FABRIC, FLOAT32_OPERAND(0, 1));
+        stream_accumulate(pe, &my->stream, in, &my->y_local[0], &my->y_local[0], done);
         return;
     }
     configure(pe, &my->stream, NO_COUNTER, COPY, SIZES(elements), FLOAT32_FABRIC,
