@@ -24,6 +24,17 @@ DATA = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"
 
 
+FORM = ("value", "source", "grade")
+GRADES = {
+    "A": "primary text read", "B": "secondary summary of one", "C": "arithmetic on public data",
+    "M": "from memory", "chosen": "no public figure is known",
+}
+HINT = (
+    "every figure is `{value: 10, source: where it is from, grade: A}`; grades: "
+    + ", ".join(f"{grade} {meaning}" for grade, meaning in GRADES.items())
+)
+
+
 class ProfileError(ValueError):
     """Something is wrong in a profile: under the key `figure`, if it is in one figure."""
 
@@ -83,10 +94,10 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
     `overrides` gives plain values by key; `lanes` may be a number, for every type, or a mapping
     from some types. Raises ProfileError.
     """
-    figures = {key: _plain(value) for key, value in _read(name).items()}
-    changed = dict(overrides or {})
+    given, changed = _read(name), dict(overrides or {})
     known = [key for key in Profile.__dataclass_fields__ if key != "name"]
-    _check_known("figure", {**changed, **figures}, known)
+    _check_known("figure", {**changed, **given}, known)
+    figures = {key: _value_of(key, figure, Path(name).stem) for key, figure in given.items()}
     if "lanes" in changed:
         changed["lanes"] = _merge_lanes(figures.get("lanes", {}), changed["lanes"])
     try:
@@ -172,13 +183,22 @@ def _said(error: Exception) -> str:
     return f"line {mark.line + 1}: {error.problem}" if mark else str(error)  # type: ignore[attr-defined]
 
 
-def _plain(figure: Any) -> Any:
-    """Return the value of a figure, or of each figure in a mapping of them."""
-    if not isinstance(figure, dict):
-        return figure
-    if "value" in figure:
-        return figure["value"]
-    return {key: _plain(value) for key, value in figure.items()}
+def _value_of(key: str, figure: Any, profile: str) -> Any:
+    """Return the value of a figure in a file, or those of each type.
+
+    Raises ProfileError where one has no source or grade.
+    """
+    if key == "lanes" and isinstance(figure, dict) and "value" not in figure:
+        return {type_: _value_of(f"lanes of {type_}", each, profile)
+                for type_, each in figure.items()}
+    said = figure if isinstance(figure, dict) else {"value": figure}
+    lacks = [word for word in FORM if said.get(word) in (None, "")]
+    odd = [str(word) for word in said if word not in FORM]
+    if not lacks and not odd and said["grade"] in GRADES:
+        return said["value"]
+    wrong = f"has no {' and no '.join(lacks)}" if lacks else f"has grade {said['grade']}"
+    wrong = f"has {odd[0]}" if odd else wrong
+    raise ProfileError(f"profile {profile}: {key} {wrong}", key.split()[0], HINT)
 
 
 def _merge_lanes(lanes: Mapping[str, int], changed: Any) -> dict[str, int]:

@@ -192,13 +192,14 @@ def test_file_of_a_machine(layer: Any, case: str) -> None:
 
 def test_a_figure_in_the_file_of_a_machine_is_shown_there(layer: Any) -> None:
     figures = yaml.safe_load((PROFILES / "wse2.yaml").read_text(encoding="utf-8"))
-    lines = [f"{k}: {16 if k == 'link_width' else json.dumps(v)}" for k, v in figures.items()]
+    narrow = "link_width: {value: 16, source: ours, grade: M}"
+    lines = [narrow if k == "link_width" else f"{k}: {json.dumps(v)}" for k, v in figures.items()]
     layer.write("wafer.yaml", "\n".join(lines))
     layer.edit("layer.yaml", "tensors:", "machine: wafer.yaml\ntensors:")
     line = 1 + list(figures).index("link_width")
     assert layer.error() == f"""\
 wafer.yaml:{line}:1: error: profile wafer: link_width is 16, not 32: nothing else is simulated
-  link_width: 16
+  {narrow}
   ^^^^^^^^^^
 """
 

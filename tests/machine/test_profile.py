@@ -70,9 +70,32 @@ def test_the_hint_names_what_is_known():
 
 
 def test_a_file_that_lacks_a_figure_is_refused(tmp_path):
-    (tmp_path / "mine.yaml").write_text("hop: 1\nramp: 2\n", encoding="utf-8")
+    figure = "{value: 1, source: measured, grade: chosen}"
+    (tmp_path / "mine.yaml").write_text(f"hop: {figure}\nramp: {figure}\n", encoding="utf-8")
     with pytest.raises(ProfileError, match=r"^profile mine lacks grid, memory, lanes, v") as error:
         load_profile(str(tmp_path / "mine.yaml"), {})
     assert error.value.hint == (
         "to change some figures of another: `machine: {profile: wse2, memory: 4096}`"
     )
+
+
+FIGURES = {
+    "10": "dispatch has no source and no grade",
+    "{value: 10, source: measured}": "dispatch has no grade",
+    "{value: 10, source: '', grade: A}": "dispatch has no source",
+    "{source: measured, grade: A}": "dispatch has no value",
+    "{value: 10, source: measured, grade: D}": "dispatch has grade D",
+    "{value: 10, source: measured, grade: A, unit: cycles}": "dispatch has unit",
+}
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_figure_in_a_file_has_a_source_and_a_grade(tmp_path, figure):
+    content = yaml.safe_load((PROFILES / "wse2.yaml").read_text(encoding="utf-8"))
+    content["dispatch"] = yaml.safe_load(figure)
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    with pytest.raises(ProfileError) as caught:
+        load_profile(str(tmp_path / "mine.yaml"), {})
+    assert str(caught.value) == f"profile mine: {FIGURES[figure]}"
+    assert caught.value.figure == "dispatch"
+    assert caught.value.hint.startswith("every figure is `{value: 10, source: where it is from, ")
