@@ -35,7 +35,8 @@ static unsigned route(const struct engine *engine, int position, int colour, int
 
 static bool is_routed(const struct engine *engine, int colour, int side, int32_t node)
 {
-    for (int position = 0; position < engine->layout->position_count[colour]; position += 1)
+    for (int position = 0; position <= last_position(*switch_of(engine, node, colour));
+         position += 1)
         if (route(engine, position, colour, side, node) != 0)
             return true;
     return false;
@@ -96,10 +97,10 @@ static void check_copies(struct engine *engine, const struct channel *channel, u
 
 static void connect(struct engine *engine, struct channel *channel)
 {
+    const int last = last_position(*switch_of(engine, channel->node, channel->colour));
     unsigned sides = 0;
 
-    for (int position = 0; position < engine->layout->position_count[channel->colour];
-         position += 1) {
+    for (int position = 0; position <= last; position += 1) {
         channel->out[position] = (uint8_t)route(engine, position, channel->colour, channel->side,
                                                 channel->node);
         sides |= channel->out[position];
@@ -260,7 +261,7 @@ static void make_tables(struct engine *engine)
     engine->outlet_of = filled(engine, slots, sizeof *engine->outlet_of, 0xff);
     engine->first_channel = zeros(engine, size + 1, sizeof *engine->first_channel);
     engine->turn = zeros(engine, size, sizeof *engine->turn);
-    engine->position = zeros(engine, size * layout->colours, sizeof *engine->position);
+    engine->switches = zeros(engine, size * layout->colours, sizeof *engine->switches);
     engine->source = zeros(engine, layout->inlets, sizeof *engine->source);
     engine->inlet_count = zeros(engine, layout->inlets, sizeof *engine->inlet_count);
     engine->outlet_count = zeros(engine, layout->outlets, sizeof *engine->outlet_count);
@@ -278,6 +279,8 @@ bool build(struct engine *engine)
     make_tables(engine);
     if (engine->status != COMPLETE)
         return false;
+    memcpy(engine->switches, engine->layout->switches,
+           (size_t)engine->size * (size_t)engine->layout->colours);
     make_nodes(engine);
     number_channels(engine);
     number_outlets(engine);
@@ -315,7 +318,7 @@ void release(struct engine *engine)
     free(engine->outlet_ends);
     free(engine->inlet_count);
     free(engine->source);
-    free(engine->position);
+    free(engine->switches);
     free(engine->turn);
     free(engine->first_channel);
     free(engine->outlet_of);

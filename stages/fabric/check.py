@@ -29,8 +29,8 @@ def find_faults(
 ) -> list[str]:
     """Return what is wrong with a layout, a sentence each; empty if nothing is.
 
-    `inlets` and `outlets` are records of library.INLET and OUTLET. Routes are looked at position
-    by position.
+    `inlets` and `outlets` are records of library.INLET and OUTLET. What goes to a router must be
+    heard there in one of its positions; clashes and rounds are looked for in each of them.
     """
     assert inlets.dtype == INLET and outlets.dtype == OUTLET
     found: list[str] = []
@@ -38,11 +38,11 @@ def find_faults(
         entering = inlets[inlets["colour"] == number]
         leaving = outlets[outlets["colours"] >> number & 1 == 1]
         listening = _listening(layout, grid, name)
-        for position in range(int(colours.position_count[number])):
-            routes = colours.routes[position, number]
+        reachable = np.bitwise_or.reduce(colours.routes[:, number], axis=0)
+        found += _unheard(name, reachable, grid, entering)
+        found += _dead_ends(name, reachable, grid, leaving, listening)
+        for routes in colours.routes[:, number]:
             found += _clashes(name, routes, grid)
-            found += _unheard(name, routes, grid, entering)
-            found += _dead_ends(name, routes, grid, leaving, listening)
             found += _rounds(name, routes, grid)
     return found
 
@@ -57,7 +57,7 @@ def _listening(layout: Layout, grid: Grid, colour: str) -> Bools:
 
 
 def _clashes(colour: str, routes: Routes, grid: Grid) -> Iterator[str]:
-    """Say where a router hears a colour on two sides."""
+    """Say where a router hears a colour on two sides at once, in one position."""
     several = np.flatnonzero((routes > 0).sum(axis=0) > 1)
     if several.size:
         sides = [SIDES[k] for k in np.flatnonzero(routes[:, several[0]])]

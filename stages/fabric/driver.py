@@ -147,7 +147,7 @@ def _run(
         memory=engine.make_pointers([memory.ctypes.data for memory in loaded.memory]),
         memory_stride=stride.ctypes.data,
         role=loaded.role.ctypes.data,
-        position_count=loaded.colours.position_count.ctypes.data,
+        switches=loaded.colours.switches.ctypes.data,
         routes=loaded.colours.routes.ctypes.data,
         filter=loaded.colours.filters.ctypes.data,
         inlet=loaded.inlets.inlets.ctypes.data,

@@ -19,6 +19,10 @@ enum side { NORTH, EAST, SOUTH, WEST, RAMP, SIDES };
 
 enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 4096 };
 enum control { ADVANCE = 1, TURN = 2 };        /* bits of a control wavelet */
+
+/* The first bits of the parts of a switch, what the router of a PE has for a colour: its position,
+ * the last one that it has, whether the first follows that. */
+enum switch_bits { POSITION = 0, LAST = 2, RING = 4 };
 enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
 
 /* ---- What the driver gives and takes; its ctypes structures mirror these four --------------- */
@@ -71,7 +75,7 @@ struct layout {
     const int32_t *role;                       /* [node], -1: a router without a program */
     void *const *memory;                       /* [roles], the memories of the PEs of a role */
     const int64_t *memory_stride;              /* [roles], bytes */
-    const int32_t *position_count;             /* [colour] */
+    const uint8_t *switches;                   /* [node][colour], enum switch_bits */
     const uint8_t *routes;                     /* [position][colour][side][node], sides to go to */
     const struct filter *filter;               /* [colour][node] */
     const struct inlet *inlet;
@@ -222,7 +226,7 @@ struct engine {
     struct channel *channel;
     int32_t *channel_of;                       /* [node][side][colour], -1: no route */
     int32_t *first_channel, *turn;             /* [node + 1]; whose turn it is in a router */
-    uint8_t *position;                         /* [node][colour] */
+    uint8_t *switches;                         /* [node][colour], enum switch_bits */
     int64_t *outlet_count, *outlet_ends;
     int32_t *outlet_of;                        /* [node][side][colour] of external links, -1 */
     struct source *source;
@@ -257,6 +261,23 @@ void fail(struct engine *engine, const char *format, ...)
 static inline int32_t slot_of(const struct engine *engine, int32_t node, int side, int colour)
 {
     return (node * SIDES + side) * engine->layout->colours + colour;
+}
+
+/* ---- Switches -------------------------------------------------------------------------------- */
+
+static inline int position_of(uint8_t switched)
+{
+    return switched >> POSITION & 3;
+}
+
+static inline int last_position(uint8_t switched)
+{
+    return switched >> LAST & 3;
+}
+
+static inline uint8_t *switch_of(const struct engine *engine, int32_t node, int colour)
+{
+    return &engine->switches[(int64_t)node * engine->layout->colours + colour];
 }
 
 /* ---- Elements of vector instructions --------------------------------------------------------- */

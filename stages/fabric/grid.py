@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.layout_yaml import Colour, Role
 from stages.fabric.library import MAX_POSITIONS
+from stages.fabric.switches import find_counts, read_switches
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set
 from stages.poly.extents import bounding_box
@@ -81,12 +82,13 @@ class Colours:
     """The colours of a layout by number, and their routes.
 
     `routes` is [position][colour][side from][PE] and holds the sides to go to, bit 0 for north,
-    then east, south, west, ramp; `position_count` is [colour]. `filters` is [colour][PE] and
-    holds the least and the greatest index of the sparse elements that a router hands to its PE.
+    then east, south, west, ramp; nothing in positions that a PE's switch has not. `switches` is
+    [PE][colour], a byte each. `filters` is [colour][PE] and holds the least and the greatest index
+    of the sparse elements that a router hands to its PE.
     """
 
     names: tuple[str, ...]
-    position_count: NDArray[np.int32]
+    switches: NDArray[np.uint8]
     routes: NDArray[np.uint8]
     filters: NDArray[np.int32]
 
@@ -97,21 +99,35 @@ def read_colours(colours: Mapping[str, Colour], grid: Grid) -> Colours:
     positions = {
         colours[name].number: _positions(colours[name]) for name in names if name in colours
     }
-    count = np.array([len(positions.get(i, [""])) for i in range(len(names))], dtype=np.int32)
-    if count.max(initial=1) > MAX_POSITIONS:
-        raise ValueError(f"a route has {count.max()} positions; at most {MAX_POSITIONS} fit")
-    shape = (int(count.max(initial=1)), len(names), len(SIDES), grid.height, grid.width)
+    most = max(map(len, positions.values()), default=1)
+    if most > MAX_POSITIONS:
+        raise ValueError(f"a route has {most} positions; at most {MAX_POSITIONS} fit")
+    shape = (most, len(names), len(SIDES), grid.height, grid.width)
     routes = np.zeros(shape, dtype=np.uint8)
     for number, texts in positions.items():
         for position, text in enumerate(texts):
             _add_routes(routes[position, number], text, grid)
+    flat = routes.reshape(*shape[:3], grid.size)
+    switches = np.zeros((grid.size, len(names)), dtype=np.uint8)
+    for colour in colours.values():
+        _set_switches(switches, flat, colour, grid)
     filters = np.empty((len(names), grid.size, 2), dtype=np.int32)
     filters[:] = EVERY_INDEX
     for colour in colours.values():
         if colour.filter is not None:
             _set_filter(filters[colour.number], colour.filter, grid)
-    flat = routes.reshape(*shape[:3], grid.size)
-    return Colours(names=names, position_count=count, routes=flat, filters=filters)
+    return Colours(names=names, switches=switches, routes=flat, filters=filters)
+
+
+def _set_switches(
+    switches: NDArray[np.uint8], routes: NDArray[np.uint8], colour: Colour, grid: Grid
+) -> None:
+    """Set the switches of a colour, and leave out routes in positions that they have not."""
+    x, y = coordinates(np.arange(grid.size, dtype=np.int64), grid)
+    counts = find_counts(colour, len(_positions(colour)), x, y)
+    switches[:, colour.number] = read_switches(colour, counts, x, y)
+    for position, each in enumerate(routes[:, colour.number]):
+        each[:, counts <= position] = 0
 
 
 def _set_filter(filters: NDArray[np.int32], text: str, grid: Grid) -> None:

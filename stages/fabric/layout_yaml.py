@@ -60,6 +60,8 @@ class Colour:
     positions: Annotated[
         tuple[str, ...] | None, "its routes, which routers take in turn"
     ] = None
+    counts: Annotated[str | None, "how many of them a router has, or all"] = None
+    ring: Annotated[str | None, "1 where the first position follows the last, or all"] = None
     filter: Annotated[
         str | None, "the least and the greatest index that a router hands to its PE"
     ] = None

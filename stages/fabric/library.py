@@ -74,7 +74,7 @@ class Layout(Structure):
         ("programs", POINTER(c_void_p)),
         ("role", c_void_p),
         ("memory", POINTER(c_void_p)),
-        *((name, c_void_p) for name in ("memory_stride", "position_count", "routes", "filter")),
+        *((name, c_void_p) for name in ("memory_stride", "switches", "routes", "filter")),
         *((name, c_void_p) for name in ("inlet", "outlet", "sent", "sent_control")),
         *((name, c_void_p) for name in ("received", "received_kind", "counter", "usage")),
     ]

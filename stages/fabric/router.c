@@ -152,14 +152,23 @@ static bool can_go(const struct engine *engine, const struct channel *channel, u
     return true;
 }
 
+static uint8_t advanced(uint8_t switched)
+{
+    const int position = position_of(switched);
+    const bool ring = switched >> RING & 1;
+
+    if (position < last_position(switched))
+        return (uint8_t)(switched + (1u << POSITION));
+    return ring ? (uint8_t)(switched - ((unsigned)position << POSITION)) : switched;
+}
+
 static void leave(struct engine *engine, struct channel *channel)
 {
     const int64_t now = engine->now;
     const bool full = channel->queue.count == channel->queue.capacity;
     const int64_t ready = channel->queue.parcels[channel->queue.head].ready;
-    uint8_t *position = &engine->position[channel->node * engine->layout->colours
-                                          + channel->colour];
-    const bool handed = channel->out[*position] >> RAMP & 1;
+    uint8_t *switched = switch_of(engine, channel->node, channel->colour);
+    const bool handed = channel->out[position_of(*switched)] >> RAMP & 1;
     const struct parcel parcel = pop(&channel->queue, now);
 
     engine->outcome->stalls += now - (ready > channel->since ? ready : channel->since);
@@ -167,7 +176,7 @@ static void leave(struct engine *engine, struct channel *channel)
     if (full)
         wake_upstream(engine, channel);
     if (parcel.control && (parcel.bits & ADVANCE || (parcel.bits & TURN && handed))) {
-        *position = (uint8_t)((*position + 1) % engine->layout->position_count[channel->colour]);
+        *switched = advanced(*switched);
         wake(engine, ROUTERS, channel->node, now + 1);
     }
     if (channel->queue.count > 0) {
@@ -177,17 +186,21 @@ static void leave(struct engine *engine, struct channel *channel)
     }
 }
 
+static unsigned current_sides(const struct engine *engine, const struct channel *channel)
+{
+    return channel->out[position_of(*switch_of(engine, channel->node, channel->colour))];
+}
+
 /* The sides that the head has to go to; its own PE is none if the filter drops the element, or if
  * it is to turn the router that would hand it over. */
 static unsigned sides_to_go(const struct engine *engine, const struct channel *channel)
 {
     const struct layout *layout = engine->layout;
-    const int32_t slot = channel->node * layout->colours + channel->colour;
     const struct parcel *head = &channel->queue.parcels[channel->queue.head];
     const struct filter *filter =
         &layout->filter[channel->colour * layout->width * layout->height + channel->node];
     const int32_t index = (int32_t)(head->bits >> 16);
-    const unsigned out = channel->out[engine->position[slot]];
+    const unsigned out = current_sides(engine, channel);
 
     if (head->control ? head->bits & TURN
                       : index < filter->least || index > filter->greatest)
@@ -198,11 +211,9 @@ static unsigned sides_to_go(const struct engine *engine, const struct channel *c
 /* Serve one channel; `used` holds the links that are taken in this cycle. */
 static bool serve(struct engine *engine, struct channel *channel, unsigned *used)
 {
-    const int32_t slot = channel->node * engine->layout->colours + channel->colour;
     unsigned wanted;
 
-    if (first_ready(&channel->queue, engine->now) == NULL
-        || channel->out[engine->position[slot]] == 0)
+    if (first_ready(&channel->queue, engine->now) == NULL || current_sides(engine, channel) == 0)
         return false;
     wanted = sides_to_go(engine, channel);
     if (!can_go(engine, channel, wanted, *used)) {

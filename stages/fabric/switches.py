@@ -1,0 +1,47 @@
+"""Switches: what positions the router of a PE has for a colour, and how commands move it."""
+
+from __future__ import annotations
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.elements import Ints
+from stages.fabric.layout_yaml import Colour
+from stages.poly.arrays import evaluate_pw_aff
+from stages.poly.bind import PE_NAMES, bind_domain
+from stages.poly.function import find_function
+
+COUNT, RING = 2, 4
+"""The first bits of a switch's parts: `enum switch_bits` of engine.h."""
+
+
+def find_counts(colour: Colour, most: int, x: Ints, y: Ints) -> Ints:
+    """Return how many of `most` positions each PE's switch has. Raises ValueError for others."""
+    return _evaluate(colour.counts, "counts", most, (1, most), x, y)
+
+
+def read_switches(colour: Colour, counts: Ints, x: Ints, y: Ints) -> NDArray[np.uint8]:
+    """Return a byte for each PE, in position 0. Raises ValueError for what a switch cannot be."""
+    ring = _evaluate(colour.ring, "ring", 1, (0, 1), x, y)
+    return ((counts - 1) << COUNT | ring << RING).astype(np.uint8)
+
+
+def _evaluate(
+    text: str | None, key: str, otherwise: int, interval: tuple[int, int], x: Ints, y: Ints
+) -> Ints:
+    """Return n of `{ PE[x, y] -> [n] }`, or `otherwise` where nothing is said."""
+    result = np.full(x.shape, otherwise, dtype=np.int64)
+    if text is None:
+        return result
+    function = find_function(bind_domain(isl.Map(text), PE_NAMES))
+    coordinates = dict(zip(PE_NAMES, (x, y), strict=True))
+    value, defined = evaluate_pw_aff(function.get_pw_aff(0), coordinates)
+    result[defined] = value[defined]
+    wrong = np.flatnonzero((result < interval[0]) | (result > interval[1]))
+    if wrong.size:
+        k = wrong[0]
+        raise ValueError(
+            f"{key} is {result[k]} at PE[{x[k]}, {y[k]}]; it is from {interval[0]} to {interval[1]}"
+        )
+    return result
