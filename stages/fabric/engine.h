@@ -18,11 +18,15 @@ enum side { NORTH, EAST, SOUTH, WEST, RAMP, SIDES };
 #endif
 
 enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 4096 };
-enum control { ADVANCE = 1, TURN = 2 };        /* bits of a control wavelet */
+
+/* The bits of a control wavelet: its argument or, if it is LISTED, the commands after the first;
+ * then the first one, and whether PEs get it. */
+enum control { FIRST = 16, QUIET = 1 << 18, LISTED = 1 << 19 };
 
 /* The first bits of the parts of a switch, what the router of a PE has for a colour: its position,
- * the last one that it has, whether the first follows that. */
-enum switch_bits { POSITION = 0, LAST = 2, RING = 4 };
+ * the last one that it has, whether the first follows that, and when commands are popped. */
+enum switch_bits { POSITION = 0, LAST = 2, RING = 4, POP = 5 };
+enum pop_mode { NO_POP, ALWAYS_POP, POP_ON_ADVANCE, POP_ON_ADVANCE_NOP };
 enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
 
 /* ---- What the driver gives and takes; its ctypes structures mirror these four --------------- */
@@ -279,6 +283,9 @@ static inline uint8_t *switch_of(const struct engine *engine, int32_t node, int 
 {
     return &engine->switches[(int64_t)node * engine->layout->colours + colour];
 }
+
+uint32_t obey(struct engine *engine, const struct channel *channel, uint32_t bits);
+void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control);
 
 /* ---- Elements of vector instructions --------------------------------------------------------- */
 

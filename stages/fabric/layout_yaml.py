@@ -62,6 +62,11 @@ class Colour:
     ] = None
     counts: Annotated[str | None, "how many of them a router has, or all"] = None
     ring: Annotated[str | None, "1 where the first position follows the last, or all"] = None
+    pop: Annotated[
+        str | None,
+        "when a router pops the command that it obeys: 0 never, 1 always, 2 if it advances, 3 if"
+        " it advances or does nothing",
+    ] = None
     filter: Annotated[
         str | None, "the least and the greatest index that a router hands to its PE"
     ] = None

@@ -341,12 +341,33 @@ void send_wavelet(struct pe *pe, int colour, wavelet w);
 /* The control wavelet that ends a sequence. */
 void send_end(struct pe *pe, int colour);
 
-/* A control wavelet that moves this colour to its next position in every router that it passes;
- * the first position follows the last. */
-void send_advance(struct pe *pe, int colour);
+/* What a control wavelet tells the routers that it passes: nothing, to move this colour's switch to
+ * its next position, or to its first one. Each router sends it on as its switch stands, then obeys
+ * the first command, and pops it or not, as its switch says. TEARDOWN is refused. */
+enum command { NOP, ADVANCE, RESET, TEARDOWN };
+enum { MAX_COMMANDS = 8 };
 
-/* The control wavelet that ends the replica of a stream for one PE. It turns the router that handed
- * it over to its next position, and no PE takes it; the last one turns all that it passes. */
+struct commands {
+    int32_t count;
+    enum command command[MAX_COMMANDS];
+};
+
+#define COMMANDS(...)                                                                              \
+    ((struct commands){ (int32_t)(sizeof((const int32_t[]){ __VA_ARGS__ }) / sizeof(int32_t)),     \
+                        { __VA_ARGS__ } })
+
+/* A control wavelet, with an argument of 16 bits if it has a single command, else 0. No PE takes a
+ * quiet one. */
+void send_control(struct pe *pe, int colour, struct commands commands, int argument, int quiet);
+
+/* The argument of a control wavelet; it is lost where its command was popped. */
+static inline int32_t argument_of(wavelet w)
+{
+    return (int32_t)(w.bits & UINT16_MAX);
+}
+
+/* The control wavelet that ends the replica of a stream for one PE, a quiet ADVANCE: the routers
+ * before it have no further position. The last one is a RESET. */
 void send_turn(struct pe *pe, int colour, int last);
 
 static inline void send_sparse(struct pe *pe, int colour, float16 value, int index)

@@ -1,8 +1,9 @@
 """What external PEs send where each PE gets a stream of its own: so many replicas, and their ends.
 
-A control wavelet after a replica turns the router that handed it over; after the last one on a way,
-all that it passes, too (stages/poly/replication.py). All that follows the same adapter ends with
-its last replica.
+A control wavelet after a replica advances the switch of the router that handed it over; those
+before it have no further position. After the last one on a way it resets all that it passes. The
+router of a port that feeds adapters pops its command, the first of two
+(stages/poly/replication.py). All that follows the same adapter ends with its last replica.
 """
 
 from __future__ import annotations
@@ -16,12 +17,17 @@ from numpy.typing import NDArray
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import Grid, coordinates, members
 from stages.fabric.layout_yaml import Entry
+from stages.fabric.switches import ADVANCE, NOP, RESET, encode_quiet
 from stages.poly.arrays import evaluate_pw_aff
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.function import find_function
 
-ADVANCE, TURN = 1, 2
-"""Bits of a control wavelet: `enum control` of engine.h."""
+TURN, TURN_BACK = encode_quiet(ADVANCE), encode_quiet(RESET)
+"""What follows the replica of a PE, and the last one."""
+
+TURN_BEYOND, TURN_PORT = encode_quiet(NOP, ADVANCE), encode_quiet(ADVANCE, RESET)
+TURN_ALL_BACK = encode_quiet(RESET, RESET)
+"""What follows that of an adapter beyond the port, the last one on a way, and the last one."""
 
 ABSENT, NOTHING = -1, 0
 """What follows a replica that is not sent, and one that no control wavelet follows."""
@@ -30,9 +36,9 @@ Array = NDArray[Any]
 
 
 def find_replicas(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
-    """Return what follows each replica from the ports beside `nodes`: an array [port][replica][2].
+    """Return what follows each replica from the ports beside `nodes`: an array [port][replica].
 
-    These are the bits of up to two control wavelets. None if one stream is for all.
+    These are the bits of a control wavelet. None if one stream is for all.
     """
     across = arrival.side in ("N", "S")
     lanes = nodes % grid.width if across else nodes // grid.width
@@ -43,8 +49,8 @@ def find_replicas(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
     counts = _on_lanes(arrival.replicas, grid, across)[lanes]
     port = np.repeat(np.arange(len(nodes)), counts)
     last = np.cumsum(counts)[counts > 0] - 1
-    ends = np.full((len(port), 2), (TURN, NOTHING))
-    ends[last, 0] |= ADVANCE
+    ends = np.full(len(port), TURN)
+    ends[last] = TURN_BACK
     return _by_port(port, ends, len(nodes))
 
 
@@ -56,32 +62,30 @@ def replicate(
     All are [port][invocation][replica, index...].
     """
     shape = (*sent.shape[:2], ends.shape[1])
-    follows = np.broadcast_to(ends[:, None], (*shape, 2))
+    follows = np.broadcast_to(ends[:, None, :, None], (*shape, 1))
 
     def whole(each: Array, last: Array) -> Array:
         flat = np.broadcast_to(each.reshape(*shape[:2], 1, -1), (*shape, each[0, 0].size))
         return np.concatenate([flat, last], axis=-1)
 
     payloads = np.maximum(follows, NOTHING).astype(np.uint32)
-    here, controls = follows[..., :1] != ABSENT, follows > NOTHING
+    here, controls = follows != ABSENT, follows > NOTHING
     return whole(sent, payloads), whole(control, controls), whole(keep, controls) & here
 
 
 def _to_adapters(arrival: Entry, along: str, lanes: Ints, grid: Grid, across: bool) -> Ints:
     """Return what follows the replicas for adapters: first that at the port, right ones, left ones.
-
-    The router of a port that sends them three ways is turned once more at the end.
     """
     lane, port = _adapters(along, lanes, grid, across)
     away = lane - lanes[port]
     group = np.select([away == 0, away > 0], [0, 1], 2)
     order = np.lexsort((np.abs(away), group, port))
     lane, port, group = lane[order], port[order], group[order]
-    last = np.append((np.diff(port) != 0) | (np.diff(group) != 0), True)
-    ends = np.zeros((len(lane), 2), dtype=np.int64)
-    ends[:, 0] = np.where(last & (group > 0), ADVANCE | TURN, TURN)
-    ways = np.bincount(port[last], minlength=len(lanes))
-    ends[np.append(np.diff(port) != 0, True) & (ways[port] == 3), 1] = TURN
+    finished = np.append(np.diff(port) != 0, True)
+    last = np.append(np.diff(group) != 0, True)
+    ends = np.select(
+        [finished, group == 0, last], [TURN_ALL_BACK, TURN, TURN_PORT], TURN_BEYOND
+    )
     each = np.ones_like(lane)
     if arrival.replicas is not None:
         each = _on_lanes(arrival.replicas, grid, across)[lane]
@@ -110,9 +114,9 @@ def _on_lanes(pes: str, grid: Grid, across: bool) -> Ints:
 
 
 def _by_port(port: Ints, ends: Ints, ports: int) -> Ints:
-    """Return [port][replica][2] of the ends [replica][2], those of one port side by side."""
+    """Return [port][replica] of the ends [replica], those of one port side by side."""
     counts = np.bincount(port, minlength=ports)
     within = np.arange(len(port)) - np.repeat(np.cumsum(counts) - counts, counts)
-    found = np.full((ports, int(counts.max(initial=0)), 2), ABSENT)
+    found = np.full((ports, int(counts.max(initial=0))), ABSENT)
     found[port, within] = ends
     return found

@@ -152,33 +152,17 @@ static bool can_go(const struct engine *engine, const struct channel *channel, u
     return true;
 }
 
-static uint8_t advanced(uint8_t switched)
-{
-    const int position = position_of(switched);
-    const bool ring = switched >> RING & 1;
-
-    if (position < last_position(switched))
-        return (uint8_t)(switched + (1u << POSITION));
-    return ring ? (uint8_t)(switched - ((unsigned)position << POSITION)) : switched;
-}
-
 static void leave(struct engine *engine, struct channel *channel)
 {
     const int64_t now = engine->now;
     const bool full = channel->queue.count == channel->queue.capacity;
     const int64_t ready = channel->queue.parcels[channel->queue.head].ready;
-    uint8_t *switched = switch_of(engine, channel->node, channel->colour);
-    const bool handed = channel->out[position_of(*switched)] >> RAMP & 1;
-    const struct parcel parcel = pop(&channel->queue, now);
 
+    pop(&channel->queue, now);
     engine->outcome->stalls += now - (ready > channel->since ? ready : channel->since);
     channel->since = now + 1;
     if (full)
         wake_upstream(engine, channel);
-    if (parcel.control && (parcel.bits & ADVANCE || (parcel.bits & TURN && handed))) {
-        *switched = advanced(*switched);
-        wake(engine, ROUTERS, channel->node, now + 1);
-    }
     if (channel->queue.count > 0) {
         const int64_t next = channel->queue.parcels[channel->queue.head].ready;
 
@@ -192,7 +176,7 @@ static unsigned current_sides(const struct engine *engine, const struct channel 
 }
 
 /* The sides that the head has to go to; its own PE is none if the filter drops the element, or if
- * it is to turn the router that would hand it over. */
+ * it is quiet. */
 static unsigned sides_to_go(const struct engine *engine, const struct channel *channel)
 {
     const struct layout *layout = engine->layout;
@@ -202,7 +186,7 @@ static unsigned sides_to_go(const struct engine *engine, const struct channel *c
     const int32_t index = (int32_t)(head->bits >> 16);
     const unsigned out = current_sides(engine, channel);
 
-    if (head->control ? head->bits & TURN
+    if (head->control ? head->bits & QUIET
                       : index < filter->least || index > filter->greatest)
         return out & ~(1u << RAMP);
     return out;
@@ -211,6 +195,7 @@ static unsigned sides_to_go(const struct engine *engine, const struct channel *c
 /* Serve one channel; `used` holds the links that are taken in this cycle. */
 static bool serve(struct engine *engine, struct channel *channel, unsigned *used)
 {
+    struct parcel *head = &channel->queue.parcels[channel->queue.head];
     unsigned wanted;
 
     if (first_ready(&channel->queue, engine->now) == NULL || current_sides(engine, channel) == 0)
@@ -221,6 +206,8 @@ static bool serve(struct engine *engine, struct channel *channel, unsigned *used
             wake(engine, ROUTERS, channel->node, engine->now + 1);
         return false;
     }
+    if (head->control)
+        head->bits = obey(engine, channel, head->bits);
     for (int side = 0; side < SIDES; side += 1)
         if (wanted >> side & 1)
             hand_over(engine, channel, side);

@@ -143,7 +143,7 @@ void pass_by(struct pe *pe, int in, int out)
     }
 }
 
-static void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control)
+void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control)
 {
     if (can_send(node, colour))
         issue(node, (struct instruction){ .kind = WAVELET, .in = -1, .out = colour, .bits = bits,
@@ -154,21 +154,6 @@ static void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t
 void send_wavelet(struct pe *pe, int colour, wavelet w)
 {
     issue_wavelet((struct node *)pe, colour, w.bits, 0);
-}
-
-void send_end(struct pe *pe, int colour)
-{
-    issue_wavelet((struct node *)pe, colour, 0, 1);
-}
-
-void send_advance(struct pe *pe, int colour)
-{
-    issue_wavelet((struct node *)pe, colour, ADVANCE, 1);
-}
-
-void send_turn(struct pe *pe, int colour, int last)
-{
-    issue_wavelet((struct node *)pe, colour, last ? ADVANCE | TURN : TURN, 1);
 }
 
 /* ---- One element ----------------------------------------------------------------------------- */

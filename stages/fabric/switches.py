@@ -1,4 +1,4 @@
-"""Switches: what positions the router of a PE has for a colour, and how commands move it."""
+"""Switches: what positions the router of a PE has for a colour, and the commands that move it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,21 @@ from stages.poly.arrays import evaluate_pw_aff
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.function import find_function
 
-COUNT, RING = 2, 4
+COUNT, RING, POP = 2, 4, 5
 """The first bits of a switch's parts: `enum switch_bits` of engine.h."""
+
+NOP, ADVANCE, RESET = range(3)
+"""`enum command` of pe.h."""
+
+FIRST, QUIET, LISTED = 16, 1 << 18, 1 << 19
+"""`enum control` of engine.h."""
+
+
+def encode_quiet(*commands: int) -> int:
+    """Return the bits of a control wavelet with these commands that no PE takes."""
+    first, *others = commands
+    listed = sum(command << 2 * k for k, command in enumerate(others))
+    return first << FIRST | QUIET | (LISTED | listed if others else 0)
 
 
 def find_counts(colour: Colour, most: int, x: Ints, y: Ints) -> Ints:
@@ -24,7 +37,8 @@ def find_counts(colour: Colour, most: int, x: Ints, y: Ints) -> Ints:
 def read_switches(colour: Colour, counts: Ints, x: Ints, y: Ints) -> NDArray[np.uint8]:
     """Return a byte for each PE, in position 0. Raises ValueError for what a switch cannot be."""
     ring = _evaluate(colour.ring, "ring", 1, (0, 1), x, y)
-    return ((counts - 1) << COUNT | ring << RING).astype(np.uint8)
+    pop = _evaluate(colour.pop, "pop", 0, (0, 3), x, y)
+    return ((counts - 1) << COUNT | ring << RING | pop << POP).astype(np.uint8)
 
 
 def _evaluate(

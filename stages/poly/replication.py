@@ -1,9 +1,9 @@
 """Routes by which each PE of a row gets a sequence of its own, where routers do not copy.
 
-Lanes and depths are as in flow.py. Routers have positions, which sequences turn. The sequence
-comes once for each PE, the nearest one first; what follows it turns the router that handed it over,
-so that it lets others pass from then on. What follows the last one turns all routers on its way:
-those that handed one over are as they were.
+Lanes and depths are as in flow.py. Routers have positions, no ring, and control wavelets turn them.
+The sequence comes once for each PE, the nearest one first; what follows it advances the router that
+handed it over, so that it lets others pass from then on, in its last position. What follows the
+last one resets all routers on its way.
 
 Source   design, The machine
 """
@@ -44,18 +44,20 @@ def replica_routes(
 
 
 def border_replicas(feeds: isl.Map, side: str, turned: isl.Map) -> tuple[Routes, ...]:
-    """Return the four positions of the routes from ports to { [lane of a port] -> [lane] }.
+    """Return the three positions of the routes from ports to { [lane of a port] -> [lane] }.
 
     First comes the sequence of the adapter at the port, then those to the right of it, then those
-    to the left. After the last of the right ones, and of the left ones, all routers on the way are
-    turned. A port's router that sends them three ways is then turned once more.
+    to the left. A port's router pops the command that it obeys: it advances after the last of each
+    of these, and is reset after all; those beyond it obey the next command, and are reset after the
+    last of the right ones, and of the left ones.
     """
     along = [_along(feeds, side, turned, turning) for turning in (False, True)]
+    ports = _ports(feeds, side)
     return tuple(
         make_routes(
-            turned, *((ports, side, ways[k % len(ways)]) for ways, ports in _ports(feeds, side))
-        ).union(along[k % 2])
-        for k in range(4)
+            turned, *((at, side, ways[min(k, len(ways) - 1)]) for ways, at in ports)
+        ).union(along[min(k, 1)])
+        for k in range(3)
     )
 
 

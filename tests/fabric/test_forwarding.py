@@ -76,10 +76,32 @@ def test_each_pe_gets_a_replica_of_its_own(library, row, invocations):
     layout["colours"]["x"] = {"number": 0, "positions": [
         "{ [PE[0:3, 0] -> W[]] -> ramp[] }",
         "{ [PE[0:2, 0] -> W[]] -> E[]; [PE[3, 0] -> W[]] -> ramp[] }",
-    ]}
+    ], "ring": "{ PE[x, 0] -> [0] }"}
     values = [np.arange(8, dtype="i4") + 100 * n for n in range(invocations)]
     run = run_fabric(library, layout, machine(), {"x": values}, invocations)
     np.testing.assert_array_equal(run.outputs["z"][0], np.tile(values[-1], (4, 1)))
     assert run.injected == invocations * 4 * (8 + 1)
     assert run.delivered == invocations * 4 * 8
     assert run.cycles == invocations * 4 * (8 + 1) - 1 + 4 + 1
+
+
+def test_a_port_sends_replicas_to_itself_then_right_then_left(library, row):
+    x = {"tensor": "x", "type": "int32", "colour": "x", "side": "N", "sparse": False}
+    x |= {"order": "{ x[i = 0:7] -> [PE[2, -1] -> index[i]] }"}
+    x |= {"along": "{ PE[x, 0] -> PE[2, -1] : 0 <= x <= 5 }"}
+    local = {"type": "int32", "shape": [8], "address": 0, "tensor": "z", "transfer": "out"}
+    local["map"] = "{ [PE[x, 0] -> x_local[i]] -> z[x, i] : 0 <= x <= 5 and 0 <= i < 8 }"
+    layout = row("receive", 6, {"x": ""}, arrivals={"x": x}, tensors={"x_local": local})
+    first = "[PE[0:1, 0] -> E[]] -> ramp[]; [PE[3:5, 0] -> W[]] -> ramp[] }"
+    then = (
+        "[PE[1, 0] -> E[]] -> W[]; [PE[0, 0] -> E[]] -> ramp[];"
+        " [PE[3:4, 0] -> W[]] -> E[]; [PE[5, 0] -> W[]] -> ramp[] }"
+    )
+    port = "{ [PE[2, 0] -> N[]] -> "
+    layout["colours"]["x"] = {"number": 0, "positions": [
+        f"{port}ramp[]; {first}", f"{port}E[]; {then}", f"{port}W[]; {then}",
+    ], "ring": "{ PE[x, 0] -> [0] }", "pop": "{ PE[2, 0] -> [1] }"}
+    values = [np.arange(8, dtype="i4") + 100 * n for n in range(3)]
+    run = run_fabric(library, layout, machine(), {"x": values}, 3)
+    np.testing.assert_array_equal(run.outputs["z"][0], np.tile(values[-1], (6, 1)))
+    assert (run.injected, run.delivered) == (3 * 6 * (8 + 1), 3 * 6 * 8)

@@ -22,6 +22,9 @@ from stages.poly.order import at_places, on_side, relocate
 from stages.poly.pieces import find_set, from_domain, list_maps
 from stages.poly.side import turn
 
+NO_RING = "{ PE[x, y] -> [0] }"
+"""The ring of a colour whose routers stay in the last position until they are reset."""
+
 
 def make_layout(model: Model, programs: Sequence[Program]) -> Layout:
     """Return the layout."""
@@ -51,9 +54,26 @@ def _colour(model: Model, number: int) -> Colour:
     most = max(map(len, turning))
     if most == 1:
         return Colour(number=number, routes=str(routes), filter=filter_)
-    each = ([routes[k % len(routes)] for routes in turning] for k in range(most))
+    each = ([routes[min(k, len(routes) - 1)] for routes in turning] for k in range(most))
     positions = tuple(str(functools.reduce(isl.UnionMap.union, routes)) for routes in each)
-    return Colour(number=number, positions=positions, filter=filter_)
+    return Colour(
+        number=number, positions=positions, ring=NO_RING,
+        pop=_pop(model, streams), filter=filter_,
+    )
+
+
+def _pop(model: Model, streams: Sequence[str]) -> str | None:
+    """Return { PE -> [1] }: beside ports that send replicas to adapters, commands are popped."""
+    beside = isl.UnionSet("{ }")
+    for arrival in model.graph.arrivals.values():
+        if arrival.source in streams and _along(model, arrival) is not None:
+            turned = turn(arrival.side, model.grid)
+            border = isl.Map("{ [lane, -1] -> [lane, 0] }").apply_range(turned.reverse())
+            ports = model.routes.relation(arrival.source, "reach").domain()
+            beside = beside.union(ports.apply(turned).apply(border))
+    if beside.is_empty():
+        return None
+    return str(isl.UnionMap.from_domain_and_range(beside, isl.UnionSet("{ [1] }")))
 
 
 def _positions(model: Model, stream: str) -> list[isl.UnionMap]:

@@ -8,7 +8,7 @@ static void pe_main(struct pe *pe)
     for (int i = 0; i < 4; i += 1) {
         send_wavelet(pe, Y, (wavelet){ (uint32_t)(10 * i) });
         send_wavelet(pe, Y, (wavelet){ (uint32_t)(10 * i + 1) });
-        send_advance(pe, Y);
+        send_control(pe, Y, COMMANDS(ADVANCE), 0, 0);
     }
     invocation_done(pe);
 }
