@@ -41,9 +41,11 @@ def find_faults(
         reachable = np.bitwise_or.reduce(colours.routes[:, number], axis=0)
         found += _unheard(name, reachable, grid, entering)
         found += _dead_ends(name, reachable, grid, leaving, listening)
-        for routes in colours.routes[:, number]:
-            found += _clashes(name, routes, grid)
-            found += _rounds(name, routes, grid)
+        several = np.count_nonzero(colours.routes[:, number].any(axis=(1, 2))) > 1
+        for position, routes in enumerate(colours.routes[:, number], 1):
+            where = f" in position {position}" if several else ""
+            found += (f"{fault}{where}" for fault in _clashes(name, routes, grid))
+            found += (f"{fault}{where}" for fault in _rounds(name, routes, grid))
     return found
 
 

@@ -284,6 +284,7 @@ static inline uint8_t *switch_of(const struct engine *engine, int32_t node, int 
     return &engine->switches[(int64_t)node * engine->layout->colours + colour];
 }
 
+uint32_t popped(uint32_t bits);
 uint32_t obey(struct engine *engine, const struct channel *channel, uint32_t bits);
 void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control);
 

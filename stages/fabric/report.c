@@ -108,6 +108,42 @@ static void report_node(struct report *report, const struct node *node)
              layout->invocations);
 }
 
+/* ---- Switches -------------------------------------------------------------------------------- */
+
+/* The commands that a control wavelet still carries, or nothing of an element. */
+static void write_commands(char *text, size_t size, const struct parcel *parcel)
+{
+    static const char *const names[] = { "NOP", "ADVANCE", "RESET", "TEARDOWN" };
+    uint32_t bits = parcel->bits;
+    size_t length = 0;
+
+    *text = '\0';
+    for (int k = 0; parcel->control && (k == 0 || bits >> FIRST & 3 || bits & UINT16_MAX); k += 1) {
+        length += (size_t)snprintf(text + length, size - length, "%s%s", k == 0 ? " (the first says " : ", ",
+                                   names[bits >> FIRST & 3]);
+        bits = popped(bits);
+    }
+    if (length > 0)
+        snprintf(text + length, size - length, ")");
+}
+
+/* What waits on a side from which the switch has turned. */
+static void report_channel(struct report *report, const struct channel *channel)
+{
+    static const char *const sides[] = { "north", "east", "south", "west", "ramp" };
+    const uint8_t switched = *switch_of(report->engine, channel->node, channel->colour);
+    const struct pe *pe = &report->engine->node[channel->node].pe;
+    char commands[96];
+
+    if (channel->queue.count == 0 || channel->out[position_of(switched)] != 0)
+        return;
+    write_commands(commands, sizeof commands, &channel->queue.parcels[channel->queue.head]);
+    line(report, "  the router of PE[%d, %d] leaves %d wavelets on %s from the %s waiting%s: its "
+         "switch is in position %d of %d\n", pe->x, pe->y, channel->queue.count,
+         colour_name(report, channel->colour), sides[channel->side], commands,
+         position_of(switched) + 1, last_position(switched) + 1);
+}
+
 /* ---- Ports ----------------------------------------------------------------------------------- */
 
 static void report_inlet(struct report *report, int32_t i)
@@ -152,6 +188,8 @@ void report_stuck(struct engine *engine)
     for (int32_t i = 0; i < engine->size; i += 1)
         if (engine->node[i].role >= 0)
             report_node(&report, &engine->node[i]);
+    for (int32_t i = 0; i < engine->channels; i += 1)
+        report_channel(&report, &engine->channel[i]);
     for (int32_t i = 0; i < engine->layout->inlets; i += 1)
         report_inlet(&report, i);
     for (int32_t i = 0; i < engine->layout->outlets; i += 1)

@@ -57,7 +57,7 @@ static uint8_t advanced(uint8_t switched)
 }
 
 /* The wavelet without its first command; with the last one its argument goes, too. */
-static uint32_t popped(uint32_t bits)
+uint32_t popped(uint32_t bits)
 {
     const uint32_t following = bits & LISTED ? bits & UINT16_MAX : 0;
 

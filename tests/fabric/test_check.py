@@ -13,7 +13,8 @@ NORTH, EAST, WEST = 0, 1, 3
 
 
 def found(routes, *, at="{ PE[x, y] : 0 <= x <= 2 and 0 <= y <= 1 }", enters=(), leaves=()):
-    colours = read_colours({"c": Colour(number=0, routes=routes)}, GRID)
+    positions = (routes,) if isinstance(routes, str) else routes
+    colours = read_colours({"c": Colour(number=0, positions=positions)}, GRID)
     inlets, outlets = np.zeros(len(enters), INLET), np.zeros(len(leaves), OUTLET)
     for record, (node, side) in zip(inlets, enters, strict=True):
         record["node"], record["side"] = node, side
@@ -63,3 +64,15 @@ def test_a_layout_without_faults():
 )
 def test_a_fault_is_said_with_its_place(routes, options, fault):
     assert fault in found(routes, **options)
+
+
+def test_a_clash_is_said_with_its_position():
+    clash = "{ [PE[1, 0] -> W[]] -> ramp[]; [PE[1, 0] -> N[]] -> ramp[] }"
+    passing = "{ [PE[0, 0] -> ramp[]] -> E[]; [PE[1, 0] -> W[]] -> ramp[] }"
+    text = "colour c enters PE[1, 0] on the sides N and W in position 2"
+    assert found((passing, clash)) == [text]
+
+
+def test_routers_may_be_in_different_positions():
+    first = "{ [PE[x, 0] -> ramp[]] -> E[] : 0 <= x <= 1; [PE[2, 0] -> W[]] -> ramp[] }"
+    assert found((first, "{ [PE[1, 0] -> W[]] -> E[]; [PE[2, 0] -> W[]] -> ramp[] }")) == []

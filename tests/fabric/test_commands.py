@@ -7,7 +7,7 @@ and in the first of its two positions to its PE as well; that of the last PE has
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure
+from stages.fabric.driver import FabricFailure, FabricStuck
 from tests.fabric.running import run_fabric
 
 NOP, ADVANCE, RESET, TEARDOWN = range(4)
@@ -100,3 +100,21 @@ def test_what_no_control_wavelet_can_say_is_refused(library, ideal, commands, ar
     with pytest.raises(FabricFailure) as caught:
         tell(library, ideal, [commands], NO_POP, argument=argument)
     assert str(caught.value) == f"PE[0, 0] (commands) sends a control wavelet with {fault}"
+
+
+def test_a_fabric_that_stops_names_positions_and_waiting_commands(library, ideal):
+    layout = row_of_switches(1, "{ PE[x, y] -> [0] }")
+    local = {"type": "int32", "shape": [8], "address": 0}
+    layout["roles"]["receive"] = layout["roles"].pop("told") | {"tensors": {"x_local": local}}
+    hears = "{ [PE[0, 0] -> ramp[]] -> E[]; [PE[1, 0] -> W[]] -> ramp[] }"
+    turned = "{ [PE[0, 0] -> ramp[]] -> E[] }"
+    layout["colours"]["x"] |= {"positions": [hears, turned], "counts": "{ PE[0, 0] -> [1] }"}
+    lists = np.zeros((2, 11), "i4")
+    lists[0, :4], lists[1, :6] = [0, 1, 1, ADVANCE], [0, 1, 3, NOP, NOP, RESET]
+    with pytest.raises(FabricStuck) as caught:
+        run_fabric(library, layout, ideal, {"lists": lists})
+    assert str(caught.value).splitlines()[1:] == [
+        "  PE[1, 0] (receive) receives on x: 8 of 8 elements to go",
+        "  the router of PE[1, 0] leaves 2 wavelets on x from the west waiting"
+        " (the first says NOP, NOP, RESET): its switch is in position 2 of 2",
+    ]
