@@ -1,6 +1,6 @@
 """The files that a stage reads, in the forms in which it wants them.
 
-Only stages see them, and forward what they read.
+Only stages see them, and pass on what they read.
 """
 
 from __future__ import annotations

@@ -30,8 +30,7 @@ class Flows:
     """The arrivals of tasks.yaml, and the files that say what flows with them.
 
     `follows` are, by statement, those whose results it takes step by step. `known` are the steps
-    that were asked for before,
-    and the last ones that add to elements.
+    that were asked for before, and the last ones that add to elements.
     """
 
     arrivals: Mapping[str, Arrival]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from stages import ANALYSES, PIPELINE
 from stages.diagnose import Span, UserError, source_of
 from stages.make.core.declare import declaration, texts_of
 from stages.make.store.believed import matches
+from stages.make.store.files import digest_of
 from stages.make.store.folders import (
     KERNEL,
     LayerFolder,
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 
 
 Tell = Callable[[float], None]
-
-
-def digest(content: bytes) -> str:
-    """Return the digest by which two contents of a file are told apart."""
-    return hashlib.sha256(content).hexdigest()
 
 
 class UndeclaredReadError(Exception):
@@ -139,7 +134,7 @@ class FolderInputs(LayerInputs):
     def _read(self, name: str, path: Path, noted: dict[str, str]) -> bytes:
         if name not in self._contents:
             self._contents[name], self._marks[path] = read_given(path)
-            noted[name] = digest(self._contents[name])
+            noted[name] = digest_of(self._contents[name])
         return self._contents[name]
 
 

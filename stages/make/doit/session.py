@@ -1,4 +1,4 @@
-"""What a command of doit knows about the build that it does: made once, and forwarded."""
+"""What a command of doit knows about the build that it does: made once, and passed on."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Session:
     `arguments` are the tasks asked for, as typed in the folder `start`: None unless the command is
     `run`; `program` is what was typed before them, as `./do`. `home` is None as long as the dodo
     file has no layers; `loads` holds while its task creators run. Who `asks_for_processes` wants
-    all tasks to run in those of doit. `folders` are the layers that
-    have tasks, and `stages` the layer and the stage of each of these, by name; `selected` are the
-    layers that are to be built whole, `asked` those of them that the user named.
-    Nothing happened to those that are `clean`, and to as many others as `unchanged` says.
-    One that `is_swept` asks which layers nothing happened to. A `verbose` one prints everything.
+    all tasks to run in those of doit. `folders` are the layers that have tasks, and `stages` the
+    layer and the stage of each of these, by name; `selected` are the layers that are to be built
+    whole, `asked` those of them that the user named. Nothing happened to those that are `clean`,
+    and to as many others as `unchanged` says. One that `is_swept` asks which layers nothing
+    happened to. A `verbose` one prints everything.
     """
 
     arguments: list[str] | None = None
