@@ -1,4 +1,4 @@
-/* PE program of role fmuls: one product of two vectors; y begins `size[1]` elements into its room. */
+/* PE program of role fmuls: a product of two vectors; y begins `size[1]` elements into its room. */
 #include "pe.h"
 
 enum { MOST = 5124 };

@@ -1,7 +1,8 @@
 /* PE program of role laplacian: y = v of the four neighbours - 4 v; PEs on a border only send. */
 #include "pe.h"
 
-enum { EAST, WEST, SOUTH, NORTH, SIDES };      /* where an element comes from, in rounds; two colours each, by parity */
+/* Where an element comes from, in rounds; two colours each, by parity. */
+enum { EAST, WEST, SOUTH, NORTH, SIDES };
 
 struct memory {
     int32_t size[2];

@@ -1,4 +1,4 @@
-/* PE program of role stored: sums of v towards PE 0; each PE has all of one before it adds to it. */
+/* PE program of role stored: sums of v towards PE 0; each PE has all of one before it adds. */
 #include "pe.h"
 
 enum { Y_A, Y_B };
