@@ -197,7 +197,7 @@ static void make_nodes(struct engine *engine)
         node->engine = engine;
         node->role = layout->role[i];
         node->intake = &engine->intakes[(int64_t)i * layout->colours];
-        node->last_out = layout->colours - 1;
+        node->moved = layout->colours - 1;
         node->sent = -1;
         node->pe.x = layout->west + i % layout->width;
         node->pe.y = layout->north + i / layout->width;

@@ -18,6 +18,7 @@ enum side { NORTH, EAST, SOUTH, WEST, RAMP, SIDES };
 #endif
 
 enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 4096 };
+enum { TYPES = INT32 + 1, OPERATIONS = SAR + 1 };
 
 /* The bits of a control wavelet: its argument or, if it is LISTED, the commands after the first;
  * then the first one, and whether PEs get it. */
@@ -35,7 +36,9 @@ enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
 struct machine {
     struct costs costs;
     int64_t start_up, configuration, dispatch;
-    int32_t lanes[4];
+    int32_t lanes[TYPES][TYPES][OPERATIONS];   /* of the type of a result, that of its sources */
+    int32_t stride_limit[8];                   /* by stride modulo 8; 0: none */
+    int32_t sum_lanes, read_banks, shared_datapath;
     int32_t hop, ramp, queue_depth, instruction_queue, live_configurations, multicast;
 };
 
@@ -62,10 +65,12 @@ struct filter {
 };
 
 /* Cycles of a PE after `main`: in tasks, and, of these, those in which lanes compute the points of
- * vector instructions, and what else they went into; a task that costs nothing takes one all the
- * same. The last task that runs instances ends at `last`, after `until_last` busy cycles. */
+ * vector instructions, `rounding` of these with lanes that are left empty; `memory` wait for banks
+ * or strides, `streams` for elements that streams move; and what else they went into. A task that
+ * costs nothing takes one all the same. The last task that runs instances ends at `last`, after
+ * `until_last` busy cycles. */
 struct usage {
-    int64_t busy, lanes, points, until_last, last;
+    int64_t busy, lanes, rounding, memory, streams, points, until_last, last;
     int64_t dispatch, start_up, configuration, loop, scalar, address;
 };
 
@@ -176,8 +181,10 @@ struct activation {
 struct node {
     struct pe pe;                              /* first: a program's pe is its node */
     struct engine *engine;
-    int32_t id, role, invocations, configurations, last_out;
+    int32_t id, role, invocations, configurations;
+    int32_t moved;                             /* the stream that moved last, by its colour */
     int64_t started, busy_until, sent;         /* sent: the last cycle in which it did */
+    int64_t finished;                          /* when its last invocation is complete, or 0 */
     struct intake *intake;                     /* [colour] */
     struct instruction *instruction;           /* in program order */
     int32_t instructions, instruction_space, endless;
@@ -300,6 +307,14 @@ static inline bool is_fused(const struct vector *v)
     return v->operation == FMA || v->operation == FMS || v->operation == FNMA;
 }
 
+struct rate {                                  /* cycles, of which `rounding` are among `lanes` */
+    int64_t lanes, rounding, memory;
+};
+
+struct rate rate_of(const struct machine *machine, const struct vector *v,
+                    char *const base[MAX_OPERANDS]);
+int operands_of(const struct vector *v);
+bool is_number(const struct vector *v, int k);
 size_t element_size(enum element type);
 int64_t points(const struct sizes *sizes);
 uint32_t element_to_fabric(enum element type, const void *element);

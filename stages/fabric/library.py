@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, Structure, c_char, c_char_p, c_int32, c_int64, c_size_t, c_void_p
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.machine.profile import Profile
-from stages.machine.types import TYPES
+from stages.machine.types import OPERATIONS, TYPES
 
 COMPLETE, STUCK, FAILED, OUT_OF_CYCLES = range(4)
 MAX_POSITIONS = 4
@@ -35,7 +36,13 @@ OUTLET = np.dtype(
 )
 CHARGES = ("dispatch", "start_up", "configuration", "loop", "scalar", "address")
 USAGE = np.dtype(
-    [(name, "i8") for name in ("busy", "lanes", "points", "until_last", "last", *CHARGES)]
+    [
+        (name, "i8")
+        for name in (
+            *("busy", "lanes", "rounding", "memory", "streams", "points", "until_last", "last"),
+            *CHARGES,
+        )
+    ]
 )
 
 
@@ -56,7 +63,9 @@ class Machine(Structure):
     _fields_: ClassVar[Sequence[Any]] = [
         *((name, c_int64) for name in ("loop", "scalar", "address")),
         *((name, c_int64) for name in ("start_up", "configuration", "dispatch")),
-        ("lanes", c_int32 * 4),
+        ("lanes", c_int32 * (len(TYPES) ** 2 * len(OPERATIONS))),
+        ("stride_limit", c_int32 * 8),
+        *((name, c_int32) for name in ("sum_lanes", "read_banks", "shared_datapath")),
         *((name, c_int32) for name in ("hop", "ramp", "queue_depth", "instruction_queue")),
         *((name, c_int32) for name in ("live_configurations", "multicast")),
     ]
@@ -99,7 +108,11 @@ def make_machine(profile: Profile) -> Machine:
         start_up=profile.vector_start_up,
         configuration=profile.configuration,
         dispatch=profile.dispatch,
-        lanes=(c_int32 * 4)(*(profile.lanes[name] for name in TYPES)),
+        lanes=_make_lanes(profile),
+        stride_limit=(c_int32 * 8)(*profile.stride_limits),
+        sum_lanes=profile.sum_lanes,
+        read_banks=profile.read_banks,
+        shared_datapath=profile.shared_datapath,
         hop=profile.hop,
         ramp=profile.ramp,
         queue_depth=profile.queue_depth,
@@ -107,6 +120,13 @@ def make_machine(profile: Profile) -> Machine:
         live_configurations=profile.live_configurations,
         multicast=profile.multicast,
     )
+
+
+def _make_lanes(profile: Profile) -> Any:
+    """Return [type of the result][type of the sources][operation], elements a cycle."""
+    rows = itertools.product(TYPES, TYPES, OPERATIONS)
+    widths = [profile.find_lanes(operation, to, source) for to, source, operation in rows]
+    return (c_int32 * len(widths))(*widths)
 
 
 @contextmanager

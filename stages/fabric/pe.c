@@ -165,6 +165,7 @@ int invocation_done(struct pe *pe)
     node->invocations += 1;
     if (node->invocations == engine->layout->invocations) {
         engine->running -= 1;
+        node->finished = cycle;
         if (cycle > engine->last_done)
             engine->last_done = cycle;
     }

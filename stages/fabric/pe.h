@@ -310,7 +310,8 @@ void configure_fused(struct pe *pe, struct vector *v, int counter, enum operatio
                      struct operand c);
 
 /* Run v on memory, in lexicographic order; the points count into v's counter. Nothing is done if a
- * size is 0. Charges start-up + ceil(points / lanes of the type of d). */
+ * size is 0. Charges start-up + ceil(points / lanes), of the operation and of the types of d and of
+ * the operands that are no numbers, and what strides and banks of memory cost. */
 void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b);
 void vector_run_fused(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b,
                       const void *c);

@@ -219,7 +219,7 @@ void leave_for_router(struct node *node, int out, struct parcel parcel)
     push(&engine->channel[channel].queue, parcel);
     wake(engine, ROUTERS, node->id, parcel.ready);
     engine->outcome->injected += 1;
-    node->last_out = out;
+    node->moved = out;
     node->sent = engine->now;
 }
 
@@ -228,6 +228,8 @@ static void move_element(struct node *node, struct instruction *instruction)
     struct parcel parcel = { node->engine->now, instruction->bits, instruction->control };
 
     open_memory(node);
+    if (instruction->out < 0 && node->engine->layout->machine.shared_datapath)
+        node->moved = node->engine->layout->colours + instruction->in;
     if (instruction->in >= 0)
         parcel = take(node, instruction->in, 0);
     parcel.ready = node->engine->now;
@@ -295,12 +297,13 @@ static bool is_first(const struct instruction *instruction, uint64_t *ins, uint6
     return first;
 }
 
-/* How long after the colour that sent last this one has its turn. */
-static int turn_of(const struct node *node, int colour)
+/* How long after the stream that moved last this one has its turn. */
+static int turn_of(const struct node *node, const struct instruction *instruction)
 {
-    const int colours = node->engine->layout->colours;
+    const int colours = node->engine->layout->colours, out = sends_on(node, instruction);
+    const int stream = out >= 0 ? out : colours + instruction->in;
 
-    return (colour - node->last_out - 1 + 2 * colours) % colours;
+    return (stream - node->moved - 1 + 4 * colours) % (2 * colours);
 }
 
 static void remove_completed(struct node *node)
@@ -330,10 +333,37 @@ static bool can_move(struct node *node, struct instruction *instruction)
         && has_output(node, instruction);
 }
 
-/* Every receiving stream takes an element; of all that send, one does: the ramp has one link. */
+/* A stream has used the datapath: the running task, and what it is to issue, are a cycle later. */
+static void put_off_task(struct node *node)
+{
+    struct engine *engine = node->engine;
+    struct usage *usage = &engine->layout->usage[node->id];
+    const int64_t now = engine->now;
+
+    if (now < node->started || now >= node->busy_until)
+        return;
+    if (usage->last == node->busy_until) {
+        usage->last += 1;
+        usage->until_last += 1;
+    }
+    node->busy_until += 1;
+    usage->busy += 1;
+    usage->streams += 1;
+    for (int32_t i = 0; i < node->instructions; i += 1)
+        node->instruction[i].start += node->instruction[i].start > now;
+    if (node->finished > now) {
+        node->finished += 1;
+        if (node->finished > engine->last_done)
+            engine->last_done = node->finished;
+    }
+}
+
+/* Every receiving stream takes an element; of all that send, one does: the ramp has one link. Where
+ * there is one datapath, one of all moves an element. */
 void move_streams(struct node *node)
 {
-    struct instruction *sender = NULL;
+    const bool shared = node->engine->layout->machine.shared_datapath != 0;
+    struct instruction *next = NULL;
     uint64_t ins = 0, outs = 0;
     bool moved = false;
 
@@ -342,14 +372,15 @@ void move_streams(struct node *node)
         const bool movable = is_first(instruction, &ins, &outs) && can_move(node, instruction);
 
         moved |= movable || instruction->complete;
-        if (movable && sends_on(node, instruction) < 0)
+        if (movable && !shared && sends_on(node, instruction) < 0)
             move_element(node, instruction);
-        else if (movable && (sender == NULL || turn_of(node, sends_on(node, instruction))
-                                               < turn_of(node, sends_on(node, sender))))
-            sender = instruction;
+        else if (movable && (next == NULL || turn_of(node, instruction) < turn_of(node, next)))
+            next = instruction;
     }
-    if (sender != NULL)
-        move_element(node, sender);
+    if (next != NULL)
+        move_element(node, next);
+    if (next != NULL && shared)
+        put_off_task(node);
     if (moved) {
         remove_completed(node);
         wake(node->engine, NODES, node->id, node->engine->now + 1);

@@ -113,7 +113,7 @@ static int32_t compute_int(enum operation operation, int32_t d, int32_t a, int32
     return a;
 }
 
-static int operands_of(const struct vector *v)
+int operands_of(const struct vector *v)
 {
     return v->operation == COPY ? 2 : is_fused(v) ? 4 : 3;
 }
@@ -279,7 +279,7 @@ bool is_inside(const struct node *node, const struct vector *v, int k, const cha
 }
 
 /* A number has no strides and may lie in a register; nothing is written there. */
-static bool is_number(const struct vector *v, int k)
+bool is_number(const struct vector *v, int k)
 {
     for (int i = 0; i < v->sizes.rank; i += 1)
         if (v->operand[k].stride[i] != 0)
@@ -296,7 +296,7 @@ static bool are_inside(const struct node *node, const struct vector *v,
     return true;
 }
 
-static void count_usage(struct node *node, int64_t count, int64_t cycles)
+static void count_usage(struct node *node, int64_t count, struct rate rate)
 {
     struct usage *usage = &node->engine->layout->usage[node->id];
 
@@ -304,7 +304,9 @@ static void count_usage(struct node *node, int64_t count, int64_t cycles)
         return;
     node->pe.computes = 1;
     usage->points += count;
-    usage->lanes += cycles;
+    usage->lanes += rate.lanes;
+    usage->rounding += rate.rounding;
+    usage->memory += rate.memory;
     usage->start_up += node->engine->layout->machine.start_up;
 }
 
@@ -318,13 +320,13 @@ void vector_run_fused(struct pe *pe, const struct vector *v, void *d, const void
 {
     struct node *node = (struct node *)pe;
     const struct machine *machine = &node->engine->layout->machine;
-    const int64_t count = points(&v->sizes), lanes = machine->lanes[v->operand[0].type];
-    const int64_t cycles = (count + lanes - 1) / lanes;
     char *const base[MAX_OPERANDS] = { d, (char *)(uintptr_t)a, (char *)(uintptr_t)b,
                                        (char *)(uintptr_t)c };
+    const int64_t count = points(&v->sizes);
+    const struct rate rate = rate_of(machine, v, base);
 
-    pe->charge += machine->start_up + cycles;
-    count_usage(node, count, cycles);
+    pe->charge += machine->start_up + rate.lanes + rate.memory;
+    count_usage(node, count, rate);
     if (v->counter != NO_COUNTER)
         pe->counters[v->counter].points += count;
     if (count > 0 && are_inside(node, v, base))

@@ -25,6 +25,8 @@ from stages.layer.texts.decisions import Decision
 from stages.layer.vector.candidate import Candidate, configurations
 from stages.layer.vector.instruction import instruction
 from stages.layer.vector.memory import Memory, extend
+from stages.layer.vector.operands import describe
+from stages.layer.vector.rate import find_rate
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
 from stages.poly.bind import PE_NAMES, bind_set, find_index_constants, project_names
@@ -75,7 +77,7 @@ class Charged:
         block = Block()
         add_vector_call(block, self.situation.name, work, _naming(), self._elements())
         vectors = [step for step in steps if not step.looped]
-        charged = self._guarded(block) + sum(self._run(candidate, step) for step in vectors)
+        charged = self._guarded(block) + sum(self._run(candidate, s, memory) for s in vectors)
         at_call = candidate.way == "configure"
         once = 0 if at_call else len(vectors) * configurations(candidate)
         configured = once * self.situation.profile.configuration
@@ -88,7 +90,7 @@ class Charged:
         within = sum(self.charge.within(b, self.calls) for b in inner)
         return self.charge.of(own, self.known) + within
 
-    def _run(self, candidate: Candidate, step: Step) -> int:
+    def _run(self, candidate: Candidate, step: Step, memory: Memory) -> int:
         """Return the cycles of the instruction itself.
 
         Where two sizes vary, and the others leave lanes empty, for their mean.
@@ -98,7 +100,9 @@ class Charged:
         box = _along(candidate.box, step.along).intersect_params(here)
         if candidate.outer is not None:
             runs = count(candidate.outer.intersect_params(here))
-        lanes = self.situation.profile.lanes[step.operands[0].type]
+        operands = [describe(operand, memory, step.along) for operand in step.operands]
+        single = [_constant(size) == 1 for size in sizes]
+        lanes = find_rate(self.situation.profile, step.operation, operands, single)
         varying = [size for size in sizes if _constant(size) is None]
         fixed = prod(_constant(size) or 1 for size in sizes)
         if varying and fixed % lanes == 0:

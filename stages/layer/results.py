@@ -62,7 +62,7 @@ def describe_results(
         main_cycles=Cycles(simd=simd.main_cycles, loops=loops.main_cycles),
         speedup=round(loops.cycles / max(1, simd.cycles), 3),
         bound=_bound(what, loops, samples),
-        lanes=max(profile.lanes[tensor.type] for tensor in layer.outputs),
+        lanes=max(profile.find_most_lanes(tensor.type) for tensor in layer.outputs),
         busiest={name: usage_of_busiest(runs[name]) for name in VARIANTS},
         tasks=_task_results(what, runs),
         data=find_origins(what.mapping.data, samples[0], what.files, zeros),

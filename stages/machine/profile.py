@@ -6,7 +6,7 @@ Reads    stages/machine/profiles/<name>.yaml, or a file of the same form
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +17,8 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 from stages.diagnose import nearest
-from stages.machine.types import TYPES
+from stages.machine.lanes import Row, UnknownKeyError, find_width, read_lanes
+from stages.machine.types import OPERATIONS, TYPES
 from stages.yaml_limits import compose
 
 DATA = ("profiles/*.yaml",)
@@ -48,9 +49,9 @@ Figure = Annotated[int, Field(ge=0, le=MOST)]
 Positive = Annotated[int, Field(ge=1, le=MOST)]
 
 
-def _of_each_type(lanes: dict[str, int]) -> dict[str, int]:
-    if set(lanes) != set(TYPES):
-        raise PydanticCustomError("lanes", "types are missing, or are none")
+def _of_each_type(lanes: dict[str, Row]) -> dict[str, Row]:
+    if not set(lanes) >= set(TYPES) or any(set(row) != set(OPERATIONS) for row in lanes.values()):
+        raise PydanticCustomError("lanes", "types or operations are missing")
     return lanes
 
 
@@ -59,14 +60,19 @@ class Profile:
     """The figures of a machine, in what the engine relies on. Costs and latencies are in cycles,
     memory and code in bytes.
 
-    `grid` is columns and rows; `lanes` gives elements per cycle by type; `link_width` is in bits;
-    `queue_depth` in wavelets. The files say what each figure means and where it comes from.
+    `grid` is columns and rows; `lanes` gives elements per cycle by type and operation, as
+    `find_lanes` returns them; `link_width` is in bits; `queue_depth` in wavelets. The files say what each figure means and
+    where it comes from.
     """
 
     name: str
     grid: Annotated[tuple[Positive, Positive], Strict(False)]
     memory: Positive
-    lanes: Annotated[dict[str, Positive], AfterValidator(_of_each_type)]
+    lanes: Annotated[dict[str, dict[str, Positive]], AfterValidator(_of_each_type)]
+    sum_lanes: Figure
+    stride_limits: Annotated[tuple[Figure, ...], Strict(False), Field(min_length=8, max_length=8)]
+    read_banks: Annotated[int, Field(ge=0, le=64)]
+    shared_datapath: bool
     vector_start_up: Figure
     configuration: Figure
     live_configurations: Positive
@@ -87,6 +93,17 @@ class Profile:
     code_base: Figure
     code_task: Figure
 
+    def find_lanes(self, operation: str, result: str, *sources: str) -> int:
+        """Return the elements a cycle of an operation that gives `result`.
+
+        `sources` are the types of its operands in memory that are no numbers.
+        """
+        return find_width(self.lanes, operation, result, sources)
+
+    def find_most_lanes(self, type_: str) -> int:
+        """Return the elements a cycle of the widest operation that gives a type."""
+        return max(self.lanes[type_].values())
+
 
 def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
     """Return a profile by its name or the path of its file, with some figures replaced.
@@ -94,12 +111,11 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
     `overrides` gives plain values by key; `lanes` may be a number, for every type, or a mapping
     from some types. Raises ProfileError.
     """
-    given, changed = _read(name), dict(overrides or {})
-    known = [key for key in Profile.__dataclass_fields__ if key != "name"]
-    _check_known("figure", {**changed, **given}, known)
-    figures = {key: _value_of(key, figure, Path(name).stem) for key, figure in given.items()}
+    figures, changed = _figures_of(name), dict(overrides or {})
+    _check_known("figure", changed, KNOWN)
     if "lanes" in changed:
-        changed["lanes"] = _merge_lanes(figures.get("lanes", {}), changed["lanes"])
+        old = figures.get("lanes", {})
+        changed["lanes"] = _lanes_of(changed["lanes"], lambda _, value: value, old)
     try:
         return Profile(**{"name": Path(name).stem, **figures, **changed})
     except ValidationError as error:
@@ -107,6 +123,28 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
         if said.figure in changed and said.figure in figures:
             said.hint = said.hint or f"{name} has {_shown(figures[said.figure])}"
         raise said from error
+
+
+KNOWN = tuple(key for key in Profile.__dataclass_fields__ if key != "name")
+
+
+def _figures_of(name: str) -> dict[str, Any]:
+    """Return the values of a file, and of the profile that it is `like`, if it says so."""
+    given, stem = dict(_read(name)), Path(name).stem
+    like = given.pop("like", None)
+    if like is not None and like not in profile_names():
+        hint = _nearest("profile", str(like), profile_names())
+        raise ProfileError(f"profile {stem}: like is {like}, no profile", "like", hint)
+    figures = {} if like is None else _figures_of(like)
+    _check_known("figure", given, KNOWN)
+    for key, figure in given.items():
+        if key == "lanes":
+            figures[key] = _lanes_of(
+                figure, lambda what, each: _value_of(what, each, stem), figures.get(key, {})
+            )
+        else:
+            figures[key] = _value_of(key, figure, stem)
+    return figures
 
 
 def _explain(error: ValidationError, name: str, figures: Mapping[str, Any]) -> ProfileError:
@@ -118,8 +156,11 @@ def _explain(error: ValidationError, name: str, figures: Mapping[str, Any]) -> P
     details = error.errors()[0]
     figure, *within = map(str, details["loc"])
     value = figures[figure]
-    if figure == "lanes" and within and within[0] in TYPES:
-        said = f"lanes of {within[0]} is {value[within[0]]}, not a positive whole number"
+    if figure == "lanes" and within and within[0] in value:
+        row, operation = value[within[0]], within[1]
+        alike = len(set(map(str, row.values()))) == 1
+        of = within[0] if alike else f"{within[0]} for {operation}"
+        said = f"lanes of {of} is {row[operation]}, not a positive whole number"
     else:
         said = f"{figure} is {value}, not {_wanted(figure, details['type'])}"
     hint = f"types: {', '.join(TYPES)}" if said.startswith("lanes is") else None
@@ -130,6 +171,7 @@ def _wanted(figure: str, kind: str) -> str:
     """Return what a figure may be, of which an error of this kind was found."""
     special = {
         "grid": "[columns, rows]", "lanes": "a number for each type", "multicast": "true or false",
+        "shared_datapath": "true or false", "stride_limits": "eight whole numbers",
     }
     if figure in special or kind == "int_type":
         return special.get(figure, "a whole number")
@@ -141,7 +183,10 @@ def _wanted(figure: str, kind: str) -> str:
 def _shown(figure: Any) -> str:
     """Return a figure as people write it; one for each type in a row."""
     if isinstance(figure, Mapping):
-        return ", ".join(f"{value} for {key}" for key, value in figure.items())
+        each = {key: sorted(set(figure[key].values())) for key in TYPES}
+        ranges = {key: " to ".join(map(str, dict.fromkeys((row[0], row[-1]))))
+                  for key, row in each.items()}
+        return ", ".join(f"{said} for {key}" for key, said in ranges.items())
     return str(figure).lower() if isinstance(figure, bool) else str(figure)
 
 
@@ -184,13 +229,7 @@ def _said(error: Exception) -> str:
 
 
 def _value_of(key: str, figure: Any, profile: str) -> Any:
-    """Return the value of a figure in a file, or those of each type.
-
-    Raises ProfileError where one has no source or grade.
-    """
-    if key == "lanes" and isinstance(figure, dict) and "value" not in figure:
-        return {type_: _value_of(f"lanes of {type_}", each, profile)
-                for type_, each in figure.items()}
+    """Return the value of a figure in a file. Raises ProfileError if it has no source or grade."""
     said = figure if isinstance(figure, dict) else {"value": figure}
     lacks = [word for word in FORM if said.get(word) in (None, "")]
     odd = [str(word) for word in said if word not in FORM]
@@ -201,11 +240,13 @@ def _value_of(key: str, figure: Any, profile: str) -> Any:
     raise ProfileError(f"profile {profile}: {key} {wrong}", key.split()[0], HINT)
 
 
-def _merge_lanes(lanes: Mapping[str, int], changed: Any) -> dict[str, int]:
-    if not isinstance(changed, Mapping):
-        return dict.fromkeys(TYPES, changed)
-    _check_known("type", changed, TYPES, "lanes")
-    return {**lanes, **changed}
+def _lanes_of(given: Any, figure: Callable[[str, Any], Any], old: Mapping[str, Row]) -> Any:
+    """Return the table of lanes with what is given in it. Raises ProfileError."""
+    try:
+        return read_lanes(given, figure, old)
+    except UnknownKeyError as error:
+        hint = _nearest(error.what, error.key, error.known)
+        raise ProfileError(str(error), "lanes", hint) from error
 
 
 def _check_known(

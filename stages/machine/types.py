@@ -8,6 +8,12 @@ BYTES = {"float16": 2, "float32": 4, "int16": 2, "int32": 4}
 TYPES = tuple(BYTES)
 """In the order of `enum element` in pe.h; each is called as NumPy calls it."""
 
+OPERATIONS = (
+    *("COPY", "ADD", "SUB", "MUL", "DIV", "MAX", "MIN", "MAC", "FMA", "FMS", "FNMA"),
+    *("AND", "OR", "XOR", "SLL", "SLR", "SAR"),
+)
+"""What vector instructions compute, in the order of `enum operation` in pe.h."""
+
 
 def is_integer(type_: str) -> bool:
     """Whether values of a LAIR type are integers."""

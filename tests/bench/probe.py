@@ -37,7 +37,7 @@ def probe(layer):
     ran = simulate.run_programs(inputs, "simd", samples, node)
     seconds = time.process_time() - start
     profile = read_machine(inputs.mapping(), inputs.further_path)
-    lanes = max(profile.lanes[tensor.type] for tensor in node.outputs)
+    lanes = max(profile.find_most_lanes(tensor.type) for tensor in node.outputs)
     busiest = ran.usage[ran.usage["busy"].argmax()]
     return {
         "seconds": seconds, "cycles": ran.cycles, "hops": ran.hops, "tasks": ran.tasks,

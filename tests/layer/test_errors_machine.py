@@ -62,7 +62,7 @@ hint: types: float16, float32, int16, int32
 layer.yaml:4:26: error: profile wse2: lanes of float16 is 0, not a positive whole number
   machine: {profile: wse2, lanes: 0}
                            ^^^^^
-hint: wse2 has 4 for float16, 1 for float32, 4 for int16, 1 for int32
+hint: wse2 has 1 to 4 for float16, 1 to 2 for float32, 1 to 4 for int16, 1 to 2 for int32
 """,
     ),
     "no_whole_number": (

@@ -9,8 +9,9 @@ GRADES = {"A", "B", "C", "M", "chosen"}
 
 
 def figures(content):
-    for value in content.values():
-        yield from [value] if "value" in value else figures(value)
+    for key, value in content.items():
+        if key != "like":
+            yield from [value] if "value" in value else figures(value)
 
 
 @pytest.mark.parametrize("name", profile_names())
@@ -29,8 +30,47 @@ def test_known_profiles():
 def test_figures_may_be_replaced():
     profile = load_profile("wse2", {"dispatch": 20, "lanes": {"float16": 8}})
     assert profile.dispatch == 20
-    assert profile.lanes == {"float16": 8, "float32": 1, "int16": 4, "int32": 1}
-    assert set(load_profile("wse2", {"lanes": 8}).lanes.values()) == {8}
+    assert profile.find_lanes("MAX", "float16") == 8
+    assert profile.find_lanes("MAX", "float32") == 1
+    everywhere = load_profile("wse2", {"lanes": 8}).lanes
+    assert {width for row in everywhere.values() for width in row.values()} == {8}
+
+
+APPENDIX = {
+    ("MAC", "float16", "float16"): (4, 8), ("MAC", "float32", "float16"): (2, 4),
+    ("ADD", "float16", "float16"): (4, 8), ("MUL", "float16", "float16"): (4, 8),
+    ("ADD", "float32", "float32"): (2, 4), ("COPY", "float32", "float32"): (2, 4),
+    ("COPY", "int32", "int32"): (2, 4), ("MAX", "float16", "float16"): (1, 8),
+    ("MAX", "float32", "float32"): (1, 4), ("COPY", "float32", "float16"): (1, 4),
+    ("SLL", "int16", "int16"): (1, 4), ("XOR", "int16", "int16"): (4, 8),
+}
+"""Elements a cycle on WSE-2 and WSE-3, as the appendix of CSL's language guide has them."""
+
+
+@pytest.mark.parametrize("operation, result, source", APPENDIX)
+def test_lanes_are_those_of_the_appendix(operation, result, source):
+    found = tuple(load_profile(f"wse{n}").find_lanes(operation, result, source) for n in (2, 3))
+    assert found == APPENDIX[operation, result, source]
+
+
+def test_the_widest_type_of_what_is_read_tells_the_lanes():
+    lanes = {"float32": 8, "float32 of float16": {"ADD, SUB": 4, "other": 2}}
+    profile = load_profile("wse2", {"lanes": lanes})
+    read = [(), ("float16",), ("float16", "float32"), ("int16", "float16"), ("int32",)]
+    assert [profile.find_lanes("SUB", "float32", *types) for types in read] == [8, 4, 8, 4, 8]
+    assert profile.find_lanes("MUL", "float32", "float16") == 2
+    assert profile.find_lanes("MUL", "float16", "float32") == 1
+
+
+def test_a_profile_may_be_like_another(tmp_path):
+    text = "like: wse3\nhop: {value: 2, source: measured, grade: chosen}\n"
+    text += "lanes: {float16: {MAX: {value: 2, source: measured, grade: chosen}}}\n"
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    profile, wse3 = load_profile(str(tmp_path / "mine.yaml")), load_profile("wse3")
+    assert (profile.hop, profile.ramp) == (2, wse3.ramp)
+    assert profile.find_lanes("MAX", "float16") == 2
+    assert profile.find_lanes("ADD", "float16") == wse3.find_lanes("ADD", "float16")
+    assert wse3.find_lanes("MAX", "float16") == 8
 
 
 def test_a_profile_may_be_a_file(tmp_path):
@@ -48,6 +88,17 @@ ERRORS = [
     (("ideal", {"ramp": "two"}), "profile ideal: ramp is two, not a whole number"),
     (("ideal", {"grid": 4}), "profile ideal: grid is 4, not [columns, rows]"),
     (("ideal", {"lanes": 0}), "profile ideal: lanes of float16 is 0, not a positive whole number"),
+    (
+        ("ideal", {"lanes": {"int16": {"ADD": 0}}}),
+        "profile ideal: lanes of int16 for ADD is 0, not a positive whole number",
+    ),
+    (("ideal", {"lanes": {"int16": {"ADDS": 4}}}), "unknown operation ADDS"),
+    (("ideal", {"lanes": {"int16 of int8": 4}}), "unknown type int16 of int8"),
+    (
+        ("ideal", {"stride_limits": [1, 2]}),
+        "profile ideal: stride_limits is [1, 2], not eight whole numbers",
+    ),
+    (("ideal", {"read_banks": 65}), "profile ideal: read_banks is 65, not 0 to 64"),
     (("ideal", {"multicast": 1}), "profile ideal: multicast is 1, not true or false"),
 ]
 
@@ -72,7 +123,7 @@ def test_the_hint_names_what_is_known():
 def test_a_file_that_lacks_a_figure_is_refused(tmp_path):
     figure = "{value: 1, source: measured, grade: chosen}"
     (tmp_path / "mine.yaml").write_text(f"hop: {figure}\nramp: {figure}\n", encoding="utf-8")
-    with pytest.raises(ProfileError, match=r"^profile mine lacks grid, memory, lanes, v") as error:
+    with pytest.raises(ProfileError, match=r"^profile mine lacks grid, memory, lanes, s") as error:
         load_profile(str(tmp_path / "mine.yaml"), {})
     assert error.value.hint == (
         "to change some figures of another: `machine: {profile: wse2, memory: 4096}`"

@@ -2,48 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from fractions import Fraction
 from math import prod
 
 from stages.lair.layer import Statement
+from stages.lair.operations import ACCUMULATE, BINARY
 from stages.lair.tree import Access, Binary, Call, Expr, Unary, walk
 from stages.machine.profile import Profile
 from stages.machine.types import find_integers, is_integer
 from stages.poly.integers import find_pivot_rows, hermite
 
-VECTOR_CALLS = ("max", "min", "relu", "abs")
+VECTOR_CALLS = {"max": "MAX", "min": "MIN", "relu": "MAX", "abs": "MAX"}
 """Functions that vector instructions compute; others are scalar operations."""
 
 
 def least_cycles(statement: Statement, types: Sequence[str], profile: Profile) -> Fraction:
     """Return the cycles of an instance, given the types of its result and of what it reads.
 
-    Each operation takes a lane for a cycle, or the time of a scalar one if that is none, but a
-    product that is added to something nothing, and a copy one; each call of another function takes
+    Each operation takes a lane for a cycle, or the time of a scalar one if that is less; a product
+    that is added to something nothing more, and a copy nothing; each call of another function takes
     the time of a scalar operation. Of the types in which it may be computed, that of the most lanes
     counts. What occurs twice is computed once, and so is what is the same for several instances.
     """
-    operations, calls = _counted(statement)
-    if statement.op != "=":
-        operations += 1 - _is_product(statement.expr, statement.op)
     computed = find_integers(types) if is_integer(types[0]) else "float32"
-    lanes = max(profile.lanes[types[0]], profile.lanes[computed])
-    each = min(Fraction(1, lanes), Fraction(profile.scalar))
-    return max(each, operations * each + calls * profile.scalar)
+    costs = _Costs(profile, {types[0], computed})
+    cycles = _counted(statement, costs)
+    if statement.op != "=" and not _is_product(statement.expr, statement.op):
+        cycles += costs.of(ACCUMULATE[statement.op])
+    return max(costs.of("COPY"), cycles)
+
+
+class _Costs:
+    """The fewest cycles of one operation that gives some types."""
+
+    def __init__(self, profile: Profile, types: Set[str]) -> None:
+        self.profile = profile
+        rows = profile.lanes.items()
+        self.rows = [row for name, row in rows if name.partition(" of ")[0] in types]
+
+    def of(self, operation: str) -> Fraction:
+        """Return those of a vector operation, where a product may be one of a multiply-add."""
+        fused = ("MAC", "FMA", "FMS", "FNMA") if operation == "MUL" else ()
+        lanes = max(row[name] for row in self.rows for name in (operation, *fused))
+        return min(Fraction(1, lanes), Fraction(self.profile.scalar))
 
 
 def _is_product(expr: Expr, op: str) -> bool:
     return op in ("+", "-", "+=") and isinstance(expr, Binary) and expr.op == "*"
 
 
-def _counted(statement: Statement) -> tuple[Fraction, Fraction]:
-    """Return how many vector operations and how many calls of functions an instance takes."""
-    operations, calls = Fraction(0), Fraction(0)
-    for part, (vector, call) in _operations(statement.expr).items():
-        instances = most_alike(statement, part)
-        operations, calls = operations + vector / instances, calls + call / instances
-    return operations, calls
+def _counted(statement: Statement, costs: _Costs) -> Fraction:
+    """Return the cycles of the operations of an instance."""
+    found = Fraction(0)
+    for part, cycles in _operations(statement.expr, costs).items():
+        found += cycles / most_alike(statement, part)
+    return found
 
 
 def most_alike(statement: Statement, part: Expr) -> int:
@@ -58,18 +72,19 @@ def most_alike(statement: Statement, part: Expr) -> int:
     return prod(size for k, (size, _) in enumerate(iterators) if k not in apart)
 
 
-def _operations(expr: Expr) -> dict[Expr, tuple[Fraction, Fraction]]:
-    """Return vector operations and calls of each part; equal ones are one."""
+def _operations(expr: Expr, costs: _Costs) -> dict[Expr, Fraction]:
+    """Return the cycles of each part of its own; equal ones are one."""
     match expr:
         case Binary():
             parts: tuple[Expr, ...] = (expr.left, expr.right)
-            own = (0 if any(_is_product(each, expr.op) for each in parts) else 1, 0)
+            added = any(_is_product(each, expr.op) for each in parts)
+            own = Fraction(0) if added else costs.of(BINARY[expr.op])
         case Unary():
-            parts, own = (expr.operand,), (0, 0)
+            parts, own = (expr.operand,), Fraction(0)
         case Call():
-            parts = tuple(expr.arguments)
-            own = (1, 0) if expr.function in VECTOR_CALLS else (0, 1)
+            parts, name = tuple(expr.arguments), VECTOR_CALLS.get(expr.function)
+            own = Fraction(costs.profile.scalar) if name is None else costs.of(name)
         case _:
             return {}
-    found = {each: counts for part in parts for each, counts in _operations(part).items()}
-    return found | {expr: (Fraction(own[0]), Fraction(own[1]))}
+    found = {each: own for part in parts for each, own in _operations(part, costs).items()}
+    return found | {expr: own}

@@ -205,11 +205,12 @@ class Cutter:
         operands = 1 + len(statement.reads)
         results = self._results(group, statement)
         operations = list_operations(target, statement.op, statement.expr)
-        looped = sum(operation.name in LOOPED for operation in operations)
-        each = looped * (profile.scalar + profile.loop + profile.address)
-        number, lanes = len(operations) - looped, profile.lanes[self.layer.tensors[target].type]
-        whole = number * -(-instances // lanes) + instances * each
-        call = number * (profile.vector_start_up + profile.address * operands)
+        type_ = self.layer.tensors[target].type
+        vectors = [each.name for each in operations if each.name not in LOOPED]
+        looped = len(operations) - len(vectors)
+        whole = instances * looped * (profile.scalar + profile.loop + profile.address)
+        whole += sum(-(-instances // profile.find_lanes(name, type_)) for name in vectors)
+        call = len(vectors) * (profile.vector_start_up + profile.address * operands)
         call += profile.scalar * (STEP if statement.op == "=" else 2 * STEP)
         return Work(whole=whole, call=call, results=results)
 

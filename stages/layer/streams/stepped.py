@@ -182,7 +182,7 @@ class SteppedDeparture:
             bound_points(bind_range(self.flows.taken(name), PE_NAMES)) for name in self.steps.cuts
         )
         taking = STEP * profile.scalar * count(self.steps.known)
-        return max(0, arriving - instances // profile.lanes[self.type] - taking)
+        return max(0, arriving - instances // profile.find_most_lanes(self.type) - taking)
 
     def is_alike(self, completed: Completed) -> bool:
         """Say whether all PEs of a lane send the same after the same steps."""

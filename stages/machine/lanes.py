@@ -1,0 +1,81 @@
+"""How many elements of a type a vector instruction computes in a cycle: a table by operation.
+
+A row is a type of results, `float32`, or of results and what they are computed from, `float32 of
+float16`. In a profile a row is one figure, for all operations, or one for each of these: `"ADD,
+SUB": {...}`, and `other` for those that are not named.
+
+Source   CSL language guide, appendix: SIMD mode
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from stages.machine.types import BYTES, OPERATIONS, TYPES
+
+OTHER = "other"
+Row = dict[str, int]
+"""{ operation: elements a cycle }, of all operations."""
+
+
+class UnknownKeyError(ValueError):
+    """A key of a table is no row, or no operation: `what` of both, and those that are `known`."""
+
+    def __init__(self, what: str, key: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"unknown {what} {key}")
+        self.what, self.key, self.known = what, key, known
+
+
+def read_lanes(given: Any, figure: Callable[[str, Any], Any], old: Mapping[str, Row]) -> Any:
+    """Return { row: { operation: elements a cycle } }, `old` with what is given in its place.
+
+    `given` is one figure for everything, one a row, or one for some operations of rows; `figure`
+    returns the value of one, of which it gets the name. Raises UnknownKeyError.
+    """
+    if not _is_table(given):
+        return {type_: dict.fromkeys(OPERATIONS, figure("lanes", given)) for type_ in TYPES}
+    found = dict(old)
+    for name, row in given.items():
+        if not _is_row(name):
+            raise UnknownKeyError("type", str(name), TYPES)
+        if _is_table(row):
+            found[name] = _read_row(name, row, figure, found.get(name, {}))
+        else:
+            found[name] = dict.fromkeys(OPERATIONS, figure(f"lanes of {name}", row))
+    return found
+
+
+def _read_row(
+    name: str, given: Mapping[str, Any], figure: Callable[[str, Any], Any], old: Row
+) -> Row:
+    named: Row = {}
+    for keys, value in given.items():
+        each = figure(f"lanes of {name}", value)
+        for key in str(keys).split(","):
+            if key.strip() not in (*OPERATIONS, OTHER):
+                raise UnknownKeyError("operation", key.strip(), OPERATIONS)
+            named[key.strip()] = each
+    other = {} if OTHER not in named else dict.fromkeys(OPERATIONS, named.pop(OTHER))
+    return {**old, **other, **named}
+
+
+def find_width(
+    lanes: Mapping[str, Row], operation: str, result: str, sources: tuple[str, ...] = ()
+) -> int:
+    """Return how many elements of an operation are computed in a cycle.
+
+    `sources` are the types of the operands in memory, but of numbers; the widest one tells the row.
+    """
+    source = max(sources, key=lambda type_: (BYTES[type_], type_ in TYPES[:2]), default=result)
+    row = lanes.get(f"{result} of {source}", lanes[result])
+    return row[operation]
+
+
+def _is_table(given: Any) -> bool:
+    return isinstance(given, Mapping) and "value" not in given
+
+
+def _is_row(name: Any) -> bool:
+    first, _, last = str(name).partition(" of ")
+    return first in TYPES and (not last or last in TYPES) and name != f"{first} of "

@@ -1,0 +1,175 @@
+"""How long vector instructions take: lanes by operation and type, strides, banks, one datapath."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from stages.machine.profile import load_profile
+from tests.fabric.running import run_fabric
+from tests.fabric.test_vector import (
+    OPERATIONS,
+    TYPES,
+    WORDS,
+    computes_in_float,
+    random_memory,
+    random_recipe,
+    run_recipes,
+)
+
+NAMES = {"f2": "float16", "f4": "float32", "i2": "int16", "i4": "int32"}
+FIRST = dict(zip("dabc", itertools.count(0, 4 * WORDS), strict=False))
+
+
+def random_machine(random):
+    """Return figures of rates; nothing else of a vector instruction takes time."""
+    lanes = {}
+    for to, source in itertools.product(NAMES.values(), repeat=2):
+        row = {name: int(random.choice((1, 2, 3, 4, 8))) for name in OPERATIONS}
+        lanes[to if to == source else f"{to} of {source}"] = row
+    return {
+        "lanes": lanes, "sum_lanes": int(random.choice((0, 1, 2))),
+        "stride_limits": [int(random.choice((0, 1, 2))) for _ in range(8)],
+        "read_banks": int(random.choice((0, 2, 4, 8))),
+    }
+
+
+def operands(recipe):
+    """Return the numbers of the operands that are read or written."""
+    count = {"COPY": 2, "FMA": 4, "FMS": 4, "FNMA": 4}.get(recipe[0], 3)
+    return range(count)
+
+
+def rate(recipe, figures):
+    """Return the elements a cycle, conflicts aside, one rule after the other."""
+    operation, types, sizes, strides, _ = recipe
+    moving = [k for k in operands(recipe) if k and any(strides[k])]
+    order = ["i2", "f2", "i4", "f4"]
+    source = max((types[k] for k in moving), key=order.index, default=types[0])
+    names = [NAMES[types[0]], NAMES[source]]
+    row = figures["lanes"][names[0] if types[0] == source else " of ".join(names)]
+    wide, along = row[operation], [i for i, size in enumerate(sizes) if size > 1]
+    if along and strides[0][along[-1]] == 0 and figures["sum_lanes"]:
+        wide = min(wide, figures["sum_lanes"])
+    for k in operands(recipe) if along else ():
+        stride = strides[k][along[-1]]
+        if stride not in (0, 1) and figures["stride_limits"][stride % 8]:
+            wide = min(wide, figures["stride_limits"][stride % 8])
+    return wide
+
+
+def conflicts(recipe, figures):
+    """Return the points at which two operands are read from one bank, point by point."""
+    operation, types, sizes, strides, firsts = recipe
+    read = [k for k in operands(recipe) if (k or operation == "MAC") and any(strides[k])]
+    if 0 not in read and operation == "MAC":
+        read.append(0)
+    most = 0
+    for p, q in itertools.combinations(read, 2) if figures["read_banks"] else ():
+        found = 0
+        for point in itertools.product(*map(range, sizes)):
+            words = []
+            for k in (p, q):
+                at = firsts[k] + int(np.dot(point, strides[k]))
+                address = 120 + FIRST["dabc"[k]] + at * int(types[k][1])
+                words.append(address // 2)
+            found += (words[0] - words[1]) % figures["read_banks"] == 0
+        most = max(most, found)
+    return most
+
+
+def expected(recipe, figures):
+    count, each = int(np.prod(recipe[2])), rate(recipe, figures)
+    return -(-count // each) + -(-conflicts(recipe, figures) // each)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_cycles_are_those_of_the_rules_point_by_point(library, row, seed):
+    random = np.random.default_rng(seed)
+    operation = str(random.choice(OPERATIONS))
+    kinds = [k for k in itertools.product(TYPES, repeat=4)
+             if operation not in OPERATIONS[-6:] or set(k[:3]) <= {"i2", "i4"}]
+    kinds = [k for k in kinds if operation != "DIV" or computes_in_float("DIV", k)]
+    recipe = random_recipe(random, operation, kinds[random.integers(len(kinds))])
+    recipe[3][random.random(recipe[3].shape) < 0.3] = 0
+    figures, memory = random_machine(random), random_memory(random, recipe[1])
+    memory[2][memory[2] == 0] = 1
+    profile = load_profile("ideal", figures)
+    run = run_recipes(library, row, [recipe], [memory], profile)
+    assert run.main_cycles == expected(recipe, figures)
+
+
+@pytest.mark.parametrize(
+    ("machine", "recipe", "cycles"),
+    [
+        ("wse2", ("ADD", "f4", [64], [[1], [1], [1]], [0, 0, 2]), 64),
+        ("wse2", ("ADD", "f4", [64], [[1], [1], [1]], [0, 0, 1]), 32),
+        ("wse2", ("ADD", "f4", [64], [[1], [1], [1]], [0, 0, 0]), 64),
+        ("wse3", ("ADD", "f4", [64], [[1], [1], [1]], [0, 0, 4]), 32),
+        ("wse2", ("ADD", "f2", [64], [[0], [0], [1]], [0, 0, 0]), 64),
+        ("wse2", ("MAX", "f2", [64], [[1], [1], [0]], [0, 0, 0]), 64),
+        ("wse2", ("COPY", "f2", [64], [[1], [8], [0]], [0, 0, 0]), 64),
+        ("wse2", ("COPY", "f2", [64], [[1], [4], [0]], [0, 0, 0]), 32),
+        ("wse2", ("COPY", "f2", [64], [[1], [6], [0]], [0, 0, 0]), 16),
+        ("wse2", ("COPY", "f2", [64], [[1], [-1], [0]], [63, 63, 0]), 32),
+        ("wse2", ("COPY", "f2", [64], [[1], [0], [0]], [0, 0, 0]), 16),
+    ],
+)
+def test_rates_of_the_wafers(library, row, machine, recipe, cycles):
+    """By the appendix of CSL's language guide: 64 elements, apart or in one bank."""
+    operation, kind, sizes, strides, firsts = recipe
+    recipe = (operation, (kind,) * 4, sizes, [*strides, [0]], [*firsts, 0])
+    memory = [np.zeros(WORDS, "i4")] * 4
+    profile = load_profile(machine, {"configuration": 0, "vector_start_up": 0})
+    assert run_recipes(library, row, [recipe], [memory], profile).main_cycles == cycles
+
+
+def busy(row, elements):
+    """Return a PE to which x comes from the west and y from the east."""
+    def stream(name, side, port, count):
+        order = f"{{ {name}[i] -> [PE[{port}] -> index[i]] : 0 <= i < {count} }}"
+        return {"tensor": name, "type": "float32", "side": side, "order": order}
+
+    arrivals = {
+        name: stream(name, side, port, elements) | {"colour": name, "sparse": False}
+        for name, side, port in (("x", "W", "-1, 0"), ("y", "E", "1, 0"))
+    }
+    routes = {"x": "{ [PE[0, 0] -> W[]] -> ramp[] }", "y": "{ [PE[0, 0] -> E[]] -> ramp[] }"}
+    tensors = {}
+    for local, at, extent in (("size", 0, 2), ("x_local", 8, 512), ("y_local", 2056, 512)):
+        tensors[local] = {
+            "type": "int32" if local == "size" else "float32", "shape": [extent], "address": at,
+            "tensor": local, "transfer": "in" if local == "size" else "out",
+            "map": f"{{ [PE[0, 0] -> {local}[i]] -> {local}[i] }}",
+        }
+    return row("busy", 1, routes, arrivals, tensors=tensors)
+
+
+def run_busy(library, row, shared, elements, computed):
+    random = np.random.default_rng(elements)
+    x, y = random.random((2, elements), "f4")
+    figures = {"shared_datapath": shared, "lanes": 1}
+    shapes = {"x_local": (512,), "y_local": (512,)}
+    arrays = {"size": np.array([elements, computed], "i4"), "x": x, "y": y}
+    profile = load_profile("ideal", figures)
+    run = run_fabric(library, busy(row, elements), profile, arrays, shapes=shapes)
+    for name, values in (("x", x), ("y", y)):
+        np.testing.assert_array_equal(run.outputs[f"{name}_local"][0][:elements], values)
+    return run
+
+
+@pytest.mark.parametrize("computed", [0, 1, 100, 256, 500])
+def test_streams_and_the_task_share_one_datapath(library, row, computed):
+    """Two streams of 256 over one ramp and a vector instruction: one element a cycle of all."""
+    alone = run_busy(library, row, False, 256, computed).cycles
+    shared = run_busy(library, row, True, 256, computed)
+    assert 512 < alone <= 512 + 4
+    assert 512 + computed < shared.cycles <= 512 + computed + 4
+    assert shared.usage["streams"].item() <= 512 + 1
+    assert shared.usage["lanes"].item() == computed
+
+
+def test_one_stream_and_short_tasks_do_not_wait_for_each_other(library, row):
+    """What arrives later than the task ends has the datapath alone."""
+    alone, shared = (run_busy(library, row, each, 1, 1).cycles for each in (False, True))
+    assert shared - alone <= 1
