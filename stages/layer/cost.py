@@ -25,8 +25,7 @@ from stages.layer.texts.decisions import Decision
 from stages.layer.vector.candidate import Candidate, configurations
 from stages.layer.vector.instruction import instruction
 from stages.layer.vector.memory import Memory, extend
-from stages.layer.vector.operands import describe
-from stages.layer.vector.rate import find_rate
+from stages.layer.vector.order import find_step_rate, is_single
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
 from stages.poly.bind import PE_NAMES, bind_set, find_index_constants, project_names
@@ -100,9 +99,8 @@ class Charged:
         box = _along(candidate.box, step.along).intersect_params(here)
         if candidate.outer is not None:
             runs = count(candidate.outer.intersect_params(here))
-        operands = [describe(operand, memory, step.along) for operand in step.operands]
-        single = [_constant(size) == 1 for size in sizes]
-        lanes = find_rate(self.situation.profile, step.operation, operands, single)
+        single = [is_single(size) for size in candidate.sizes]
+        lanes = find_step_rate(self.situation, step, memory, single)
         varying = [size for size in sizes if _constant(size) is None]
         fixed = prod(_constant(size) or 1 for size in sizes)
         if varying and fixed % lanes == 0:

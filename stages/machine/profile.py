@@ -61,8 +61,8 @@ class Profile:
     memory and code in bytes.
 
     `grid` is columns and rows; `lanes` gives elements per cycle by type and operation, as
-    `find_lanes` returns them; `link_width` is in bits; `queue_depth` in wavelets. The files say what each figure means and
-    where it comes from.
+    `find_lanes` returns them; `link_width` is in bits; `queue_depth` in wavelets. The files say
+    what each figure means and where it comes from.
     """
 
     name: str

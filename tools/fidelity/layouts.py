@@ -17,6 +17,9 @@ Routes = Mapping[str, str]
 ROOM = 512
 """Elements of a tensor for which most programs have room."""
 
+FEW = 16
+"""Elements for which programs on many PEs have room."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
@@ -98,7 +101,46 @@ def laplacian(elements: int, side: int) -> Case:
         f" and 0 < x < {last} and 0 < y < {last} }}"
         for side, (to, at, dx, dy) in sides.items() for parity in (0, 1)
     }
-    return _case("laplacian", routes, v, y)
+    return _case("laplacian", routes, v, y, room=FEW)
+
+
+def difference(elements: int, pes: int) -> Case:
+    """Return v of the PE to the west less 2 v; PE 0 has none."""
+    v = _values(pes, 1, elements)
+    y = np.zeros_like(v)
+    y[1:] = v[:-1] - 2 * v[1:]
+    routes = {
+        f"v_{parity}": f"{{ [PE[x, 0] -> ramp[]] -> E[] : x mod 2 = {parity} and x < {pes - 1};"
+        f" [PE[x, 0] -> W[]] -> ramp[] : x mod 2 = {1 - parity} and x > 0 }}"
+        for parity in (0, 1)
+    }
+    return _case("difference", routes, v, y)
+
+
+def vertical(elements: int, pes: int) -> Case:
+    """Return y_k = v_k - y_(k-1) / 2 on each PE."""
+    v = _values(pes, 1, elements)
+    y = v.copy()
+    for k in range(1, elements):
+        y[..., k] -= y[..., k - 1] / 2
+    return _case("vertical", {}, v, y)
+
+
+def uvbke(elements: int, side: int) -> Case:
+    """Return v (v + n - (v + w) v) / 2 of the neighbours to the west, w, and to the north, n."""
+    v = _values(side + 1, side + 1, elements)
+    y = np.zeros_like(v)
+    here, west, north = v[1:, 1:], v[:-1, 1:], v[1:, :-1]
+    y[1:, 1:] = here * (here + north - (here + west) * here) / 2
+    sides = {"W": ("E", "x", 1, 0), "N": ("S", "y", 0, 1)}
+    routes = {
+        f"{way}{parity}": f"{{ [PE[x, y] -> ramp[]] -> {to}[] : {at} mod 2 = {parity}"
+        f" and 0 < x + {dx} <= {side} and 0 < y + {dy} <= {side};"
+        f" [PE[x, y] -> {way}[]] -> ramp[] : {at} mod 2 = {1 - parity}"
+        f" and 0 < x <= {side} and 0 < y <= {side} }}"
+        for way, (to, at, dx, dy) in sides.items() for parity in (0, 1)
+    }
+    return _case("uvbke", routes, v, y, room=FEW)
 
 
 def fmuls(elements: int, shift: int) -> Case:
@@ -120,20 +162,20 @@ def fmuls(elements: int, shift: int) -> Case:
 CASES: Mapping[str, Callable[[int, int], Case]] = {
     "broadcast": broadcast, "broadcast_2d": broadcast_2d, "star": star, "chain": chain,
     "copy": copy, "pipelined": pipelined, "stored": stored, "laplacian": laplacian,
-    "fmuls": fmuls,
+    "difference": difference, "vertical": vertical, "uvbke": uvbke, "fmuls": fmuls,
 }
 """By name: a function of how many elements a PE has, and on how many PEs."""
 
 
-def _case(role: str, routes: Routes, v: Array, y: Array) -> Case:
+def _case(role: str, routes: Routes, v: Array, y: Array, room: int = ROOM) -> Case:
     columns, rows, elements = v.shape
     tensors = {
         "size": _local("int32", 2, 0, "size"),
-        "v_local": _local("float32", ROOM, 8, "v"),
-        "y_local": _local("float32", ROOM, 8 + 4 * ROOM, "y", "out"),
+        "v_local": _local("float32", room, 8, "v"),
+        "y_local": _local("float32", room, 8 + 4 * room, "y", "out"),
     }
     layout = _laid_out(role, routes, columns, rows, tensors)
-    expected = np.pad(y, ((0, 0), (0, 0), (0, ROOM - elements)))
+    expected = np.pad(y, ((0, 0), (0, 0), (0, room - elements)))
     return Case(layout=layout, arrays=_arrays(elements, columns, v), expected=expected)
 
 

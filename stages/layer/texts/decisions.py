@@ -93,7 +93,7 @@ class Step:
     by: Annotated[str | None, "loops, for a function that no vector operation is"] = None
     why: Annotated[str | None, "that it is none"] = None
     over: Annotated[
-        tuple[int, ...] | None, "the dimensions of the sizes that it runs over, if not all"
+        tuple[int, ...] | None, "the dimensions of the sizes that it runs over, if not all in order"
     ] = None
     operands: Annotated[tuple[Operand, ...], "d, a, b, c"]
 
@@ -130,7 +130,7 @@ class Decision:
     ] = field(default_factory=dict)
     operation: Annotated[str | None, "d op a, b, c, as pe.h says"] = None
     over: Annotated[
-        tuple[int, ...] | None, "the dimensions of the sizes that it runs over, if not all"
+        tuple[int, ...] | None, "the dimensions of the sizes that it runs over, if not all in order"
     ] = None
     operands: Annotated[tuple[Operand, ...], "d, a, b, c"] = ()
     parts: Annotated[tuple[Part, ...] | None, "what steps give to each other"] = None

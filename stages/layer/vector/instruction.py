@@ -68,7 +68,7 @@ def _step(step: Step, memory: Memory, rank: int) -> decisions.Step:
         operation=step.operation,
         by="loops" if step.looped else None,
         why=f"{step.operation} is no vector operation" if step.looped else None,
-        over=tuple(step.along) if len(step.along) < rank else None,
+        over=None if step.along == tuple(range(rank)) else step.along,
         operands=tuple(describe(operand, memory, step.along) for operand in step.operands),
     )
 

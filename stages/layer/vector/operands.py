@@ -100,9 +100,8 @@ def describe(
         if operand.kind == "element":
             return decisions.Arriving(element=str(operand.value), type=operand.type)
         return decisions.Number(number=operand.value, type=operand.type)
+    strides = find_steps_over(operand, memory, dimensions)
     if isinstance(operand, InPart):
-        steps = dict(zip(operand.along, _steps(operand.shape), strict=True))
-        strides = tuple(steps.get(k, 0) for k in dimensions)
         return decisions.Given(part=operand.number, type=operand.type, strides=strides)
     shift = memory.shifts[operand.local]
     base = [b.add_constant_val(isl.Val(-s)) for b, s in zip(operand.base, shift, strict=True)]
@@ -110,8 +109,20 @@ def describe(
         local=operand.local,
         type=operand.type,
         base=tuple(write_value(b.coalesce()) for b in base),
-        strides=_strides(operand.coefficients, memory.shapes[operand.local], dimensions),
+        strides=strides,
     )
+
+
+def find_steps_over(
+    operand: Operand, memory: Memory, dimensions: Sequence[int]
+) -> tuple[int, ...]:
+    """Return over how many elements of an operand each dimension of the box steps."""
+    if isinstance(operand, Given):
+        return (0,) * len(dimensions)
+    if isinstance(operand, InPart):
+        steps = dict(zip(operand.along, _steps(operand.shape), strict=True))
+        return tuple(steps.get(k, 0) for k in dimensions)
+    return _strides(operand.coefficients, memory.shapes[operand.local], dimensions)
 
 
 def write_value(function: isl.PwAff) -> int | str:

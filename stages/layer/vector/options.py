@@ -24,6 +24,7 @@ from stages.layer.texts.kinds import (
 )
 from stages.layer.vector.candidate import Candidate, NotPossibleError, RankError, configurations
 from stages.layer.vector.memory import extend
+from stages.layer.vector.order import order_steps
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step, find_parts, find_steps
 from stages.layer.vector.ways import Way, list_ways
@@ -196,8 +197,10 @@ def _fewest(
     """Return cycles and steps, what loops compute in place or not. Raises NotPossibleError."""
     situation = cost.situation
     found: list[tuple[int, tuple[Step, ...]]] = []
+    memory = extend(situation.files.local, candidate.touched)
     for in_place in (False, True) if any(o.name in LOOPED for o in operations) else (False,):
         steps = find_steps(situation, operations, candidate, in_place=in_place)
+        steps = order_steps(situation, candidate, steps, memory)
         _check_memory(situation, candidate, steps)
         if not all(step.looped for step in steps):
             found.append((cost.vector(candidate, steps), steps))

@@ -7,32 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.layer.texts.decisions import Given, Local, Operand
 from stages.machine.profile import Profile
 
 
 def find_rate(
-    profile: Profile, operation: str, operands: Sequence[Operand], single: Sequence[bool]
+    profile: Profile,
+    operation: str,
+    operands: Sequence[tuple[str, tuple[int, ...]]],
+    single: Sequence[bool],
 ) -> int:
-    """Return the elements a cycle of an instruction with operands d, a, b, c.
+    """Return the elements a cycle of an instruction, given types and strides of d, a, b, c.
 
     `single` says of each of its dimensions whether there is one element along it.
     """
-    strides = [_strides(operand, len(single)) for operand in operands]
-    listed = zip(operands[1:], strides[1:], strict=True)
-    sources = [operand.type for operand, steps in listed if any(steps)]
-    rate = profile.find_lanes(operation, operands[0].type, *sources)
+    (result, _), *sources = operands
+    moving = [type_ for type_, steps in sources if any(steps)]
+    rate = profile.find_lanes(operation, result, *moving)
     along = next((k for k in reversed(range(len(single))) if not single[k]), None)
     if along is None:
         return rate
-    if strides[0][along] == 0 and profile.sum_lanes:
+    if operands[0][1][along] == 0 and profile.sum_lanes:
         rate = min(rate, profile.sum_lanes)
-    for steps in strides:
+    for _, steps in operands:
         limit = profile.stride_limits[steps[along] % 8]
         if steps[along] not in (0, 1) and limit:
             rate = min(rate, limit)
     return rate
-
-
-def _strides(operand: Operand, rank: int) -> tuple[int, ...]:
-    return operand.strides if isinstance(operand, Local | Given) else (0,) * rank

@@ -6,9 +6,9 @@ enum { EAST, WEST, SOUTH, NORTH, SIDES };
 
 struct memory {
     int32_t size[2];
-    float v_local[512];
-    float y_local[512];
-    float t_local[SIDES][512];
+    float v_local[16];
+    float y_local[16];
+    float t_local[SIDES][16];
     struct vector send[SIDES], add[SIDES];
     struct vector multiply, sum, copy;
     int32_t round;
