@@ -156,3 +156,12 @@ def test_nothing_arrives_nothing_leaves():
     lair = "lair n(): float16 x[1] -> float16 y[1] { all (i) in (1) y[i] = x[i] }"
     mapping = 'target: "{ PE[1, 1] }"\nplacement: "{ n[i] -> PE[0, 0] }"\n'
     assert bound(lair, mapping) == {"cycles": 1, "by": "operations"}
+
+
+def test_one_datapath_takes_elements_and_computes():
+    """48 multiply-adds; 6 elements of x come, each in a cycle that may be one of them, too."""
+    mapping = ONE + 'tensors: {x: {arrives: "{ x[j] -> [PE[-1, 0] -> index[j]] }"}}\n'
+    shared = "machine: {profile: ideal, lanes: 4, shared_datapath: true, dispatch: 1}\n"
+    alone = bound(MV, mapping, "machine: {profile: ideal, lanes: 4, dispatch: 1}\n")
+    assert bound(MV, mapping, shared)["by"] == "datapath"
+    assert bound(MV, mapping, shared)["cycles"] == alone["cycles"] + 6 - 2

@@ -71,6 +71,8 @@ def lower_bound(needs: Needs, run: Run) -> Bound:
                 way of that, and an operation
     ramps       what a PE takes, or sends: one wavelet a cycle, and the way to a port; or what all
                 take, sums of each other included, over the number of PEs
+    datapath    where streams and tasks share it: operations, and what a PE takes or sends, each of
+                which may be an operation, too
     """
     grid = read_grid(run.layout.grid)
     times = {
@@ -78,12 +80,13 @@ def lower_bound(needs: Needs, run: Run) -> Bound:
         for name, arrival in needs.arrivals.items()
     }
     outlets = [_outlet(each, run, grid) for each in needs.departures]
-    operations, ramps = _of_pes(needs, run, times, outlets, grid)
+    of_pes = _of_pes(needs, run, times, outlets, grid)
     candidates = {
-        "operations": operations,
+        "operations": of_pes["operations"],
         "ports": max(_busiest(entering(needs, times)), _busiest(_leaving_ports(run.loops))),
         "latency": _latency(needs, run.profile, times, outlets),
-        "ramps": ramps,
+        "ramps": of_pes["ramps"],
+        "datapath": of_pes["datapath"],
     }
     by = max(candidates, key=lambda key: candidates[key])
     return Bound(cycles=candidates[by], by=by)
@@ -139,8 +142,8 @@ def _latency(
 
 def _of_pes(
     needs: Needs, run: Run, times: Mapping[str, Times], outlets: Sequence[_Outlet], grid: Grid
-) -> tuple[int, int]:
-    """Return the bounds by the operations and by the ramps of PEs."""
+) -> dict[str, int]:
+    """Return the bounds by the operations, the ramps and the datapaths of PEs."""
     profile, busy = run.profile, _operations(needs, run, grid)
     pes, number = _pes(needs, times, outlets, grid, int(busy.argmax()))
     arriving = taken(needs, times, pes, profile)
@@ -155,10 +158,33 @@ def _of_pes(
     if len(number) == members(needs.pes, grid).sum() and (away > NEVER).all():
         summed = _summed(outlets, leaving) + int((arriving > NEVER).sum())
         ramps.append(first.min() + -(-summed // grid.size) + away.min())
-    return (
-        max(int(busy.max(initial=0)), int(operations.max(initial=0))),
-        max(int(each.max(initial=0)) for each in ramps),
-    )
+    moved = np.maximum((arriving > NEVER).sum(axis=1), _sent(outlets, leaving, len(number)))
+    shared = first + _sharing(busy[number], moved, run) + away
+    return {
+        "operations": max(int(busy.max(initial=0)), int(operations.max(initial=0))),
+        "ramps": max(int(each.max(initial=0)) for each in ramps),
+        "datapath": int(shared.max(initial=0)) if profile.shared_datapath else 0,
+    }
+
+
+def _sent(outlets: Sequence[_Outlet], leaving: Sequence[Bools], pes: int) -> Ints:
+    """Return how many elements each PE sends, at least."""
+    found = np.zeros(pes, dtype=np.int64)
+    for outlet, here in zip(outlets, leaving, strict=True):
+        if not outlet.departure.stream.sparse:
+            found += here.sum(axis=1)
+    return found
+
+
+def _sharing(busy: Ints, moved: Ints, run: Run) -> Ints:
+    """Return the cycles of the datapath of each PE, of operations and of elements that move.
+
+    With an element that a stream moves one operation is done, or what a task does in a cycle.
+    """
+    with_each = max((_least(each, run) for each in run.layer.statements), default=Fraction(0))
+    saved = min(Fraction(1), with_each) if run.profile.dispatch else Fraction(1)
+    rest = busy - -(-moved * saved.numerator // saved.denominator)
+    return np.where(moved + busy > 0, moved + np.maximum(rest, 0), NEVER)
 
 
 def _pes(
