@@ -40,6 +40,7 @@ struct machine {
     int32_t stride_limit[8];                   /* by stride modulo 8; 0: none */
     int32_t sum_lanes, read_banks, shared_datapath;
     int32_t hop, ramp, queue_depth, instruction_queue, live_configurations, multicast;
+    int32_t vector_multiply_add;
 };
 
 /* An external PE beside `node`: wavelets [first, first + count) of the data, over and over until it

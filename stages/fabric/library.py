@@ -67,7 +67,7 @@ class Machine(Structure):
         ("stride_limit", c_int32 * 8),
         *((name, c_int32) for name in ("sum_lanes", "read_banks", "shared_datapath")),
         *((name, c_int32) for name in ("hop", "ramp", "queue_depth", "instruction_queue")),
-        *((name, c_int32) for name in ("live_configurations", "multicast")),
+        *((name, c_int32) for name in ("live_configurations", "multicast", "vector_multiply_add")),
     ]
 
 
@@ -119,6 +119,7 @@ def make_machine(profile: Profile) -> Machine:
         instruction_queue=profile.instruction_queue,
         live_configurations=profile.live_configurations,
         multicast=profile.multicast,
+        vector_multiply_add=profile.vector_multiply_add,
     )
 
 

@@ -76,6 +76,7 @@ class Profile:
     vector_start_up: Figure
     configuration: Figure
     live_configurations: Positive
+    vector_multiply_add: bool
     dimensions: Annotated[int, Field(ge=1, le=4)]
     loop: Figure
     scalar: Figure
@@ -172,6 +173,7 @@ def _wanted(figure: str, kind: str) -> str:
     special = {
         "grid": "[columns, rows]", "lanes": "a number for each type", "multicast": "true or false",
         "shared_datapath": "true or false", "stride_limits": "eight whole numbers",
+        "vector_multiply_add": "true or false",
     }
     if figure in special or kind == "int_type":
         return special.get(figure, "a whole number")

@@ -100,6 +100,8 @@ ERRORS = [
     ),
     (("ideal", {"read_banks": 65}), "profile ideal: read_banks is 65, not 0 to 64"),
     (("ideal", {"multicast": 1}), "profile ideal: multicast is 1, not true or false"),
+    (("wse2", {"vector_multiply_add": 0}),
+     "profile wse2: vector_multiply_add is 0, not true or false"),
 ]
 
 
