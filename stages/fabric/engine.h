@@ -39,7 +39,7 @@ struct machine {
     int32_t lanes[TYPES][TYPES][OPERATIONS];   /* of the type of a result, that of its sources */
     int32_t stride_limit[8];                   /* by stride modulo 8; 0: none */
     int32_t sum_lanes, read_banks, shared_datapath;
-    int32_t hop, ramp, queue_depth, instruction_queue, live_configurations, multicast;
+    int32_t hop, ramp, queue_depth, threads, descriptors, multicast;
     int32_t vector_multiply_add;
 };
 

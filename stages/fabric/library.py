@@ -66,8 +66,8 @@ class Machine(Structure):
         ("lanes", c_int32 * (len(TYPES) ** 2 * len(OPERATIONS))),
         ("stride_limit", c_int32 * 8),
         *((name, c_int32) for name in ("sum_lanes", "read_banks", "shared_datapath")),
-        *((name, c_int32) for name in ("hop", "ramp", "queue_depth", "instruction_queue")),
-        *((name, c_int32) for name in ("live_configurations", "multicast", "vector_multiply_add")),
+        *((name, c_int32) for name in ("hop", "ramp", "queue_depth", "threads")),
+        *((name, c_int32) for name in ("descriptors", "multicast", "vector_multiply_add")),
     ]
 
 
@@ -116,8 +116,8 @@ def make_machine(profile: Profile) -> Machine:
         hop=profile.hop,
         ramp=profile.ramp,
         queue_depth=profile.queue_depth,
-        instruction_queue=profile.instruction_queue,
-        live_configurations=profile.live_configurations,
+        threads=profile.threads,
+        descriptors=profile.descriptors,
         multicast=profile.multicast,
         vector_multiply_add=profile.vector_multiply_add,
     )

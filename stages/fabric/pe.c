@@ -22,7 +22,7 @@ static bool is_colour(struct node *node, int colour)
 
 static void check_configurations(struct node *node)
 {
-    const int32_t limit = node->engine->layout->machine.live_configurations;
+    const int32_t limit = node->engine->layout->machine.descriptors;
 
     if (node->configurations > limit)
         fail(node->engine, "PE[%d, %d] has %d live configurations; the machine has room for %d",
@@ -301,7 +301,7 @@ void step_node(struct engine *engine, int32_t id)
     move_streams(node);
     if (now < node->busy_until)
         wake(engine, NODES, id, node->busy_until);
-    else if (node->instructions - node->endless < engine->layout->machine.instruction_queue)
+    else if (node->instructions - node->endless < engine->layout->machine.threads)
         start_task(node);
 }
 

@@ -112,7 +112,7 @@ def _options(situation: Situation, mapping: Mapping) -> Options:
 
 def _chosen(options: list[Options], files: Files, mapping: Mapping) -> list[Choice]:
     """Return the choices of tasks on the same PEs. UserError where configurations do not last."""
-    most, places = files.profile.live_configurations, together([o.situation.pes for o in options])
+    most, places = files.profile.descriptors, together([o.situation.pes for o in options])
     try:
         return choose(options, mapping.simd.prefer, most, places)
     except TooManyError as error:

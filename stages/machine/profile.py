@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import AfterValidator, ConfigDict, Field, Strict, ValidationError
@@ -17,6 +17,7 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 from stages.diagnose import nearest
+from stages.machine.contradictions import find_contradiction
 from stages.machine.lanes import Row, UnknownKeyError, find_width, read_lanes
 from stages.machine.types import OPERATIONS, TYPES
 from stages.yaml_limits import compose
@@ -45,8 +46,11 @@ class ProfileError(ValueError):
 
 
 MOST = 2**31 - 1
+DEPTHS = "the words of 16 bits, 2 to 8192, that each of up to 32 queues holds: [6, 4], or []"
 Figure = Annotated[int, Field(ge=0, le=MOST)]
 Positive = Annotated[int, Field(ge=1, le=MOST)]
+Words = Annotated[int, Field(ge=2, le=8192)]
+Queues = Annotated[tuple[Words, ...], Field(max_length=32), Strict(False)]
 
 
 def _of_each_type(lanes: dict[str, Row]) -> dict[str, Row]:
@@ -61,8 +65,9 @@ class Profile:
     memory and code in bytes.
 
     `grid` is columns and rows; `lanes` gives elements per cycle by type and operation, as
-    `find_lanes` returns them; `link_width` is in bits; `queue_depth` in wavelets. The files say
-    what each figure means and where it comes from.
+    `find_lanes` returns them; `link_width` is in bits; `queue_depth` in wavelets, depths of a PE's
+    queues in words of 16 bits, by their numbers. The files say what each figure means and where it
+    comes from.
     """
 
     name: str
@@ -75,7 +80,7 @@ class Profile:
     shared_datapath: bool
     vector_start_up: Figure
     configuration: Figure
-    live_configurations: Positive
+    descriptors: Positive
     vector_multiply_add: bool
     dimensions: Annotated[int, Field(ge=1, le=4)]
     loop: Figure
@@ -86,7 +91,11 @@ class Profile:
     ramp: Annotated[int, Field(ge=0, le=1000)]
     link_width: Annotated[int, Field(ge=32, le=32)]
     queue_depth: Annotated[int, Field(ge=1, le=4096)]
-    instruction_queue: Positive
+    input_queues: Queues
+    output_queues: Queues
+    threads: Positive
+    task_ids: Figure
+    data_tasks: Literal["colours", "queues"]
     colours: Annotated[int, Field(ge=1, le=32)]
     positions: Annotated[int, Field(ge=1, le=4)]
     filters: Figure
@@ -118,12 +127,22 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
         old = figures.get("lanes", {})
         changed["lanes"] = _lanes_of(changed["lanes"], lambda _, value: value, old)
     try:
-        return Profile(**{"name": Path(name).stem, **figures, **changed})
+        profile = Profile(**{"name": Path(name).stem, **figures, **changed})
     except ValidationError as error:
         said = _explain(error, Path(name).stem, {**figures, **changed})
         if said.figure in changed and said.figure in figures:
             said.hint = said.hint or f"{name} has {_shown(figures[said.figure])}"
         raise said from error
+    _check_whole(profile, changed)
+    return profile
+
+
+def _check_whole(profile: Profile, changed: Mapping[str, Any]) -> None:
+    """Raise ProfileError where a figure contradicts another: at the one that was changed."""
+    found = find_contradiction(profile)
+    if found is not None:
+        figure = next((each for each in found.figures if each in changed), found.figures[0])
+        raise ProfileError(f"profile {profile.name}: {found.message}", figure, found.remedy)
 
 
 KNOWN = tuple(key for key in Profile.__dataclass_fields__ if key != "name")
@@ -174,6 +193,7 @@ def _wanted(figure: str, kind: str) -> str:
         "grid": "[columns, rows]", "lanes": "a number for each type", "multicast": "true or false",
         "shared_datapath": "true or false", "stride_limits": "eight whole numbers",
         "vector_multiply_add": "true or false",
+        "input_queues": DEPTHS, "output_queues": DEPTHS, "data_tasks": "colours or queues",
     }
     if figure in special or kind == "int_type":
         return special.get(figure, "a whole number")

@@ -21,7 +21,7 @@ def burst(row):
 @pytest.mark.parametrize("queue", [1, 8])
 def test_wavelets_leave_in_order(library, burst, queue):
     x = np.arange(1, 11, dtype="i2")
-    profile = load_profile("ideal", {"instruction_queue": queue})
+    profile = load_profile("ideal", {"threads": queue})
     run = run_fabric(library, burst, profile, {"x": x})
     expected = 4 * x[:, None].astype("i4") + np.arange(3)
     np.testing.assert_array_equal(run.outputs["y"][0], expected)
@@ -30,7 +30,7 @@ def test_wavelets_leave_in_order(library, burst, queue):
 def test_a_full_queue_holds_tasks_back(library, burst):
     """With room for one, a task waits until the three wavelets before it have left."""
     x = {"x": np.ones(10, "i2")}
-    one, many = (load_profile("ideal", {"instruction_queue": n}) for n in (1, 64))
+    one, many = (load_profile("ideal", {"threads": n}) for n in (1, 64))
     narrow = run_fabric(library, burst, one, x)
     wide = run_fabric(library, burst, many, x)
     assert narrow.cycles == wide.cycles == 2 + 1 + 10 * 3

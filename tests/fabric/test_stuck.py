@@ -81,14 +81,14 @@ def test_receiving_what_no_route_brings_is_a_failure(library, row, ideal):
     assert str(caught.value) == "PE[1, 0] receives on colour 0, which no route brings to its ramp"
 
 
-def test_too_many_live_configurations_are_a_failure(library, row):
+def test_too_many_descriptors_are_a_failure(library, row):
     layout = row("chain", 1, {"y_a": "{ [PE[0, 0] -> ramp[]] -> E[] }", "y_b": "{ }"})
     layout["departures"] = {
         "y": {"tensor": "y", "type": "float32", "side": "E", "colours": ["y_a"],
               "order": "{ y[i = 0:15] -> [PE[1, 0] -> index[i]] }"}
     }
     with pytest.raises(FabricFailure) as caught:
-        run_fabric(library, layout, load_profile("ideal", {"live_configurations": 1}), {})
+        run_fabric(library, layout, load_profile("ideal", {"descriptors": 1}), {})
     assert str(caught.value) == "PE[0, 0] has 2 live configurations; the machine has room for 1"
 
 

@@ -109,7 +109,7 @@ LAYERS = {
     ),
     "streams_take_all_configurations": (
         MAP,
-        ONE_PE + "machine: {profile: wse2, live_configurations: 1}\n"
+        ONE_PE + "machine: {profile: wse2, descriptors: 1}\n"
         'tensors: {y: {leaves: "{ y[i] -> [PE[0, -1] -> index[i]] }"}}\n',
     ),
     "two_reactions_of_one_instance": (

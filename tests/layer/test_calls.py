@@ -25,7 +25,7 @@ COLUMN, ROW = {"d": "0"}, {"e": "0"}
 PLACED = "; ".join(
     f"n_{t}[i,j] -> PE[{COLUMN.get(t, 'j//9')}, {ROW.get(t, 'i//4')}]" for t in "abcdefg"
 )
-MACHINE = "machine: {profile: wse2, live_configurations: 48}\n"
+MACHINE = "machine: {profile: wse2, descriptors: 48}\n"
 MAPPING = MACHINE + f'target: "{{ PE[4, 3] }}"\nplacement: "{{ {PLACED} }}"\n'
 AWKWARD = [np.nan, -0.0, 0.0, np.inf, -np.inf, -1.5, 6e-8, 60000]
 

@@ -65,7 +65,7 @@ def test_what_gives_way_says_how_many_configurations_it_needs():
     choices = choose([STREAM, LARGE, SMALL], None, 9)
     assert choices[2].unaffordable == {
         "enumerate": "on_z needs 3 configurations of vector instructions, 2 of 9 "
-                     "live_configurations are free"
+                     "descriptors are free"
     }
 
 
@@ -79,4 +79,4 @@ def test_what_gives_way_says_how_many_configurations_it_needs():
 def test_a_stream_or_what_is_preferred_does_not_give_way(tasks, most, prefer, text):
     with pytest.raises(TooManyError) as caught:
         choose(tasks, prefer, most)
-    assert caught.value.message == f"{text} of {most} live_configurations are free"
+    assert caught.value.message == f"{text} of {most} descriptors are free"

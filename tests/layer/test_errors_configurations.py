@@ -51,7 +51,7 @@ def test_too_many_configurations(layer: Any) -> None:
     layer.write("layer.yaml", CONVOLUTION_PLACED)
     assert layer.error() == """\
 layer.yaml:3:7: error: on_x needs 20 configurations of vector instructions, 15 of 16 \
-live_configurations are free
+descriptors are free
   simd: {prefer: enumerate}
         ^^^^^^^^^^^^^^^^^^^
 hint: leave `prefer` out
@@ -61,11 +61,11 @@ hint: leave `prefer` out
 def test_streams_need_too_many_configurations(layer: Any) -> None:
     layer.edit("layer.yaml", "sparse: true", "sparse: false")
     layer.edit(
-        "layer.yaml", "tensors:", "machine: {profile: wse2, live_configurations: 1}\ntensors:"
+        "layer.yaml", "tensors:", "machine: {profile: wse2, descriptors: 1}\ntensors:"
     )
     assert layer.error() == """\
 layer.yaml:5:1: error: spread_x needs 1 configuration of vector instructions, 0 of 1 \
-live_configurations are free
+descriptors are free
   tensors:
   ^^^^^^^
 hint: let fewer tensors arrive and leave
@@ -75,11 +75,11 @@ hint: let fewer tensors arrive and leave
 def test_sequences_that_leave_need_a_configuration_of_their_own(layer: Any) -> None:
     layer.edit("layer.yaml", "index[i mod 4]] }\"", "index[i mod 4]] }\", sparse: true")
     layer.edit(
-        "layer.yaml", "tensors:", "machine: {profile: wse2, live_configurations: 1}\ntensors:"
+        "layer.yaml", "tensors:", "machine: {profile: wse2, descriptors: 1}\ntensors:"
     )
     assert layer.error() == """\
 layer.yaml:5:1: error: pack_y needs 1 configuration of vector instructions, 0 of 1 \
-live_configurations are free
+descriptors are free
   tensors:
   ^^^^^^^
 hint: let fewer tensors arrive and leave

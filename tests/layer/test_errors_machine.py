@@ -92,6 +92,54 @@ layer.yaml:4:26: error: profile wse2: link_width is 16, not 32: nothing else is 
 hint: wse2 has 32
 """,
     ),
+    "no_depths_of_queues": (
+        "{profile: wse2, input_queues: [4, 0]}",
+        """\
+layer.yaml:4:26: error: profile wse2: input_queues is [4, 0], not the words of 16 bits, 2 to 8192, \
+that each of up to 32 queues holds: [6, 4], or []
+  machine: {profile: wse2, input_queues: [4, 0]}
+                           ^^^^^^^^^^^^
+hint: wse2 has [6, 6, 4, 4, 2, 2, 2, 2]
+""",
+    ),
+    "queues_one_way_only": (
+        "{profile: wse2, input_queues: []}",
+        """\
+layer.yaml:4:26: error: profile wse2: input_queues is [], as many as are wanted, and output_queues \
+is not
+  machine: {profile: wse2, input_queues: []}
+                           ^^^^^^^^^^^^
+hint: give input_queues depths, or let output_queues be [], too
+""",
+    ),
+    "fewer_threads_than_queues": (
+        "{profile: wse2, threads: 4}",
+        """\
+layer.yaml:4:26: error: profile wse2: threads is 4, and each of 8 input_queues needs one while it \
+is in use
+  machine: {profile: wse2, threads: 4}
+                           ^^^^^^^
+hint: raise threads, or give input_queues fewer depths; []: as many as are wanted
+""",
+    ),
+    "data_tasks_without_queues": (
+        "{profile: ideal, data_tasks: queues}",
+        """\
+layer.yaml:4:27: error: profile ideal: data_tasks is queues, and input_queues is []
+  machine: {profile: ideal, data_tasks: queues}
+                            ^^^^^^^^^^
+hint: give input_queues depths, or let data_tasks be colours
+""",
+    ),
+    "more_colours_than_task_ids": (
+        "{profile: wse2, colours: 32}",
+        """\
+layer.yaml:4:26: error: profile wse2: task_ids is 31, and data_tasks take those of 32 colours
+  machine: {profile: wse2, colours: 32}
+                           ^^^^^^^
+hint: raise task_ids, or lower colours; task_ids 0: as many as are wanted
+""",
+    ),
     "without_profile": (
         "{lanes: 8}",
         """\

@@ -78,7 +78,7 @@ graph g(): float16 x[4] -> float16 z[4]
 placement: "{{ q_twice[i] -> PE[0, 0]; {placed}; sum[i] -> PE[0, 0] }}"
 tensors: {{x: {{arrives: "{{ x[i] -> [PE[-1, 0] -> index[i]] }}"}}}}
 invocations: 3
-machine: {{profile: wse2, instruction_queue: 5}}
+machine: {{profile: wse2, threads: 5, input_queues: [], output_queues: []}}
 """
     built = build(lair, mapping, "simulate")
     departures = built.yaml("tasks.yaml")["departures"]

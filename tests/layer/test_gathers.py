@@ -135,7 +135,7 @@ def test_elements_pass_before_and_after_own_ones():
 
 def test_rows_are_sent_as_far_ahead_as_instructions_may_wait():
     lair, mapping = BY_ROWS["rows_of_tiles"]
-    few = mapping.replace("machine: ideal", "machine: {profile: ideal, instruction_queue: 4}")
+    few = mapping.replace("machine: ideal", "machine: {profile: ideal, threads: 4}")
     programs = [build(lair, text, "render").program("simd/pe_compute.c") for text in (mapping, few)]
     assert [function(program, "send_y")[-4:-2] for program in programs] == [
         ["for (int n = 0; n < 3 && my->y_left > n; n += 1) {", "    CHARGE(pe, 1, 0, 0);"],
@@ -147,7 +147,7 @@ def test_rows_are_sent_as_far_ahead_as_instructions_may_wait():
 def test_two_gathers_take_turns_with_few_instructions_under_way(queue):
     mapping = (
         'target: "{ PE[5, 1] }"\nplacement: "{ f_y[i] -> PE[i//4, 0]; f_z[i] -> PE[i//4, 0] }"\n'
-        f"machine: {{profile: ideal, instruction_queue: {queue}}}\ninvocations: 3\ntensors:\n"
+        f"machine: {{profile: ideal, threads: {queue}}}\ninvocations: 3\ntensors:\n"
         '  y: {leaves: "{ y[i] -> [PE[5, 0] -> index[i mod 4, i//4]] }"}\n'
         '  z: {leaves: "{ z[i] -> [PE[5, 0] -> index[3 - i mod 4, i//4]] }"}\n'
         '  x: {arrives: "{ x[i] -> [PE[5, 0] -> index[i]] }"}\n'

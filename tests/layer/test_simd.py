@@ -57,8 +57,8 @@ STREAM = (
     'target: "{ PE[1, 1] }"\nplacement: "{ C[w, r] -> PE[0, 0] }"\ntensors:\n'
     '  x: {arrives: "{ x[w] -> [PE[0, -1] -> index[w]] }", sparse: true}\n'
 )
-FEW = "machine: {profile: wse2, live_configurations: 2}\n"
-NEEDED = "on_x needs 3 configurations of vector instructions, 1 of 2 live_configurations are free"
+FEW = "machine: {profile: wse2, descriptors: 2}\n"
+NEEDED = "on_x needs 3 configurations of vector instructions, 1 of 2 descriptors are free"
 
 
 def test_sizes_that_need_too_many_configurations_are_an_error_where_they_are_asked_for():
@@ -80,12 +80,12 @@ TRIANGLE = (
 
 
 def test_sizes_that_need_too_many_configurations_give_way_with_both_numbers():
-    mapping = TRIANGLE + "machine: {profile: wse2, live_configurations: 3}\n"
+    mapping = TRIANGLE + "machine: {profile: wse2, descriptors: 3}\n"
     found = decision(BORDER, mapping, "on_x")
     assert found["by"] == "configure"
     assert found["others"]["enumerate"] == {
         "not possible": "on_x needs 12 configurations of vector instructions, 1 of 3 "
-                        "live_configurations are free"
+                        "descriptors are free"
     }
 
 

@@ -14,7 +14,7 @@ TWO = """lair two<T=float16>(M=8, N=12): T A[M][N], T B[M][N], T x[N], T u[N] ->
   all (i, j) in (M, N) z[i] += B[i][j] * u[j] }
 """
 OPPOSITE = """target: "{{ PE[4, 4] }}"
-machine: {{profile: systolic, queue_depth: 1, instruction_queue: 1}}
+machine: {{profile: systolic, queue_depth: 1, threads: 1, input_queues: [], output_queues: []}}
 placement: "{{ two_y[i, j] -> PE[i mod 4, i//4]; two_z[i, j] -> PE[i mod 4, i//4] }}"
 tensors:
   x: {{arrives: "{{ x[j] -> [PE[-1, y] -> index[j]] : 0 <= y < 4 }}"{sparse}}}
@@ -146,7 +146,8 @@ def test_replicas_that_come_from_opposite_sides_never_wait_for_each_other(sparse
     (ARRIVALS["two that cross"], "x", ""), (ARRIVALS["two that cross"], "x", ", sparse: true"),
 ], ids=["dense", "sparse", "dense y", "dense x", "sparse x"])
 def test_adapters_get_and_send_a_replica_for_each_pe(arrives, skew, sparse):
-    machine = "machine: {profile: systolic, queue_depth: 1, instruction_queue: 1}\n"
+    figures = "queue_depth: 1, threads: 1, input_queues: [], output_queues: []"
+    machine = f"machine: {{profile: systolic, {figures}}}\n"
     mapping = f'{TARGET}  x: {{arrives: "{arrives}"{sparse}}}\n{LEAVES}{machine}invocations: 3\n'
     built = build(MV, f"{mapping}skew: {skew}\n", "simulate")
     assert built.results()["check"]["y"]["right"]

@@ -34,7 +34,8 @@ def layer(outputs, queue, *, shape, sides="W", sparse=False, invocations=1):
     more = ", sparse: true" if sparse else ""
     mapping = f"""target: "{{ PE[{width}, {rows}] }}"
 placement: "{{ {placed} }}"
-machine: {{profile: wse2, instruction_queue: {queue}, live_configurations: 64, colours: 32}}
+machine: {{profile: wse2, threads: {queue}, input_queues: [],
+          output_queues: [], descriptors: 64, colours: 32, task_ids: 0}}
 invocations: {invocations}
 tensors:
   x: {{arrives: "{{ x[j] -> [PE[{port[sides[0]]}, {rows - 1}] -> index[j]] }}"{more}}}
@@ -101,7 +102,7 @@ TWO = """lair f(): float16 a[12], float16 b[12], float16 V[24][12], float16 W[24
 ONE_ROW = """target: "{ PE[2, 1] }"
 placement: "{ f_y[i, j] -> PE[j, 0] : j < 1; f_y[i, j] -> PE[1, 0] : j >= 1;
   f_z[i, j] -> PE[0, 0] : j < 11; f_z[i, j] -> PE[1, 0] : j >= 11 }"
-machine: {profile: wse2, instruction_queue: 1}
+machine: {profile: wse2, threads: 1, input_queues: [], output_queues: []}
 tensors:
   a: {arrives: "{ a[j] -> [PE[0, -1] -> index[j]] : j < 1;
     a[j] -> [PE[1, -1] -> index[j]] : j >= 1 }"}

@@ -185,8 +185,8 @@ def of_the_rest(built):
     yield "several invocations", built.mapping.invocations > 1
     machine = built.mapping.machine
     yield "figures of its own", not isinstance(machine, str)
-    queue = None if isinstance(machine, str) else machine.get("instruction_queue")
-    yield "a short queue of instructions", queue is not None and queue <= 4
+    queue = None if isinstance(machine, str) else machine.get("threads")
+    yield "few threads", queue is not None and queue <= 4
     yield "a negative zero", any("-0" in origin for origin in built.results["data"].values())
     yield "bit for bit", all(c["exact"] for c in built.results["check"].values())
     for name, task in built.results["tasks"].items():

@@ -19,9 +19,11 @@ FIGURES = {
     "hop": (1, 1, 2, 7, 1000),
     "ramp": (0, 1, 3, 1000),
     "queue_depth": (1, 2, 3, 8),
-    "instruction_queue": (1, 2, 3, 4, 8),
+    "threads": (1, 2, 3, 4, 8),
 }
 """What the figures of a machine may be in a test."""
+AS_MANY = {"input_queues": [], "output_queues": [], "data_tasks": "colours", "task_ids": 0}
+"""The figures of a machine that has as many queues and ids as are wanted."""
 
 
 def random_figures(rng: random.Random):
@@ -30,7 +32,12 @@ def random_figures(rng: random.Random):
     figures = {name: rng.choice(FIGURES[name]) for name in names}
     if rng.random() < 0.5:
         figures["lanes"] = {type_: rng.choice((1, 2, 4, 16)) for type_ in TYPES}
-    return figures
+    return with_threads(figures)
+
+
+def with_threads(figures):
+    """Return figures of which threads may be fewer than the machine has queues."""
+    return {**figures, **AS_MANY} if "threads" in figures else figures
 
 
 def ran(folder, variant, monkeypatch=None, horizon=0):

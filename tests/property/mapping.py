@@ -5,7 +5,7 @@ import random
 import islpy as isl
 import yaml
 
-from tests.property.machines import random_figures
+from tests.property.machines import random_figures, with_threads
 from tests.property.orders import elements_of, per_port
 from tests.property.placement import RandomPlacement
 from tests.property.wishes import Wishes
@@ -56,7 +56,7 @@ class RandomMapping:
             content["schedule"] = self._schedule(rng.choice(self.algorithm.statements))
         figures = random_figures(rng) if rng.random() > 0.75 else {}
         if self.spread and len(self.algorithm.statements) > 1 and rng.random() > 0.4:
-            figures["instruction_queue"] = rng.randint(1, 4)
+            figures = with_threads({**figures, "threads": rng.randint(1, 4)})
             self._collect_all()
         if figures:
             content["machine"] = {"profile": machine, **figures}

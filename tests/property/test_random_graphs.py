@@ -10,7 +10,7 @@ from tests.property.graphs import graph_of_seed
 from tests.property.layers import examine
 
 ORDINARY, LONG = 16, 400
-MACHINES = {5: "{profile: wse2, instruction_queue: 5}", 7: "systolic"}
+MACHINES = {5: "{profile: wse2, threads: 5, input_queues: [], output_queues: []}", 7: "systolic"}
 """By the seed modulo eight."""
 
 

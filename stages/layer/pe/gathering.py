@@ -226,7 +226,7 @@ def _most_rows(program: Program) -> int:
     streams = sum(not a.sparse for a in graph.arrivals.values())
     gathers = [d for d in graph.departures.values() if d.by == "gather"]
     streams += len(graph.departures) - len(gathers)
-    free = (profile.instruction_queue - 1 - streams) // len(gathers)
+    free = (profile.threads - 1 - streams) // len(gathers)
     in_turn = [d.in_turn for d in graph.departures.values() if d.in_turn]
     return max(1, free // max(map(count_instructions, in_turn)))
 

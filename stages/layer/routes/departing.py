@@ -221,5 +221,5 @@ def _in_turn(
     assert lanes is not None, "the tensor leaves"
     adapters = on_side(lanes, side, placed.core).range_factor_domain()
     found = find_in_turn(relocate(ports, chain.reach), adapters, chain)
-    fits = found and count_instructions(found) + 2 <= placed.profile.instruction_queue
+    fits = found and count_instructions(found) + 2 <= placed.profile.threads
     return found if fits else None

@@ -1,8 +1,8 @@
 """Which departures come one after the other, so that few streams wait at once on a PE.
 
-While its queue of instructions is full a PE starts no task, and other PEs may wait for just that
-task: to send their part of a sum, to take what comes back, to let lanes pass in turn, to spread
-what arrives. So what may wait for other PEs must leave room for one more: a stream that is summed
+While all its threads are taken a PE starts no task, and other PEs may wait for just that task: to
+send their part of a sum, to take what comes back, to let lanes pass in turn, to spread what
+arrives. So what may wait for other PEs must leave room for one more: a stream that is summed
 on its way, or collected, and what comes back of one. The rest waits for ports only.
 
 If all of that leaves room, departures are sent as they are there. Else they are dealt out, in the
@@ -21,8 +21,7 @@ If one departure alone leaves no room, and nothing is fed back, there is one cha
 on a PE when the PE has also taken, or spread, all that arrives there. Then all that comes from
 ports is taken before anything waits for other PEs, and what is first needs no tasks but its own.
 
-Source   design, The machine: an instruction with a fabric operand is queued; profiles,
-         instruction_queue
+Source   design, The machine: an instruction with a fabric operand is queued; profiles, threads
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def choose_waiting(streams: Streams, waits: Waits) -> Waiting:
     """
     names = _in_order(streams, waits)
     places = _places(streams, names)
-    free = streams.placed.profile.instruction_queue - 1
+    free = streams.placed.profile.threads - 1
     apart = [[name] for name in names]
     together = {place: apart for place in places} | {COMPUTING: _data_chains(streams, names)}
     if all(_most(costs, together[place]) <= free for place, costs in places.items()):
@@ -88,13 +87,13 @@ def _refusal(streams: Streams, places: Mapping[str, Mapping[str, int]]) -> UserE
         ((place, name, most) for place, costs in places.items() for name, most in costs.items()),
         key=lambda found: found[2],
     )
-    queue = streams.placed.profile.instruction_queue
+    threads = streams.placed.profile.threads
     return UserError(
         f"on {place} {most} streams of {streams.departures[name].tensor} wait for other PEs at "
-        f"once, and {streams.placed.profile.name} starts no task while {queue} do",
+        f"once, and {streams.placed.profile.name} starts no task while {threads} do",
         streams.placed.mapping.span("placement"),
         "place statements on the PEs that compute what they read, build the graph in parts, or "
-        "take a machine with a longer instruction_queue",
+        "take a machine with more threads",
     )
 
 

@@ -109,7 +109,7 @@ class Cutter:
         """
         self.layer, self.profile, self.flows, self.triggers = layer, profile, flows, triggers
         self.leaving = {d.tensor for d in departures.values() if d.sequences is None}
-        self.free = profile.instruction_queue - 1 - self._together(triggers.boxes) - waiting
+        self.free = profile.threads - 1 - self._together(triggers.boxes) - waiting
         self.whole = {name: WHOLE if box else NO_BOX for name, box in triggers.boxes.items()}
 
     def cut(self) -> dict[str, Chunks]:
@@ -132,7 +132,7 @@ class Cutter:
         if best.whole - best.cycles < best.whole / WORTH:
             return f"some {best.whole} cycles, {best.cycles} in chunks"
         if (AHEAD - 1) * group.together > self.free:
-            return f"a PE has {self.profile.instruction_queue} instructions under way at most"
+            return f"a PE has {self.profile.threads} instructions under way at most"
         return ""
 
     def _groups(self) -> Iterator[Group]:

@@ -111,7 +111,7 @@ def free_instructions(graph: Graph, profile: Profile) -> int:
     """
     dense = [arrival for arrival in graph.arrivals.values() if not arrival.sparse]
     receives = sum(1 if arrival.chunks is None else 2 for arrival in dense)
-    return max(0, profile.instruction_queue - 1 - receives - len(graph.departures))
+    return max(0, profile.threads - 1 - receives - len(graph.departures))
 
 
 def _taking_tasks(graph: Graph) -> list[str]:

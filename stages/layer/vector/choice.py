@@ -126,5 +126,5 @@ class Chooser:
         noun = "configuration" if option.configurations == 1 else "configurations"
         return (
             f"{self.tasks[task].situation.name} needs {option.configurations} {noun} of vector "
-            f"instructions, {free} of {self.most} live_configurations are free"
+            f"instructions, {free} of {self.most} descriptors are free"
         )
