@@ -27,6 +27,14 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """A queue between a PE and the ramp, of one colour, or of several of which a PE has one."""
+
+    number: Annotated[int, "that of the PE"]
+    holds: Annotated[int, "how many wavelets it holds"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LocalTensor:
     """A tensor in the memory of each PE of a role."""
 
@@ -47,6 +55,15 @@ class Role:
     at: Annotated[str, "these PEs"]
     counters: Annotated[tuple[str, ...] | None, "the tasks that it counts"] = None
     listens: Annotated[tuple[str, ...] | None, "the colours that it hears, or all"] = None
+    input_queues: Annotated[
+        Mapping[str, Queue] | None,
+        "the queue of each colour that it takes; that of a colour without one holds what a "
+        "router's does",
+    ] = None
+    output_queues: Annotated[
+        Mapping[str, Queue] | None,
+        "the queue of each colour on which it sends, before its router's",
+    ] = None
     memory: Annotated[Memory, "what it needs of a PE, in bytes"]
     tensors: Annotated[Mapping[str, LocalTensor], "its local tensors"]
 

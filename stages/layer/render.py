@@ -6,7 +6,7 @@ Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml, ro
 Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/program.yaml, build/layout.yaml,
          build/multicast/*.c, build/multicast/*.yaml
 Assumes  every stream has an instruction (simd).
-Ensures  the programs need no more memory than a PE has; one layout serves both.
+Ensures  the programs need no more memory, queues and tasks than a PE has; one layout serves both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from stages.layer.pe.copied import copy_instead
 from stages.layer.pe.layout import make_layout
 from stages.layer.pe.listing import Listing
 from stages.layer.pe.model import Model
+from stages.layer.pe.needs import check_tasks, explain_queues
 from stages.layer.pe.program import Program
+from stages.layer.pe.queues import TooFewQueuesError
 from stages.layer.pe.speller import spell
 from stages.layer.pe.words import check_words
 from stages.layer.pe.written import write_programs
@@ -75,18 +77,26 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         listings[variant] = {program.role: program.listing(described) for program in programs}
         texts |= {f"build/{variant}/pe_{r}.c": spell(p) for r, p in listings[variant].items()}
     texts["build/program.yaml"] = write_programs(listings)
-    texts["build/layout.yaml"] = write_layout(make_layout(model, programs))
-    return texts | (_copied_texts(model, profile) if model.graph.copied else {})
+    texts["build/layout.yaml"] = _layout(model, programs, mapping)
+    return texts | (_copied_texts(model, profile, mapping) if model.graph.copied else {})
 
 
-def _copied_texts(model: Model, profile: Profile) -> dict[str, str]:
+def _layout(model: Model, programs: list[Program], mapping: Mapping) -> str:
+    """Return the text of the layout. Raises UserError where a PE has too few queues."""
+    try:
+        return write_layout(make_layout(model, programs))
+    except TooFewQueuesError as error:
+        raise explain_queues(error, programs[0].profile, mapping) from error
+
+
+def _copied_texts(model: Model, profile: Profile, mapping: Mapping) -> dict[str, str]:
     """Return the programs and the layout for a machine that differs in multicast alone."""
     copied = copy_instead(model)
     programs = _programs(copied, profile, vectors=True)
     described = "where routers copy what PEs forward"
     return {
         **{f"build/multicast/pe_{p.role}.c": spell(p.listing(described)) for p in programs},
-        "build/multicast/layout.yaml": write_layout(make_layout(copied, programs)),
+        "build/multicast/layout.yaml": _layout(copied, programs, mapping),
     }
 
 
@@ -115,7 +125,7 @@ def _model(inputs: LayerInputs) -> Model:
 def check_machine(
     model: Model, programs: list[Program], profile: Profile, mapping: Mapping
 ) -> None:
-    """Raise UserError if the layer needs more PEs or memory than the machine has."""
+    """Raise UserError if the layer needs more PEs, memory or tasks than the machine has."""
     grid = model.grid
     size = (grid.right - grid.left + 1, grid.bottom - grid.top + 1)
     if size[0] > profile.grid[0] or size[1] > profile.grid[1]:
@@ -127,6 +137,7 @@ def check_machine(
         )
     for program in programs:
         check_memory(program, profile, mapping)
+        check_tasks(program, profile, mapping)
 
 
 def check_memory(program: Program, profile: Profile, mapping: Mapping) -> None:

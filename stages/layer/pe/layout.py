@@ -16,6 +16,7 @@ from stages.fabric.layout_yaml import Colour, Entry, Exit, Layout, LocalTensor, 
 from stages.layer.pe.listing import Local
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
+from stages.layer.pe.queues import assign_queues
 from stages.layer.routes.forwarded import name_positions
 from stages.layer.texts.graph import Arrival, Collection, Departure, Outgoing
 from stages.poly.order import at_places, on_side, relocate
@@ -97,10 +98,13 @@ def _named(model: Model, stream: str) -> str:
 
 def _role(model: Model, program: Program) -> Role:
     locals_ = [each for local in program.locals for each in (local, *_guests(model, local))]
+    queues = assign_queues(model, program)
     return Role(
-        at=str(_as_pes(program.pes)),
+        at=str(program.places()),
         counters=tuple(program.counters),
         listens=tuple(dict.fromkeys(_named(model, c) for c in program.listens)),
+        input_queues=queues.input,
+        output_queues=queues.output,
         memory=Memory(data=program.data, code=program.code),
         tensors={local.name: _tensor(model, program, local) for local in locals_},
     )
@@ -111,11 +115,6 @@ def _guests(model: Model, local: Local) -> Iterator[Local]:
     for tensor, described in model.graph.tensors.items():
         if f"{described.stored_in}_local" == local.name:
             yield replace(local, name=f"{tensor}_local")
-
-
-def _as_pes(pes: isl.Set) -> isl.Set:
-    """Return { PE[x, y] } of [PE_X, PE_Y] -> { : ... }."""
-    return pes.unbind_params(isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")).coalesce()
 
 
 def _tensor(model: Model, program: Program, local: Local) -> LocalTensor:
@@ -143,7 +142,7 @@ def _stored(model: Model, program: Program, tensor: str) -> isl.Map:
     elements = typing.cast(isl.Set, find_set(model.lair.tensors, tensor))
     name = to_local.get_tuple_name(isl.dim_type.out)
     local = typing.cast(isl.Set, find_set(model.local, name))
-    pes = _as_pes(program.pes)
+    pes = program.places()
     which = isl.Map.from_domain_and_range(pes, elements)
     written = from_domain(model.lair.writes.reverse(), tensor)
     if not written.is_empty():

@@ -45,6 +45,7 @@ class Program:
     counters: list[str] = field(default_factory=list)
     colours: list[str] = field(default_factory=list)
     listens: list[str] = field(default_factory=list)
+    reacting: list[str] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     words: dict[str, Declare] = field(default_factory=dict)
     main: Body = field(
@@ -110,6 +111,10 @@ class Program:
         """Give a task a counter."""
         self.counters.append(name)
         self.naming.counter(name)
+
+    def places(self) -> isl.Set:
+        """Return { PE[x, y] } of the role."""
+        return self.pes.unbind_params(isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")).coalesce()
 
     def when(self, block: Block, pes: isl.Set) -> Block:
         """Return a block that runs on the given PEs of the role."""

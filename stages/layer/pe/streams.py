@@ -120,6 +120,8 @@ def begin_sequences(program: Program, block: Block, name: str, outer: Box) -> No
 def react(program: Program, name: str, stream: str, takers: Said) -> None:
     """Append to main what a sparse stream starts, on the PEs that take it if others hear more."""
     colour, block = program.listen(stream), program.main.block
+    line = program.model.forwarding.get(stream)
+    program.reacting += [stream] if line is None else [*line.colours, line.enters]
     if program.model.is_shared(stream):
         block = program.when(block, program.model.pes(name, takers))
     block.add(OnData(colour, program.task(f"on_{name}")))
