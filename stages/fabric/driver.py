@@ -91,7 +91,7 @@ def run_fabric(
     _check_arrays(layout, values, invocations)
     with engine.open_library(library) as opened:
         loaded = load(opened, layout, values, invocations, shapes or {})
-        _check_routes(loaded, layout)
+        _check_routes(loaded, layout, profile)
         scatter_inputs(loaded, layout, values)
         outcome = _run(opened, loaded, profile, invocations, cycle_limit, tell)
         outputs = read_outputs(loaded, layout, invocations, shapes or {})
@@ -115,12 +115,12 @@ def _check_arrays(layout: Layout, values: Values, invocations: int) -> None:
             raise ValueError(f"tensor {name} is {values[name][0].dtype}, not {dtype}")
 
 
-def _check_routes(loaded: Loaded, layout: Layout) -> None:
+def _check_routes(loaded: Loaded, layout: Layout, profile: Profile) -> None:
     """Raise FabricFailure with the first faults of the routes, if they have any."""
     colours, inlets = loaded.colours, loaded.inlets.inlets
-    found = find_faults(layout, loaded.grid, colours, inlets, loaded.outlets)
+    found = find_faults(layout, loaded.grid, colours, inlets, loaded.outlets, profile)
     if found:
-        raise FabricFailure("; ".join(found[:5]))
+        raise FabricFailure("; ".join(fault.said for fault in found[:5]), found[0].place)
 
 
 def _run(

@@ -19,7 +19,14 @@ Array = NDArray[Any]
 
 
 class FabricFailure(Exception):  # noqa: N818
-    """A program or the layout asked for what the machine does not have; the text says what."""
+    """A program or the layout asked for what the machine does not have; the text says what.
+
+    `place` has the keys of the layout's text under which that stands, if it does.
+    """
+
+    def __init__(self, said: str, place: tuple[str | int, ...] = ()) -> None:
+        super().__init__(said)
+        self.place = place
 
 
 def read_outputs(

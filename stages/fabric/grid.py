@@ -22,6 +22,9 @@ SIDES = ("N", "E", "S", "W", "ramp")
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0), "ramp": (0, 0)}
 """How far the neighbour on a side is, in x and y."""
 
+OPPOSITE = {"N": "S", "E": "W", "S": "N", "W": "E"}
+"""The side on which a neighbour hears what leaves on a side."""
+
 EVERY_INDEX = (0, 65535)
 """What a router without filter hands to its PE."""
 
@@ -61,6 +64,13 @@ def members(elements: isl.Set, grid: Grid) -> Bools:
 def coordinates(numbers: Ints, grid: Grid) -> tuple[Ints, Ints]:
     """Return x and y of the PEs with these numbers."""
     return grid.west + numbers % grid.width, grid.north + numbers // grid.width
+
+
+def find_neighbours(numbers: Ints, grid: Grid, side: str) -> tuple[Bools, Ints]:
+    """Return which PEs have a neighbour on a side, and its number."""
+    column, row = numbers % grid.width + STEPS[side][0], numbers // grid.width + STEPS[side][1]
+    inside = (column >= 0) & (column < grid.width) & (row >= 0) & (row < grid.height)
+    return inside, row * grid.width + column
 
 
 def read_roles(roles: Mapping[str, Role], grid: Grid) -> NDArray[np.int32]:

@@ -12,8 +12,11 @@ from stages.poly.arrays import evaluate_pw_aff
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.function import find_function
 
-COUNT, RING, POP = 2, 4, 5
+LAST_BITS, RING, POP = 2, 4, 5
 """The first bits of a switch's parts: `enum switch_bits` of engine.h."""
+
+POP_MODES = ("never", "always", "on an advance", "on an advance, and on nothing")
+"""When a router pops the command that it obeys: `enum pop_mode` of engine.h."""
 
 NOP, ADVANCE, RESET = range(3)
 """`enum command` of pe.h."""
@@ -37,8 +40,8 @@ def find_counts(colour: Colour, most: int, x: Ints, y: Ints) -> Ints:
 def read_switches(colour: Colour, counts: Ints, x: Ints, y: Ints) -> NDArray[np.uint8]:
     """Return a byte for each PE, in position 0. Raises ValueError for what a switch cannot be."""
     ring = _evaluate(colour.ring, "ring", 1, (0, 1), x, y)
-    pop = _evaluate(colour.pop, "pop", 0, (0, 3), x, y)
-    return ((counts - 1) << COUNT | ring << RING | pop << POP).astype(np.uint8)
+    pop = _evaluate(colour.pop, "pop", 0, (0, len(POP_MODES) - 1), x, y)
+    return ((counts - 1) << LAST_BITS | ring << RING | pop << POP).astype(np.uint8)
 
 
 def _evaluate(

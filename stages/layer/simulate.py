@@ -23,6 +23,7 @@ import numpy as np
 from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
+from stages.fabric.layout_texts import check_texts, find_place
 from stages.fabric.layout_yaml import read_layout
 from stages.fabric.progress import Tell
 from stages.layer.bound.needs import Moving
@@ -139,7 +140,9 @@ def run_programs(
     copied, mapping = variant == COPIED, inputs.mapping()
     profile = read_machine(mapping, inputs.further_path)
     place = "build/multicast/layout.yaml" if copied else "build/layout.yaml"
-    layout = read_layout(inputs.source(place))
+    source = inputs.source(place)
+    layout = read_layout(source)
+    check_texts(layout, source)
     programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles]
     shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
     with tempfile.TemporaryDirectory() as folder:
@@ -161,7 +164,9 @@ def run_programs(
             hint = (
                 "the programs are at fault, not the layer: please report it with the layer folder"
             )
-            raise UserError(f"the fabric stopped: {error}", hint=hint) from error
+            keys = error.place if isinstance(error, FabricFailure) else ()
+            span = find_place(source, keys) if keys else None
+            raise UserError(f"the fabric stopped: {error}", span, hint) from error
 
 
 def _npy(array: np.ndarray) -> bytes:

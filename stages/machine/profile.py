@@ -66,8 +66,8 @@ class Profile:
 
     `grid` is columns and rows; `lanes` gives elements per cycle by type and operation, as
     `find_lanes` returns them; `link_width` is in bits; `queue_depth` in wavelets, depths of a PE's
-    queues in words of 16 bits, by their numbers. The files say what each figure means and where it
-    comes from.
+    queues in words of 16 bits, by their numbers. `unswitched` has numbers of colours.
+    The files say what each figure means and where it comes from.
     """
 
     name: str
@@ -98,6 +98,8 @@ class Profile:
     data_tasks: Literal["colours", "queues"]
     colours: Annotated[int, Field(ge=1, le=32)]
     positions: Annotated[int, Field(ge=1, le=4)]
+    unswitched: Annotated[tuple[Figure, ...], Strict(False)]
+    switch_both: bool
     filters: Figure
     multicast: bool
     code_base: Figure
@@ -194,6 +196,7 @@ def _wanted(figure: str, kind: str) -> str:
         "shared_datapath": "true or false", "stride_limits": "eight whole numbers",
         "vector_multiply_add": "true or false",
         "input_queues": DEPTHS, "output_queues": DEPTHS, "data_tasks": "colours or queues",
+        "switch_both": "true or false", "unswitched": "a list of colours by number",
     }
     if figure in special or kind == "int_type":
         return special.get(figure, "a whole number")

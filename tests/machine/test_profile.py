@@ -102,6 +102,9 @@ ERRORS = [
     (("ideal", {"multicast": 1}), "profile ideal: multicast is 1, not true or false"),
     (("wse2", {"vector_multiply_add": 0}),
      "profile wse2: vector_multiply_add is 0, not true or false"),
+    (("ideal", {"switch_both": 1}), "profile ideal: switch_both is 1, not true or false"),
+    (("wse3", {"unswitched": 7}),
+     "profile wse3: unswitched is 7, not a list of colours by number"),
 ]
 
 

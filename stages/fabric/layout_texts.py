@@ -1,0 +1,138 @@
+"""The isl texts of a layout's colours: what is wrong in them, and in which line and column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.diagnose import Source, Span, UserError, UserErrors
+from stages.fabric.grid import SIDES
+from stages.fabric.layout_yaml import Colour, Layout
+from stages.fabric.library import MAX_POSITIONS
+from stages.fabric.switches import POP_MODES
+from stages.mapping.isl_text import IslText
+from stages.mapping.texts import parse_map
+from stages.mapping.yaml_text import Document, read_document
+from stages.poly.pieces import find_example, list_maps
+
+Path = tuple[str | int, ...]
+ROUTES = f"write `{{ [PE[x, y] -> W[]] -> ramp[] }}`; sides: {', '.join(SIDES)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrong:
+    """What is wrong under a path of keys; `said` is None where the text there is not isl."""
+
+    path: Path
+    said: str | None
+    hint: str = ""
+
+
+def check_texts(layout: Layout, source: Source) -> None:
+    """Raise UserErrors with what is wrong in texts of colours; `source` has the layout's text."""
+    grid = isl.UnionSet(layout.grid)
+    colours = layout.colours.items()
+    found = [wrong for name, colour in colours for wrong in _find(name, colour, grid)]
+    if found:
+        document = read_document(source)
+        raise UserErrors([_explain(wrong, source, document) for wrong in found])
+
+
+def find_place(source: Source, path: Path) -> Span:
+    """Return where the value under a path of keys stands, or what encloses it."""
+    return _find_span(read_document(source), path)
+
+
+def _find_span(document: Document, path: Path) -> Span:
+    while path not in document.values:
+        path = path[:-1]
+    return document.values[path]
+
+
+def _explain(wrong: Wrong, source: Source, document: Document) -> UserError:
+    if wrong.said is not None:
+        return UserError(wrong.said, _find_span(document, wrong.path), wrong.hint)
+    value = document.value
+    for key in wrong.path:
+        value = value[key]
+    try:
+        parse_map(IslText(text=value, source=source, offsets=document.offsets[wrong.path]))
+    except UserError as error:
+        return error
+    return UserError("isl: invalid input", _find_span(document, wrong.path), wrong.hint)
+
+
+def _find(name: str, colour: Colour, grid: isl.UnionSet) -> Iterator[Wrong]:
+    """Yield what is wrong with a colour on the PEs of a grid."""
+    at: Path = ("colours", name)
+    positions = colour.positions or ()
+    if colour.positions is not None and colour.routes is not None:
+        yield Wrong(path=(*at, "positions"), said=f"colour {name} has routes and positions",
+                    hint="write the routes as the first position")
+    if len(positions) > MAX_POSITIONS:
+        yield Wrong(path=(*at, "positions"), said=f"colour {name} has {len(positions)} positions",
+                    hint=f"a switch has {MAX_POSITIONS} at most")
+    texts = {(*at, "positions", k): text for k, text in enumerate(positions)}
+    if colour.routes is not None:
+        texts[(*at, "routes")] = colour.routes
+    for path, text in texts.items():
+        yield from _of_routes(path, text)
+    numbers = {"counts": (colour.counts, 1, len(positions or [""])), "ring": (colour.ring, 0, 1),
+               "pop": (colour.pop, 0, len(POP_MODES) - 1)}
+    for key, (number, least, greatest) in numbers.items():
+        if number is not None:
+            yield from _of_numbers((*at, key), number, grid, least, greatest)
+
+
+def _parsed(text: str) -> isl.UnionMap | None:
+    """Return the relation of a text, which has no symbolic constants; None if it is none."""
+    try:
+        relation = isl.UnionMap(text)
+    except isl.Error:
+        return None
+    return None if relation.dim(isl.dim_type.param) else relation
+
+
+def _of_routes(path: Path, text: str) -> Iterator[Wrong]:
+    """Yield what is wrong with { [PE[x, y] -> from[]] -> to[] }."""
+    relation = _parsed(text)
+    if relation is None:
+        yield Wrong(path=path, said=None, hint=ROUTES)
+        return
+    for each in list_maps(relation):
+        wrapped = each.domain().unwrap() if each.domain().is_wrapping() else None
+        fits = wrapped is not None and (
+            wrapped.dim(isl.dim_type.in_) == 2 and wrapped.dim(isl.dim_type.out) == 0
+            and each.dim(isl.dim_type.out) == 0
+            and wrapped.get_tuple_name(isl.dim_type.out) in SIDES
+            and each.get_tuple_name(isl.dim_type.out) in SIDES
+        )
+        if not fits:
+            yield Wrong(path=path, said=f"this is no route: {each}", hint=ROUTES)
+
+
+def _of_numbers(
+    path: Path, text: str, grid: isl.UnionSet, least: int, greatest: int
+) -> Iterator[Wrong]:
+    """Yield what is wrong with { PE[x, y] -> [n] }, where least <= n <= greatest."""
+    key, hint = path[-1], f"write `{{ PE[x, y] -> [{greatest}] }}`: {least} to {greatest}"
+    relation = _parsed(text)
+    if relation is None:
+        yield Wrong(path=path, said=None, hint=hint)
+        return
+    for each in list_maps(relation):
+        if each.dim(isl.dim_type.in_) != 2 or each.dim(isl.dim_type.out) != 1:
+            yield Wrong(path=path, said=f"{key} is no number of each PE: {each}", hint=hint)
+            return
+    relation = relation.intersect_domain(grid)
+    if not relation.is_single_valued():
+        yield Wrong(path=path, said=f"{key} has several numbers for one PE", hint=hint)
+    fitting = isl.UnionSet(f"{{ [n] : {least} <= n <= {greatest} }}")
+    wrong = relation.subtract_range(fitting)
+    if not wrong.is_empty():
+        place = isl.UnionSet.from_point(wrong.domain().sample_point())
+        number = find_example(place.apply(wrong)).strip("[]")
+        said = f"{key} is {number} at {find_example(place)}; it is from {least} to {greatest}"
+        yield Wrong(path=path, said=said, hint=hint)
