@@ -75,12 +75,24 @@ static int32_t target_of(struct engine *engine, const struct channel *channel, i
     return target;
 }
 
+/* How much a queue of the PE holds; -1 says `otherwise`, as does a router without a program. */
+static int32_t depth_of(const struct engine *engine, const int32_t *depths,
+                        const struct channel *channel, int32_t otherwise)
+{
+    const int32_t role = engine->node[channel->node].role;
+    const int32_t depth = role < 0 ? -1 : depths[role * engine->layout->colours + channel->colour];
+
+    return depth < 0 ? otherwise : depth;
+}
+
 static void make_intake(struct engine *engine, const struct channel *channel)
 {
     const struct machine *machine = &engine->layout->machine;
     struct node *node = &engine->node[channel->node];
 
-    node->intake[channel->colour].queue.capacity = machine->queue_depth + machine->ramp;
+    node->intake[channel->colour].queue.capacity =
+        depth_of(engine, engine->layout->input_depth, channel, machine->queue_depth)
+        + machine->ramp;
     if (node->role < 0)
         fail(engine, "the route of %s goes down the ramp at PE[%d, %d], which has no program",
              engine->layout->colour_names[channel->colour], node->pe.x, node->pe.y);
@@ -113,13 +125,16 @@ static void connect(struct engine *engine, struct channel *channel)
         make_intake(engine, channel);
 }
 
-/* The wavelets under way on a link come on top of the depth: full speed from depth 2 on. */
-static int32_t capacity_of(const struct engine *engine, int side)
+/* The wavelets under way on a link come on top of the depth: full speed from depth 2 on. What a PE
+ * sends waits in its own queue, then in the router's. */
+static int32_t capacity_of(const struct engine *engine, const struct channel *channel)
 {
     const struct machine *machine = &engine->layout->machine;
-    const int32_t latency = side == RAMP ? machine->ramp : machine->hop;
+    const int32_t latency = channel->side == RAMP ? machine->ramp : machine->hop;
+    const int32_t own = channel->side == RAMP
+                      ? depth_of(engine, engine->layout->output_depth, channel, 0) : 0;
 
-    return machine->queue_depth + (latency > 1 ? latency - 1 : 0);
+    return own + machine->queue_depth + (latency > 1 ? latency - 1 : 0);
 }
 
 static void make_channels(struct engine *engine)
@@ -133,10 +148,11 @@ static void make_channels(struct engine *engine)
         if (i < 0)
             continue;
         engine->channel[i] = (struct channel){
-            .queue = { .popped = -1, .capacity = capacity_of(engine, side) },
+            .queue = { .popped = -1 },
             .node = slot / colours / SIDES, .source = -1,
             .colour = (uint8_t)(slot % colours), .side = (uint8_t)side,
         };
+        engine->channel[i].queue.capacity = capacity_of(engine, &engine->channel[i]);
         connect(engine, &engine->channel[i]);
     }
 }

@@ -146,6 +146,8 @@ def _run(
         programs=engine.make_pointers([ctypes.addressof(program) for program in loaded.programs]),
         memory=engine.make_pointers([memory.ctypes.data for memory in loaded.memory]),
         memory_stride=stride.ctypes.data,
+        input_depth=loaded.input_depths.ctypes.data,
+        output_depth=loaded.output_depths.ctypes.data,
         role=loaded.role.ctypes.data,
         switches=loaded.colours.switches.ctypes.data,
         routes=loaded.colours.routes.ctypes.data,

@@ -85,6 +85,8 @@ struct layout {
     const int32_t *role;                       /* [node], -1: a router without a program */
     void *const *memory;                       /* [roles], the memories of the PEs of a role */
     const int64_t *memory_stride;              /* [roles], bytes */
+    const int32_t *input_depth;                /* [role][colour], -1: as deep as a router's queue */
+    const int32_t *output_depth;               /* [role][colour], before that of the router */
     const uint8_t *switches;                   /* [node][colour], enum switch_bits */
     const uint8_t *routes;                     /* [position][colour][side][node], sides to go to */
     const struct filter *filter;               /* [colour][node] */

@@ -83,7 +83,8 @@ class Layout(Structure):
         ("programs", POINTER(c_void_p)),
         ("role", c_void_p),
         ("memory", POINTER(c_void_p)),
-        *((name, c_void_p) for name in ("memory_stride", "switches", "routes", "filter")),
+        *((name, c_void_p) for name in ("memory_stride", "input_depth", "output_depth")),
+        *((name, c_void_p) for name in ("switches", "routes", "filter")),
         *((name, c_void_p) for name in ("inlet", "outlet", "sent", "sent_control")),
         *((name, c_void_p) for name in ("received", "received_kind", "counter", "usage")),
     ]

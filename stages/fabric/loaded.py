@@ -14,7 +14,7 @@ from stages.fabric import library as engine
 from stages.fabric.expected import Departure, find_departing_shape, read_departure
 from stages.fabric.external import Inlets, Values, read_arrivals
 from stages.fabric.grid import Colours, Grid, read_colours, read_grid, read_roles
-from stages.fabric.layout_yaml import Layout
+from stages.fabric.layout_yaml import Layout, Queue
 from stages.fabric.resident import find_resident_shape, find_residents, scatter
 
 Array = NDArray[Any]
@@ -30,6 +30,8 @@ class Loaded:
     programs: list[engine.Program]
     memory: list[Array]
     colours: Colours
+    input_depths: NDArray[np.int32]
+    output_depths: NDArray[np.int32]
     inlets: Inlets
     departures: list[Departure]
     outlets: Array
@@ -65,6 +67,8 @@ def load(
         programs=programs,
         memory=[_memory(p, int((role == i).sum())) for i, p in enumerate(programs)],
         colours=colours,
+        input_depths=_depths([r.input_queues for r in layout.roles.values()], colours.names),
+        output_depths=_depths([r.output_queues for r in layout.roles.values()], colours.names),
         inlets=read_arrivals(layout.arrivals, colours.names, values, invocations, grid),
         departures=departures,
         outlets=outlets,
@@ -79,6 +83,22 @@ def _memory(program: engine.Program, count: int) -> Array:
     """Return zeroed memories [PE of the role][byte], each beginning at a multiple of 16."""
     stride = max(1, -(-program.memory // 16)) * 16
     return engine.make_aligned_zeros(count * stride).reshape(count, stride)
+
+
+def _depths(
+    queues: Sequence[Mapping[str, Queue] | None], names: Sequence[str]
+) -> NDArray[np.int32]:
+    """Return how many wavelets a queue of a PE holds, by role and colour; -1: it has none.
+
+    Raises ValueError where a queue is that of an unknown colour.
+    """
+    depths = np.full((len(queues), len(names)), -1, dtype=np.int32)
+    for role, given in enumerate(queues):
+        for name, queue in (given or {}).items():
+            if name not in names or queue.holds < 1:
+                raise ValueError(f"a queue of {name} that holds {queue.holds}")
+            depths[role, names.index(name)] = queue.holds
+    return depths
 
 
 def _outlets(departures: Sequence[Departure], invocations: int) -> Array:

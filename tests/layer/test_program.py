@@ -17,7 +17,7 @@ PRODUCT = (
     f"lair n(): {', '.join(f'float16 {name}[4]' for name in NAMES)} -> float16 r[4]\n"
     f"{{ all (i) in (4) r[i] = {' + '.join(f'{name}[i]' for name in NAMES)} }}\n"
 )
-MANY = 'target: "{ PE[1, 1] }"\ntensors:\n' + "".join(
+MANY = 'machine: paper\ntarget: "{ PE[1, 1] }"\ntensors:\n' + "".join(
     f'  {name}: {{arrives: "{{ {name}[i] -> [PE[0, -1] -> index[i]] }}"}}\n' for name in NAMES
 )
 
