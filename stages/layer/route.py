@@ -68,17 +68,18 @@ def task_graph(plan: Plan) -> Graph:
     """Return the task graph of a layer, but for what leaves before the end of a statement."""
     streams, placed = plan.streams, plan.streams.placed
     given = placed.grid, placed.profile, placed.mapping
-    copied = share_colours(route_if_copied(streams), *given) if streams.routed.copied else ()
+    routed = streams.routed
+    copied = share_colours(route_if_copied(streams), {}, *given) if routed.copied else ()
     return Graph(
         tensors=describe_tensors(plan),
         arrivals=add_chunks(plan),
         departures=streams.departures,
         collections=streams.collections,
-        forwarding=streams.routed.forwarding,
+        forwarding=routed.forwarding,
         copied=copied,
         tasks=dict(list_tasks(plan)),
         waits={name: tuple(before) for name, before in plan.waits.items()},
-        colours=share_colours(streams.routed.colours, *given),
+        colours=share_colours(routed.colours, routed.objects, *given),
     )
 
 

@@ -1,4 +1,6 @@
-"""The colours of a layer's streams, within the number that the machine has.
+"""The colours of a layer's streams, within the numbers that the machine has.
+
+Streams of which routers turn, since PEs get replicas of their own, have numbers that switch.
 
 Source   design, The machine; Cerebras SDK white paper, p. 4
 """
@@ -6,29 +8,45 @@ Source   design, The machine; Cerebras SDK white paper, p. 4
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping as Dict
+from collections.abc import Mapping as Dict, Sequence
 
 import islpy as isl
 
 from stages.diagnose import UserError
+from stages.layer.routes.forwarded import name_positions
 from stages.poly.colouring import find_busiest_router, find_routers, share
 from stages.poly.flow import Routes
 from stages.poly.side import Rectangle
 
 if typing.TYPE_CHECKING:
+    from stages.layer.texts.routes_text import Object
     from stages.machine.profile import Profile
     from stages.mapping.layer_yaml import Mapping
 
+Group = str | tuple[str, ...]
+FORWARD = "with `skew: true` PEs forward what others need, and no router turns"
+
 
 def share_colours(
-    streams: Dict[str, Routes], grid: Rectangle, profile: Profile, mapping: Mapping
-) -> tuple[str | tuple[str, ...], ...]:
-    """Return the streams of each colour: one, while there are colours enough.
+    streams: Dict[str, Routes], objects: Dict[str, Object], grid: Rectangle, profile: Profile,
+    mapping: Mapping,
+) -> tuple[Group, ...]:
+    """Return the streams of each colour, by number: one, while there are colours enough.
 
-    Else streams that pass no router together share one. Raises UserError if that does not suffice.
+    Else streams that pass no router together share one. A number that nobody has is (). `objects`
+    of routes.isl say which streams turn. Raises UserError if the machine has not enough.
     """
-    if len(streams) <= profile.colours:
-        return tuple(streams)
+    turning = {name: _count_positions(name, objects) for name in streams}
+    turning = {name: count for name, count in turning.items() if count > 1}
+    able = [k for k in range(profile.colours) if k not in profile.unswitched]
+    for name, count in turning.items():
+        if count > profile.positions:
+            raise UserError(
+                f"routers need {count} positions for {name}, {profile.name} has "
+                f"{profile.positions}", mapping.key_span("tensors"), FORWARD,
+            )
+    if len(streams) <= profile.colours and len(turning) <= len(able):
+        return _number([(name,) for name in streams], turning, able)
     routers = {name: find_routers(routes) for name, routes in streams.items()}
     shared = share(routers)
     if len(shared) > profile.colours:
@@ -40,4 +58,33 @@ def share_colours(
             mapping.key_span("tensors"),
             "let fewer tensors arrive and leave there",
         )
-    return tuple(group[0] if len(group) == 1 else tuple(group) for group in shared)
+    groups = [tuple(group) for group in shared]
+    needed = [group for group in groups if not turning.keys().isdisjoint(group)]
+    if len(needed) > len(able):
+        raise UserError(
+            f"colours that switch: the routes need {len(needed)} "
+            f"({', '.join(name for group in needed for name in group)}), "
+            f"{profile.name} has {len(able)}",
+            mapping.key_span("tensors"), FORWARD,
+        )
+    return _number(groups, turning, able)
+
+
+def _count_positions(stream: str, objects: Dict[str, Object]) -> int:
+    return sum(name in objects for name in name_positions(stream)[1:]) + 1
+
+
+def _number(
+    groups: Sequence[tuple[str, ...]], turning: Dict[str, int], able: Sequence[int]
+) -> tuple[Group, ...]:
+    """Return groups by number: in their order, or those first that turn, if they must."""
+    turns = [not turning.keys().isdisjoint(group) for group in groups]
+    order = dict(enumerate(groups))
+    if not all(k in able for k, does in enumerate(turns) if does):
+        first = [group for group, does in zip(groups, turns, strict=True) if does]
+        others = [group for group, does in zip(groups, turns, strict=True) if not does]
+        order = dict(zip(able, first, strict=False))
+        free = [k for k in range(len(groups) + len(able)) if k not in order]
+        order |= dict(zip(free, others, strict=False))
+    numbered = [order.get(k, ()) for k in range(max(order, default=-1) + 1)]
+    return tuple(group[0] if len(group) == 1 else group for group in numbered)

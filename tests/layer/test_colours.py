@@ -1,0 +1,46 @@
+"""Numbers of colours: streams of which routers turn have those that switch."""
+
+import pytest
+
+from stages.diagnose import UserError
+from tests.layer.built import MV, build
+
+MAPPING = (
+    'target: "{ PE[2, 2] }"\nplacement: "{ mv[i, j] -> PE[j//3, i//4] }"\n'
+    'tensors:\n  x: {arrives: "{ x[j] -> [PE[j//3, -1] -> index[j mod 3]] }"}\n'
+    '  y: {leaves: "{ y[i] -> [PE[2, i//4] -> index[i mod 4]] }"}\n'
+    "machine: {profile: systolic, CHANGED}\nskew: false\n"
+)
+
+
+def colours(changed, until="route"):
+    built = build(MV, MAPPING.replace("CHANGED", changed), until)
+    return built, built.yaml("tasks.yaml")["colours"]
+
+
+def test_streams_keep_their_order_where_those_that_turn_may():
+    assert colours("unswitched: [1]")[1] == ["x", "y_even", "y_odd"]
+
+
+def test_streams_that_turn_have_numbers_that_switch():
+    assert colours("unswitched: [0]")[1] == ["y_even", "x", "y_odd"]
+
+
+def test_a_number_may_be_left_out():
+    built, found = colours("unswitched: [0, 1, 2]", "simulate")
+    assert found == ["y_even", "y_odd", [], "x"]
+    assert built.results()["check"]["y"]["right"]
+
+
+@pytest.mark.parametrize(("changed", "said"), [
+    ("colours: 3, unswitched: [0, 1, 2]",
+     "colours that switch: the routes need 1 (x), systolic has 0"),
+    ("positions: 1", "routers need 2 positions for x, systolic has 1"),
+])
+def test_a_machine_that_cannot_switch_so_much_is_named(changed, said):
+    with pytest.raises(UserError) as caught:
+        colours(changed)
+    assert str(caught.value).partition("layer.yaml")[2] == (
+        f":3:1: error: {said}\n  tensors:\n  ^^^^^^^\n"
+        "hint: with `skew: true` PEs forward what others need, and no router turns\n"
+    )
