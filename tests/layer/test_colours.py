@@ -1,8 +1,10 @@
 """Numbers of colours: streams of which routers turn have those that switch."""
 
+import islpy as isl
 import pytest
 
 from stages.diagnose import UserError
+from stages.layer.pe.layout import count_positions
 from tests.layer.built import MV, build
 
 MAPPING = (
@@ -44,3 +46,21 @@ def test_a_machine_that_cannot_switch_so_much_is_named(changed, said):
         f":3:1: error: {said}\n  tensors:\n  ^^^^^^^\n"
         "hint: with `skew: true` PEs forward what others need, and no router turns\n"
     )
+
+
+def test_switches_are_said_for_each_router():
+    built, _ = colours("unswitched: []", "render")
+    switch = built.yaml("build/layout.yaml")["colours"]["x"]
+    assert {key: switch[key] for key in ("counts", "ring", "pop")} == {
+        "counts": "{ PE[x, y = 0] -> [2] : 0 <= x <= 1; PE[x, y = 1] -> [1] : 0 <= x <= 1 }",
+        "ring": "{ PE[x, y] -> [0] : 0 <= x <= 1 and 0 <= y <= 1 }",
+        "pop": "{ PE[x, y] -> [0] : 0 <= x <= 1 and 0 <= y <= 1 }",
+    }
+
+
+def test_routers_have_the_positions_that_they_need():
+    positions = ["{ [PE[x, 0] -> W[]] -> ramp[] : 0 <= x <= 2 }",
+                 "{ [PE[0, 0] -> W[]] -> E[]; [PE[x, 0] -> W[]] -> ramp[] : 1 <= x <= 2 }",
+                 "{ [PE[0, 0] -> W[]] -> E[]; [PE[1, 0] -> W[]] -> ramp[] }"]
+    counts = count_positions(list(map(isl.UnionMap, positions)))
+    assert counts.is_equal(isl.UnionMap("{ PE[0, 0] -> [2]; PE[1, 0] -> [1]; PE[2, 0] -> [3] }"))

@@ -19,12 +19,10 @@ from stages.layer.pe.program import Program
 from stages.layer.pe.queues import assign_queues
 from stages.layer.routes.forwarded import name_positions
 from stages.layer.texts.graph import Arrival, Collection, Departure, Outgoing
+from stages.poly.colouring import find_routers
 from stages.poly.order import at_places, on_side, relocate
 from stages.poly.pieces import find_set, from_domain, list_maps
 from stages.poly.side import turn
-
-NO_RING = "{ PE[x, y] -> [0] }"
-"""The ring of a colour whose routers stay in the last position until they are reset."""
 
 
 def make_layout(model: Model, programs: Sequence[Program]) -> Layout:
@@ -56,15 +54,39 @@ def _colour(model: Model, number: int) -> Colour:
     if most == 1:
         return Colour(number=number, routes=str(routes), filter=filter_)
     each = ([routes[min(k, len(routes) - 1)] for routes in turning] for k in range(most))
-    positions = tuple(str(functools.reduce(isl.UnionMap.union, routes)) for routes in each)
+    positions = [functools.reduce(isl.UnionMap.union, routes) for routes in each]
+    counts = count_positions(positions)
     return Colour(
-        number=number, positions=positions, ring=NO_RING,
-        pop=_pop(model, streams), filter=filter_,
+        number=number,
+        positions=tuple(map(str, positions)),
+        counts=str(counts),
+        ring=str(_number(counts.domain(), 0)),
+        pop=str(_pop(model, streams, counts.domain())),
+        filter=filter_,
     )
 
 
-def _pop(model: Model, streams: Sequence[str]) -> str | None:
-    """Return { PE -> [1] }: beside ports that send replicas to adapters, commands are popped."""
+def count_positions(positions: Sequence[isl.UnionMap]) -> isl.UnionMap:
+    """Return { PE[x, y] -> [n] }: the routers' positions, { [PE[x, y] -> from[]] -> to[] } each.
+
+    That of a router is the last one in which its routes are not those of the position before.
+    """
+    rest = find_routers(functools.reduce(isl.UnionMap.union, positions))
+    result = isl.UnionMap("{ }")
+    for count in range(len(positions), 1, -1):
+        routes, before = positions[count - 1], positions[count - 2]
+        other = routes.subtract(before).union(before.subtract(routes))
+        result = result.union(_number(find_routers(other).intersect(rest), count))
+        rest = rest.subtract(result.domain())
+    return result.union(_number(rest, 1))
+
+
+def _number(pes: isl.UnionSet, number: int) -> isl.UnionMap:
+    return isl.UnionMap(f"{{ PE[x, y] -> [{number}] }}").intersect_domain(pes.coalesce())
+
+
+def _pop(model: Model, streams: Sequence[str], routers: isl.UnionSet) -> isl.UnionMap:
+    """Return { PE -> [n] }: 1 beside ports that send replicas to adapters, where routers pop."""
     beside = isl.UnionSet("{ }")
     for arrival in model.graph.arrivals.values():
         if arrival.source in streams and _along(model, arrival) is not None:
@@ -72,9 +94,7 @@ def _pop(model: Model, streams: Sequence[str]) -> str | None:
             border = isl.Map("{ [lane, -1] -> [lane, 0] }").apply_range(turned.reverse())
             ports = model.routes.relation(arrival.source, "reach").domain()
             beside = beside.union(ports.apply(turned).apply(border))
-    if beside.is_empty():
-        return None
-    return str(isl.UnionMap.from_domain_and_range(beside, isl.UnionSet("{ [1] }")))
+    return _number(beside, 1).union(_number(routers.subtract(beside), 0))
 
 
 def _positions(model: Model, stream: str) -> list[isl.UnionMap]:
