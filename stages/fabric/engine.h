@@ -25,8 +25,9 @@ enum { TYPES = INT32 + 1, OPERATIONS = SAR + 1 };
 enum control { FIRST = 16, QUIET = 1 << 18, LISTED = 1 << 19 };
 
 /* The first bits of the parts of a switch, what the router of a PE has for a colour: its position,
- * the last one that it has, whether the first follows that, and when commands are popped. */
-enum switch_bits { POSITION = 0, LAST = 2, RING = 4, POP = 5 };
+ * the last one that it has, whether the first follows that, when commands are popped, and whether
+ * one of them has torn it down. */
+enum switch_bits { POSITION = 0, LAST = 2, RING = 4, POP = 5, DOWN = 7 };
 enum pop_mode { NO_POP, ALWAYS_POP, POP_ON_ADVANCE, POP_ON_ADVANCE_NOP };
 enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
 
@@ -162,12 +163,12 @@ struct intake {                                /* what came down the ramp on one
     int32_t out;                               /* if it passes, the colour on which it does */
 };
 
-enum kind { SEND, RECEIVE, ACCUMULATE, COMBINE, PASS, WAVELET };
+enum kind { SEND, RECEIVE, ACCUMULATE, COMBINE, PASS, WAVELET, RESTART };
 
 struct instruction {                           /* one with a fabric operand */
     enum kind kind;
     int32_t in, out;                           /* colours, -1: none */
-    uint32_t bits, control;                    /* of a single wavelet */
+    uint32_t bits, control;                    /* of a single wavelet; what to restart */
     struct vector vector;
     char *base[3];                             /* of d, a and b, those in memory */
     int64_t start, total, done;
@@ -189,6 +190,7 @@ struct node {
     int64_t started, busy_until, sent;         /* sent: the last cycle in which it did */
     int64_t finished;                          /* when its last invocation is complete, or 0 */
     struct intake *intake;                     /* [colour] */
+    task *torn_down;                           /* what runs when the router obeyed a TEARDOWN */
     struct instruction *instruction;           /* in program order */
     int32_t instructions, instruction_space, endless;
     struct activation *activation;             /* in the order of activation */
@@ -258,6 +260,7 @@ void step_source(struct engine *engine, int32_t id);
 int64_t present(const struct node *node);
 void run_main(struct node *node);
 void move_streams(struct node *node);
+bool is_colour(struct node *node, int colour);
 bool can_send(struct node *node, int colour);
 bool can_receive(struct node *node, int colour);
 uint64_t colours_received(const struct node *node);
@@ -289,6 +292,11 @@ static inline int last_position(uint8_t switched)
     return switched >> LAST & 3;
 }
 
+static inline bool is_down(uint8_t switched)
+{
+    return switched >> DOWN & 1;
+}
+
 static inline uint8_t *switch_of(const struct engine *engine, int32_t node, int colour)
 {
     return &engine->switches[(int64_t)node * engine->layout->colours + colour];
@@ -296,6 +304,8 @@ static inline uint8_t *switch_of(const struct engine *engine, int32_t node, int 
 
 uint32_t popped(uint32_t bits);
 uint32_t obey(struct engine *engine, const struct channel *channel, uint32_t bits);
+void let_go_on(struct node *node, int colour, uint32_t position);
+void issue(struct node *node, struct instruction instruction);
 void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control);
 
 /* ---- Elements of vector instructions --------------------------------------------------------- */

@@ -9,7 +9,7 @@ static struct node *node_of(struct pe *pe)
     return (struct node *)pe;
 }
 
-static bool is_colour(struct node *node, int colour)
+bool is_colour(struct node *node, int colour)
 {
     if (colour >= 0 && colour < node->engine->layout->colours)
         return true;

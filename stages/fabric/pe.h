@@ -344,7 +344,7 @@ void send_end(struct pe *pe, int colour);
 
 /* What a control wavelet tells the routers that it passes: nothing, to move this colour's switch to
  * its next position, or to its first one. Each router sends it on as its switch stands, then obeys
- * the first command, and pops it or not, as its switch says. TEARDOWN is refused. */
+ * the first command, and pops it or not, as its switch says. TEARDOWN suspends the colour there. */
 enum command { NOP, ADVANCE, RESET, TEARDOWN };
 enum { MAX_COMMANDS = 8 };
 
@@ -370,6 +370,14 @@ static inline int32_t argument_of(wavelet w)
 /* The control wavelet that ends the replica of a stream for one PE, a quiet ADVANCE: the routers
  * before it have no further position. The last one is a RESET. */
 void send_turn(struct pe *pe, int colour, int last);
+
+/* Run the task whenever this PE's router obeyed a TEARDOWN: nothing of that colour goes on there
+ * until `restart_colour`. */
+void on_teardown(struct pe *pe, task *reaction);
+int is_torn_down(struct pe *pe, int colour);
+
+/* Let the router send on what waits, its switch in a position from 0. Only what is torn down. */
+void restart_colour(struct pe *pe, int colour, int position);
 
 static inline void send_sparse(struct pe *pe, int colour, float16 value, int index)
 {

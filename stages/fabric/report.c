@@ -61,7 +61,7 @@ static void report_instruction(struct report *report, const struct node *node,
     const char *to = both ? " to " : "";
     const char *out = both ? colour_name(report, instruction->out) : "";
 
-    if (instruction->endless)
+    if (instruction->endless || instruction->kind == RESTART)
         return;
     line(report, "  PE[%d, %d] (%s) %s on %s%s%s: %lld of %lld elements to go\n", node->pe.x,
          node->pe.y, role_name(report, node), verbs[instruction->kind],
@@ -127,7 +127,7 @@ static void write_commands(char *text, size_t size, const struct parcel *parcel)
         snprintf(text + length, size - length, ")");
 }
 
-/* What waits on a side from which the switch has turned. */
+/* What waits on a side from which the switch has turned, or since it is torn down. */
 static void report_channel(struct report *report, const struct channel *channel)
 {
     static const char *const sides[] = { "north", "east", "south", "west", "ramp" };
@@ -135,13 +135,15 @@ static void report_channel(struct report *report, const struct channel *channel)
     const struct pe *pe = &report->engine->node[channel->node].pe;
     char commands[96];
 
-    if (channel->queue.count == 0 || channel->out[position_of(switched)] != 0)
+    if (channel->queue.count == 0
+        || (channel->out[position_of(switched)] != 0 && !is_down(switched)))
         return;
     write_commands(commands, sizeof commands, &channel->queue.parcels[channel->queue.head]);
     line(report, "  the router of PE[%d, %d] leaves %d wavelets on %s from the %s waiting%s: its "
-         "switch is in position %d of %d\n", pe->x, pe->y, channel->queue.count,
+         "switch is %sin position %d of %d\n", pe->x, pe->y, channel->queue.count,
          colour_name(report, channel->colour), sides[channel->side], commands,
-         position_of(switched) + 1, last_position(switched) + 1);
+         is_down(switched) ? "torn down " : "", position_of(switched) + 1,
+         last_position(switched) + 1);
 }
 
 /* ---- Ports ----------------------------------------------------------------------------------- */

@@ -172,7 +172,9 @@ static void leave(struct engine *engine, struct channel *channel)
 
 static unsigned current_sides(const struct engine *engine, const struct channel *channel)
 {
-    return channel->out[position_of(*switch_of(engine, channel->node, channel->colour))];
+    const uint8_t switched = *switch_of(engine, channel->node, channel->colour);
+
+    return is_down(switched) ? 0 : channel->out[position_of(switched)];
 }
 
 /* The sides that the head has to go to; its own PE is none if the filter drops the element, or if

@@ -42,7 +42,7 @@ static bool has_no_fourth(struct node *node, const struct vector *v)
     return !is_fused(v);
 }
 
-static void issue(struct node *node, struct instruction instruction)
+void issue(struct node *node, struct instruction instruction)
 {
     struct engine *engine = node->engine;
 
@@ -237,6 +237,8 @@ static void move_element(struct node *node, struct instruction *instruction)
         parcel.bits = computed(instruction, parcel.bits);
     if (instruction->kind == RECEIVE || instruction->kind == ACCUMULATE)
         store(instruction, parcel.bits);
+    else if (instruction->kind == RESTART)
+        let_go_on(node, (int)instruction->control, instruction->bits);
     else
         leave_for_router(node, instruction->out, parcel);
     close_memory(node);
@@ -269,7 +271,7 @@ static bool has_input(const struct node *node, const struct instruction *instruc
 /* The colour on which an element leaves when the instruction moves one; -1 if none does. */
 static int sends_on(const struct node *node, const struct instruction *instruction)
 {
-    if (instruction->out < 0 && node->intake[instruction->in].passes)
+    if (instruction->out < 0 && instruction->in >= 0 && node->intake[instruction->in].passes)
         return node->intake[instruction->in].out;
     return instruction->out;
 }

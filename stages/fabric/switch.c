@@ -11,9 +11,6 @@ static bool can_command(struct node *node, const struct commands *commands, int 
         wrong = "an argument beside several commands";
     if (argument < 0 || argument > UINT16_MAX)
         wrong = "an argument of more than 16 bits";
-    for (int32_t k = 0; k < commands->count; k += 1)
-        if (commands->command[k] == TEARDOWN)
-            wrong = "TEARDOWN, which no router here obeys";
     if (wrong != NULL)
         fail(node->engine, "PE[%d, %d] (%s) sends a control wavelet with %s", node->pe.x,
              node->pe.y, node->engine->layout->programs[node->role]->name, wrong);
@@ -40,6 +37,65 @@ void send_end(struct pe *pe, int colour)
 void send_turn(struct pe *pe, int colour, int last)
 {
     send_control(pe, colour, COMMANDS(last ? RESET : ADVANCE), 0, 1);
+}
+
+/* ---- What was torn down ---------------------------------------------------------------------- */
+
+void on_teardown(struct pe *pe, task *reaction)
+{
+    ((struct node *)pe)->torn_down = reaction;
+}
+
+int is_torn_down(struct pe *pe, int colour)
+{
+    struct node *node = (struct node *)pe;
+
+    return is_colour(node, colour) && is_down(*switch_of(node->engine, node->id, colour));
+}
+
+static bool can_restart(struct node *node, int colour, int position)
+{
+    const struct layout *layout = node->engine->layout;
+    uint8_t switched;
+
+    if (!is_colour(node, colour))
+        return false;
+    switched = *switch_of(node->engine, node->id, colour);
+    if (!is_down(switched))
+        fail(node->engine, "PE[%d, %d] (%s) restarts %s, which is not torn down there", node->pe.x,
+             node->pe.y, layout->programs[node->role]->name, layout->colour_names[colour]);
+    else if (position < 0 || position > last_position(switched))
+        fail(node->engine, "PE[%d, %d] (%s) restarts %s in position %d, which its router does not "
+             "have", node->pe.x, node->pe.y, layout->programs[node->role]->name,
+             layout->colour_names[colour], position);
+    return node->engine->status == COMPLETE;
+}
+
+/* When the task has come to it, whatever the PE's streams wait for. */
+void restart_colour(struct pe *pe, int colour, int position)
+{
+    struct node *node = (struct node *)pe;
+
+    if (can_restart(node, colour, position))
+        issue(node, (struct instruction){ .kind = RESTART, .in = -1, .out = -1,
+                                          .control = (uint32_t)colour, .bits = (uint32_t)position,
+                                          .start = present(node), .total = 1 });
+}
+
+void let_go_on(struct node *node, int colour, uint32_t position)
+{
+    uint8_t *switched = switch_of(node->engine, node->id, colour);
+
+    *switched = (uint8_t)((*switched & ~(1u << DOWN | 3u << POSITION)) | position << POSITION);
+    wake(node->engine, ROUTERS, node->id, node->engine->now + 1);
+}
+
+/* The PE learns of it as of what comes down the ramp. */
+static void tear_down(struct engine *engine, struct node *node, uint8_t *switched)
+{
+    *switched |= 1u << DOWN;
+    if (node->torn_down != NULL)
+        activate_at(node, node->torn_down, engine->now + engine->layout->machine.ramp + 1);
 }
 
 /* ---- In a router ----------------------------------------------------------------------------- */
@@ -78,6 +134,8 @@ uint32_t obey(struct engine *engine, const struct channel *channel, uint32_t bit
     else if (command == RESET)
         *switched = reset(before);
     moved = *switched != before;
+    if (command == TEARDOWN)
+        tear_down(engine, &engine->node[channel->node], switched);
     if (moved)
         wake(engine, ROUTERS, channel->node, engine->now + 1);
     if (mode == ALWAYS_POP || (mode >= POP_ON_ADVANCE && command == ADVANCE && moved)
