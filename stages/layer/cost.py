@@ -23,9 +23,9 @@ from stages.layer.pe.model import Work
 from stages.layer.pe.work import add_task_loops
 from stages.layer.texts.decisions import Decision
 from stages.layer.vector.candidate import Candidate, configurations
+from stages.layer.vector.dimensions import find_step_rate, is_single
 from stages.layer.vector.instruction import instruction
 from stages.layer.vector.memory import Memory, extend
-from stages.layer.vector.order import find_step_rate, is_single
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
 from stages.poly.bind import PE_NAMES, bind_set, find_index_constants, project_names

@@ -23,8 +23,8 @@ from stages.layer.texts.kinds import (
     Task,
 )
 from stages.layer.vector.candidate import Candidate, NotPossibleError, RankError, configurations
+from stages.layer.vector.dimensions import order_steps
 from stages.layer.vector.memory import extend
-from stages.layer.vector.order import order_steps
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step, find_parts, find_steps
 from stages.layer.vector.ways import Way, list_ways
