@@ -333,6 +333,7 @@ int64_t points(const struct sizes *sizes);
 uint32_t element_to_fabric(enum element type, const void *element);
 void element_from_fabric(enum element type, uint32_t bits, void *element);
 void apply(const struct vector *v, void *d, const void *a, const void *b, const void *c);
+bool is_scalar(const struct vector *v, int k);
 bool is_inside(const struct node *node, const struct vector *v, int k, const char *base);
 
 #endif

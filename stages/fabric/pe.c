@@ -46,6 +46,34 @@ static void check_bits(struct node *node, const struct vector *v)
              name[v->operation - AND]);
 }
 
+static bool stands_still(const struct vector *v)
+{
+    for (int i = 0; i < v->sizes.rank; i += 1)
+        if (v->sizes.size[i] > 1 && v->operand[0].stride[i] == 0)
+            return true;
+    return false;
+}
+
+/* Where the machine has no multiply-add of two vectors. */
+static void check_multiply_add(struct node *node, const struct vector *v)
+{
+    static const char *const name[] = { "MAC", "FMA", "FMS", "FNMA" };
+    const char *wrong = NULL;
+
+    if (v->operation < MAC || v->operation > FNMA
+        || node->engine->layout->machine.vector_multiply_add)
+        return;
+    if (v->operation == FMS || v->operation == FNMA)
+        wrong = "a multiply-add does not subtract";
+    else if (!is_scalar(v, 1) && !is_scalar(v, 2))
+        wrong = "one factor of a multiply-add must be a scalar";
+    else if (stands_still(v))
+        wrong = "a multiply-add does not sum into one element";
+    if (wrong != NULL)
+        fail(node->engine, "PE[%d, %d] configures %s, and on this machine %s", node->pe.x,
+             node->pe.y, name[v->operation - MAC], wrong);
+}
+
 void configure(struct pe *pe, struct vector *v, int counter, enum operation operation,
                struct sizes sizes, struct operand d, struct operand a, struct operand b)
 {
@@ -67,6 +95,7 @@ void configure_fused(struct pe *pe, struct vector *v, int counter, enum operatio
     check_configurations(node);
     check_division(node, v);
     check_bits(node, v);
+    check_multiply_add(node, v);
 }
 
 static bool can_give_room(struct node *node, int colour, const void *room, int64_t bytes)

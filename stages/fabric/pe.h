@@ -259,7 +259,8 @@ static inline void CHARGE(struct pe *pe, int64_t loops, int64_t scalars, int64_t
 
 /* COPY d = a; ADD d = a + b; SUB, MUL, DIV, MAX, MIN likewise; MAC d = d + a * b.
  * Of four operands, as the multiply-adds of CSL: FMA d = a * b + c; FMS d = a * b - c;
- * FNMA d = c - a * b.
+ * FNMA d = c - a * b. A machine without vector_multiply_add has MAC and FMA only, where a or b has no
+ * strides, and d has one for each size above 1.
  * Floats are computed in float32, product and sum each, and rounded once to the type of d.
  * Where neither a nor b (nor, for MAC, d, or c) is a float: in int32, wrapping around; no DIV.
  * AND d = a & b; OR and XOR likewise; SLL d = a shifted left by b; SLR and SAR to the right, where

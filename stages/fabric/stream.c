@@ -42,6 +42,17 @@ static bool has_no_fourth(struct node *node, const struct vector *v)
     return !is_fused(v);
 }
 
+/* What arrives is a vector: by it, a multiply-add multiplies a scalar. */
+static bool has_scalar(struct node *node, const struct vector *v)
+{
+    if (v->operation != MAC || node->engine->layout->machine.vector_multiply_add
+        || is_scalar(v, 2))
+        return true;
+    fail(node->engine, "PE[%d, %d] streams a MAC of two vectors, and on this machine one factor of "
+         "a multiply-add must be a scalar", node->pe.x, node->pe.y);
+    return false;
+}
+
 void issue(struct node *node, struct instruction instruction)
 {
     struct engine *engine = node->engine;
@@ -112,7 +123,7 @@ void stream_accumulate(struct pe *pe, const struct vector *v, int in, void *d, c
 {
     struct node *node = (struct node *)pe;
 
-    if (has_no_fourth(node, v) && can_receive(node, in))
+    if (has_no_fourth(node, v) && has_scalar(node, v) && can_receive(node, in))
         issue_stream(node, ACCUMULATE, v, in, -1, d, b, then);
 }
 
@@ -121,7 +132,7 @@ void stream_combine(struct pe *pe, const struct vector *v, int out, int in, cons
 {
     struct node *node = (struct node *)pe;
 
-    if (has_no_fourth(node, v) && can_receive(node, in) && can_send(node, out))
+    if (has_no_fourth(node, v) && has_scalar(node, v) && can_receive(node, in) && can_send(node, out))
         issue_stream(node, COMBINE, v, in, out, NULL, b, then);
 }
 

@@ -278,6 +278,15 @@ bool is_inside(const struct node *node, const struct vector *v, int k, const cha
     return false;
 }
 
+/* Whether operand k is the same for all points. */
+bool is_scalar(const struct vector *v, int k)
+{
+    for (int i = 0; i < v->sizes.rank; i += 1)
+        if (v->sizes.size[i] > 1 && v->operand[k].stride[i] != 0)
+            return false;
+    return true;
+}
+
 /* A number has no strides and may lie in a register; nothing is written there. */
 bool is_number(const struct vector *v, int k)
 {

@@ -6,6 +6,7 @@ Paper    V Sec. 5, condition 1; several go beyond it
 from __future__ import annotations
 
 import typing
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stages.lair.expressions import FUNCTIONS, write_expression
@@ -18,6 +19,8 @@ LOOPED = frozenset(FUNCTIONS) - {"relu", "abs", "max", "min"}
 SELECTING = ("MAX", "MIN")
 FUSED = {"+": ("FMA", "FMA"), "-": ("FMS", "FNMA")}
 """A product on the left, or on the right, of a sum or a difference."""
+
+MULTIPLY_ADDS = frozenset({"MAC", "FMA", "FMS", "FNMA"})
 
 CALL = {"max": "MAX", "min": "MIN"}
 ACCUMULATE = {"+=": "ADD", "*=": "MUL", "max=": "MAX", "min=": "MIN"}
@@ -69,6 +72,11 @@ def list_operations(target: str, op: str, expr: Expr) -> tuple[Operation, ...]:
         part = found.append(name, sources, rounded=ACCUMULATE[op] in SELECTING)
         name, sources = ACCUMULATE[op], (target, part)
     return (*found.listed, Operation(name=name, sources=sources))
+
+
+def multiplies_and_adds(operations: Sequence[Operation]) -> bool:
+    """Whether there is a multiply-add."""
+    return any(operation.name in MULTIPLY_ADDS for operation in operations)
 
 
 class _Operations:

@@ -22,9 +22,8 @@ def check(
     """Compare one output with the reference: of every invocation, or of the last one.
 
     Exact data must agree bit for bit (-0 equals 0); else each error must lie within what is
-    `allowed`: the bound (n + 1) 2^-11 of the sum of absolute terms (float16; 2^-24 for float32),
-    and what errors of other results add to it. Where that is 0, as for integers that wrap, all
-    must agree bit for bit as well.
+    `allowed`: the bound of stages/reference/magnitude.py, with what errors of other results add to
+    it. Where that is 0, as for integers that wrap, all must agree bit for bit as well.
     """
     pairs = list(zip(values, expected[-len(values) :], strict=True))
     bounds = allowed[-len(values) :]

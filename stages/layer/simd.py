@@ -156,6 +156,6 @@ def _others(choice: Choice) -> dict[str, Other]:
     costs = {option.way: option.cycles for option in choice.options.possible}
     return {
         way: Other(not_possible=refused[way]) if way in refused else Other(cycles=costs[way])
-        for way in (*list_ways(choice.options.situation), "loops")
+        for way in (*list_ways(choice.options.situation, choice.options.operations), "loops")
         if way != choice.taken.way
     }

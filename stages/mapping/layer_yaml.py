@@ -78,7 +78,8 @@ class TensorMapping(Strict):
 
 
 Way = Literal[
-    "hull", "exact", "relaxed", "lattice", "basis", "enumerate", "configure", "nested", "loops",
+    "hull", "exact", "relaxed", "lattice", "basis", "enumerate", "configure", "nested", "scalar",
+    "loops",
 ]
 """How a task gets its instruction."""
 

@@ -1,6 +1,7 @@
 """How far a correct result may lie from the reference, and when it must equal it.
 
-Source   design, Arithmetic: (n + 1) u sum|terms|, with u = 2^-11 (float16) or 2^-24 (float32)
+Source   design, Arithmetic: (n + 1) u sum|terms|, with u = 2^-11 (float16) or 2^-24 (float32);
+         (n + 2) where products may be rounded to float16 before they are added
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement
+from stages.lair.operations import list_operations, multiplies_and_adds
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary, walk
 from stages.machine.types import find_largest_integer, is_integer
 from stages.reference.absolute import absolute
@@ -45,8 +47,8 @@ def magnitudes(layer: Layer, history: Sequence[Arrays]) -> list[dict[str, Array]
     """Return a bound on a correct result's error per element that statements define.
 
     In each invocation, from all tensors in each of them: (n + 1) u sum|terms|, n counting the terms
-    of the element, or 2 u |element| if it is one of those; and what the errors of other statements'
-    results do to it. Zero for integer types: they wrap, in any order alike.
+    of the element, (n + 2) if products are rounded, or 2 u |element| if it is one of the terms; and
+    what the errors of other statements' results do to it. Zero for integers: they wrap.
     """
     found: list[dict[str, Array]] = []
     errors: dict[str, Array] = {}
@@ -71,8 +73,18 @@ def _bound(statement: Statement, layer: Layer, inputs: Arrays) -> Array:
     unit, smallest = find_unit(output.type), find_smallest(output.type)
     if _selects(statement):
         return 2 * (unit * np.abs(inputs[output.name].astype(np.float64)) + smallest)
-    roundings = _terms(statement, layer, inputs) + 1
+    roundings = _terms(statement, layer, inputs) + 1 + _rounds_products(statement, output.type)
     return roundings * (unit * sum_of_absolutes(statement, layer, inputs) + smallest)
+
+
+def _rounds_products(statement: Statement, type_: str) -> bool:
+    """Whether a product may be rounded before it is added: the multiply-adds of machines differ.
+
+    One in float32 rounds it in any case.
+    """
+    target, op = statement.target.tensor, statement.op
+    operations = list_operations(target, op, statement.expr)
+    return type_ == "float16" and multiplies_and_adds(operations)
 
 
 def _selects(statement: Statement) -> bool:

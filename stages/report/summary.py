@@ -14,6 +14,7 @@ WAYS = {
     "enumerate": "a vector instruction for each size {sizes}",
     "configure": "a vector instruction {sizes} configured before each call",
     "nested": "a vector instruction {sizes} within loops",
+    "scalar": "a vector instruction {sizes} by a scalar within loops",
     "loops": "a loop",
 }
 

@@ -152,7 +152,10 @@ def test_a_statement_of_two_operations_is_two_instructions():
     assert results["cycles"]["simd"] < results["cycles"]["loops"]
 
 
-def steps(lair, mapping=ONE):
+VECTORS = ONE + "machine: {profile: wse2, vector_multiply_add: true}\n"
+
+
+def steps(lair, mapping=VECTORS):
     built = build(lair, mapping, "simulate")
     decision = built.yaml("simd.yaml")["compute_n"]
     assert all(check["right"] for check in built.results()["check"].values())
@@ -174,7 +177,7 @@ def test_a_product_is_added_in_one_instruction(a, c, expression):
 
 
 UPDATE = "lair n(): int16 W[64], int16 d[64] -> int16 V[64] {{ all (i) in (64) V[i] = {} }}"
-NEXT = ONE + "tensors: {W: {next: V}}\ninvocations: 3\n"
+NEXT = VECTORS + "tensors: {W: {next: V}}\ninvocations: 3\n"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +199,8 @@ def test_what_is_selected_from_is_kept_in_the_type_of_the_target(expression):
 
 
 STREAM = (
-    'target: "{ PE[1, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] }"\ntensors:\n'
+    'target: "{ PE[1, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] }"\n'
+    'machine: {profile: wse2, live_configurations: 24}\ntensors:\n'
     '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}\n'
 )
 

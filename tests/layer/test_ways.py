@@ -29,13 +29,14 @@ def leaving(columns):
     return f'tensors: {{y: {{leaves: "{{ y[i] -> [PE[{columns}, 0] -> index[i]] }}"}}}}\n'
 
 
+VECTORS = "machine: {profile: wse2, vector_multiply_add: true}\n"
 SPARSE = 'tensors: {x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}}\n'
 
 LAYERS = {
     "relaxed": (LOCAL, placed("[w, r] -> PE[0, 0]", 1, SPARSE), "on_x", [3]),
     "lattice": (
         MV.format(8, 8),
-        placed("[i, j] -> PE[j//2 + 4*(i mod 2), 0]", 8, leaving(8)),
+        placed("[i, j] -> PE[j//2 + 4*(i mod 2), 0]", 8, leaving(8) + VECTORS),
         "compute_n",
         [4, 2],
     ),

@@ -231,11 +231,11 @@ def test_reduce_of_a_target_that_is_no_box() -> None:
     assert ones.tolist() == [1, 1, 1, 1]
 
 
-def test_magnitude_counts_terms_and_adds_their_absolute_values() -> None:
+def test_magnitude_counts_terms_and_products_and_adds_their_absolute_values() -> None:
     layer = layer_of(FC)
     inputs = integers(layer)
     absolute = np.abs(inputs["W"].astype(float)) @ np.abs(inputs["x"].astype(float))
-    expected = 6 * (2.0**-11 * absolute + 2.0**-25)
+    expected = 7 * (2.0**-11 * absolute + 2.0**-25)
     assert np.allclose(magnitude(layer, inputs)["y"], expected, rtol=1e-12)
 
 

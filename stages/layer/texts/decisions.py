@@ -121,7 +121,7 @@ class Decision:
         tuple[int, ...], "how many sizes there are from the least ones on, a configuration each"
     ] = ()
     needed: Annotated[str | None, "those of them that a PE configures"] = None
-    outer: Annotated[str | None, "with nested, what the loops run over"] = None
+    outer: Annotated[str | None, "with nested and scalar, what the loops run over"] = None
     extents: Annotated[
         tuple[Size, ...] | None, "the sizes, or from where to where they go if they differ"
     ] = None

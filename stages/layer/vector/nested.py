@@ -18,6 +18,7 @@ from stages.layer.vector.situation import Situation
 from stages.poly.bind import PARAM
 
 SET = isl.dim_type.set
+WHY = "within loops, the instances are a box"
 
 
 def candidate(situation: Situation) -> Candidate:
@@ -30,7 +31,7 @@ def candidate(situation: Situation) -> Candidate:
         found: list[Candidate] = []
         for outer in itertools.combinations(range(width), loops):
             try:
-                found.append(_within(situation, plain, elements, outer))
+                found.append(find_within(situation, plain, elements, outer, ("nested", WHY)))
             except NotPossibleError as error:
                 reason = NotPossibleError(f"within loops, {error}")
         if found:
@@ -38,12 +39,19 @@ def candidate(situation: Situation) -> Candidate:
     raise reason
 
 
-def _within(
-    situation: Situation, plain: isl.Map, elements: isl.Set, outer: tuple[int, ...]
+def find_within(
+    situation: Situation,
+    plain: isl.Map,
+    elements: isl.Set,
+    outer: tuple[int, ...],
+    called: tuple[str, str],
 ) -> Candidate:
-    """Return the box of the other dimensions within loops over these. Raises NotPossibleError."""
+    """Return the box of the other dimensions within loops over these; `called`: its way, and why.
+
+    `plain` is { [k] -> [i] }, `elements` the instances { [k] }. Raises NotPossibleError.
+    """
     change = _split(plain.get_space().domain(), outer).apply_range(plain)
-    found = boxed(situation, "nested", "within loops, the instances are a box", change)
+    found = boxed(situation, *called, change)
     inner = [k for k in range(elements.dim(SET)) if k not in outer]
     around = elements
     for position in reversed(inner):

@@ -27,7 +27,7 @@ from stages.layer.vector.dimensions import order_steps
 from stages.layer.vector.memory import extend
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step, find_parts, find_steps
-from stages.layer.vector.ways import Way, list_ways
+from stages.layer.vector.ways import list_ways
 from stages.machine.types import BYTES
 from stages.poly.quota import TooManyOperations, limit_operations
 
@@ -92,10 +92,10 @@ def list_options(
             situation=situation, operations=(), possible=(_loops(cost_of(situation), str(reason)),)
         )
     possible, impossible, cost = [], {}, cost_of(situation)
-    for way, find in list_ways(situation).items():
+    for way, find in list_ways(situation, operations).items():
         try:
             with limit_operations(MOST_OPERATIONS):
-                possible.append(_option(cost, operations, find))
+                possible.append(_cheapest(cost, operations, find(situation)))
         except NotPossibleError as reason:
             impossible[way] = reason
         except TooManyOperations:
@@ -170,10 +170,25 @@ OPERATIONS: ForKind[Situation, tuple[Operation, ...]] = ForKind(
 """The operations of vector instructions, by the kind of a task."""
 
 
-def _option(cost: Cost, operations: Sequence[Operation], find: Way) -> Option:
-    """Return what one way gives. Raises NotPossibleError."""
+def _cheapest(
+    cost: Cost, operations: Sequence[Operation], candidates: Sequence[Candidate]
+) -> Option:
+    """Return the best that one way gives. Raises NotPossibleError."""
+    found: list[Option] = []
+    reason = NotPossibleError("there is no box")
+    for candidate in candidates:
+        try:
+            found.append(_option(cost, operations, candidate))
+        except NotPossibleError as error:
+            reason = error
+    if not found:
+        raise reason
+    return min(found, key=lambda option: option.cycles)
+
+
+def _option(cost: Cost, operations: Sequence[Operation], candidate: Candidate) -> Option:
+    """Return what a box gives. Raises NotPossibleError."""
     situation = cost.situation
-    candidate = find(situation)
     rank, most = len(candidate.sizes), situation.profile.dimensions
     if rank > most:
         raise RankError(

@@ -12,9 +12,10 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stages.lair.operations import LOOPED, Leaf, Operation, Part
+from stages.lair.operations import LOOPED, MULTIPLY_ADDS, Leaf, Operation, Part
 from stages.layer.texts.kinds import Fills
 from stages.layer.vector.candidate import Candidate
+from stages.layer.vector.multiplying import find_negated, negate, take_apart, turn
 from stages.layer.vector.operands import Given, InPart, Operand, along, in_memory
 from stages.layer.vector.situation import Situation
 from stages.machine.types import find_integers, is_integer
@@ -62,7 +63,12 @@ def find_steps(
         operands: tuple[Operand, ...] = (memory, filled) if fills else (memory,)
         return (Step(operation=operation.name, operands=operands, along=every),)
     builder = _Builder(situation, candidate)
-    steps = [step for operation in operations for step in builder.steps(operation, every)]
+    steps = [
+        step
+        for operation in operations
+        for each in builder.found(operation)
+        for step in builder.steps(each, every)
+    ]
     return tuple(placed(list(_in_place(steps)) if in_place else steps))
 
 
@@ -78,6 +84,63 @@ class _Builder:
         self.computed = find_integers(types) if is_integer(self.type) else "float32"
         self.sizes = _greatest(candidate)
         self.parts: dict[int, InPart] = {}
+        self.products = 0
+
+    def found(self, operation: Operation) -> Iterator[Operation]:
+        """Yield an operation, or those that a machine has which multiplies and adds by a scalar."""
+        if operation.name not in MULTIPLY_ADDS or self.situation.profile.vector_multiply_add:
+            yield operation
+        elif not self._is_by_scalar(operation):
+            yield from self._apart(operation)
+        elif operation.name in ("MAC", "FMA"):
+            yield operation
+        else:
+            yield from self._turned(operation)
+
+    def _turned(self, operation: Operation) -> Iterator[Operation]:
+        """Yield the multiply-add that a difference is with a scalar turned around, if there is one.
+        """
+        at = find_negated(operation, self._varies)
+        if at is None:
+            yield from self._apart(operation)
+            return
+        source = operation.sources[at]
+        negative: Leaf | None = negate(source, self.computed)
+        if negative is None:
+            negative = self._new(rounded=self.operand(source).type == self.type)
+            yield Operation(name="MUL", sources=(source, -1), to=negative)
+        yield turn(operation, at, negative)
+
+    def _apart(self, operation: Operation) -> Iterator[Operation]:
+        """Yield a product and a sum."""
+        product = self._new(rounded=self._is_rounded(operation))
+        yield from take_apart(operation, self.target, product)
+
+    def _new(self, *, rounded: bool) -> Part:
+        """Return a part for what no operation of the statement gives."""
+        self.products += 1
+        return Part(number=RESULT.number - self.products, rounded=rounded)
+
+    def _is_by_scalar(self, operation: Operation) -> bool:
+        """Whether one factor does not vary, and no two points of the box have the same result."""
+        if all(map(self._varies, operation.sources[:2])):
+            return False
+        return operation.to is not None or self._varying(self.operand(self.target)) == {
+            k for k, size in enumerate(self.sizes) if size != 1
+        }
+
+    def _is_rounded(self, operation: Operation) -> bool:
+        """Whether a product has the type of the target: it goes there, and so have its factors."""
+        factors = [self.operand(leaf) for leaf in operation.sources[:2]]
+        types = {f.type for f in factors if not isinstance(f, Given) or f.kind == "element"}
+        return (operation.to is None or operation.to.rounded) and types <= {self.type}
+
+    def _varies(self, leaf: Leaf) -> bool:
+        return bool(self._varying(self.operand(leaf)))
+
+    def _varying(self, operand: Operand) -> set[int]:
+        """Return the dimensions of the box along which an operand has several values."""
+        return {k for k in along(operand) if self.sizes[k] != 1}
 
     def steps(self, operation: Operation, every: tuple[int, ...]) -> Iterator[Step]:
         """Yield the steps of an operation.

@@ -5,14 +5,26 @@ Paper    V Sec. 5
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from stages.lair.operations import Operation, multiplies_and_adds
 from stages.layer.texts.kinds import ForKind, always
-from stages.layer.vector import basis, configure, enumeration, exact, hull, lattice, nested, relaxed
+from stages.layer.vector import (
+    basis,
+    configure,
+    enumeration,
+    exact,
+    hull,
+    lattice,
+    nested,
+    relaxed,
+    scalar,
+)
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.situation import Situation
 
 Way = Callable[[Situation], Candidate]
+Ways = Callable[[Situation], Sequence[Candidate]]
 WAYS: dict[str, Way] = {
     "hull": hull.candidate,
     "exact": exact.candidate,
@@ -46,6 +58,14 @@ FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
 """All ways for a statement, exact bounds for what moves elements; memory may be filled in loops."""
 
 
-def list_ways(situation: Situation) -> dict[str, Way]:
-    """Return the ways for a task."""
-    return FOR_KIND(situation, situation.task)
+def list_ways(situation: Situation, operations: Sequence[Operation]) -> dict[str, Ways]:
+    """Return the ways for a task of such operations, each of which gives one box or several."""
+    ways = FOR_KIND(situation, situation.task).items()
+    found = {way: _alone(find) for way, find in ways}
+    if multiplies_and_adds(operations) and not situation.profile.vector_multiply_add:
+        found["scalar"] = scalar.candidates
+    return found
+
+
+def _alone(find: Way) -> Ways:
+    return lambda situation: (find(situation),)
