@@ -92,7 +92,7 @@ static void make_intake(struct engine *engine, const struct channel *channel)
 
     node->intake[channel->colour].queue.capacity =
         depth_of(engine, engine->layout->input_depth, channel, machine->queue_depth)
-        + machine->ramp;
+        + latency(machine, RAMP);
     if (node->role < 0)
         fail(engine, "the route of %s goes down the ramp at PE[%d, %d], which has no program",
              engine->layout->colour_names[channel->colour], node->pe.x, node->pe.y);
@@ -130,11 +130,11 @@ static void connect(struct engine *engine, struct channel *channel)
 static int32_t capacity_of(const struct engine *engine, const struct channel *channel)
 {
     const struct machine *machine = &engine->layout->machine;
-    const int32_t latency = channel->side == RAMP ? machine->ramp : machine->hop;
+    const int32_t under_way = latency(machine, channel->side) - 1;
     const int32_t own = channel->side == RAMP
                       ? depth_of(engine, engine->layout->output_depth, channel, 0) : 0;
 
-    return own + machine->queue_depth + (latency > 1 ? latency - 1 : 0);
+    return own + machine->queue_depth + (under_way > 0 ? under_way : 0);
 }
 
 static void make_channels(struct engine *engine)

@@ -41,7 +41,7 @@ struct machine {
     int32_t stride_limit[8];                   /* by stride modulo 8; 0: none */
     int32_t sum_lanes, read_banks, shared_datapath;
     int32_t hop, ramp, queue_depth, threads, descriptors, multicast;
-    int32_t vector_multiply_add;
+    int32_t vector_multiply_add, link_width;
 };
 
 /* An external PE beside `node`: wavelets [first, first + count) of the data, over and over until it
@@ -249,6 +249,34 @@ struct engine {
     int64_t *inlet_count;
     struct parcel *parcels;
 };
+
+/* ---- Links ----------------------------------------------------------------------------------- */
+
+/* The wavelets, each of another colour or side, that begin to cross a link in a cycle. */
+static inline int32_t wavelets_at_once(const struct machine *machine)
+{
+    return machine->link_width > 32 ? machine->link_width / 32 : 1;
+}
+
+/* The cycles in which a link is taken by a wavelet. */
+static inline int32_t cycles_each(const struct machine *machine)
+{
+    return machine->link_width < 32 ? 32 / machine->link_width : 1;
+}
+
+/* The cycles until all of a wavelet is at the other end of a link. */
+static inline int32_t latency(const struct machine *machine, int side)
+{
+    return (side == RAMP ? machine->ramp : machine->hop) + cycles_each(machine) - 1;
+}
+
+/* Whether links are free: where a wavelet takes several cycles, all begin in the same ones. */
+static inline bool is_free(const struct engine *engine)
+{
+    const int32_t each = cycles_each(&engine->layout->machine);
+
+    return each == 1 || engine->now % each == 0;
+}
 
 void wake(struct engine *engine, enum actor actor, int32_t id, int64_t cycle);
 void wake_upstream(struct engine *engine, const struct channel *channel);

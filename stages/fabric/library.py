@@ -68,6 +68,7 @@ class Machine(Structure):
         *((name, c_int32) for name in ("sum_lanes", "read_banks", "shared_datapath")),
         *((name, c_int32) for name in ("hop", "ramp", "queue_depth", "threads")),
         *((name, c_int32) for name in ("descriptors", "multicast", "vector_multiply_add")),
+        ("link_width", c_int32),
     ]
 
 
@@ -121,6 +122,7 @@ def make_machine(profile: Profile) -> Machine:
         descriptors=profile.descriptors,
         multicast=profile.multicast,
         vector_multiply_add=profile.vector_multiply_add,
+        link_width=profile.link_width,
     )
 
 

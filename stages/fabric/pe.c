@@ -214,6 +214,10 @@ bool can_take(const struct node *node, int colour)
         return false;
     if (!intake->passes)
         return true;
+    if (!is_free(engine)) {
+        wake(node->engine, NODES, node->id, engine->now + 1);
+        return false;
+    }
     channel = engine->channel_of[slot_of(engine, node->id, RAMP, intake->out)];
     return node->sent != engine->now && has_space(&engine->channel[channel].queue, engine->now);
 }

@@ -47,7 +47,7 @@ static bool inject(struct engine *engine, int32_t i)
     const struct inlet *inlet = &engine->layout->inlet[i];
     const int64_t sent = engine->inlet_count[i];
     const int64_t item = inlet->first + sent % (inlet->count > 0 ? inlet->count : 1);
-    const int64_t ready = engine->now + engine->layout->machine.hop;
+    const int64_t ready = engine->now + latency(&engine->layout->machine, inlet->side);
     struct channel *channel =
         &engine->channel[engine->channel_of[slot_of(engine, inlet->node, inlet->side,
                                                     inlet->colour)]];
@@ -64,18 +64,24 @@ static bool inject(struct engine *engine, int32_t i)
     return true;
 }
 
-/* One wavelet of one of the colours on this external link, in turn. */
+/* One wavelet of one of the colours on this external link, in turn; or of as many as it carries. */
 void step_source(struct engine *engine, int32_t id)
 {
     struct source *source = &engine->source[id];
+    const int32_t last = source->last;
+    int32_t left = wavelets_at_once(&engine->layout->machine);
 
-    for (int32_t k = 1; k <= source->inlets; k += 1) {
-        const int32_t turn = (source->last + k) % source->inlets;
+    if (!is_free(engine)) {
+        wake(engine, SOURCES, id, engine->now + 1);
+        return;
+    }
+    for (int32_t k = 1; k <= source->inlets && left > 0; k += 1) {
+        const int32_t turn = (last + k) % source->inlets;
 
         if (inject(engine, source->first + turn)) {
             source->last = turn;
+            left -= 1;
             wake(engine, SOURCES, id, engine->now + 1);
-            return;
         }
     }
 }
@@ -100,7 +106,7 @@ static void deliver_outside(struct engine *engine, int32_t i, struct parcel parc
     engine->outlet_ends[i] += parcel.control;
     engine->expected -= !sparse || parcel.control;
     engine->outcome->delivered += 1;
-    engine->outcome->cycles = engine->now + engine->layout->machine.hop;
+    engine->outcome->cycles = engine->now + latency(&engine->layout->machine, outlet->side);
 }
 
 /* ---- Routers --------------------------------------------------------------------------------- */
@@ -124,14 +130,14 @@ static void hand_over(struct engine *engine, const struct channel *channel, int 
     const struct machine *machine = &engine->layout->machine;
     const int32_t target = side == RAMP ? 0 : channel->target[side];
 
+    parcel.ready = engine->now + latency(machine, side);
     if (side == RAMP) {
-        parcel.ready = engine->now + machine->ramp + 1;
+        parcel.ready += 1;
         push(&intake_of(engine, channel)->queue, parcel);
         wake(engine, NODES, channel->node, parcel.ready);
         engine->outcome->delivered += 1;
         return;
     }
-    parcel.ready = engine->now + machine->hop;
     engine->outcome->hops += 1;
     if (target < 0) {
         deliver_outside(engine, ~target, parcel);
@@ -141,7 +147,7 @@ static void hand_over(struct engine *engine, const struct channel *channel, int 
     wake(engine, ROUTERS, engine->channel[target].node, parcel.ready);
 }
 
-/* Whether the head can go to all the sides that it has to: no link was used in this cycle, and
+/* Whether the head can go to all the sides that it has to: no link is `used` up in this cycle, and
  * every queue has space. */
 static bool can_go(const struct engine *engine, const struct channel *channel, unsigned wanted,
                    unsigned used)
@@ -194,8 +200,22 @@ static unsigned sides_to_go(const struct engine *engine, const struct channel *c
     return out;
 }
 
-/* Serve one channel; `used` holds the links that are taken in this cycle. */
-static bool serve(struct engine *engine, struct channel *channel, unsigned *used)
+/* The links of a router that are used up in this cycle, and what the others still carry. */
+struct links {
+    unsigned used;
+    int32_t left[SIDES];
+};
+
+static void cross(struct engine *engine, const struct channel *channel, int side,
+                  struct links *links)
+{
+    hand_over(engine, channel, side);
+    links->left[side] -= 1;
+    if (links->left[side] <= 0)
+        links->used |= 1u << side;
+}
+
+static bool serve(struct engine *engine, struct channel *channel, struct links *links)
 {
     struct parcel *head = &channel->queue.parcels[channel->queue.head];
     unsigned wanted;
@@ -203,8 +223,8 @@ static bool serve(struct engine *engine, struct channel *channel, unsigned *used
     if (first_ready(&channel->queue, engine->now) == NULL || current_sides(engine, channel) == 0)
         return false;
     wanted = sides_to_go(engine, channel);
-    if (!can_go(engine, channel, wanted, *used)) {
-        if (wanted & *used)
+    if (!can_go(engine, channel, wanted, links->used)) {
+        if (wanted & links->used)
             wake(engine, ROUTERS, channel->node, engine->now + 1);
         return false;
     }
@@ -212,8 +232,7 @@ static bool serve(struct engine *engine, struct channel *channel, unsigned *used
         head->bits = obey(engine, channel, head->bits);
     for (int side = 0; side < SIDES; side += 1)
         if (wanted >> side & 1)
-            hand_over(engine, channel, side);
-    *used |= wanted;
+            cross(engine, channel, side, links);
     leave(engine, channel);
     return true;
 }
@@ -223,13 +242,18 @@ void step_router(struct engine *engine, int32_t id)
 {
     const int32_t first = engine->first_channel[id];
     const int32_t count = engine->first_channel[id + 1] - first, turn = engine->turn[id];
-    unsigned used = 0;
+    const int32_t each = wavelets_at_once(&engine->layout->machine);
+    struct links links = { 0, { each, each, each, each, each } };
     bool served = false;
 
+    if (!is_free(engine)) {
+        wake(engine, ROUTERS, id, engine->now + 1);
+        return;
+    }
     for (int32_t k = 0; k < count; k += 1) {
         const int32_t i = (turn + k) % count;
 
-        if (serve(engine, &engine->channel[first + i], &used) && !served) {
+        if (serve(engine, &engine->channel[first + i], &links) && !served) {
             engine->turn[id] = (i + 1) % count;
             served = true;
         }

@@ -226,7 +226,7 @@ void leave_for_router(struct node *node, int out, struct parcel parcel)
     struct engine *engine = node->engine;
     const int32_t channel = engine->channel_of[slot_of(engine, node->id, RAMP, out)];
 
-    parcel.ready += engine->layout->machine.ramp;
+    parcel.ready += latency(&engine->layout->machine, RAMP);
     push(&engine->channel[channel].queue, parcel);
     wake(engine, ROUTERS, node->id, parcel.ready);
     engine->outcome->injected += 1;
@@ -294,6 +294,10 @@ static bool has_output(const struct node *node, const struct instruction *instru
 
     if (out < 0)
         return true;
+    if (!is_free(engine)) {
+        wake(node->engine, NODES, node->id, engine->now + 1);
+        return false;
+    }
     return has_space(&engine->channel[engine->channel_of[slot_of(engine, node->id, RAMP,
                                                                  out)]].queue, engine->now);
 }

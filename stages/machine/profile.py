@@ -59,6 +59,12 @@ def _of_each_type(lanes: dict[str, Row]) -> dict[str, Row]:
     return lanes
 
 
+def _of_links(width: int) -> int:
+    if width != 16 and (width % 32 or not 32 <= width <= 1024):
+        raise PydanticCustomError("width", "neither half a wavelet nor whole ones")
+    return width
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(strict=True))
 class Profile:
     """The figures of a machine, in what the engine relies on. Costs and latencies are in cycles,
@@ -89,7 +95,7 @@ class Profile:
     dispatch: Figure
     hop: Annotated[int, Field(ge=1, le=1000)]
     ramp: Annotated[int, Field(ge=0, le=1000)]
-    link_width: Annotated[int, Field(ge=32, le=32)]
+    link_width: Annotated[int, AfterValidator(_of_links)]
     queue_depth: Annotated[int, Field(ge=1, le=4096)]
     input_queues: Queues
     output_queues: Queues
@@ -197,12 +203,12 @@ def _wanted(figure: str, kind: str) -> str:
         "vector_multiply_add": "true or false",
         "input_queues": DEPTHS, "output_queues": DEPTHS, "data_tasks": "colours or queues",
         "switch_both": "true or false", "unswitched": "a list of colours by number",
+        "link_width": "16, or a multiple of 32 up to 1024",
     }
     if figure in special or kind == "int_type":
         return special.get(figure, "a whole number")
     limits = Profile.__pydantic_fields__[figure].metadata  # type: ignore[attr-defined]
-    low, high = limits[0].ge, limits[1].le
-    return f"{low} to {high}" if low < high else f"{low}: nothing else is simulated"
+    return f"{limits[0].ge} to {limits[1].le}"
 
 
 def _shown(figure: Any) -> str:

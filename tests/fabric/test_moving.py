@@ -44,6 +44,19 @@ def test_what_passes_is_one_stream_with_own_elements_behind_it(library, row, cou
     assert run.cycles == 16 * count + (2 * ramp + 2) * (count - 1) + ramp
 
 
+def both(row):
+    """Return two PEs that each send what they have on a colour of their own, over one link."""
+    layout = chain(row, 2, "both")
+    for x, name in enumerate(("y_a", "y_b")):
+        routes = f"{{ [PE[{x}, 0] -> ramp[]] -> E[]; [PE[x, 0] -> W[]] -> E[] : {x} < x <= 1 }}"
+        layout["colours"][name]["routes"] = routes
+        order = "{ y[i = 0:15] -> [PE[2, 0] -> index[i]] }".replace("y", name, 1)
+        out = {"tensor": name, "type": "float32", "side": "E", "colours": [name], "order": order}
+        layout["departures"][name] = out
+    del layout["departures"]["y"]
+    return layout
+
+
 def test_hops_and_wavelets_of_a_chain(library, row, ideal):
     run = run_fabric(library, chain(row, 5), ideal, {"v": np.ones((5, 16), "f4")})
     assert (run.injected, run.hops, run.delivered) == (5 * 16, 5 * 16, 5 * 16)
@@ -80,6 +93,25 @@ def test_queues_of_one_wavelet_halve_the_speed(library, row):
     profile = load_profile("ideal", {"queue_depth": 1})
     run = run_fabric(library, broadcast(row, 4), profile, {"x": np.ones(8, "i4")})
     assert run.cycles == 2 * 7 + 1 + 4 + 1
+
+
+@pytest.mark.parametrize("ramp", [1, 3])
+@pytest.mark.parametrize("count", [1, 4, 9])
+def test_on_links_of_half_the_width_a_wavelet_takes_two_cycles(library, row, count, ramp):
+    x = np.arange(8, dtype="i4") - 3
+    profile = load_profile("ideal", {"ramp": ramp, "link_width": 16})
+    run = run_fabric(library, broadcast(row, count), profile, {"x": x})
+    np.testing.assert_array_equal(run.outputs["z"][0], np.tile(x, (count, 1)))
+    assert run.cycles == 2 * 7 + 2 * count + (ramp + 1) + 1 + 1
+
+
+@pytest.mark.parametrize(("width", "cycles"), [(16, 66), (32, 32), (64, 17)])
+def test_two_colours_share_a_link_that_carries_one_wavelet_a_cycle(library, row, width, cycles):
+    """Two PEs beside each other send 16 elements over the same link."""
+    layout = both(row)
+    profile = load_profile("ideal", {"link_width": width})
+    run = run_fabric(library, layout, profile, {"v": np.ones((2, 16), "f4")})
+    assert run.cycles == cycles
 
 
 def test_without_multicast_no_route_goes_to_several_sides(library, row):

@@ -83,11 +83,11 @@ layer.yaml:4:26: error: profile wse2: hop is 0, not 1 to 1000
 hint: wse2 has 1
 """,
     ),
-    "another_link_width": (
-        "{profile: wse2, link_width: 16}",
+    "a_link_that_carries_no_whole_wavelets": (
+        "{profile: wse2, link_width: 24}",
         """\
-layer.yaml:4:26: error: profile wse2: link_width is 16, not 32: nothing else is simulated
-  machine: {profile: wse2, link_width: 16}
+layer.yaml:4:26: error: profile wse2: link_width is 24, not 16, or a multiple of 32 up to 1024
+  machine: {profile: wse2, link_width: 24}
                            ^^^^^^^^^^
 hint: wse2 has 32
 """,
@@ -240,13 +240,13 @@ def test_file_of_a_machine(layer: Any, case: str) -> None:
 
 def test_a_figure_in_the_file_of_a_machine_is_shown_there(layer: Any) -> None:
     figures = yaml.safe_load((PROFILES / "wse2.yaml").read_text(encoding="utf-8"))
-    narrow = "link_width: {value: 16, source: ours, grade: M}"
+    narrow = "link_width: {value: 24, source: ours, grade: M}"
     lines = [narrow if k == "link_width" else f"{k}: {json.dumps(v)}" for k, v in figures.items()]
     layer.write("wafer.yaml", "\n".join(lines))
     layer.edit("layer.yaml", "tensors:", "machine: wafer.yaml\ntensors:")
     line = 1 + list(figures).index("link_width")
     assert layer.error() == f"""\
-wafer.yaml:{line}:1: error: profile wafer: link_width is 16, not 32: nothing else is simulated
+wafer.yaml:{line}:1: error: profile wafer: link_width is 24, not 16, or a multiple of 32 up to 1024
   {narrow}
   ^^^^^^^^^^
 """

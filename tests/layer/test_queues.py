@@ -77,3 +77,15 @@ def test_too_few_output_queues() -> None:
         layout(f"machine: {{profile: wse2, input_queues: [4, 4, 4], output_queues: [4]}}\n{PLACED}")
     said = "PE[1, 0] sends on 2 colours, wse2 has 1 output_queues: y_even, z_even"
     assert caught.value.message == said
+
+
+def test_a_layer_is_right_on_links_of_any_width_and_not_below_its_bound() -> None:
+    cycles = []
+    for width in (16, 32, 64):
+        machine = f"machine: {{profile: ideal, link_width: {width}, ramp: 2}}\n"
+        results = build(TWO, machine + PLACED, "simulate").results()
+        assert all(check["exact"] for check in results["check"].values())
+        assert results["bound"]["cycles"] <= results["cycles"]["simd"]
+        cycles.append(results["cycles"]["simd"])
+    assert cycles == sorted(cycles, reverse=True)
+    assert cycles[0] > cycles[1]

@@ -29,8 +29,9 @@ from stages.layer.bound.earliest import (
     NEVER,
     Places,
     entering,
+    find_at_once,
     left,
-    one_a_cycle,
+    one_by_one,
     related,
     sends,
     taken,
@@ -66,7 +67,7 @@ def lower_bound(needs: Needs, run: Run) -> Bound:
 
     operations  of a PE over the lanes, after the first element that it needs, and before the last
                 one's way to a port
-    ports       the wavelets of the busiest port
+    ports       the wavelets of the busiest port, over those that a link carries in a cycle
     latency     of elements to a port: one a cycle, each after the last element that it needs, the
                 way of that, and an operation
     ramps       what a PE takes, or sends: one wavelet a cycle, and the way to a port; or what all
@@ -81,9 +82,10 @@ def lower_bound(needs: Needs, run: Run) -> Bound:
     }
     outlets = [_outlet(each, run, grid) for each in needs.departures]
     of_pes = _of_pes(needs, run, times, outlets, grid)
+    ports = max(_busiest(entering(needs, times)), _busiest(_leaving_ports(run.loops)))
     candidates = {
         "operations": of_pes["operations"],
-        "ports": max(_busiest(entering(needs, times)), _busiest(_leaving_ports(run.loops))),
+        "ports": -(-ports // find_at_once(run.profile)),
         "latency": _latency(needs, run.profile, times, outlets),
         "ramps": of_pes["ramps"],
         "datapath": of_pes["datapath"],
@@ -135,7 +137,7 @@ def _latency(
         cycles = left(each.departure, each.points, each.ports, times, profile)
         cycles = cycles.reshape(len(each.ports.x), -1)
         sparse = each.departure.stream.sparse
-        passed = cycles.max(axis=1, initial=0) if sparse else one_a_cycle(cycles)
+        passed = cycles.max(axis=1, initial=0) if sparse else one_by_one(cycles, profile)
         last = max(last, int(passed.max(initial=0)))
     return last
 
@@ -152,12 +154,12 @@ def _of_pes(
     away = _away(outlets, pes, profile)
     leaving = [sends(o.departure.sent, o.ports, o.points.axes, pes) for o in outlets]
     operations = np.where(busy[number] > 0, first + busy[number] + away, 0)
-    ramps = [one_a_cycle(arriving) + 1 + away]
+    ramps = [one_by_one(arriving, profile) + 1 + away]
     for outlet, here in zip(outlets, leaving, strict=True):
         ramps.append(first + _leaving(outlet, here, pes, profile))
     if len(number) == members(needs.pes, grid).sum() and (away > NEVER).all():
         summed = _summed(outlets, leaving) + int((arriving > NEVER).sum())
-        ramps.append(first.min() + -(-summed // grid.size) + away.min())
+        ramps.append(first.min() + -(-summed // (grid.size * find_at_once(profile))) + away.min())
     moved = np.maximum((arriving > NEVER).sum(axis=1), _sent(outlets, leaving, len(number)))
     shared = first + _sharing(busy[number], moved, run) + away
     return {

@@ -110,14 +110,21 @@ def left(
     return found
 
 
-def one_a_cycle(cycles: Ints) -> Ints:
-    """Return when the last of the wavelets [place, wavelet] has passed each place.
+def one_by_one(cycles: Ints, profile: Profile) -> Ints:
+    """Return when the last of the wavelets [place, wavelet] has passed each place, over a link.
 
-    One passes in a cycle, none before its own: the cycle of each, and how many are not earlier.
+    One passes in a cycle, or as many as a link carries, none before its own: the cycle of each, and
+    how many are not earlier.
     """
     latest_first = -np.sort(-cycles, axis=1)
-    passed: Ints = (latest_first + np.arange(cycles.shape[1])).max(axis=1, initial=NEVER)
+    after = np.arange(cycles.shape[1]) // find_at_once(profile)
+    passed: Ints = (latest_first + after).max(axis=1, initial=NEVER)
     return passed
+
+
+def find_at_once(profile: Profile) -> int:
+    """Return how many wavelets of 32 bits cross a link in a cycle, at most."""
+    return max(1, profile.link_width // 32)
 
 
 def _holds(relation: isl.Map, a: Places, b: Places, axes: Sequence[Ints]) -> Bools:
