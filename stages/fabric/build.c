@@ -318,8 +318,10 @@ void release(struct engine *engine)
         free(engine->node[i].activation);
     }
     for (int64_t i = 0; engine->intakes != NULL
-         && i < (int64_t)engine->size * engine->layout->colours; i += 1)
+         && i < (int64_t)engine->size * engine->layout->colours; i += 1) {
         free(engine->intakes[i].room);
+        free(engine->intakes[i].entrance);
+    }
     for (int actor = 0; actor < ACTORS; actor += 1) {
         free(engine->clock.asked[actor]);
         free(engine->clock.looked_at[actor]);

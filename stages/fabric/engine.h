@@ -36,7 +36,7 @@ enum status { COMPLETE, STUCK, FAILED, OUT_OF_CYCLES, OUT_OF_MEMORY };
 /* The figures of a machine profile: cycles, elements per cycle, wavelets, counts. */
 struct machine {
     struct costs costs;
-    int64_t start_up, configuration, dispatch;
+    int64_t start_up, configuration, dispatch, fifo;
     int32_t lanes[TYPES][TYPES][OPERATIONS];   /* of the type of a result, that of its sources */
     int32_t stride_limit[8];                   /* by stride modulo 8; 0: none */
     int32_t sum_lanes, read_banks, shared_datapath;
@@ -159,6 +159,7 @@ struct intake {                                /* what came down the ramp on one
     struct queue queue;
     wavelet_task *data, *control;
     struct parcel *room;                       /* the queue's parcels, if the program gave room */
+    struct queue *entrance;                    /* what comes waits here until it is in a FIFO */
     bool blocked, passes;
     int32_t out;                               /* if it passes, the colour on which it does */
 };
@@ -187,6 +188,9 @@ struct node {
     struct engine *engine;
     int32_t id, role, invocations, configurations;
     int32_t moved;                             /* the stream that moved last, by its colour */
+    int64_t filled_at;                         /* the last cycle in which a FIFO was */
+    int32_t fifos, last_filled;
+    uint32_t filled;                           /* the colours with a FIFO */
     int64_t started, busy_until, sent;         /* sent: the last cycle in which it did */
     int64_t finished;                          /* when its last invocation is complete, or 0 */
     struct intake *intake;                     /* [colour] */
@@ -288,6 +292,7 @@ void step_source(struct engine *engine, int32_t id);
 int64_t present(const struct node *node);
 void run_main(struct node *node);
 void move_streams(struct node *node);
+bool fill_fifos(struct node *node);
 bool is_colour(struct node *node, int colour);
 bool can_send(struct node *node, int colour);
 bool can_receive(struct node *node, int colour);

@@ -62,7 +62,7 @@ class Machine(Structure):
 
     _fields_: ClassVar[Sequence[Any]] = [
         *((name, c_int64) for name in ("loop", "scalar", "address")),
-        *((name, c_int64) for name in ("start_up", "configuration", "dispatch")),
+        *((name, c_int64) for name in ("start_up", "configuration", "dispatch", "fifo")),
         ("lanes", c_int32 * (len(TYPES) ** 2 * len(OPERATIONS))),
         ("stride_limit", c_int32 * 8),
         *((name, c_int32) for name in ("sum_lanes", "read_banks", "shared_datapath")),
@@ -110,6 +110,7 @@ def make_machine(profile: Profile) -> Machine:
         start_up=profile.vector_start_up,
         configuration=profile.configuration,
         dispatch=profile.dispatch,
+        fifo=profile.fifo,
         lanes=_make_lanes(profile),
         stride_limit=(c_int32 * 8)(*profile.stride_limits),
         sum_lanes=profile.sum_lanes,

@@ -98,40 +98,6 @@ void configure_fused(struct pe *pe, struct vector *v, int counter, enum operatio
     check_multiply_add(node, v);
 }
 
-static bool can_give_room(struct node *node, int colour, const void *room, int64_t bytes)
-{
-    const struct layout *layout = node->engine->layout;
-    const int64_t first = (const char *)room - (const char *)node->pe.memory;
-
-    if (!is_colour(node, colour))
-        return false;
-    if (!node->engine->running_mains || node->intake[colour].room != NULL)
-        fail(node->engine, "PE[%d, %d] gives room to %s twice, or after main", node->pe.x,
-             node->pe.y, layout->colour_names[colour]);
-    else if (first < 0 || bytes < 0
-             || first + bytes > (int64_t)layout->programs[node->role]->memory)
-        fail(node->engine, "PE[%d, %d] gives %s room that is not in its memory", node->pe.x,
-             node->pe.y, layout->colour_names[colour]);
-    return node->engine->status == COMPLETE;
-}
-
-/* The engine keeps the wavelets itself: each also has the cycle from which it can be taken. */
-void give_room(struct pe *pe, int colour, int32_t (*room)[2], int32_t capacity)
-{
-    struct node *node = node_of(pe);
-    struct engine *engine = node->engine;
-    struct intake *intake;
-
-    if (!can_give_room(node, colour, room, capacity * (int64_t)sizeof *room))
-        return;
-    intake = &node->intake[colour];
-    intake->queue.capacity += capacity;
-    intake->room = calloc((size_t)intake->queue.capacity, sizeof *intake->room);
-    intake->queue.parcels = intake->room;
-    if (intake->room == NULL)
-        fail(engine, "out of memory for %d wavelets that wait", intake->queue.capacity);
-}
-
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
 void forward(struct pe *pe, int in, int out)
@@ -230,7 +196,8 @@ struct parcel take(struct node *node, int colour, int64_t dispatch)
     struct parcel parcel;
 
     if (queue->count == queue->capacity)
-        wake(node->engine, ROUTERS, node->id, node->engine->now + 1);
+        wake(node->engine, node->intake[colour].entrance ? NODES : ROUTERS, node->id,
+             node->engine->now + 1);
     if (queue->count > 1)
         wake(node->engine, NODES, node->id, node->engine->now + 1);
     parcel = pop(queue, node->engine->now);
@@ -308,7 +275,7 @@ static bool react(struct node *node, int colour)
         return false;
     parcel = take(node, colour, node->engine->layout->machine.dispatch);
     begin(node);
-    CHARGE(&node->pe, 0, intake->passes, 0);
+    CHARGE(&node->pe, 0, intake->passes + (intake->entrance != NULL), 0);
     reaction(&node->pe, (wavelet){ parcel.bits });
     finish(node);
     return true;
@@ -334,7 +301,7 @@ void step_node(struct engine *engine, int32_t id)
     move_streams(node);
     if (now < node->busy_until)
         wake(engine, NODES, id, node->busy_until);
-    else if (node->instructions - node->endless < engine->layout->machine.threads)
+    else if (node->instructions - node->endless + node->fifos < engine->layout->machine.threads)
         start_task(node);
 }
 

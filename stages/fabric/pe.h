@@ -401,8 +401,9 @@ void pass_by(struct pe *pe, int in, int out);
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
 /* Let up to `capacity` more wavelets of the colour wait, in memory that the program keeps for them:
- * two words each, the bits and whether it is a control wavelet. One a cycle goes in, without a
- * task, in order. Only in `main`, once a colour. */
+ * two words each, the bits and whether it is a control wavelet. One a cycle goes in, in order, by an
+ * instruction that takes one of the machine's threads all the time; a task takes it out with a scalar
+ * operation. Both cost nothing where `fifo` of the profile is 0. Only in `main`, once a colour. */
 void give_room(struct pe *pe, int colour, int32_t (*room)[2], int32_t capacity);
 
 /* From now on each wavelet of the colour that no stream receives starts the task. */

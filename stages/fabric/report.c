@@ -80,16 +80,17 @@ static const char *reason_to_wait(const struct node *node, int colour)
         return control ? "no task reacts to a control wavelet" : "no task reacts to an element";
     if (intake->blocked)
         return "the colour is blocked";
-    return "the instruction queue is full";
+    return "all threads are taken";
 }
 
 static void report_intake(struct report *report, const struct node *node, int colour)
 {
     const struct intake *intake = &node->intake[colour];
+    const int32_t before = intake->entrance != NULL ? intake->entrance->count : 0;
 
     if (intake->queue.count > 0)
         line(report, "  PE[%d, %d] (%s) leaves %d wavelets on %s waiting: %s\n", node->pe.x,
-             node->pe.y, role_name(report, node), intake->queue.count,
+             node->pe.y, role_name(report, node), intake->queue.count + before,
              colour_name(report, colour), reason_to_wait(node, colour));
 }
 

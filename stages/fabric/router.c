@@ -111,15 +111,18 @@ static void deliver_outside(struct engine *engine, int32_t i, struct parcel parc
 
 /* ---- Routers --------------------------------------------------------------------------------- */
 
-static struct intake *intake_of(const struct engine *engine, const struct channel *channel)
+/* What a router fills: the queue of an intake, or what is before a FIFO. */
+static struct queue *entrance_of(const struct engine *engine, const struct channel *channel)
 {
-    return &engine->node[channel->node].intake[channel->colour];
+    struct intake *intake = &engine->node[channel->node].intake[channel->colour];
+
+    return intake->entrance != NULL ? intake->entrance : &intake->queue;
 }
 
 static bool accepts(const struct engine *engine, const struct channel *channel, int side)
 {
     if (side == RAMP)
-        return has_space(&intake_of(engine, channel)->queue, engine->now);
+        return has_space(entrance_of(engine, channel), engine->now);
     return channel->target[side] < 0
         || has_space(&engine->channel[channel->target[side]].queue, engine->now);
 }
@@ -133,7 +136,7 @@ static void hand_over(struct engine *engine, const struct channel *channel, int 
     parcel.ready = engine->now + latency(machine, side);
     if (side == RAMP) {
         parcel.ready += 1;
-        push(&intake_of(engine, channel)->queue, parcel);
+        push(entrance_of(engine, channel), parcel);
         wake(engine, NODES, channel->node, parcel.ready);
         engine->outcome->delivered += 1;
         return;

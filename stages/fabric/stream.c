@@ -376,13 +376,13 @@ static void put_off_task(struct node *node)
 }
 
 /* Every receiving stream takes an element; of all that send, one does: the ramp has one link. Where
- * there is one datapath, one of all moves an element. */
+ * there is one datapath, one of all moves an element, or in turn what fills a FIFO. */
 void move_streams(struct node *node)
 {
     const bool shared = node->engine->layout->machine.shared_datapath != 0;
     struct instruction *next = NULL;
     uint64_t ins = 0, outs = 0;
-    bool moved = false;
+    bool moved = false, filled = false;
 
     for (int32_t i = 0; i < node->instructions; i += 1) {
         struct instruction *instruction = &node->instruction[i];
@@ -394,9 +394,13 @@ void move_streams(struct node *node)
         else if (movable && (next == NULL || turn_of(node, instruction) < turn_of(node, next)))
             next = instruction;
     }
+    if (node->fifos > 0 && !(shared && next != NULL && node->filled_at == node->engine->now - 1))
+        filled = fill_fifos(node);
+    if (shared && filled)
+        next = NULL;
     if (next != NULL)
         move_element(node, next);
-    if (next != NULL && shared)
+    if (shared && (next != NULL || filled))
         put_off_task(node);
     if (moved) {
         remove_completed(node);

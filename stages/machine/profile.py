@@ -100,6 +100,7 @@ class Profile:
     input_queues: Queues
     output_queues: Queues
     threads: Positive
+    fifo: Annotated[int, Field(ge=0, le=1000)]
     task_ids: Figure
     data_tasks: Literal["colours", "queues"]
     colours: Annotated[int, Field(ge=1, le=32)]

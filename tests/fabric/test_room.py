@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure
+from stages.fabric.driver import FabricFailure, FabricStuck
 from stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 
@@ -33,8 +33,8 @@ def patient(y):
     }
 
 
-def run(library, y):
-    shallow = load_profile("ideal", {"queue_depth": 2})
+def run(library, y, **figures):
+    shallow = load_profile("ideal", {"queue_depth": 2, **figures})
     return run_fabric(library, patient(y), shallow, {"x": X}, shapes=SHAPES)
 
 
@@ -55,6 +55,19 @@ def test_without_room_each_pe_waits_for_its_turn(library):
     narrow = run(library, 0)
     assert narrow.cycles > 1.4 * 32 * 20
     assert narrow.stalls > 0
+
+
+def test_a_fifo_takes_a_cycle_for_what_comes_in_and_an_operation_for_what_goes_out(library):
+    """The first element is there one later; 32 take 21 each, both ends one."""
+    filled = run(library, 1, fifo=1)
+    assert filled.cycles == 20 + 32 * 21 + 2
+    np.testing.assert_array_equal(filled.outputs["z"][0], run(library, 1).outputs["z"][0])
+
+
+def test_a_fifo_takes_a_thread(library):
+    assert run(library, 1, fifo=1, threads=2).cycles == run(library, 1, fifo=1).cycles
+    with pytest.raises(FabricStuck, match="leaves 34 wavelets on x waiting: all threads are taken"):
+        run(library, 1, fifo=1, threads=1)
 
 
 FAILURES = [

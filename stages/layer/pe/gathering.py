@@ -38,6 +38,7 @@ from stages.layer.pe.streams import alternate_colours, flush
 from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
 from stages.layer.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
 from stages.layer.routes.leaving import count_instructions
+from stages.layer.routes.threads import count_free_threads
 from stages.layer.texts.graph import Departure, InTurn, Outgoing
 from stages.poly.bind import name_indices
 from stages.poly.expression import Number, Operation, Value, compare, count_operations, require_all
@@ -226,7 +227,8 @@ def _most_rows(program: Program) -> int:
     streams = sum(not a.sparse for a in graph.arrivals.values())
     gathers = [d for d in graph.departures.values() if d.by == "gather"]
     streams += len(graph.departures) - len(gathers)
-    free = (profile.threads - 1 - streams) // len(gathers)
+    threads = count_free_threads(profile, sum(a.sparse for a in graph.arrivals.values()))
+    free = (threads - 1 - streams) // len(gathers)
     in_turn = [d.in_turn for d in graph.departures.values() if d.in_turn]
     return max(1, free // max(map(count_instructions, in_turn)))
 

@@ -46,12 +46,14 @@ class Program:
     colours: list[str] = field(default_factory=list)
     listens: list[str] = field(default_factory=list)
     reacting: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     words: dict[str, Declare] = field(default_factory=dict)
     main: Body = field(
         default_factory=lambda: Body(name="pe_main", comment="Configure, then start.")
     )
     data: int = 0
+    fifos: int = 0
 
     @property
     def code(self) -> int:

@@ -2,7 +2,7 @@
 
 Colours that no PE of a role takes both share a queue. Those of the widest wavelets get the queues
 that hold most, the first ones before others. Where tasks that react take the ids of their colours
-(`data_tasks` of a profile), these need none.
+(`data_tasks` of a profile), these need none, but for FIFOs.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ def _assign(
 def _taken(model: Model, program: Program) -> dict[str, isl.UnionSet]:
     """Return the PEs that take a colour, by its first stream, into a queue."""
     apart = set(program.reacting) if program.profile.data_tasks == "colours" else set()
+    apart -= set(program.waiting) if program.profile.fifo > 0 else set()
     return {
         streams[0]: pes
         for streams, routes in _colours(model)

@@ -49,6 +49,7 @@ from stages.layer.pe.value_nodes import (
     WaveletValue,
 )
 from stages.layer.pe.work import transfer_loops
+from stages.layer.routes.threads import count_fifos
 from stages.layer.texts.graph import Arrival, Box, Outgoing
 from stages.layer.texts.routes_text import Said
 from stages.poly.bind import find_index_constants
@@ -134,9 +135,13 @@ def give_room(
     """Let what a PE hears of a sparse stream wait in its memory, as far as there is memory.
 
     The room is for all of an invocation: elements, in a box of the symbolic constants with which
-    they are `known` to come, and ends of sequences; at most ROOM, and what no other need has.
+    they are `known` to come, and ends of sequences; at most ROOM, and what no other need has. There
+    is none where it would take a thread that streams may need.
     Source: the FIFOs in memory of the Cerebras SDK, sdk.cerebras.ai/csl/language/dsrs.
     """
+    line, profile = program.model.forwarding.get(colour), program.profile
+    if profile.fifo > 0 and program.fifos == count_fifos(profile, program.fifos + 1):
+        return
     names = find_index_constants(known)
     listed = ", ".join(names)
     heard = known.unbind_params(isl.MultiId(f"[{listed}] -> {{ [{listed}] }}"))
@@ -149,6 +154,8 @@ def give_room(
         program.keep(field, "int32", (wavelets, 2))
         room = GiveRoom(program.listen(colour), Field(field), wavelets)
         program.when(program.main.block, program.pes_of(known)).add(room)
+        program.fifos += 1
+        program.waiting += [colour] if line is None else [*line.colours, line.enters]
 
 
 def receive(program: Program, block: Block, task: str, colour: str, then: str) -> None:

@@ -38,6 +38,7 @@ from stages.layer.routes.placed import (
     is_sparse,
     join,
 )
+from stages.layer.routes.threads import count_free_threads
 from stages.layer.texts.graph import By, Collection, Departure, InTurn, Sequences, Side
 from stages.layer.texts.routes_text import named
 from stages.poly.border import BorderChain, border_chain, find_feeding
@@ -221,5 +222,6 @@ def _in_turn(
     assert lanes is not None, "the tensor leaves"
     adapters = on_side(lanes, side, placed.core).range_factor_domain()
     found = find_in_turn(relocate(ports, chain.reach), adapters, chain)
-    fits = found and count_instructions(found) + 2 <= placed.profile.threads
+    sparse = sum(t.sparse and bool(t.arrives) for t in placed.mapping.tensors.values())
+    fits = found and count_instructions(found) + 2 <= count_free_threads(placed.profile, sparse)
     return found if fits else None

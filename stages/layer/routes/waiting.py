@@ -36,6 +36,7 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.lair.layer import Layer, find_writer
 from stages.layer.routes.leaving import count_instructions
+from stages.layer.routes.threads import count_free_threads
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
@@ -66,7 +67,7 @@ def choose_waiting(streams: Streams, waits: Waits) -> Waiting:
     """
     names = _in_order(streams, waits)
     places = _places(streams, names)
-    free = streams.placed.profile.threads - 1
+    free = _threads(streams) - 1
     apart = [[name] for name in names]
     together = {place: apart for place in places} | {COMPUTING: _data_chains(streams, names)}
     if all(_most(costs, together[place]) <= free for place, costs in places.items()):
@@ -87,14 +88,18 @@ def _refusal(streams: Streams, places: Mapping[str, Mapping[str, int]]) -> UserE
         ((place, name, most) for place, costs in places.items() for name, most in costs.items()),
         key=lambda found: found[2],
     )
-    threads = streams.placed.profile.threads
     return UserError(
         f"on {place} {most} streams of {streams.departures[name].tensor} wait for other PEs at "
-        f"once, and {streams.placed.profile.name} starts no task while {threads} do",
+        f"once, and {streams.placed.profile.name} starts no task while {_threads(streams)} do",
         streams.placed.mapping.span("placement"),
         "place statements on the PEs that compute what they read, build the graph in parts, or "
         "take a machine with more threads",
     )
+
+
+def _threads(streams: Streams) -> int:
+    sparse = sum(arrival.sparse for arrival in streams.arrivals.values())
+    return count_free_threads(streams.placed.profile, sparse)
 
 
 def _in_order(streams: Streams, waits: Waits) -> list[str]:

@@ -20,6 +20,7 @@ import islpy as isl
 
 from stages.lair.layer import Layer, Statement
 from stages.lair.operations import LOOPED, list_operations
+from stages.layer.routes.threads import count_free_threads
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.triggers import Triggers, count_elements
 from stages.layer.texts.graph import Departure
@@ -109,7 +110,8 @@ class Cutter:
         """
         self.layer, self.profile, self.flows, self.triggers = layer, profile, flows, triggers
         self.leaving = {d.tensor for d in departures.values() if d.sequences is None}
-        self.free = profile.threads - 1 - self._together(triggers.boxes) - waiting
+        threads = count_free_threads(profile, sum(a.sparse for a in flows.arrivals.values()))
+        self.free = threads - 1 - self._together(triggers.boxes) - waiting
         self.whole = {name: WHOLE if box else NO_BOX for name, box in triggers.boxes.items()}
 
     def cut(self) -> dict[str, Chunks]:

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.layer.routes.collection import find_forwarded
+from stages.layer.routes.threads import count_free_threads
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.rows import choose_rows
 from stages.layer.streams.stepped import Room, SteppedDeparture, Steps, find_steps
@@ -111,7 +112,8 @@ def free_instructions(graph: Graph, profile: Profile) -> int:
     """
     dense = [arrival for arrival in graph.arrivals.values() if not arrival.sparse]
     receives = sum(1 if arrival.chunks is None else 2 for arrival in dense)
-    return max(0, profile.threads - 1 - receives - len(graph.departures))
+    threads = count_free_threads(profile, len(graph.arrivals) - len(dense))
+    return max(0, threads - 1 - receives - len(graph.departures))
 
 
 def _taking_tasks(graph: Graph) -> list[str]:
