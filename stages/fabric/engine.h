@@ -115,10 +115,12 @@ uint16_t fabric_f16(float value);
 
 /* ---- Queues ---------------------------------------------------------------------------------- */
 
+enum parcel_bits { CONTROL = 1, TURNING = 2 }; /* TURNING: behind it its PE's router advances */
+
 struct parcel {                                /* a wavelet under way */
     int64_t ready;                             /* the first cycle in which it can go on */
     uint32_t bits;
-    uint32_t control;
+    uint32_t control;                          /* enum parcel_bits */
 };
 
 struct queue {
@@ -336,7 +338,7 @@ static inline uint8_t *switch_of(const struct engine *engine, int32_t node, int 
 }
 
 uint32_t popped(uint32_t bits);
-uint32_t obey(struct engine *engine, const struct channel *channel, uint32_t bits);
+void obey(struct engine *engine, const struct channel *channel, struct parcel *parcel);
 void let_go_on(struct node *node, int colour, uint32_t position);
 void issue(struct node *node, struct instruction instruction);
 void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control);

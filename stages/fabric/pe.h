@@ -322,6 +322,9 @@ void vector_run_fused(struct pe *pe, const struct vector *v, void *d, const void
 /* The elements of v's a, from `a` in memory, to `out`. Then `then` is activated, unless NULL. */
 void stream_send(struct pe *pe, const struct vector *v, int out, const void *a, task *then);
 
+/* As stream_send, and behind the last element this PE's own router advances; of none it does not. */
+void stream_send_turning(struct pe *pe, const struct vector *v, int out, const void *a, task *then);
+
 /* As many elements as v has points, from `in`, to v's d, at `d` in memory. */
 void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task *then);
 

@@ -119,7 +119,8 @@ static void write_commands(char *text, size_t size, const struct parcel *parcel)
     size_t length = 0;
 
     *text = '\0';
-    for (int k = 0; parcel->control && (k == 0 || bits >> FIRST & 3 || bits & UINT16_MAX); k += 1) {
+    for (int k = 0; parcel->control & CONTROL
+         && (k == 0 || bits >> FIRST & 3 || bits & UINT16_MAX); k += 1) {
         length += (size_t)snprintf(text + length, size - length, "%s%s",
                                    k == 0 ? " (the first says " : ", ", names[bits >> FIRST & 3]);
         bits = popped(bits);

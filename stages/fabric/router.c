@@ -197,8 +197,8 @@ static unsigned sides_to_go(const struct engine *engine, const struct channel *c
     const int32_t index = (int32_t)(head->bits >> 16);
     const unsigned out = current_sides(engine, channel);
 
-    if (head->control ? head->bits & QUIET
-                      : index < filter->least || index > filter->greatest)
+    if (head->control & CONTROL ? head->bits & QUIET
+                                : index < filter->least || index > filter->greatest)
         return out & ~(1u << RAMP);
     return out;
 }
@@ -232,7 +232,7 @@ static bool serve(struct engine *engine, struct channel *channel, struct links *
         return false;
     }
     if (head->control)
-        head->bits = obey(engine, channel, head->bits);
+        obey(engine, channel, head);
     for (int side = 0; side < SIDES; side += 1)
         if (wanted >> side & 1)
             cross(engine, channel, side, links);

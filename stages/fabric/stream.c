@@ -86,11 +86,12 @@ static bool is_all_inside(const struct node *node, const struct instruction *ins
 }
 
 static void issue_stream(struct node *node, enum kind kind, const struct vector *v, int in,
-                         int out, void *d, const void *source, task *then)
+                         int out, void *d, const void *source, uint32_t control, task *then)
 {
     char *const operand = (char *)(uintptr_t)source;
     struct instruction instruction = {
-        .kind = kind, .in = in, .out = out, .vector = *v, .base = { d, operand, operand },
+        .kind = kind, .in = in, .out = out, .control = control, .vector = *v,
+        .base = { d, operand, operand },
         .start = present(node) + node->engine->layout->machine.start_up,
         .total = points(&v->sizes), .then = then,
     };
@@ -107,7 +108,15 @@ void stream_send(struct pe *pe, const struct vector *v, int out, const void *a, 
     struct node *node = (struct node *)pe;
 
     if (is_copy(node, v) && can_send(node, out))
-        issue_stream(node, SEND, v, -1, out, NULL, a, then);
+        issue_stream(node, SEND, v, -1, out, NULL, a, 0, then);
+}
+
+void stream_send_turning(struct pe *pe, const struct vector *v, int out, const void *a, task *then)
+{
+    struct node *node = (struct node *)pe;
+
+    if (is_copy(node, v) && can_send(node, out))
+        issue_stream(node, SEND, v, -1, out, NULL, a, TURNING, then);
 }
 
 void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task *then)
@@ -115,7 +124,7 @@ void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task
     struct node *node = (struct node *)pe;
 
     if (is_copy(node, v) && can_receive(node, in))
-        issue_stream(node, RECEIVE, v, in, -1, d, NULL, then);
+        issue_stream(node, RECEIVE, v, in, -1, d, NULL, 0, then);
 }
 
 void stream_accumulate(struct pe *pe, const struct vector *v, int in, void *d, const void *b,
@@ -124,7 +133,7 @@ void stream_accumulate(struct pe *pe, const struct vector *v, int in, void *d, c
     struct node *node = (struct node *)pe;
 
     if (has_no_fourth(node, v) && has_scalar(node, v) && can_receive(node, in))
-        issue_stream(node, ACCUMULATE, v, in, -1, d, b, then);
+        issue_stream(node, ACCUMULATE, v, in, -1, d, b, 0, then);
 }
 
 void stream_combine(struct pe *pe, const struct vector *v, int out, int in, const void *b,
@@ -133,7 +142,7 @@ void stream_combine(struct pe *pe, const struct vector *v, int out, int in, cons
     struct node *node = (struct node *)pe;
 
     if (has_no_fourth(node, v) && has_scalar(node, v) && can_receive(node, in) && can_send(node, out))
-        issue_stream(node, COMBINE, v, in, out, NULL, b, then);
+        issue_stream(node, COMBINE, v, in, out, NULL, b, 0, then);
 }
 
 void stream_pass(struct pe *pe, const struct vector *v, int out, int in, task *then)
@@ -141,7 +150,7 @@ void stream_pass(struct pe *pe, const struct vector *v, int out, int in, task *t
     struct node *node = (struct node *)pe;
 
     if (is_copy(node, v) && can_receive(node, in) && can_send(node, out))
-        issue_stream(node, PASS, v, in, out, NULL, NULL, then);
+        issue_stream(node, PASS, v, in, out, NULL, NULL, 0, then);
 }
 
 void pass_by(struct pe *pe, int in, int out)
@@ -244,6 +253,8 @@ static void move_element(struct node *node, struct instruction *instruction)
     if (instruction->in >= 0)
         parcel = take(node, instruction->in, 0);
     parcel.ready = node->engine->now;
+    if (instruction->done + 1 < instruction->total)
+        parcel.control &= ~(uint32_t)TURNING;
     if (instruction->kind == SEND || instruction->kind == COMBINE)
         parcel.bits = computed(instruction, parcel.bits);
     if (instruction->kind == RECEIVE || instruction->kind == ACCUMULATE)

@@ -120,26 +120,38 @@ uint32_t popped(uint32_t bits)
     return (bits & (QUIET | LISTED)) | (following & 3) << FIRST | following >> 2;
 }
 
-/* Obey the first command of a control wavelet that goes on; return what is left of it. */
-uint32_t obey(struct engine *engine, const struct channel *channel, uint32_t bits)
+/* What is left of a control wavelet when the router has obeyed its first command. */
+static uint32_t obeyed(struct engine *engine, const struct channel *channel, uint32_t bits)
 {
     uint8_t *switched = switch_of(engine, channel->node, channel->colour);
     const enum command command = bits >> FIRST & 3;
     const uint8_t before = *switched;
     const int mode = before >> POP & 3;
-    bool moved;
 
     if (command == ADVANCE)
         *switched = advanced(before);
     else if (command == RESET)
         *switched = reset(before);
-    moved = *switched != before;
-    if (command == TEARDOWN)
+    else if (command == TEARDOWN)
         tear_down(engine, &engine->node[channel->node], switched);
-    if (moved)
-        wake(engine, ROUTERS, channel->node, engine->now + 1);
-    if (mode == ALWAYS_POP || (mode >= POP_ON_ADVANCE && command == ADVANCE && moved)
+    if (mode == ALWAYS_POP
+        || (mode >= POP_ON_ADVANCE && command == ADVANCE && *switched != before)
         || (mode == POP_ON_ADVANCE_NOP && command == NOP))
         return popped(bits);
     return bits;
+}
+
+/* Obey what goes on and says something: a command, or that the switch advances behind it. */
+void obey(struct engine *engine, const struct channel *channel, struct parcel *parcel)
+{
+    uint8_t *switched = switch_of(engine, channel->node, channel->colour);
+    const uint8_t before = *switched;
+
+    if (parcel->control & CONTROL)
+        parcel->bits = obeyed(engine, channel, parcel->bits);
+    if (parcel->control & TURNING)
+        *switched = advanced(*switched);
+    parcel->control &= CONTROL;
+    if (*switched != before)
+        wake(engine, ROUTERS, channel->node, engine->now + 1);
 }

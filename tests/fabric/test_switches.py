@@ -47,6 +47,15 @@ def test_an_advance_goes_round_in_a_ring_and_else_ends_in_the_last_position(
     assert south is None or run.outputs["S"][0].tolist() == south
 
 
+def test_a_router_turns_behind_what_its_pe_sent(library, ideal):
+    layout = turning()
+    layout["roles"] = {"behind": layout["roles"]["turn"]}
+    for leaves in layout["departures"].values():
+        leaves["order"] = leaves["order"].replace("0:3", "0:1")
+    run = run_fabric(library, layout, ideal, {})
+    assert [run.outputs[side][0].tolist() for side in "ES"] == [[0, 1], [10, 11]]
+
+
 def test_each_pe_has_a_switch_of_its_own_for_each_colour():
     counts, ring = "{ PE[0, 0] -> [1]; PE[1, 0] -> [2] }", "{ PE[x, 0] -> [0] : x >= 1 }"
     hears = "{ [PE[x, 0] -> W[]] -> ramp[] }"

@@ -13,7 +13,9 @@ from stages.fabric.layout_yaml import Colour, Layout, LocalTensor, Memory, Role
 from tools.fidelity.rows import columns_of
 
 Array = NDArray[Any]
-Routes = Mapping[str, str]
+Routes = Mapping[str, str | Colour]
+"""By the name of a colour, its routes, or all of it."""
+
 ROOM = 512
 """Elements of a tensor for which most programs have room."""
 
@@ -56,9 +58,17 @@ def _spread(role: str, elements: int, columns: int, rows: int) -> Case:
 
 
 def star(elements: int, pes: int) -> Case:
-    """Return sums of v on PE 0, to which all others send theirs."""
+    """Return sums of v on PE 0, to which all others send theirs, the nearest first."""
     v = _values(pes, 1, elements)
-    return _case("star", _west(pes), v, _of_first(v, v.sum(axis=(0, 1))))
+    root = "[PE[0, 0] -> E[]] -> ramp[]"
+    turning = Colour(
+        number=0,
+        positions=(f"{{ {root}; [PE[x, 0] -> ramp[]] -> W[] : 0 < x < {pes} }}",
+                   f"{{ [PE[x, 0] -> E[]] -> W[] : 0 < x < {pes - 1} }}"),
+        counts=f"{{ PE[0, 0] -> [1]; PE[x, 0] -> [2] : 0 < x < {pes} }}",
+        ring=f"{{ PE[x, 0] -> [0] : 0 <= x < {pes} }}",
+    )
+    return _case("star", {"y": turning}, v, _of_first(v, v.sum(axis=(0, 1))))
 
 
 def chain(elements: int, pes: int) -> Case:
@@ -201,7 +211,10 @@ def _laid_out(
     return Layout(
         grid=grid,
         roles={role: Role(at=grid, memory=Memory(data=0, code=0), tensors=tensors)},
-        colours={n: Colour(number=i, routes=r) for i, (n, r) in enumerate(routes.items())},
+        colours={
+            name: each if isinstance(each, Colour) else Colour(number=number, routes=each)
+            for number, (name, each) in enumerate(routes.items())
+        },
         arrivals={}, departures={},
     )
 
