@@ -22,7 +22,7 @@ enum { TYPES = INT32 + 1, OPERATIONS = SAR + 1 };
 
 /* The bits of a control wavelet: its argument or, if it is LISTED, the commands after the first;
  * then the first one, and whether PEs get it. */
-enum control { FIRST = 16, QUIET = 1 << 18, LISTED = 1 << 19 };
+enum control { FIRST = 16, QUIET = 1 << 18, LISTED = 1 << 19, ALL_BITS = (1 << 20) - 1 };
 
 /* The first bits of the parts of a switch, what the router of a PE has for a colour: its position,
  * the last one that it has, whether the first follows that, when commands are popped, and whether

@@ -365,6 +365,13 @@ struct commands {
  * quiet one. */
 void send_control(struct pe *pe, int colour, struct commands commands, int argument, int quiet);
 
+/* The word in memory that stream_send_control sends as that control wavelet. */
+int32_t control_word(struct pe *pe, struct commands commands, int argument, int quiet);
+
+/* As stream_send of INT32 words, each of which leaves as the control wavelet that it stands for. */
+void stream_send_control(struct pe *pe, const struct vector *v, int out, const int32_t *a,
+                         task *then);
+
 /* The argument of a control wavelet; it is lost where its command was popped. */
 static inline int32_t argument_of(wavelet w)
 {

@@ -119,6 +119,18 @@ void stream_send_turning(struct pe *pe, const struct vector *v, int out, const v
         issue_stream(node, SEND, v, -1, out, NULL, a, TURNING, then);
 }
 
+void stream_send_control(struct pe *pe, const struct vector *v, int out, const int32_t *a,
+                         task *then)
+{
+    struct node *node = (struct node *)pe;
+
+    if (v->operand[0].type != INT32 || v->operand[1].type != INT32)
+        fail(node->engine, "PE[%d, %d] streams control wavelets that are not of INT32", pe->x,
+             pe->y);
+    else if (is_copy(node, v) && can_send(node, out))
+        issue_stream(node, SEND, v, -1, out, NULL, a, CONTROL, then);
+}
+
 void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task *then)
 {
     struct node *node = (struct node *)pe;
@@ -257,6 +269,8 @@ static void move_element(struct node *node, struct instruction *instruction)
         parcel.control &= ~(uint32_t)TURNING;
     if (instruction->kind == SEND || instruction->kind == COMBINE)
         parcel.bits = computed(instruction, parcel.bits);
+    if (instruction->kind == SEND && parcel.control & CONTROL)
+        parcel.bits &= ALL_BITS;
     if (instruction->kind == RECEIVE || instruction->kind == ACCUMULATE)
         store(instruction, parcel.bits);
     else if (instruction->kind == RESTART)

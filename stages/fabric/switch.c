@@ -12,21 +12,27 @@ static bool can_command(struct node *node, const struct commands *commands, int 
     if (argument < 0 || argument > UINT16_MAX)
         wrong = "an argument of more than 16 bits";
     if (wrong != NULL)
-        fail(node->engine, "PE[%d, %d] (%s) sends a control wavelet with %s", node->pe.x,
+        fail(node->engine, "PE[%d, %d] (%s) makes a control wavelet with %s", node->pe.x,
              node->pe.y, node->engine->layout->programs[node->role]->name, wrong);
     return wrong == NULL;
 }
 
+int32_t control_word(struct pe *pe, struct commands commands, int argument, int quiet)
+{
+    int32_t bits = (int32_t)commands.command[0] << FIRST | (quiet ? QUIET : 0);
+
+    if (!can_command((struct node *)pe, &commands, argument))
+        return 0;
+    for (int32_t k = 1; k < commands.count; k += 1)
+        bits |= LISTED | (int32_t)commands.command[k] << 2 * (k - 1);
+    return bits | argument;
+}
+
 void send_control(struct pe *pe, int colour, struct commands commands, int argument, int quiet)
 {
-    struct node *node = (struct node *)pe;
-    uint32_t bits = (uint32_t)commands.command[0] << FIRST | (quiet ? QUIET : 0);
+    const int32_t word = control_word(pe, commands, argument, quiet);
 
-    if (!can_command(node, &commands, argument))
-        return;
-    for (int32_t k = 1; k < commands.count; k += 1)
-        bits |= LISTED | (uint32_t)commands.command[k] << 2 * (k - 1);
-    issue_wavelet(node, colour, bits | (uint32_t)argument, 1);
+    issue_wavelet((struct node *)pe, colour, (uint32_t)word, CONTROL);
 }
 
 void send_end(struct pe *pe, int colour)

@@ -96,6 +96,27 @@ def test_an_argument_reaches_pes_until_its_command_is_popped(library, ideal):
     assert told.tolist() == [[1, 1, 65535], [1, 1, 0], [1, 1, 0]]
 
 
+def run_script(library, profile, wrong):
+    layout = row_of_switches(3, f"{{ PE[x, 0] -> [{NO_POP}] : 0 < x }}")
+    given = {"type": "int32", "shape": [1], "address": 0, "tensor": "wrong", "transfer": "in",
+             "map": "{ [PE[x, 0] -> w[i]] -> wrong[i] : x = 0 and i = 0 }"}
+    layout["roles"]["script"] = layout["roles"].pop("commands") | {"tensors": {"w": given}}
+    arrays = {"wrong": np.array([wrong], "i4")}
+    return run_fabric(library, layout, profile, arrays).outputs["told"][0]
+
+
+def test_words_in_memory_leave_as_control_wavelets(library, ideal):
+    """One with an argument, and a quiet one that turns all routers but the last."""
+    told = run_script(library, ideal, 0)
+    assert told.tolist() == [[0, 1, 65535], [0, 1, 65535], [1, 1, 65535]]
+
+
+def test_other_words_are_no_control_wavelets(library, ideal):
+    with pytest.raises(FabricFailure) as caught:
+        run_script(library, ideal, 1)
+    assert str(caught.value) == "PE[0, 0] streams control wavelets that are not of INT32"
+
+
 @pytest.mark.parametrize(("commands", "argument", "fault"), [
     ([NOP, ADVANCE], 1, "an argument beside several commands"),
     ([NOP], 65536, "an argument of more than 16 bits"),
@@ -104,7 +125,7 @@ def test_an_argument_reaches_pes_until_its_command_is_popped(library, ideal):
 def test_what_no_control_wavelet_can_say_is_refused(library, ideal, commands, argument, fault):
     with pytest.raises(FabricFailure) as caught:
         tell(library, ideal, [commands], NO_POP, argument=argument)
-    assert str(caught.value) == f"PE[0, 0] (commands) sends a control wavelet with {fault}"
+    assert str(caught.value) == f"PE[0, 0] (commands) makes a control wavelet with {fault}"
 
 
 def test_a_fabric_that_stops_names_positions_and_waiting_commands(library, ideal):
