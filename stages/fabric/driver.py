@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +26,8 @@ from stages.fabric.external import Values
 from stages.fabric.gathered import FabricFailure, read_outputs
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.loaded import Loaded, load, scatter_inputs
+from stages.fabric.probed import Probed
+from stages.fabric.probes import Probes, place_probes, read_probes
 from stages.fabric.progress import Tell, find_share, report_progress
 from stages.fabric.resident import find_residents
 from stages.machine.profile import Profile
@@ -49,7 +52,8 @@ class FabricRun:
     cycle 0; `usage` [PE] what the cycles of each went into: `struct usage` of engine.h. `injected`
     and `delivered` count wavelets, `hops` links that they took, `stalls` cycles in which the head
     of a router's queue waited. `counters` lists the counters of each role by number, `points`
-    [PE of the role][counter] those of each PE; `memory` is the role's bytes per PE.
+    [PE of the role][counter] those of each PE; `memory` is the role's bytes per PE; `probes` has
+    by colour what was asked for.
     """
 
     outputs: Mapping[str, Sequence[Array]]
@@ -65,6 +69,7 @@ class FabricRun:
     points: Mapping[str, NDArray[np.int64]]
     memory: Mapping[str, int]
     leaving: Ports
+    probes: Mapping[str, tuple[Probed, ...]]
 
 
 def run_fabric(
@@ -77,12 +82,14 @@ def run_fabric(
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     cycle_limit: int = CYCLE_LIMIT,
     tell: Tell | None = None,
+    probes: Mapping[str, isl.Set] | None = None,
 ) -> FabricRun:
     """Run the programs of `library` on the fabric of `layout`.
 
     `arrays` holds every tensor that arrives or is resident before the start, by name; of one that
     arrives, an array that comes in every invocation, or a sequence with one for each. `shapes`
     gives those of outputs, else the smallest that hold what the layout names; `tell` is told of it.
+    `probes` has by colour the PEs for which its first and last wavelet is noted.
 
     Raises FabricFailure before the run where routes are at fault, ValueError where the layout
     contradicts itself or the arrays; FabricStuck and FabricFailure during it.
@@ -93,9 +100,10 @@ def run_fabric(
         loaded = load(opened, layout, values, invocations, shapes or {})
         _check_routes(loaded, layout, profile)
         scatter_inputs(loaded, layout, values)
-        outcome = _run(opened, loaded, profile, invocations, cycle_limit, tell)
+        placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
+        outcome = _run(opened, loaded, profile, invocations, cycle_limit, tell, placed)
         outputs = read_outputs(loaded, layout, invocations, shapes or {})
-        return _result(loaded, layout, outcome, outputs)
+        return _result(loaded, layout, outcome, outputs, placed)
 
 
 def _several(array: Array | Sequence[Array]) -> Sequence[Array]:
@@ -125,7 +133,7 @@ def _check_routes(loaded: Loaded, layout: Layout, profile: Profile) -> None:
 
 def _run(
     opened: ctypes.CDLL, loaded: Loaded, profile: Profile, invocations: int, cycle_limit: int,
-    tell: Tell | None,
+    tell: Tell | None, probes: Probes,
 ) -> engine.Outcome:
     """Run the engine; the arrays it is given are alive in `loaded` and in local names."""
     stride = np.array([memory.shape[1] for memory in loaded.memory], dtype=np.int64)
@@ -160,6 +168,8 @@ def _run(
         received_kind=loaded.received_kind.ctypes.data,
         counter=loaded.counters.ctypes.data,
         usage=loaded.usage.ctypes.data,
+        probe_of=probes.of.ctypes.data if probes.records.size else None,
+        probe=probes.records.ctypes.data,
     )
     return _completed(opened, layout, loaded, tell)
 
@@ -184,6 +194,7 @@ def _result(
     layout: Layout,
     outcome: engine.Outcome,
     outputs: Mapping[str, Sequence[Array]],
+    probes: Probes,
 ) -> FabricRun:
     counts = {
         name: loaded.counters[loaded.role == i, : loaded.programs[i].counters]
@@ -204,4 +215,5 @@ def _result(
         points={name: each[:, :, 1] for name, each in counts.items()},
         memory={name: memory.data + memory.code for name, memory in memories.items()},
         leaving=find_leaving_ports(loaded.outlets, loaded.received_kind, loaded.grid),
+        probes=read_probes(probes, loaded.grid),
     )

@@ -76,6 +76,12 @@ struct usage {
     int64_t dispatch, start_up, configuration, loop, scalar, address;
 };
 
+/* The cycles in which the router of a PE sent on the first and the last wavelet of a colour, -1 if
+ * none, and how many. */
+struct probe {
+    int64_t first, last, count;
+};
+
 struct layout {
     struct machine machine;
     int32_t width, height, west, north;        /* the coordinates of PE 0 are (west, north) */
@@ -99,6 +105,8 @@ struct layout {
     uint8_t *received_kind;                    /* enum received */
     struct counter *counter;                   /* [node][counters] */
     struct usage *usage;                       /* [node] */
+    const int32_t *probe_of;                   /* [colour][node], -1: none; NULL if nobody asks */
+    struct probe *probe;
 };
 
 struct outcome {

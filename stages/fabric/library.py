@@ -44,6 +44,7 @@ USAGE = np.dtype(
         )
     ]
 )
+PROBE = np.dtype([(name, "i8") for name in ("first", "last", "count")])
 
 
 class Program(Structure):
@@ -88,6 +89,7 @@ class Layout(Structure):
         *((name, c_void_p) for name in ("switches", "routes", "filter")),
         *((name, c_void_p) for name in ("inlet", "outlet", "sent", "sent_control")),
         *((name, c_void_p) for name in ("received", "received_kind", "counter", "usage")),
+        *((name, c_void_p) for name in ("probe_of", "probe")),
     ]
 
 

@@ -218,6 +218,20 @@ static void cross(struct engine *engine, const struct channel *channel, int side
         links->used |= 1u << side;
 }
 
+static void note(const struct engine *engine, const struct channel *channel)
+{
+    const int32_t i = engine->layout->probe_of[(int64_t)channel->colour * engine->size
+                                               + channel->node];
+
+    if (i < 0)
+        return;
+    if (engine->layout->probe[i].count == 0)
+        engine->layout->probe[i].first = engine->now;
+    engine->layout->probe[i].last = engine->now;
+    engine->layout->probe[i].count += 1;
+}
+
+/* Serve one channel. */
 static bool serve(struct engine *engine, struct channel *channel, struct links *links)
 {
     struct parcel *head = &channel->queue.parcels[channel->queue.head];
@@ -231,6 +245,8 @@ static bool serve(struct engine *engine, struct channel *channel, struct links *
             wake(engine, ROUTERS, channel->node, engine->now + 1);
         return false;
     }
+    if (engine->layout->probe_of != NULL)
+        note(engine, channel);
     if (head->control)
         obey(engine, channel, head);
     for (int side = 0; side < SIDES; side += 1)

@@ -72,6 +72,7 @@ def describe_results(
             wavelets=simd.injected + simd.delivered, hops=simd.hops, stalls=simd.stalls
         ),
         multicast=_worth(simd, runs[COPIED]) if COPIED in runs else None,
+        probes={name: runs[name].probes for name in VARIANTS} if simd.probes else None,
     )
 
 

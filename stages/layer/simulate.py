@@ -28,6 +28,7 @@ from stages.fabric.layout_yaml import read_layout
 from stages.fabric.progress import Tell
 from stages.layer.bound.needs import Moving
 from stages.layer.compared import check, check_overflow, worst
+from stages.layer.probing import find_probes
 from stages.layer.results import COPIED, VARIANTS, Simulated, alike, column, describe_results
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
@@ -143,6 +144,8 @@ def run_programs(
     source = inputs.source(place)
     layout = read_layout(source)
     check_texts(layout, source)
+    wanted = mapping.probes and not copied
+    graph = read_graph(inputs.source("tasks.yaml")) if wanted else None
     programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles]
     shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
     with tempfile.TemporaryDirectory() as folder:
@@ -159,6 +162,7 @@ def run_programs(
                 mapping.invocations,
                 shapes=shapes,
                 tell=tell,
+                probes=find_probes(mapping, graph, layout) if graph else None,
             )
         except (FabricStuck, FabricFailure) as error:
             hint = (

@@ -143,6 +143,7 @@ class Mapping(File):
     `delays` says how many invocations ago the value is that a node reads, by `node.input`; `pin`
     names texts of stages that stay as somebody edited them. `skew` says whether PEs lag behind each
     other, or along which dimension of the grid only; `topology` which PEs are neighbours then.
+    `probes` names streams, and the PEs for which their first and last wavelets are noted.
     """
 
     NAME = "layer.yaml"
@@ -164,6 +165,7 @@ class Mapping(File):
     invocations: int = Field(default=1, ge=1, le=2**20)
     data: Data = Data()
     analysis: Analysis = Analysis()
+    probes: dict[str, Isl] = {}
     pin: list[str] = []
 
     @property
@@ -199,4 +201,6 @@ def _with_isl(value: Any, path: Path, document: Document, source: Source) -> Any
 def _holds_isl(path: Path) -> bool:
     if len(path) == 1:
         return path[0] in ("target", "placement", "schedule")
+    if len(path) == 2:
+        return path[0] == "probes"
     return len(path) == 3 and path[0] == "tensors" and path[2] in ("arrives", "leaves")

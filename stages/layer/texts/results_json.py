@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from stages.fabric.probed import Probed
 from stages.mapping.record_reader import reader_of
 from stages.mapping.records import as_data
 
@@ -98,6 +99,7 @@ class Results:
     memory: Used
     fabric: Traffic
     multicast: Worth | None = None
+    probes: Mapping[str, Mapping[str, tuple[Probed, ...]]] | None = None
 
 
 def read_results(text: str) -> Results:
