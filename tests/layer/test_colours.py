@@ -1,9 +1,11 @@
 """Numbers of colours: streams of which routers turn have those that switch."""
 
+import re
+
 import islpy as isl
 import pytest
 
-from stages.diagnose import UserError
+from stages.diagnose import UserError, UserErrors
 from stages.layer.pe.layout import count_positions
 from tests.layer.built import MV, build
 
@@ -64,3 +66,22 @@ def test_routers_have_the_positions_that_they_need():
                  "{ [PE[0, 0] -> W[]] -> E[]; [PE[1, 0] -> W[]] -> ramp[] }"]
     counts = count_positions(list(map(isl.UnionMap, positions)))
     assert counts.is_equal(isl.UnionMap("{ PE[0, 0] -> [2]; PE[1, 0] -> [1]; PE[2, 0] -> [3] }"))
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("ring: '{ PE[x, y] -> [0]", "ring: '{ PE[x, y] -> [2]",
+     "ring is 2 at PE[0, 0]; it is from 0 to 1"),
+    ("[PE[1, y] -> W[]] -> ramp[]", "[PE[1, y] -> W[]] -> N[]",
+     "the fabric stopped: colour y_odd leaves PE[1, 0] on side N and ends nowhere"),
+])
+def test_what_is_wrong_in_an_edited_layout_is_said_with_its_line(old, new, said):
+    built = build(MV, MAPPING.replace("CHANGED", "hop: 1"), "render", copy=said)
+    path = built.folder / "build/layout.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises((UserError, UserErrors)) as caught:
+        built.through("simulate")
+    line = text.partition(old)[0].count("\n") + 1
+    found = str(caught.value).partition("layout.yaml:")[2].splitlines()[0]
+    assert re.fullmatch(rf"{line}:\d+: error: {re.escape(said)}", found)

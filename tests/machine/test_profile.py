@@ -74,7 +74,8 @@ def test_a_profile_may_be_like_another(tmp_path):
 
 
 def test_a_profile_may_be_a_file(tmp_path):
-    text = (PROFILES / "wse2.yaml").read_text(encoding="utf-8").replace("value: 10\n", "value: 11\n")
+    text = (PROFILES / "wse2.yaml").read_text(encoding="utf-8")
+    text = text.replace("value: 10\n", "value: 11\n")
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
     profile = load_profile(str(tmp_path / "mine.yaml"), {})
     assert (profile.name, profile.dispatch) == ("mine", 11)
