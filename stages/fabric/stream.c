@@ -260,7 +260,8 @@ static void move_element(struct node *node, struct instruction *instruction)
     struct parcel parcel = { node->engine->now, instruction->bits, instruction->control };
 
     open_memory(node);
-    if (instruction->out < 0 && node->engine->layout->machine.shared_datapath)
+    if (instruction->in >= 0 && instruction->out < 0
+        && node->engine->layout->machine.shared_datapath)
         node->moved = node->engine->layout->colours + instruction->in;
     if (instruction->in >= 0)
         parcel = take(node, instruction->in, 0);
@@ -414,7 +415,8 @@ void move_streams(struct node *node)
         const bool movable = is_first(instruction, &ins, &outs) && can_move(node, instruction);
 
         moved |= movable || instruction->complete;
-        if (movable && !shared && sends_on(node, instruction) < 0)
+        if (movable && (instruction->kind == RESTART
+                        || (!shared && sends_on(node, instruction) < 0)))
             move_element(node, instruction);
         else if (movable && (next == NULL || turn_of(node, instruction) < turn_of(node, next)))
             next = instruction;

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.driver import FabricFailure, FabricStuck
+from stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 from tests.fabric.test_commands import ALWAYS, NOP, TEARDOWN, list_commands, row_of_switches
 
@@ -28,9 +29,11 @@ def test_nothing_passes_a_router_that_is_torn_down(library, ideal):
     assert run_torn(library, ideal, -1) == [[1, 0], [0, 1], [0, 0]]
 
 
+@pytest.mark.parametrize("machine", ["ideal", "wse3"])
 @pytest.mark.parametrize(("position", "hears"), [(0, 1), (1, 0)])
-def test_what_waits_goes_on_as_the_switch_then_stands(library, ideal, position, hears):
-    assert run_torn(library, ideal, position) == [[1, 0], [hears, 1], [1, 0]]
+def test_what_waits_goes_on_as_the_switch_then_stands(library, machine, position, hears):
+    profile = load_profile(machine)
+    assert run_torn(library, profile, position) == [[1, 0], [hears, 1], [1, 0]]
 
 
 def test_the_router_of_the_sender_is_torn_down_too(library, ideal):
