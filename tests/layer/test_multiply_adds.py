@@ -107,7 +107,7 @@ def test_random_products_agree_with_the_reference(seed):
     assert built.results()["check"]["y"]["right"]
 
 
-MV = written("f16 W[64][96], f16 x[96] -> f16 y[64]", "i, j", "64, 96", "y[i] += W[i][j] * x[j]")
+MV = written("f16 W[96][64], f16 x[96] -> f16 y[64]", "i, j", "64, 96", "y[i] += W[j][i] * x[j]")
 
 
 def test_loops_around_a_scalar_where_they_cost_least():
@@ -125,3 +125,18 @@ def test_a_machine_that_multiplies_and_adds_vectors_needs_one_instruction():
     found = build(MV, ONE.format("i, j") + machine, "simd").yaml("simd.yaml")["compute_n"]
     assert (found["operation"], found["sizes"]) == ("MAC", [64, 96])
     assert "scalar" not in found["others"]
+
+
+ROWS = written("f16 W[16][32], f16 x[32] -> f16 y[16]", "i, j", "16, 32", "y[i] += W[i][j] * x[j]")
+
+
+FREE = ", stride_limits: [0, 0, 0, 0, 0, 0, 0, 0]"
+
+
+@pytest.mark.parametrize(("figures", "row"), [("", 34), (FREE, 32)])
+def test_products_lie_so_that_sums_are_added_side_by_side(figures, row):
+    machine = f"machine: {{profile: wse2{figures}}}\n"
+    prefer = machine + "simd: {prefer: hull}\n"
+    found = build(ROWS, ONE.format("i, j") + prefer, "simulate").yaml("simd.yaml")["compute_n"]
+    assert found["parts"] == [{"type": "float16", "elements": 16 * row}]
+    assert [step.get("over") for step in found["steps"]] == [None, [1, 0]]

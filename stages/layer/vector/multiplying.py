@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from math import inf
 
 from stages.lair.operations import Leaf, Operation, Part
 from stages.machine.types import find_largest_integer, is_integer
+from stages.poly.local import Shape
 
 SUMS = {"MAC": "ADD", "FMA": "ADD", "FMS": "SUB", "FNMA": "SUB"}
 
@@ -51,3 +53,16 @@ def negate(leaf: Leaf, computed: str) -> float | None:
         return None
     least = -find_largest_integer(computed) if is_integer(computed) else leaf
     return -leaf if leaf >= least else None
+
+
+def pad_rows(shape: Shape, limits: Sequence[int]) -> Shape:
+    """Return a shape with rows of such a length that columns are read at the highest rate.
+
+    `limits` are the elements a cycle by stride modulo 8, 0: any. So sums over the elements of rows
+    go on in all columns, one after the other.
+    """
+    *others, row = shape or (1,)
+    if not others or row == 1:
+        return shape
+    lengths = range(row, row + len(limits))
+    return (*others, max(lengths, key=lambda n: limits[n % len(limits)] or inf))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from stages.lair.operations import LOOPED, MULTIPLY_ADDS, Leaf, Operation, Part
 from stages.layer.texts.kinds import Fills
 from stages.layer.vector.candidate import Candidate
-from stages.layer.vector.multiplying import find_negated, negate, take_apart, turn
+from stages.layer.vector.multiplying import find_negated, negate, pad_rows, take_apart, turn
 from stages.layer.vector.operands import Given, InPart, Operand, along, in_memory
 from stages.layer.vector.situation import Situation
 from stages.machine.types import find_integers, is_integer
@@ -85,6 +85,7 @@ class _Builder:
         self.sizes = _greatest(candidate)
         self.parts: dict[int, InPart] = {}
         self.products = 0
+        self.summed: set[Part] = set()
 
     def found(self, operation: Operation) -> Iterator[Operation]:
         """Yield an operation, or those that a machine has which multiplies and adds by a scalar."""
@@ -114,6 +115,8 @@ class _Builder:
     def _apart(self, operation: Operation) -> Iterator[Operation]:
         """Yield a product and a sum."""
         product = self._new(rounded=self._is_rounded(operation))
+        if operation.to is None and not self._writes_each_once():
+            self.summed.add(product)
         yield from take_apart(operation, self.target, product)
 
     def _new(self, *, rounded: bool) -> Part:
@@ -125,9 +128,12 @@ class _Builder:
         """Whether one factor does not vary, and no two points of the box have the same result."""
         if all(map(self._varies, operation.sources[:2])):
             return False
-        return operation.to is not None or self._varying(self.operand(self.target)) == {
-            k for k, size in enumerate(self.sizes) if size != 1
-        }
+        return operation.to is not None or self._writes_each_once()
+
+    def _writes_each_once(self) -> bool:
+        """Whether each point of the box has an element of the target of its own."""
+        target = self._varying(self.operand(self.target))
+        return target == {k for k, size in enumerate(self.sizes) if size != 1}
 
     def _is_rounded(self, operation: Operation) -> bool:
         """Whether a product has the type of the target: it goes there, and so have its factors."""
@@ -174,6 +180,8 @@ class _Builder:
     def _part(self, part: Part, dimensions: tuple[int, ...]) -> InPart:
         type_ = self.type if part.rounded and self.computed == "float32" else self.computed
         shape = tuple(self.sizes[k] for k in dimensions)
+        if part in self.summed:
+            shape = pad_rows(shape, self.situation.profile.stride_limits)
         found = InPart(number=part.number, type=type_, along=dimensions, shape=shape)
         self.parts[part.number] = found
         return found
