@@ -54,6 +54,14 @@ def test_where_configurations_do_not_last_the_least_useful_give_way(most, expect
     assert ways_of([STREAM, LARGE, SMALL], most) == expected
 
 
+def test_several_give_way_to_one_that_saves_more():
+    one = task("on_w", hull=(100, 4), loops=(1000, 0))
+    each = [task(name, hull=(10, 2), loops=(500, 0)) for name in ("on_x", "on_y")]
+    assert ways_of([one, *each], 5) == ["loops", "hull", "hull"]
+    few, last = (task(name, hull=(10, 2), loops=(n, 0)) for name, n in (("x", 470), ("z", 30)))
+    assert ways_of([one, few, last], 5) == ["hull", "loops", "loops"]
+
+
 def test_configurations_last_on_each_pe():
     east, west = (task(name, hull=(9, 2), loops=(90, 0)) for name in ("on_x", "on_z"))
     chosen = choose([STREAM, east, west], None, 3, together([None, *map(isl.Set, PES)]))

@@ -1,7 +1,8 @@
 """Choose one option for every task: the fewest cycles, while configurations last.
 
 Streams cannot do without an instruction: they take configurations first. Where the others together
-need too many, those get them that save the most cycles for each.
+need too many, those get them that save the most cycles for each; then some give way to one that
+saves more than they do.
 """
 
 from __future__ import annotations
@@ -86,12 +87,65 @@ class Chooser:
             free = self._free(k, range(k))
             if self.taken[k].configurations > free:
                 raise TooManyError(self._reason(k, self.taken[k], max(0, free)), options)
-        while steps := list(self._steps()):
-            k, option = max(steps, key=lambda step: self._worth(*step))
-            self.taken[k] = option
+        self._take_more()
+        while (exchanged := self._exchanged()) is not None:
+            self.taken = exchanged
+            self._take_more()
         for k, ranked in enumerate(self.ranked):
             if ranked[0].way == self.prefer != self.taken[k].way:
                 raise TooManyError(self._unaffordable(k)[self.prefer], self.tasks[k])
+
+    def _take_more(self) -> None:
+        """Take better options while there are configurations."""
+        while steps := list(self._steps()):
+            k, option = max(steps, key=lambda step: self._worth(*step))
+            self.taken[k] = option
+
+    def _exchanged(self) -> list[Option] | None:
+        """Return what is taken if one task gets better, and others give way: the fewest cycles.
+
+        None if there are as few as now.
+        """
+        found = [
+            taken
+            for k in self._others()
+            for option in self.ranked[k][: self.ranked[k].index(self.taken[k])]
+            if (taken := self._with(k, option)) is not None
+        ]
+        best = min(found, key=_cycles, default=self.taken)
+        return best if _cycles(best) < _cycles(self.taken) else None
+
+    def _with(self, task: int, option: Option) -> list[Option] | None:
+        """Return what is taken if a task gets an option, and those give way that lose least by it.
+
+        None if that does not do.
+        """
+        kept, self.taken = self.taken, [*self.taken]
+        self.taken[task] = option
+        try:
+            while self._free(task) < 0:
+                given = [
+                    (k, less)
+                    for k in self._others()
+                    for less in self.ranked[k]
+                    if k != task and less.configurations < self.taken[k].configurations
+                ]
+                if not given:
+                    return None
+                k, less = min(given, key=lambda each: self._loss(*each))
+                self.taken[k] = less
+            return self.taken
+        finally:
+            self.taken = kept
+
+    def _others(self) -> list[int]:
+        """Return the tasks that are no streams, and have not got what is preferred."""
+        return [
+            k
+            for k, options in enumerate(self.tasks)
+            if not isinstance(options.situation.task, Streams)
+            and self.taken[k].way != self.prefer
+        ]
 
     def _free(self, task: int, others: Collection[int] | None = None) -> int:
         """Return how many configurations are free on each PE of a task, if others take theirs."""
@@ -115,6 +169,11 @@ class Chooser:
         saved = self.taken[task].cycles - option.cycles
         return inf if more <= 0 or option.way == self.prefer else saved / more
 
+    def _loss(self, task: int, option: Option) -> float:
+        """Return the cycles that an option loses for each configuration less than now."""
+        less = self.taken[task].configurations - option.configurations
+        return (option.cycles - self.taken[task].cycles) / less
+
     def _unaffordable(self, task: int) -> dict[str, str]:
         """Return why the options that are better than the one taken will not do."""
         ranked, taken = self.ranked[task], self.taken[task]
@@ -128,3 +187,7 @@ class Chooser:
             f"{self.tasks[task].situation.name} needs {option.configurations} {noun} of vector "
             f"instructions, {free} of {self.most} descriptors are free"
         )
+
+
+def _cycles(taken: Sequence[Option]) -> int:
+    return sum(option.cycles for option in taken)
