@@ -3,7 +3,7 @@
 # to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of tensors lie.
 
 local := {
-  W_local[i, j] : 0 <= i <= 7 and 0 <= j <= 3;
+  W_local[i, j] : 0 <= i <= 7 and 0 <= j <= 4;
   y_local[i] : 0 <= i <= 7
 };
 

@@ -1,6 +1,7 @@
 """The order of the dimensions of a vector instruction: that of the most elements a cycle.
 
-What is added up in one element is added in the order of the instances all the same.
+What is added up in one element is added in the order of the instances all the same. Where columns
+of a local tensor are read slowly, its rows may be longer.
 
 Paper    V Sec. 5, has the order of the instances
 """
@@ -9,36 +10,70 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import permutations
 
 import islpy as isl
 
 from stages.layer.texts.kinds import Fills, Runs
 from stages.layer.vector.candidate import Candidate
-from stages.layer.vector.memory import Memory
+from stages.layer.vector.memory import Memory, extend
 from stages.layer.vector.operands import InMemory, Operand, find_steps_over
 from stages.layer.vector.rate import find_rate
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
 
 
-def order_steps(
-    situation: Situation, candidate: Candidate, steps: Sequence[Step], memory: Memory
-) -> tuple[Step, ...]:
+def list_arrangements(
+    situation: Situation, candidate: Candidate, steps: Sequence[Step]
+) -> list[tuple[Candidate, tuple[Step, ...]]]:
     """Return steps, the vector instructions among them in the order of the highest rate.
 
-    Of several orders the first, which is that of the box. What streams keeps its order.
+    Of several orders the first, which is that of the box. What streams keeps its order. If longer
+    rows of a tensor allow more, there is a second candidate, with room for them.
     """
+    memory = extend(situation.files.local, candidate.touched)
     if not isinstance(situation.task, Runs | Fills):
-        return tuple(steps)
+        return [(candidate, tuple(steps))]
+    listed, fewest = _ordered(situation, candidate, steps, memory)
+    longer, found = candidate, [(candidate, listed)]
+    for name in _tables(steps):
+        for more in range(1, len(situation.profile.stride_limits)):
+            room = _longer(name, extend(situation.files.local, candidate.touched), more)
+            tried = replace(longer, touched=(*longer.touched, room))
+            memory = extend(situation.files.local, tried.touched)
+            ordered, cycles = _ordered(situation, tried, steps, memory)
+            if cycles < fewest:
+                fewest, found[1:] = cycles, [(tried, ordered)]
+        longer = found[-1][0]
+    return found
+
+
+def _ordered(
+    situation: Situation, candidate: Candidate, steps: Sequence[Step], memory: Memory
+) -> tuple[tuple[Step, ...], Fraction]:
+    """Return steps in their best orders, and the cycles of one point in all of them."""
     single = [is_single(size) for size in candidate.sizes]
 
     def rate(step: Step) -> int:
         return find_step_rate(situation, step, memory, single)
 
-    return tuple(
-        step if step.looped else max(_orders(step, memory), key=rate) for step in steps
-    )
+    found = tuple(s if s.looped else max(_orders(s, memory), key=rate) for s in steps)
+    return found, sum((Fraction(1, rate(s)) for s in found if not s.looped), Fraction(0))
+
+
+def _tables(steps: Sequence[Step]) -> list[str]:
+    """Return the local tensors of several dimensions that steps read or write."""
+    operands = [operand for step in steps if not step.looped for operand in step.operands]
+    tables = [o.local for o in operands if isinstance(o, InMemory) and len(o.coefficients) > 1]
+    return list(dict.fromkeys(tables))
+
+
+def _longer(name: str, memory: Memory, more: int) -> isl.Set:
+    """Return { T_local[l] }, the last element of a local tensor with longer rows."""
+    shape, shifts = memory.shapes[name], memory.shifts[name]
+    last = [size - 1 + shift for size, shift in zip(shape, shifts, strict=True)]
+    return isl.Set(f"{{ {name}[{', '.join(map(str, [*last[:-1], last[-1] + more]))}] }}")
 
 
 def find_step_rate(

@@ -23,7 +23,7 @@ from stages.layer.texts.kinds import (
     Task,
 )
 from stages.layer.vector.candidate import Candidate, NotPossibleError, RankError, configurations
-from stages.layer.vector.dimensions import order_steps
+from stages.layer.vector.dimensions import list_arrangements
 from stages.layer.vector.memory import extend
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step, find_parts, find_steps
@@ -194,7 +194,7 @@ def _option(cost: Cost, operations: Sequence[Operation], candidate: Candidate) -
         raise RankError(
             f"{situation.name} needs {rank} dimensions, a vector instruction has {most}"
         )
-    cycles, steps = _fewest(cost, operations, candidate)
+    cycles, candidate, steps = _fewest(cost, operations, candidate)
     vectors = sum(not step.looped for step in steps)
     return Option(
         way=candidate.way,
@@ -208,19 +208,25 @@ def _option(cost: Cost, operations: Sequence[Operation], candidate: Candidate) -
 
 def _fewest(
     cost: Cost, operations: Sequence[Operation], candidate: Candidate
-) -> tuple[int, tuple[Step, ...]]:
-    """Return cycles and steps, what loops compute in place or not. Raises NotPossibleError."""
-    situation = cost.situation
-    found: list[tuple[int, tuple[Step, ...]]] = []
-    memory = extend(situation.files.local, candidate.touched)
+) -> tuple[int, Candidate, tuple[Step, ...]]:
+    """Return cycles and steps, what loops compute in place or not. Raises NotPossibleError.
+
+    And the candidate, which may have more room.
+    """
+    situation, found = cost.situation, []
+    reason = NotPossibleError("all of it would be a loop")
     for in_place in (False, True) if any(o.name in LOOPED for o in operations) else (False,):
         steps = find_steps(situation, operations, candidate, in_place=in_place)
-        steps = order_steps(situation, candidate, steps, memory)
-        _check_memory(situation, candidate, steps)
-        if not all(step.looped for step in steps):
-            found.append((cost.vector(candidate, steps), steps))
+        if all(step.looped for step in steps):
+            continue
+        for arranged, ordered in list_arrangements(situation, candidate, steps):
+            try:
+                _check_memory(situation, arranged, ordered)
+                found.append((cost.vector(arranged, ordered), arranged, ordered))
+            except NotPossibleError as error:
+                reason = error
     if not found:
-        raise NotPossibleError("all of it would be a loop")
+        raise reason
     return min(found, key=lambda option: option[0])
 
 
