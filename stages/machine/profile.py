@@ -176,6 +176,15 @@ def _figures_of(name: str) -> dict[str, Any]:
     return figures
 
 
+def read_grades(name: str) -> dict[str, str]:
+    """Return the grade of each figure of a profile that is one value. Raises ProfileError."""
+    given = dict(_read(name))
+    like = given.pop("like", None)
+    grades = {} if like is None else read_grades(like)
+    own = {key: figure["grade"] for key, figure in given.items() if "grade" in figure}
+    return grades | own
+
+
 def _explain(error: ValidationError, name: str, figures: Mapping[str, Any]) -> ProfileError:
     """Return what is wrong first in the figures of a profile, in our words."""
     missing = [str(each["loc"][0]) for each in error.errors() if each["type"] == "missing"]

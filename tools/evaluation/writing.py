@@ -18,7 +18,7 @@ from stages.make.store.files import write_whole
 from stages.make.store.folders import LAYER, LayerFolder
 from stages.mapping.records import as_data
 from stages.shipped import STAGES
-from tools.evaluation import broadcasts, counted as layers, document, multicast, sweeps
+from tools.evaluation import broadcasts, chosen, counted as layers, document, multicast, sweeps
 from tools.evaluation.measure import Case, case_of, measure, on_machine
 
 T = TypeVar("T")
@@ -38,6 +38,8 @@ def evaluate(command: LayerCommand, options: Options, words: list[str]) -> int:
         return _count(command, options, words)
     if options["multicast"]:
         return _without_multicast(command, options, words)
+    if options["chosen"]:
+        return _with_other_figures(command, options, words)
     cases = _cases(command, words)
     used = () if words else sweeps.SWEEPS
     plan = dict(_plan(cases, used))
@@ -92,14 +94,28 @@ def _without_multicast(command: LayerCommand, options: Options, words: list[str]
     return 0
 
 
+def _with_other_figures(command: LayerCommand, options: Options, words: list[str]) -> int:
+    """Run layers with other figures of a machine, and print or write what came of them."""
+    cases = [on_machine(case, chosen.MACHINE) for case in _cases(command, words)]
+    names = [case.name for case in cases]
+    found = dict(zip(names, _each(cases, chosen.run_changed), strict=True))
+    if not words:
+        write(Path.cwd() / "docs", "chosen", chosen.document(found), {})
+    if options["json"]:
+        print_json({"changes": as_data(chosen.list_changes()), "cycles": found})
+    elif words:
+        print(chosen.layers_table(found))
+    return 0
+
+
 def _cases(command: LayerCommand, words: Sequence[str]) -> list[Case]:
 
     layers = _layers(command, words)
     known = [layer for layer in layers if layer.name.startswith(CATALOGUE)]
-    chosen = layers if words else known
-    if not chosen:
+    wanted = layers if words else known
+    if not wanted:
         raise command.refuse("there is no layer below projects/catalogue here")
-    return [case_of(layer.name.removeprefix(CATALOGUE), layer.path) for layer in chosen]
+    return [case_of(layer.name.removeprefix(CATALOGUE), layer.path) for layer in wanted]
 
 
 def _layers(command: LayerCommand, words: Sequence[str]) -> list[LayerFolder]:

@@ -12,6 +12,9 @@ from stages.shipped import STAGES
 BROADCAST = option(
     "broadcast", "count what eliminating broadcasts gains, and write docs/broadcast.md",
 )
+CHOSEN = option(
+    "chosen", "run layers with half and double of chosen figures, and write docs/chosen.md",
+)
 MULTICAST = option("multicast", "measure what multicast is worth, and write docs/multicast.md")
 
 
@@ -26,7 +29,7 @@ class Evaluate(LayerCommand):
         "figure changes at a time, in a temporary folder; writes tables and plots to docs/. Where "
         "layers are named, prints the tables of these and writes nothing."
     )
-    cmd_options = (JSON, BROADCAST, MULTICAST)
+    cmd_options = (JSON, BROADCAST, CHOSEN, MULTICAST)
 
     def act(self, options: Options, words: list[str]) -> int:
         """Build the layers, and print or write what came of them."""
