@@ -159,7 +159,9 @@ def _run(
         role=loaded.role.ctypes.data,
         switches=loaded.colours.switches.ctypes.data,
         routes=loaded.colours.routes.ctypes.data,
-        filter=loaded.colours.filters.ctypes.data,
+        filter=engine.make_pointers(
+            [None if each is None else each.ctypes.data for each in loaded.colours.filters]
+        ),
         inlet=loaded.inlets.inlets.ctypes.data,
         outlet=loaded.outlets.ctypes.data,
         sent=loaded.inlets.sent.ctypes.data,

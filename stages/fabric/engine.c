@@ -31,7 +31,7 @@ void fail(struct engine *engine, const char *format, ...)
 /* Room for one more item than `space`; the items stay where they are if there is none. */
 void *grow(struct engine *engine, void *items, int32_t *space, size_t size)
 {
-    const int32_t wanted = *space > 0 ? 2 * *space : 4;
+    const int32_t wanted = *space > 0 ? 2 * *space : 2;
     void *grown = realloc(items, (size_t)wanted * size);
 
     if (grown == NULL) {
@@ -42,41 +42,14 @@ void *grow(struct engine *engine, void *items, int32_t *space, size_t size)
     return grown;
 }
 
-/* ---- Queues ---------------------------------------------------------------------------------- */
-
-void push(struct queue *queue, struct parcel parcel)
-{
-    queue->parcels[(queue->head + queue->count) % queue->capacity] = parcel;
-    queue->count += 1;
-}
-
-struct parcel pop(struct queue *queue, int64_t now)
-{
-    const struct parcel parcel = queue->parcels[queue->head];
-
-    queue->head = (queue->head + 1) % queue->capacity;
-    queue->count -= 1;
-    queue->popped = now;
-    return parcel;
-}
-
 /* ---- The clock ------------------------------------------------------------------------------- */
 
-static void append(struct engine *engine, struct wake_list *list, int32_t id)
-{
-    if (list->count == list->space)
-        list->id = grow(engine, list->id, &list->space, sizeof *list->id);
-    if (list->count == list->space)
-        return;
-    list->id[list->count] = id;
-    list->count += 1;
-    engine->clock.waiting += 1;
-}
-
-/* Ask again at the horizon. */
+/* Ask again when the cycle is near, or at least nearer. */
 static void put_off(struct engine *engine, struct put_off item)
 {
-    struct put_off_list *list = &engine->clock.later[(engine->now + HORIZON - 1) % HORIZON];
+    const int64_t period = engine->now / HORIZON, wanted = item.cycle / HORIZON;
+    struct put_off_list *list =
+        &engine->clock.later[(wanted < period + PERIODS ? wanted : period + PERIODS - 1) % PERIODS];
 
     if (list->count == list->space)
         list->item = grow(engine, list->item, &list->space, sizeof *list->item);
@@ -87,65 +60,84 @@ static void put_off(struct engine *engine, struct put_off item)
     engine->clock.waiting += 1;
 }
 
-static void ask(struct engine *engine, enum actor actor, int32_t id, int64_t cycle)
-{
-    if (cycle - engine->now < HORIZON)
-        append(engine, &engine->clock.list[cycle % HORIZON][actor], id);
-    else
-        put_off(engine, (struct put_off){ cycle, actor, id });
-}
-
 /* Look at the actor in that cycle. */
 void wake(struct engine *engine, enum actor actor, int32_t id, int64_t cycle)
 {
-    int64_t *asked = &engine->clock.asked[actor][id];
+    const struct agenda *agenda = &engine->clock.agenda[actor];
+    const int64_t slot = cycle % HORIZON, word = id / 64;
+    uint64_t *due = &agenda->due[slot * agenda->words + word];
+    const uint64_t bit = (uint64_t)1 << id % 64;
 
-    if (*asked == cycle)
-        return;
-    *asked = cycle;
-    ask(engine, actor, id, cycle);
-}
-
-static void ask_again(struct engine *engine, struct put_off_list *list)
-{
-    for (int32_t i = 0; i < list->count; i += 1)
-        ask(engine, list->item[i].actor, list->item[i].id, list->item[i].cycle);
-    engine->clock.waiting -= list->count;
-    list->count = 0;
-}
-
-static void look_at(struct engine *engine, enum actor actor,
-                    void (*step)(struct engine *engine, int32_t id))
-{
-    struct clock *clock = &engine->clock;
-    struct wake_list *list = &clock->list[engine->now % HORIZON][actor];
-
-    for (int32_t i = 0; i < list->count; i += 1) {
-        const int32_t id = list->id[i];
-
-        if (clock->looked_at[actor][id] == engine->now)
-            continue;
-        clock->looked_at[actor][id] = engine->now;
-        step(engine, id);
+    if (cycle - engine->now >= HORIZON) {
+        put_off(engine, (struct put_off){ (int32_t)(cycle < LAST_CYCLE ? cycle : LAST_CYCLE), id,
+                                          actor });
+    } else if (!(*due & bit)) {
+        *due |= bit;
+        agenda->some[slot * agenda->summaries + word / 64] |= (uint64_t)1 << word % 64;
+        engine->clock.waiting += 1;
     }
-    clock->waiting -= list->count;
-    list->count = 0;
+}
+
+/* What was put off until the period that begins. */
+static void ask_again(struct engine *engine)
+{
+    struct put_off_list *list = &engine->clock.later[engine->now / HORIZON % PERIODS];
+    const struct put_off_list items = *list;
+
+    *list = (struct put_off_list){ NULL, 0, 0 };
+    for (int32_t i = 0; i < items.count; i += 1)
+        wake(engine, items.item[i].actor, items.item[i].id, items.item[i].cycle);
+    engine->clock.waiting -= items.count;
+    free(items.item);
+}
+
+enum { MANY = 16 };                            /* of 64, for which it pays to fetch */
+
+typedef void visit(struct engine *engine, int32_t id);
+
+static void visit_all(struct engine *engine, visit *visited, int64_t word, uint64_t ids)
+{
+    for (; ids != 0; ids &= ids - 1)
+        visited(engine, (int32_t)(64 * word + __builtin_ctzll(ids)));
+}
+
+/* Look at all that are due, in their order; where many are, what they need is fetched before. One
+ * that asks for the cycle that it is looked at in is not looked at again. */
+static void look_at(struct engine *engine, enum actor actor, visit *fetch, visit *step)
+{
+    const struct agenda *agenda = &engine->clock.agenda[actor];
+    uint64_t *due = &agenda->due[engine->now % HORIZON * agenda->words];
+    uint64_t *some = &agenda->some[engine->now % HORIZON * agenda->summaries];
+
+    for (int64_t k = 0; k < agenda->summaries; k += 1) {
+        for (uint64_t words = some[k]; words != 0; words &= words - 1) {
+            const int64_t word = 64 * k + __builtin_ctzll(words);
+
+            if (fetch != NULL && __builtin_popcountll(due[word]) >= MANY)
+                visit_all(engine, fetch, word, due[word]);
+            visit_all(engine, step, word, due[word]);
+            engine->clock.waiting -= __builtin_popcountll(due[word]);
+            due[word] = 0;
+        }
+        some[k] = 0;
+    }
 }
 
 static void run_clock(struct engine *engine)
 {
-    while (engine->clock.waiting > 0 && engine->status == COMPLETE) {
-        struct put_off_list *later = &engine->clock.later[engine->now % HORIZON];
+    const int64_t limit = engine->layout->cycle_limit < LAST_CYCLE - 1
+                        ? engine->layout->cycle_limit : LAST_CYCLE - 1;
 
-        if (engine->now >= engine->layout->cycle_limit) {
+    while (engine->clock.waiting > 0 && engine->status == COMPLETE) {
+        if (engine->now >= limit) {
             engine->status = OUT_OF_CYCLES;
             return;
         }
-        if (later->count > 0)
-            ask_again(engine, later);
-        look_at(engine, SOURCES, step_source);
-        look_at(engine, NODES, step_node);
-        look_at(engine, ROUTERS, step_router);
+        if (engine->now % HORIZON == 0)
+            ask_again(engine);
+        look_at(engine, SOURCES, NULL, step_source);
+        look_at(engine, NODES, fetch_node, step_node);
+        look_at(engine, ROUTERS, fetch_router, step_router);
         engine->now += 1;
         engine->outcome->now = engine->now;
     }

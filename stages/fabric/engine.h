@@ -14,11 +14,13 @@
 
 enum side { NORTH, EAST, SOUTH, WEST, RAMP, SIDES };
 #ifndef HORIZON
-#define HORIZON 1024                           /* cycles for which the clock has lists; at least 2 */
+#define HORIZON 64                             /* cycles that the clock tells apart; at least 2 */
 #endif
 
-enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 4096 };
+enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 4096, PERIODS = 64 };
+
 enum { TYPES = INT32 + 1, OPERATIONS = SAR + 1 };
+enum { LAST_CYCLE = (1 << 30) - 1 };           /* no run comes to it: it is as good as never */
 
 /* The bits of a control wavelet: its argument or, if it is LISTED, the commands after the first;
  * then the first one, and whether PEs get it. */
@@ -94,9 +96,9 @@ struct layout {
     const int64_t *memory_stride;              /* [roles], bytes */
     const int32_t *input_depth;                /* [role][colour], -1: as deep as a router's queue */
     const int32_t *output_depth;               /* [role][colour], before that of the router */
-    const uint8_t *switches;                   /* [node][colour], enum switch_bits */
+    uint8_t *switches;                         /* [node][colour], enum switch_bits; they move */
     const uint8_t *routes;                     /* [position][colour][side][node], sides to go to */
-    const struct filter *filter;               /* [colour][node] */
+    const struct filter *const *filter;        /* [colour], NULL or [node] */
     const struct inlet *inlet;
     const struct outlet *outlet;
     const uint32_t *sent;                      /* the data of the inlets, */
@@ -126,66 +128,113 @@ uint16_t fabric_f16(float value);
 enum parcel_bits { CONTROL = 1, TURNING = 2 }; /* TURNING: behind it its PE's router advances */
 
 struct parcel {                                /* a wavelet under way */
-    int64_t ready;                             /* the first cycle in which it can go on */
     uint32_t bits;
-    uint32_t control;                          /* enum parcel_bits */
+    uint32_t ready : 30, control : 2;          /* from when on it can go on; enum parcel_bits */
 };
 
 struct queue {
-    struct parcel *parcels;
-    int64_t popped;                            /* the last cycle in which one was taken out */
-    int32_t capacity, head, count;
+    int32_t since;                             /* the cycle after the last in which one was taken */
+    int32_t head, count;
+    struct parcel parcels[];                   /* as many as its owner has space for */
 };
 
-static inline bool has_space(const struct queue *queue, int64_t now)
+static inline struct parcel parcel_of(int64_t ready, uint32_t bits, uint32_t control)
 {
-    return queue->count + (queue->popped == now) < queue->capacity;
+    const uint32_t cycle = (uint32_t)(ready < LAST_CYCLE ? ready : LAST_CYCLE);
+
+    return (struct parcel){ bits, cycle & LAST_CYCLE, control & (CONTROL | TURNING) };
+}
+
+static inline bool has_space(const struct queue *queue, int32_t capacity, int64_t now)
+{
+    return queue->count + (queue->since > now) < capacity;
 }
 
 static inline const struct parcel *first_ready(const struct queue *queue, int64_t now)
 {
     const struct parcel *parcel = &queue->parcels[queue->head];
 
-    return queue->count > 0 && queue->popped != now && parcel->ready <= now ? parcel : NULL;
+    return queue->count > 0 && queue->since <= now && parcel->ready <= now ? parcel : NULL;
 }
 
-void push(struct queue *queue, struct parcel parcel);
-struct parcel pop(struct queue *queue, int64_t now);
+static inline void push(struct queue *queue, int32_t capacity, struct parcel parcel)
+{
+    const int32_t tail = queue->head + queue->count;
+
+    queue->parcels[tail < capacity ? tail : tail - capacity] = parcel;
+    queue->count += 1;
+}
+
+static inline struct parcel pop(struct queue *queue, int32_t capacity, int64_t now)
+{
+    const struct parcel parcel = queue->parcels[queue->head];
+
+    queue->head = queue->head + 1 < capacity ? queue->head + 1 : 0;
+    queue->count -= 1;
+    queue->since = (int32_t)(now + 1);
+    return parcel;
+}
 
 /* ---- Routers --------------------------------------------------------------------------------- */
 
-struct channel {                               /* what came into a router on one side and colour */
-    struct queue queue;
-    int64_t since;                             /* the first cycle in which its head could move */
-    int32_t node, source;                      /* source: what fills it from outside */
-    int32_t target[4];                         /* per side, a channel or ~outlet */
-    uint8_t colour, side;
-    uint8_t out[MAX_POSITIONS];
+enum { NO_CHANNEL = UINT8_MAX, MAX_CHANNELS = SIDES * MAX_COLOURS };
+
+struct channel {                               /* what comes into routers on a side and colour */
+    uint8_t colour, side, positions;
+    uint8_t sides, out[MAX_POSITIONS];         /* where it goes to: in any position, in each */
+    int32_t capacity, at;                      /* of its queue, which lies so many bytes on */
+};
+
+/* What routers with the same role and routes share. The queues of a router lie together: first a bit for
+ * each of its channels that has a wavelet, then the channels', then the intakes. */
+struct routing {
+    int32_t channels, intakes_at, size;
+    int32_t intake_at[MAX_COLOURS];            /* 0: no route goes down the ramp */
+    uint8_t channel_of[SIDES][MAX_COLOURS];    /* NO_CHANNEL: no route */
+    struct channel channel[];                  /* in the order of colours, then of sides */
+};
+
+struct router {
+    const struct routing *routing;
+    char *queues;
+    int32_t turn;                              /* the channel that is served first */
+    uint8_t outside;                           /* the sides on which there is no router */
 };
 
 /* ---- PEs ------------------------------------------------------------------------------------- */
 
 struct intake {                                /* what came down the ramp on one colour */
-    struct queue queue;
     wavelet_task *data, *control;
-    struct parcel *room;                       /* the queue's parcels, if the program gave room */
-    struct queue *entrance;                    /* what comes waits here until it is in a FIFO */
-    bool blocked, passes;
-    int32_t out;                               /* if it passes, the colour on which it does */
+    int32_t capacity;
+    bool blocked, passes, has_room;
+    int8_t out;                                /* if it passes, the colour on which it does */
+    struct queue queue;                        /* if it has no room of the program's */
+};
+
+struct room {                                  /* that the program gave to an intake */
+    struct queue *entrance;                    /* what comes waits here until it is in a FIFO, or */
+    int32_t entrance_capacity;                 /* NULL: it comes into the room at once */
+    struct queue queue;
 };
 
 enum kind { SEND, RECEIVE, ACCUMULATE, COMBINE, PASS, WAVELET, RESTART };
 
-struct instruction {                           /* one with a fabric operand */
-    enum kind kind;
-    int32_t in, out;                           /* colours, -1: none */
-    uint32_t bits, control;                    /* of a single wavelet; what to restart */
-    struct vector vector;
-    char *base[3];                             /* of d, a and b, those in memory */
-    int64_t start, total, done;
-    int32_t position[MAX_RANK];
-    bool complete, endless;
+struct instruction {                           /* one with a fabric operand: when it can move, */
+    uint8_t kind;
+    int8_t in, out;                            /* colours, -1: none */
+    bool endless : 1, empty : 1, complete : 1;
+    uint8_t control : 2;                       /* of what it sends, enum parcel_bits */
+    int32_t start;
+};
+
+struct stream {                                /* and what it moves */
+    const struct vector *vector;               /* of `keep_vector`, NULL: none */
+    char *d, *source;                          /* what is in memory; the source is a or b */
     task *then;
+    int64_t left;                              /* elements */
+    int32_t position[MAX_RANK];
+    uint32_t bits;                             /* of a single wavelet; what to restart */
+    int32_t asked;                             /* when the PE is to be looked at to start it */
 };
 
 struct activation {
@@ -197,17 +246,20 @@ struct node {
     struct pe pe;                              /* first: a program's pe is its node */
     struct engine *engine;
     int32_t id, role, invocations, configurations;
-    int32_t moved;                             /* the stream that moved last, by its colour */
-    int64_t filled_at;                         /* the last cycle in which a FIFO was */
-    int32_t fifos, last_filled;
+    uint32_t arrived, full;                    /* colours: of intakes with wavelets, of full queues
+                                                * to the router */
     uint32_t filled;                           /* the colours with a FIFO */
+    int8_t fifos, last_filled;
+    int8_t moved;                              /* the stream that moved last, by its colour */
+    int32_t filled_at;                         /* the last cycle in which a FIFO was */
+    int32_t asked;                             /* when it is to be looked at for `busy_until` */
     int64_t started, busy_until, sent;         /* sent: the last cycle in which it did */
     int64_t finished;                          /* when its last invocation is complete, or 0 */
-    struct intake *intake;                     /* [colour] */
     task *torn_down;                           /* what runs when the router obeyed a TEARDOWN */
     struct instruction *instruction;           /* in program order */
-    int32_t instructions, instruction_space, endless;
+    struct stream *stream;                     /* of each instruction */
     struct activation *activation;             /* in the order of activation */
+    int32_t instructions, instruction_space, endless;
     int32_t activations, activation_space;
 };
 
@@ -219,15 +271,15 @@ struct source {                                /* the external link beside a nod
 
 enum actor { SOURCES, NODES, ROUTERS, ACTORS };
 
-struct wake_list {
-    int32_t *id;
-    int32_t count, space;
+/* Whom to look at, a bit for each, by cycle modulo the horizon; and which words are not 0. */
+struct agenda {
+    uint64_t *due, *some;
+    int64_t words, summaries;                  /* for one cycle */
 };
 
 struct put_off {                               /* a wake-up beyond the horizon */
-    int64_t cycle;
+    int32_t cycle, id;
     enum actor actor;
-    int32_t id;
 };
 
 struct put_off_list {
@@ -236,9 +288,8 @@ struct put_off_list {
 };
 
 struct clock {
-    struct wake_list list[HORIZON][ACTORS];
-    struct put_off_list later[HORIZON];        /* what to ask again for, at the horizon */
-    int64_t *asked[ACTORS], *looked_at[ACTORS]; /* per actor: last asked for; last looked at */
+    struct agenda agenda[ACTORS];
+    struct put_off_list later[PERIODS];        /* by cycle over the horizon, modulo */
     int64_t waiting;
 };
 
@@ -246,22 +297,24 @@ struct engine {
     const struct layout *layout;
     struct outcome *outcome;
     int64_t now, last_done;
-    int32_t size, channels, sources, running;  /* running: PEs with invocations to complete */
+    int32_t size, sources, running;            /* running: PEs with invocations to complete */
+    int32_t routings, routing_space;
+    int32_t step[RAMP];                        /* to the number of the neighbour on a side */
     int64_t expected;                          /* output elements, or ends, still to come */
     enum status status;
-    bool running_mains;
+    bool running_mains, torn_down;             /* torn_down: whether any router was */
     struct clock clock;
     struct node *node;
-    struct intake *intakes;
-    struct channel *channel;
-    int32_t *channel_of;                       /* [node][side][colour], -1: no route */
-    int32_t *first_channel, *turn;             /* [node + 1]; whose turn it is in a router */
-    uint8_t *switches;                         /* [node][colour], enum switch_bits */
+    struct router *router;
+    struct routing **routing;
+    char *queues;                              /* of all routers */
     int64_t *outlet_count, *outlet_ends;
-    int32_t *outlet_of;                        /* [node][side][colour] of external links, -1 */
+    int32_t *outlet_of;                        /* [border][colour] of external links, -1 */
     struct source *source;
+    int32_t *source_of;                        /* [border] */
+    struct kept_vector **vectors;              /* in buckets, by content */
+    int32_t vector_buckets;
     int64_t *inlet_count;
-    struct parcel *parcels;
 };
 
 /* ---- Links ----------------------------------------------------------------------------------- */
@@ -293,12 +346,14 @@ static inline bool is_free(const struct engine *engine)
 }
 
 void wake(struct engine *engine, enum actor actor, int32_t id, int64_t cycle);
-void wake_upstream(struct engine *engine, const struct channel *channel);
-int32_t neighbour(const struct engine *engine, int32_t node, int side);
-bool is_outside(const struct engine *engine, int32_t node, int side);
+int32_t number_border(const struct engine *engine, int32_t node, int side);
+void enter(struct engine *engine, int32_t node, int channel, struct parcel parcel);
+void fetch_router(struct engine *engine, int32_t id);
 void step_router(struct engine *engine, int32_t id);
+void fetch_node(struct engine *engine, int32_t id);
 void step_node(struct engine *engine, int32_t id);
 void step_source(struct engine *engine, int32_t id);
+void wake_for(struct node *node, int32_t *asked, int64_t cycle);
 int64_t present(const struct node *node);
 void run_main(struct node *node);
 void move_streams(struct node *node);
@@ -309,18 +364,69 @@ bool can_receive(struct node *node, int colour);
 uint64_t colours_received(const struct node *node);
 struct parcel take(struct node *node, int colour, int64_t dispatch);
 bool can_take(const struct node *node, int colour);
-void leave_for_router(struct node *node, int out, struct parcel parcel);
+void leave_for_router(struct node *node, int out, struct parcel parcel, int64_t cycle);
 void activate_at(struct node *node, task *activated, int64_t ready);
 bool build(struct engine *engine);
+void make_routings(struct engine *engine);
+void make_vectors(struct engine *engine);
+const struct vector *keep_vector(struct engine *engine, const struct vector *vector);
+void drop_vector(struct engine *engine, const struct vector *vector);
+void release_vectors(struct engine *engine);
+int32_t intake_capacity(const struct engine *engine, int32_t node, int colour);
+int32_t channel_capacity(const struct engine *engine, int32_t node, int colour, int side);
+void *zeros(struct engine *engine, int64_t count, size_t size);
 void release(struct engine *engine);
 void report_stuck(struct engine *engine);
 void *grow(struct engine *engine, void *items, int32_t *space, size_t size);
 void fail(struct engine *engine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static inline int32_t slot_of(const struct engine *engine, int32_t node, int side, int colour)
+static inline bool is_outside(const struct engine *engine, int32_t node, int side)
 {
-    return (node * SIDES + side) * engine->layout->colours + colour;
+    return engine->router[node].outside >> side & 1;
+}
+
+/* The channel of a router, by number, on a side and colour; NO_CHANNEL if there is none. */
+static inline int channel_of(const struct engine *engine, int32_t node, int side, int colour)
+{
+    return engine->router[node].routing->channel_of[side][colour];
+}
+
+/* The room of an intake that has one: it takes the place of the first parcels. */
+static inline struct room *room_of(const struct intake *intake)
+{
+    struct room *room;
+
+    memcpy(&room, intake->queue.parcels, sizeof room);
+    return room;
+}
+
+/* What the PE takes from. */
+static inline struct queue *waiting_in(struct intake *intake)
+{
+    return intake->has_room ? &room_of(intake)->queue : &intake->queue;
+}
+
+static inline struct queue *queue_of(const struct router *router, const struct channel *channel)
+{
+    return (struct queue *)(router->queues + channel->at);
+}
+
+static inline bool channel_has_space(const struct engine *engine, int32_t node, int number)
+{
+    const struct router *router = &engine->router[node];
+    const struct channel *channel = &router->routing->channel[number];
+
+    return has_space(queue_of(router, channel), channel->capacity, engine->now);
+}
+
+/* What comes to a PE on a colour; NULL if no route goes there. */
+static inline struct intake *intake_of(const struct node *node, int colour)
+{
+    const struct router *router = &node->engine->router[node->id];
+    const int32_t at = router->routing->intake_at[colour];
+
+    return at > 0 ? (struct intake *)(router->queues + at) : NULL;
 }
 
 /* ---- Switches -------------------------------------------------------------------------------- */
@@ -342,13 +448,13 @@ static inline bool is_down(uint8_t switched)
 
 static inline uint8_t *switch_of(const struct engine *engine, int32_t node, int colour)
 {
-    return &engine->switches[(int64_t)node * engine->layout->colours + colour];
+    return &engine->layout->switches[(int64_t)node * engine->layout->colours + colour];
 }
 
 uint32_t popped(uint32_t bits);
-void obey(struct engine *engine, const struct channel *channel, struct parcel *parcel);
+void obey(struct engine *engine, int32_t node, int colour, struct parcel *parcel);
 void let_go_on(struct node *node, int colour, uint32_t position);
-void issue(struct node *node, struct instruction instruction);
+void issue(struct node *node, struct instruction instruction, struct stream stream, int64_t start);
 void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control);
 
 /* ---- Elements of vector instructions --------------------------------------------------------- */

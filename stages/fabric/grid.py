@@ -93,14 +93,14 @@ class Colours:
 
     `routes` is [position][colour][side from][PE] and holds the sides to go to, bit 0 for north,
     then east, south, west, ramp; nothing in positions that a PE's switch has not. `switches` is
-    [PE][colour], a byte each. `filters` is [colour][PE] and holds the least and the greatest index
-    of the sparse elements that a router hands to its PE.
+    [PE][colour], a byte each; a run moves them. `filters` has, for each colour, by PE the least and
+    the greatest index of the sparse elements that a router hands to its PE, or None for all.
     """
 
     names: tuple[str, ...]
     switches: NDArray[np.uint8]
     routes: NDArray[np.uint8]
-    filters: NDArray[np.int32]
+    filters: tuple[NDArray[np.int32] | None, ...]
 
 
 def read_colours(colours: Mapping[str, Colour], grid: Grid) -> Colours:
@@ -121,12 +121,11 @@ def read_colours(colours: Mapping[str, Colour], grid: Grid) -> Colours:
     switches = np.zeros((grid.size, len(names)), dtype=np.uint8)
     for colour in colours.values():
         _set_switches(switches, flat, colour, grid)
-    filters = np.empty((len(names), grid.size, 2), dtype=np.int32)
-    filters[:] = EVERY_INDEX
+    filters: list[NDArray[np.int32] | None] = [None] * len(names)
     for colour in colours.values():
         if colour.filter is not None:
-            _set_filter(filters[colour.number], colour.filter, grid)
-    return Colours(names=names, switches=switches, routes=flat, filters=filters)
+            filters[colour.number] = _read_filter(colour.filter, grid)
+    return Colours(names=names, switches=switches, routes=flat, filters=tuple(filters))
 
 
 def _set_switches(
@@ -140,14 +139,17 @@ def _set_switches(
         each[:, counts <= position] = 0
 
 
-def _set_filter(filters: NDArray[np.int32], text: str, grid: Grid) -> None:
-    """Set least and greatest index where `{ PE[x, y] -> [least, greatest] }` is defined."""
+def _read_filter(text: str, grid: Grid) -> NDArray[np.int32]:
+    """Return least and greatest index of each PE, as `{ PE[x, y] -> [least, greatest] }` says."""
+    filters = np.empty((grid.size, 2), dtype=np.int32)
+    filters[:] = EVERY_INDEX
     interval = find_function(bind_domain(isl.Map(text), PE_NAMES))
     x, y = coordinates(np.arange(grid.size, dtype=np.int64), grid)
     for position in range(2):
         bound = interval.get_pw_aff(position)
         value, defined = evaluate_pw_aff(bound, {PE_NAMES[0]: x, PE_NAMES[1]: y})
         filters[defined, position] = value[defined]
+    return filters
 
 
 def _names(colours: Mapping[str, Colour]) -> tuple[str, ...]:

@@ -86,7 +86,8 @@ class Layout(Structure):
         ("role", c_void_p),
         ("memory", POINTER(c_void_p)),
         *((name, c_void_p) for name in ("memory_stride", "input_depth", "output_depth")),
-        *((name, c_void_p) for name in ("switches", "routes", "filter")),
+        *((name, c_void_p) for name in ("switches", "routes")),
+        ("filter", POINTER(c_void_p)),
         *((name, c_void_p) for name in ("inlet", "outlet", "sent", "sent_control")),
         *((name, c_void_p) for name in ("received", "received_kind", "counter", "usage")),
         *((name, c_void_p) for name in ("probe_of", "probe")),
@@ -160,8 +161,8 @@ def find_programs(library: ctypes.CDLL, roles: Sequence[str]) -> list[Program]:
         raise ValueError(f"the library lacks a program: {error}") from error
 
 
-def make_pointers(addresses: Sequence[int]) -> Any:
-    """Return a C array of pointers."""
+def make_pointers(addresses: Sequence[int | None]) -> Any:
+    """Return a C array of pointers; None is NULL."""
     return (c_void_p * max(1, len(addresses)))(*addresses)
 
 

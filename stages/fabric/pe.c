@@ -18,6 +18,12 @@ bool is_colour(struct node *node, int colour)
     return false;
 }
 
+/* What comes on a colour that a program names; NULL if nothing ever does. */
+static struct intake *intake_named(struct pe *pe, int colour)
+{
+    return is_colour(node_of(pe), colour) ? intake_of(node_of(pe), colour) : NULL;
+}
+
 /* ---- Configuration --------------------------------------------------------------------------- */
 
 static void check_configurations(struct node *node)
@@ -105,21 +111,25 @@ void forward(struct pe *pe, int in, int out)
     struct node *node = node_of(pe);
 
     if (can_receive(node, in) && can_send(node, out)) {
-        node->intake[in].passes = true;
-        node->intake[in].out = out;
+        intake_of(node, in)->passes = true;
+        intake_of(node, in)->out = (int8_t)out;
     }
 }
 
 void on_data(struct pe *pe, int colour, wavelet_task *reaction)
 {
-    if (is_colour(node_of(pe), colour))
-        node_of(pe)->intake[colour].data = reaction;
+    struct intake *intake = intake_named(pe, colour);
+
+    if (intake != NULL)
+        intake->data = reaction;
 }
 
 void on_control(struct pe *pe, int colour, wavelet_task *reaction)
 {
-    if (is_colour(node_of(pe), colour))
-        node_of(pe)->intake[colour].control = reaction;
+    struct intake *intake = intake_named(pe, colour);
+
+    if (intake != NULL)
+        intake->control = reaction;
 }
 
 void activate_at(struct node *node, task *activated, int64_t ready)
@@ -141,14 +151,18 @@ void activate(struct pe *pe, task *activated)
 
 void block(struct pe *pe, int colour)
 {
-    if (is_colour(node_of(pe), colour))
-        node_of(pe)->intake[colour].blocked = true;
+    struct intake *intake = intake_named(pe, colour);
+
+    if (intake != NULL)
+        intake->blocked = true;
 }
 
 void unblock(struct pe *pe, int colour)
 {
-    if (is_colour(node_of(pe), colour))
-        node_of(pe)->intake[colour].blocked = false;
+    struct intake *intake = intake_named(pe, colour);
+
+    if (intake != NULL)
+        intake->blocked = false;
 }
 
 int invocation_done(struct pe *pe)
@@ -167,16 +181,25 @@ int invocation_done(struct pe *pe)
     return node->invocations < engine->layout->invocations;
 }
 
+/* Look at the PE in a later cycle, if it is not to be looked at before that for the same thing, and
+ * asks then. */
+void wake_for(struct node *node, int32_t *asked, int64_t cycle)
+{
+    if (*asked > node->engine->now)
+        return;
+    *asked = (int32_t)(cycle < LAST_CYCLE ? cycle : LAST_CYCLE);
+    wake(node->engine, NODES, node->id, cycle);
+}
+
 /* ---- Running --------------------------------------------------------------------------------- */
 
 /* Whether the head of an intake can be taken now: what is forwarded needs the ramp, and space. */
 bool can_take(const struct node *node, int colour)
 {
     const struct engine *engine = node->engine;
-    const struct intake *intake = &node->intake[colour];
-    int32_t channel;
+    struct intake *intake = intake_of(node, colour);
 
-    if (first_ready(&intake->queue, engine->now) == NULL)
+    if (first_ready(waiting_in(intake), engine->now) == NULL)
         return false;
     if (!intake->passes)
         return true;
@@ -184,27 +207,27 @@ bool can_take(const struct node *node, int colour)
         wake(node->engine, NODES, node->id, engine->now + 1);
         return false;
     }
-    channel = engine->channel_of[slot_of(engine, node->id, RAMP, intake->out)];
-    return node->sent != engine->now && has_space(&engine->channel[channel].queue, engine->now);
+    return node->sent != engine->now && !(node->full >> intake->out & 1);
 }
 
 /* Take the head of an intake; its router has space for it from the next cycle on. What is to be
  * forwarded leaves at once, or, where a task takes it, when that was dispatched. */
 struct parcel take(struct node *node, int colour, int64_t dispatch)
 {
-    struct queue *queue = &node->intake[colour].queue;
+    struct intake *intake = intake_of(node, colour);
+    struct queue *queue = waiting_in(intake);
     struct parcel parcel;
 
-    if (queue->count == queue->capacity)
-        wake(node->engine, node->intake[colour].entrance ? NODES : ROUTERS, node->id,
+    if (queue->count == intake->capacity)
+        wake(node->engine, node->filled >> colour & 1 ? NODES : ROUTERS, node->id,
              node->engine->now + 1);
     if (queue->count > 1)
         wake(node->engine, NODES, node->id, node->engine->now + 1);
-    parcel = pop(queue, node->engine->now);
-    if (node->intake[colour].passes)
-        leave_for_router(node, node->intake[colour].out,
-                         (struct parcel){ node->engine->now + dispatch, parcel.bits,
-                                          parcel.control });
+    parcel = pop(queue, intake->capacity, node->engine->now);
+    if (queue->count == 0)
+        node->arrived &= ~(1u << colour);
+    if (intake->passes)
+        leave_for_router(node, intake->out, parcel, node->engine->now + dispatch);
     return parcel;
 }
 
@@ -242,7 +265,7 @@ static void finish(struct node *node)
         usage->last = node->busy_until;
     }
     engine->outcome->tasks += 1;
-    wake(engine, NODES, node->id, node->busy_until);
+    wake_for(node, &node->asked, node->busy_until);
 }
 
 static bool run_activated(struct node *node)
@@ -263,8 +286,8 @@ static bool run_activated(struct node *node)
 
 static bool react(struct node *node, int colour)
 {
-    const struct intake *intake = &node->intake[colour];
-    const struct parcel *head = first_ready(&intake->queue, node->engine->now);
+    struct intake *intake = intake_of(node, colour);
+    const struct parcel *head = first_ready(waiting_in(intake), node->engine->now);
     wavelet_task *reaction;
     struct parcel parcel;
 
@@ -275,7 +298,7 @@ static bool react(struct node *node, int colour)
         return false;
     parcel = take(node, colour, node->engine->layout->machine.dispatch);
     begin(node);
-    CHARGE(&node->pe, 0, intake->passes + (intake->entrance != NULL), 0);
+    CHARGE(&node->pe, 0, intake->passes + (node->filled >> colour & 1), 0);
     reaction(&node->pe, (wavelet){ parcel.bits });
     finish(node);
     return true;
@@ -284,23 +307,33 @@ static bool react(struct node *node, int colour)
 /* Activated tasks first, in order; then what arrived, the lowest colour first. */
 static void start_task(struct node *node)
 {
-    const uint64_t received = colours_received(node);
+    uint32_t colours = node->arrived;
 
-    if (run_activated(node))
+    if (run_activated(node) || colours == 0)
         return;
-    for (int colour = 0; colour < node->engine->layout->colours; colour += 1)
-        if (!(received >> colour & 1) && react(node, colour))
+    for (colours &= (uint32_t)~colours_received(node); colours != 0; colours &= colours - 1)
+        if (react(node, __builtin_ctz(colours)))
             return;
+}
+
+/* Let the processor fetch what `step_node` needs. */
+void fetch_node(struct engine *engine, int32_t id)
+{
+    const struct node *node = &engine->node[id];
+
+    __builtin_prefetch(node->instruction);
+    __builtin_prefetch(node->stream, 1);
+    for (uint32_t colours = node->arrived; colours != 0; colours &= colours - 1)
+        __builtin_prefetch(intake_of(node, __builtin_ctz(colours)), 1);
 }
 
 void step_node(struct engine *engine, int32_t id)
 {
     struct node *node = &engine->node[id];
-    const int64_t now = engine->now;
 
     move_streams(node);
-    if (now < node->busy_until)
-        wake(engine, NODES, id, node->busy_until);
+    if (engine->now < node->busy_until)
+        wake_for(node, &node->asked, node->busy_until);
     else if (node->instructions - node->endless + node->fifos < engine->layout->machine.threads)
         start_task(node);
 }

@@ -49,13 +49,15 @@ static const char *role_name(const struct report *report, const struct node *nod
 
 /* ---- One PE ---------------------------------------------------------------------------------- */
 
-static void report_instruction(struct report *report, const struct node *node,
-                               const struct instruction *instruction)
+static void report_instruction(struct report *report, const struct node *node, int32_t i)
 {
     static const char *const verbs[] = {
         [SEND] = "sends", [RECEIVE] = "receives", [ACCUMULATE] = "accumulates",
         [COMBINE] = "combines", [PASS] = "passes", [WAVELET] = "sends",
     };
+    const struct instruction *instruction = &node->instruction[i];
+    const struct stream *stream = &node->stream[i];
+    const int64_t total = stream->vector == NULL ? 1 : points(&stream->vector->sizes);
     const int colour = instruction->in >= 0 ? instruction->in : instruction->out;
     const bool both = instruction->kind == COMBINE || instruction->kind == PASS;
     const char *to = both ? " to " : "";
@@ -66,13 +68,14 @@ static void report_instruction(struct report *report, const struct node *node,
     line(report, "  PE[%d, %d] (%s) %s on %s%s%s: %lld of %lld elements to go\n", node->pe.x,
          node->pe.y, role_name(report, node), verbs[instruction->kind],
          colour_name(report, colour), to, out,
-         (long long)(instruction->total - instruction->done), (long long)instruction->total);
+         (long long)stream->left, (long long)total);
 }
 
 static const char *reason_to_wait(const struct node *node, int colour)
 {
-    const struct intake *intake = &node->intake[colour];
-    const bool control = intake->queue.parcels[intake->queue.head].control;
+    struct intake *intake = intake_of(node, colour);
+    const struct queue *queue = waiting_in(intake);
+    const bool control = queue->parcels[queue->head].control;
 
     if (colours_received(node) >> colour & 1)
         return control ? "a control wavelet heads a stream" : "the stream waits";
@@ -85,12 +88,12 @@ static const char *reason_to_wait(const struct node *node, int colour)
 
 static void report_intake(struct report *report, const struct node *node, int colour)
 {
-    const struct intake *intake = &node->intake[colour];
-    const int32_t before = intake->entrance != NULL ? intake->entrance->count : 0;
+    struct intake *intake = intake_of(node, colour);
+    const int32_t before = node->filled >> colour & 1 ? room_of(intake)->entrance->count : 0;
 
-    if (intake->queue.count > 0)
+    if (intake != NULL && waiting_in(intake)->count > 0)
         line(report, "  PE[%d, %d] (%s) leaves %d wavelets on %s waiting: %s\n", node->pe.x,
-             node->pe.y, role_name(report, node), intake->queue.count + before,
+             node->pe.y, role_name(report, node), waiting_in(intake)->count + before,
              colour_name(report, colour), reason_to_wait(node, colour));
 }
 
@@ -100,7 +103,7 @@ static void report_node(struct report *report, const struct node *node)
     const int lines = report->lines;
 
     for (int32_t i = 0; i < node->instructions; i += 1)
-        report_instruction(report, node, &node->instruction[i]);
+        report_instruction(report, node, i);
     for (int colour = 0; colour < layout->colours; colour += 1)
         report_intake(report, node, colour);
     if (report->lines == lines && node->invocations < layout->invocations)
@@ -129,20 +132,21 @@ static void write_commands(char *text, size_t size, const struct parcel *parcel)
         snprintf(text + length, size - length, ")");
 }
 
-/* What waits on a side from which the switch has turned, or since it is torn down. */
-static void report_channel(struct report *report, const struct channel *channel)
+/* What waits on a side from which the switch has turned. */
+static void report_channel(struct report *report, int32_t node, const struct channel *channel)
 {
     static const char *const sides[] = { "north", "east", "south", "west", "ramp" };
-    const uint8_t switched = *switch_of(report->engine, channel->node, channel->colour);
-    const struct pe *pe = &report->engine->node[channel->node].pe;
+    const struct queue *queue = queue_of(&report->engine->router[node], channel);
+    const uint8_t switched = *switch_of(report->engine, node, channel->colour);
+    const struct pe *pe = &report->engine->node[node].pe;
     char commands[96];
 
-    if (channel->queue.count == 0
+    if (queue->count == 0
         || (channel->out[position_of(switched)] != 0 && !is_down(switched)))
         return;
-    write_commands(commands, sizeof commands, &channel->queue.parcels[channel->queue.head]);
+    write_commands(commands, sizeof commands, &queue->parcels[queue->head]);
     line(report, "  the router of PE[%d, %d] leaves %d wavelets on %s from the %s waiting%s: its "
-         "switch is %sin position %d of %d\n", pe->x, pe->y, channel->queue.count,
+         "switch is %sin position %d of %d\n", pe->x, pe->y, queue->count,
          colour_name(report, channel->colour), sides[channel->side], commands,
          is_down(switched) ? "torn down " : "", position_of(switched) + 1,
          last_position(switched) + 1);
@@ -192,8 +196,9 @@ void report_stuck(struct engine *engine)
     for (int32_t i = 0; i < engine->size; i += 1)
         if (engine->node[i].role >= 0)
             report_node(&report, &engine->node[i]);
-    for (int32_t i = 0; i < engine->channels; i += 1)
-        report_channel(&report, &engine->channel[i]);
+    for (int32_t i = 0; i < engine->size; i += 1)
+        for (int32_t k = 0; k < engine->router[i].routing->channels; k += 1)
+            report_channel(&report, i, &engine->router[i].routing->channel[k]);
     for (int32_t i = 0; i < engine->layout->inlets; i += 1)
         report_inlet(&report, i);
     for (int32_t i = 0; i < engine->layout->outlets; i += 1)

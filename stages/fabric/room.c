@@ -1,7 +1,12 @@
 /* Wavelets that wait in the memory of a PE: FIFOs, each filled by an instruction of its own. */
-#include <stdlib.h>
-
 #include "engine.h"
+
+static bool has_room(const struct node *node, int colour)
+{
+    const struct intake *intake = intake_of(node, colour);
+
+    return intake != NULL && intake->has_room;
+}
 
 static bool can_give_room(struct node *node, int colour, const void *room, int64_t bytes)
 {
@@ -10,7 +15,7 @@ static bool can_give_room(struct node *node, int colour, const void *room, int64
 
     if (!is_colour(node, colour))
         return false;
-    if (!node->engine->running_mains || node->intake[colour].room != NULL)
+    if (!node->engine->running_mains || has_room(node, colour))
         fail(node->engine, "PE[%d, %d] gives room to %s twice, or after main", node->pe.x,
              node->pe.y, layout->colour_names[colour]);
     else if (first < 0 || bytes < 0
@@ -20,54 +25,66 @@ static bool can_give_room(struct node *node, int colour, const void *room, int64
     return node->engine->status == COMPLETE;
 }
 
-/* The intake keeps its queue as an entrance, from which an instruction fills the room. */
-static void make_fifo(struct node *node, struct intake *intake, int32_t capacity)
+static size_t bytes_of(int32_t capacity)
 {
-    intake->entrance = malloc(sizeof *intake->entrance);
-    if (intake->entrance == NULL)
-        return;
-    *intake->entrance = intake->queue;
-    intake->queue = (struct queue){ .parcels = intake->room, .popped = -1, .capacity = capacity };
+    return (size_t)capacity * sizeof(struct parcel);
+}
+
+/* The entrance lies behind the room. */
+static void make_fifo(struct node *node, int colour, struct room *room, int32_t capacity)
+{
+    room->entrance = (struct queue *)(room->queue.parcels + capacity);
+    room->entrance_capacity = intake_of(node, colour)->capacity;
     node->fifos += 1;
-    node->filled |= 1u << (intake - node->intake);
+    node->filled |= 1u << colour;
 }
 
 /* The engine keeps the wavelets itself: each also has the cycle from which it can be taken. Where
- * FIFOs cost nothing the room is behind the queue, as a part of it. */
-void give_room(struct pe *pe, int colour, int32_t (*room)[2], int32_t capacity)
+ * FIFOs cost nothing the room is behind the queue, as a part of it; else what comes waits at an
+ * entrance, from which an instruction fills the room. */
+void give_room(struct pe *pe, int colour, int32_t (*place)[2], int32_t capacity)
 {
     struct node *node = (struct node *)pe;
-    struct engine *engine = node->engine;
-    const bool fills = engine->layout->machine.fifo > 0;
+    const bool fills = node->engine->layout->machine.fifo > 0;
     struct intake *intake;
+    struct room *room;
+    size_t bytes;
 
-    if (!can_give_room(node, colour, room, capacity * (int64_t)sizeof *room))
+    if (!can_give_room(node, colour, place, capacity * (int64_t)sizeof *place))
         return;
-    intake = &node->intake[colour];
-    capacity += fills ? 0 : intake->queue.capacity;
-    intake->room = calloc((size_t)capacity, sizeof *intake->room);
-    if (intake->room != NULL && fills)
-        make_fifo(node, intake, capacity);
-    else
-        intake->queue.parcels = intake->room, intake->queue.capacity = capacity;
-    if (intake->room == NULL || (fills && intake->entrance == NULL))
-        fail(engine, "out of memory for %d wavelets that wait", capacity);
+    intake = intake_of(node, colour);
+    if (intake == NULL)
+        return;
+    capacity += fills ? 0 : intake->capacity;
+    bytes = sizeof *room + bytes_of(capacity);
+    bytes += fills ? sizeof(struct queue) + bytes_of(intake->capacity) : 0;
+    room = zeros(node->engine, 1, bytes);
+    if (room == NULL)
+        return;
+    if (fills)
+        make_fifo(node, colour, room, capacity);
+    intake->capacity = capacity;
+    intake->has_room = true;
+    memcpy(intake->queue.parcels, &room, sizeof room);
 }
 
-static bool fill(struct node *node, struct intake *intake)
+static bool fill(struct node *node, int colour)
 {
     struct engine *engine = node->engine;
+    struct intake *intake = intake_of(node, colour);
+    struct room *room = room_of(intake);
+    const int64_t ready = engine->now + engine->layout->machine.fifo;
     struct parcel parcel;
 
-    if (first_ready(intake->entrance, engine->now) == NULL
-        || !has_space(&intake->queue, engine->now))
+    if (first_ready(room->entrance, engine->now) == NULL
+        || !has_space(&room->queue, intake->capacity, engine->now))
         return false;
-    if (intake->entrance->count == intake->entrance->capacity)
+    if (room->entrance->count == room->entrance_capacity)
         wake(engine, ROUTERS, node->id, engine->now + 1);
-    parcel = pop(intake->entrance, engine->now);
-    parcel.ready = engine->now + engine->layout->machine.fifo;
-    push(&intake->queue, parcel);
-    wake(engine, NODES, node->id, parcel.ready);
+    parcel = pop(room->entrance, room->entrance_capacity, engine->now);
+    push(&room->queue, intake->capacity, parcel_of(ready, parcel.bits, parcel.control));
+    node->arrived |= 1u << colour;
+    wake(engine, NODES, node->id, ready);
     return true;
 }
 
@@ -79,10 +96,10 @@ bool fill_fifos(struct node *node)
     for (int32_t k = 1; k <= colours; k += 1) {
         const int32_t colour = (node->last_filled + k) % colours;
 
-        if (!(node->filled >> colour & 1) || !fill(node, &node->intake[colour]))
+        if (!(node->filled >> colour & 1) || !fill(node, colour))
             continue;
-        node->last_filled = colour;
-        node->filled_at = node->engine->now;
+        node->last_filled = (int8_t)colour;
+        node->filled_at = (int32_t)node->engine->now;
         wake(node->engine, NODES, node->id, node->engine->now + 1);
         return true;
     }

@@ -1,43 +1,53 @@
 /* Routers, links and external ports: how wavelets move. */
 #include "engine.h"
 
-/* ---- Waking ---------------------------------------------------------------------------------- */
+/* ---- Queues ---------------------------------------------------------------------------------- */
 
-int32_t neighbour(const struct engine *engine, int32_t node, int side)
+static uint64_t *busy_of(const struct router *router)
 {
-    const int32_t width = engine->layout->width;
-
-    switch (side) {
-    case NORTH: return node - width;
-    case SOUTH: return node + width;
-    case EAST: return node + 1;
-    default: return node - 1;
-    }
+    return (uint64_t *)router->queues;
 }
 
-bool is_outside(const struct engine *engine, int32_t node, int side)
+/* A parcel comes into a router that has space for it on this channel. */
+void enter(struct engine *engine, int32_t node, int channel, struct parcel parcel)
 {
-    const int32_t width = engine->layout->width, height = engine->layout->height;
+    const struct router *router = &engine->router[node];
+    const struct channel *into = &router->routing->channel[channel];
 
-    switch (side) {
-    case NORTH: return node < width;
-    case SOUTH: return node / width == height - 1;
-    case EAST: return node % width == width - 1;
-    default: return node % width == 0;
+    push(queue_of(router, into), into->capacity, parcel);
+    if (into->side == RAMP && queue_of(router, into)->count == into->capacity)
+        engine->node[node].full |= 1u << into->colour;
+    busy_of(router)[channel / 64] |= (uint64_t)1 << channel % 64;
+}
+
+/* The first channel from one on that has a wavelet; `end` if none before that has. */
+static int32_t find_busy(const struct router *router, int32_t from, int32_t end)
+{
+    while (from < end) {
+        const uint64_t rest = busy_of(router)[from / 64] >> from % 64;
+
+        if (rest != 0) {
+            from += __builtin_ctzll(rest);
+            break;
+        }
+        from += 64 - from % 64;
     }
+    return from < end ? from : end;
 }
 
 /* The channel has space from the next cycle on: tell who fills it. */
-void wake_upstream(struct engine *engine, const struct channel *channel)
+static void wake_upstream(struct engine *engine, int32_t node, int side, int colour)
 {
     const int64_t next = engine->now + 1;
 
-    if (channel->side == RAMP)
-        wake(engine, NODES, channel->node, next);
-    else if (!is_outside(engine, channel->node, channel->side))
-        wake(engine, ROUTERS, neighbour(engine, channel->node, channel->side), next);
-    else
-        wake(engine, SOURCES, channel->source, next);
+    if (side == RAMP) {
+        engine->node[node].full &= ~(1u << colour);
+        wake(engine, NODES, node, next);
+    } else if (!is_outside(engine, node, side)) {
+        wake(engine, ROUTERS, node + engine->step[side], next);
+    } else {
+        wake(engine, SOURCES, engine->source_of[number_border(engine, node, side)], next);
+    }
 }
 
 /* ---- External ports -------------------------------------------------------------------------- */
@@ -48,14 +58,12 @@ static bool inject(struct engine *engine, int32_t i)
     const int64_t sent = engine->inlet_count[i];
     const int64_t item = inlet->first + sent % (inlet->count > 0 ? inlet->count : 1);
     const int64_t ready = engine->now + latency(&engine->layout->machine, inlet->side);
-    struct channel *channel =
-        &engine->channel[engine->channel_of[slot_of(engine, inlet->node, inlet->side,
-                                                    inlet->colour)]];
+    const int channel = channel_of(engine, inlet->node, inlet->side, inlet->colour);
 
-    if (sent == inlet->total || !has_space(&channel->queue, engine->now))
+    if (sent == inlet->total || !channel_has_space(engine, inlet->node, channel))
         return false;
-    push(&channel->queue, (struct parcel){ ready, engine->layout->sent[item],
-                                           engine->layout->sent_control[item] });
+    enter(engine, inlet->node, channel, parcel_of(ready, engine->layout->sent[item],
+                                                  engine->layout->sent_control[item]));
     wake(engine, ROUTERS, inlet->node, ready);
     engine->inlet_count[i] += 1;
     engine->outcome->injected += 1;
@@ -64,7 +72,20 @@ static bool inject(struct engine *engine, int32_t i)
     return true;
 }
 
-/* One wavelet of one of the colours on this external link, in turn; or of as many as it carries. */
+/* The number of the link between a router and the outside. */
+int32_t number_border(const struct engine *engine, int32_t node, int side)
+{
+    const int32_t width = engine->layout->width, height = engine->layout->height;
+
+    switch (side) {
+    case NORTH: return node;
+    case SOUTH: return width + node % width;
+    case EAST: return 2 * width + node / width;
+    default: return 2 * width + height + node / width;
+    }
+}
+
+/* One wavelet of one of the colours on this external link, in turn. */
 void step_source(struct engine *engine, int32_t id)
 {
     struct source *source = &engine->source[id];
@@ -112,95 +133,126 @@ static void deliver_outside(struct engine *engine, int32_t i, struct parcel parc
 /* ---- Routers --------------------------------------------------------------------------------- */
 
 /* What a router fills: the queue of an intake, or what is before a FIFO. */
-static struct queue *entrance_of(const struct engine *engine, const struct channel *channel)
+static struct queue *entrance_of(const struct node *node, int colour, int32_t *capacity)
 {
-    struct intake *intake = &engine->node[channel->node].intake[channel->colour];
+    struct intake *intake = intake_of(node, colour);
 
-    return intake->entrance != NULL ? intake->entrance : &intake->queue;
+    if (node->filled >> colour & 1) {
+        *capacity = room_of(intake)->entrance_capacity;
+        return room_of(intake)->entrance;
+    }
+    *capacity = intake->capacity;
+    return waiting_in(intake);
 }
 
-static bool accepts(const struct engine *engine, const struct channel *channel, int side)
+static bool accepts(const struct engine *engine, int32_t node, int colour, int side)
 {
-    if (side == RAMP)
-        return has_space(entrance_of(engine, channel), engine->now);
-    return channel->target[side] < 0
-        || has_space(&engine->channel[channel->target[side]].queue, engine->now);
-}
+    const struct queue *entrance;
+    int32_t next, capacity;
 
-static void hand_over(struct engine *engine, const struct channel *channel, int side)
-{
-    struct parcel parcel = channel->queue.parcels[channel->queue.head];
-    const struct machine *machine = &engine->layout->machine;
-    const int32_t target = side == RAMP ? 0 : channel->target[side];
-
-    parcel.ready = engine->now + latency(machine, side);
     if (side == RAMP) {
-        parcel.ready += 1;
-        push(entrance_of(engine, channel), parcel);
-        wake(engine, NODES, channel->node, parcel.ready);
-        engine->outcome->delivered += 1;
+        entrance = entrance_of(&engine->node[node], colour, &capacity);
+        return has_space(entrance, capacity, engine->now);
+    }
+    if (is_outside(engine, node, side))
+        return true;
+    next = node + engine->step[side];
+    return channel_has_space(engine, next, channel_of(engine, next, (side + 2) % 4, colour));
+}
+
+static void hand_down(struct engine *engine, int32_t node, int colour, struct parcel parcel)
+{
+    struct node *to = &engine->node[node];
+    const int64_t ready = engine->now + latency(&engine->layout->machine, RAMP) + 1;
+    int32_t capacity;
+    struct queue *entrance = entrance_of(to, colour, &capacity);
+
+    push(entrance, capacity, parcel_of(ready, parcel.bits, parcel.control));
+    to->arrived |= (1u << colour) & ~to->filled;
+    wake(engine, NODES, node, ready);
+    engine->outcome->delivered += 1;
+}
+
+static void hand_over(struct engine *engine, int32_t node, int colour, int side,
+                      struct parcel parcel)
+{
+    const int64_t ready = engine->now + latency(&engine->layout->machine, side);
+    int32_t next;
+
+    if (side == RAMP) {
+        hand_down(engine, node, colour, parcel);
         return;
     }
     engine->outcome->hops += 1;
-    if (target < 0) {
-        deliver_outside(engine, ~target, parcel);
+    if (is_outside(engine, node, side)) {
+        deliver_outside(engine, engine->outlet_of[number_border(engine, node, side)
+                                                  * engine->layout->colours + colour], parcel);
         return;
     }
-    push(&engine->channel[target].queue, parcel);
-    wake(engine, ROUTERS, engine->channel[target].node, parcel.ready);
+    next = node + engine->step[side];
+    enter(engine, next, channel_of(engine, next, (side + 2) % 4, colour),
+          parcel_of(ready, parcel.bits, parcel.control));
+    wake(engine, ROUTERS, next, ready);
 }
 
 /* Whether the head can go to all the sides that it has to: no link is `used` up in this cycle, and
  * every queue has space. */
-static bool can_go(const struct engine *engine, const struct channel *channel, unsigned wanted,
+static bool can_go(const struct engine *engine, int32_t node, int colour, unsigned wanted,
                    unsigned used)
 {
-    for (int side = 0; side < SIDES; side += 1)
-        if (wanted >> side & 1 && (used >> side & 1 || !accepts(engine, channel, side)))
+    if (wanted & used)
+        return false;
+    for (; wanted != 0; wanted &= wanted - 1)
+        if (!accepts(engine, node, colour, __builtin_ctz(wanted)))
             return false;
     return true;
 }
 
-static void leave(struct engine *engine, struct channel *channel)
+static void leave(struct engine *engine, int32_t node, int number)
 {
     const int64_t now = engine->now;
-    const bool full = channel->queue.count == channel->queue.capacity;
-    const int64_t ready = channel->queue.parcels[channel->queue.head].ready;
+    const struct router *router = &engine->router[node];
+    const struct channel *channel = &router->routing->channel[number];
+    struct queue *queue = queue_of(router, channel);
+    const int32_t since = queue->since;
+    const bool full = queue->count == channel->capacity;
+    const struct parcel left = pop(queue, channel->capacity, now);
 
-    pop(&channel->queue, now);
-    engine->outcome->stalls += now - (ready > channel->since ? ready : channel->since);
-    channel->since = now + 1;
+    engine->outcome->stalls += now - ((int32_t)left.ready > since ? (int32_t)left.ready : since);
     if (full)
-        wake_upstream(engine, channel);
-    if (channel->queue.count > 0) {
-        const int64_t next = channel->queue.parcels[channel->queue.head].ready;
+        wake_upstream(engine, node, channel->side, channel->colour);
+    if (queue->count > 0) {
+        const int64_t next = queue->parcels[queue->head].ready;
 
-        wake(engine, ROUTERS, channel->node, next > now ? next : now + 1);
+        wake(engine, ROUTERS, node, next > now ? next : now + 1);
+    } else {
+        busy_of(router)[number / 64] &= ~((uint64_t)1 << number % 64);
     }
 }
 
-static unsigned current_sides(const struct engine *engine, const struct channel *channel)
+static unsigned current_sides(const struct engine *engine, int32_t node,
+                              const struct channel *channel)
 {
-    const uint8_t switched = *switch_of(engine, channel->node, channel->colour);
+    uint8_t switched;
 
+    if (channel->positions == 1 && !engine->torn_down)
+        return channel->out[0];
+    switched = *switch_of(engine, node, channel->colour);
     return is_down(switched) ? 0 : channel->out[position_of(switched)];
 }
 
-/* The sides that the head has to go to; its own PE is none if the filter drops the element, or if
- * it is quiet. */
-static unsigned sides_to_go(const struct engine *engine, const struct channel *channel)
+/* Whether the router hands the head to its PE: not if the filter drops the element, nor if it is
+ * quiet. */
+static bool goes_down(const struct engine *engine, int32_t node, int colour,
+                      const struct parcel *head)
 {
-    const struct layout *layout = engine->layout;
-    const struct parcel *head = &channel->queue.parcels[channel->queue.head];
-    const struct filter *filter =
-        &layout->filter[channel->colour * layout->width * layout->height + channel->node];
+    const struct filter *filter = engine->layout->filter[colour];
     const int32_t index = (int32_t)(head->bits >> 16);
-    const unsigned out = current_sides(engine, channel);
 
-    if (head->control & CONTROL ? head->bits & QUIET
-                                : index < filter->least || index > filter->greatest)
-        return out & ~(1u << RAMP);
-    return out;
+    if (head->control & CONTROL)
+        return !(head->bits & QUIET);
+    return filter == NULL
+        || (index >= filter[node].least && index <= filter[node].greatest);
 }
 
 /* The links of a router that are used up in this cycle, and what the others still carry. */
@@ -209,19 +261,18 @@ struct links {
     int32_t left[SIDES];
 };
 
-static void cross(struct engine *engine, const struct channel *channel, int side,
+static void cross(struct engine *engine, int32_t node, int colour, int side, struct parcel parcel,
                   struct links *links)
 {
-    hand_over(engine, channel, side);
+    hand_over(engine, node, colour, side, parcel);
     links->left[side] -= 1;
     if (links->left[side] <= 0)
         links->used |= 1u << side;
 }
 
-static void note(const struct engine *engine, const struct channel *channel)
+static void note(const struct engine *engine, int32_t node, int colour)
 {
-    const int32_t i = engine->layout->probe_of[(int64_t)channel->colour * engine->size
-                                               + channel->node];
+    const int32_t i = engine->layout->probe_of[(int64_t)colour * engine->size + node];
 
     if (i < 0)
         return;
@@ -232,49 +283,69 @@ static void note(const struct engine *engine, const struct channel *channel)
 }
 
 /* Serve one channel. */
-static bool serve(struct engine *engine, struct channel *channel, struct links *links)
+static bool serve(struct engine *engine, int32_t node, int number, struct links *links)
 {
-    struct parcel *head = &channel->queue.parcels[channel->queue.head];
-    unsigned wanted;
+    const struct router *router = &engine->router[node];
+    const struct channel *channel = &router->routing->channel[number];
+    const int colour = channel->colour;
+    struct queue *queue = queue_of(router, channel);
+    struct parcel *head = &queue->parcels[queue->head];
+    unsigned wanted = current_sides(engine, node, channel);
 
-    if (first_ready(&channel->queue, engine->now) == NULL || current_sides(engine, channel) == 0)
+    if (wanted == 0 || first_ready(queue, engine->now) == NULL)
         return false;
-    wanted = sides_to_go(engine, channel);
-    if (!can_go(engine, channel, wanted, links->used)) {
+    if (wanted >> RAMP & 1 && !goes_down(engine, node, colour, head))
+        wanted &= ~(1u << RAMP);
+    if (!can_go(engine, node, colour, wanted, links->used)) {
         if (wanted & links->used)
-            wake(engine, ROUTERS, channel->node, engine->now + 1);
+            wake(engine, ROUTERS, node, engine->now + 1);
         return false;
     }
     if (engine->layout->probe_of != NULL)
-        note(engine, channel);
+        note(engine, node, colour);
     if (head->control)
-        obey(engine, channel, head);
-    for (int side = 0; side < SIDES; side += 1)
-        if (wanted >> side & 1)
-            cross(engine, channel, side, links);
-    leave(engine, channel);
+        obey(engine, node, colour, head);
+    for (; wanted != 0; wanted &= wanted - 1)
+        cross(engine, node, colour, __builtin_ctz(wanted), *head, links);
+    leave(engine, node, number);
     return true;
+}
+
+static void fetch_queues(const struct router *router)
+{
+    for (int32_t at = 0; at < router->routing->intakes_at; at += 64)
+        __builtin_prefetch(router->queues + at, 1);
+}
+
+/* Let the processor fetch what `step_router` needs. In rows from the north the router to the south
+ * is the one that is far away: others were, or will be, looked at with this one. */
+void fetch_router(struct engine *engine, int32_t id)
+{
+    fetch_queues(&engine->router[id]);
+    if (!is_outside(engine, id, SOUTH))
+        fetch_queues(&engine->router[id + engine->step[SOUTH]]);
 }
 
 /* Every channel in turn, beginning after the one that was first served last time. */
 void step_router(struct engine *engine, int32_t id)
 {
-    const int32_t first = engine->first_channel[id];
-    const int32_t count = engine->first_channel[id + 1] - first, turn = engine->turn[id];
+    struct router *router = &engine->router[id];
+    const int32_t count = router->routing->channels, turn = router->turn;
     const int32_t each = wavelets_at_once(&engine->layout->machine);
     struct links links = { 0, { each, each, each, each, each } };
-    bool served = false;
+    int32_t first = -1;
 
     if (!is_free(engine)) {
         wake(engine, ROUTERS, id, engine->now + 1);
         return;
     }
-    for (int32_t k = 0; k < count; k += 1) {
-        const int32_t i = (turn + k) % count;
-
-        if (serve(engine, &engine->channel[first + i], &links) && !served) {
-            engine->turn[id] = (i + 1) % count;
-            served = true;
-        }
-    }
+    for (int32_t i = find_busy(router, turn, count); i < count;
+         i = find_busy(router, i + 1, count))
+        if (serve(engine, id, i, &links) && first < 0)
+            first = i;
+    for (int32_t i = find_busy(router, 0, turn); i < turn; i = find_busy(router, i + 1, turn))
+        if (serve(engine, id, i, &links) && first < 0)
+            first = i;
+    if (first >= 0)
+        router->turn = first + 1 < count ? first + 1 : 0;
 }

@@ -9,7 +9,7 @@ bool can_send(struct node *node, int colour)
     struct engine *engine = node->engine;
 
     if (colour >= 0 && colour < engine->layout->colours
-        && engine->channel_of[slot_of(engine, node->id, RAMP, colour)] >= 0)
+        && channel_of(engine, node->id, RAMP, colour) != NO_CHANNEL)
         return true;
     fail(engine, "PE[%d, %d] sends on colour %d, for which its router has no route from the ramp",
          node->pe.x, node->pe.y, colour);
@@ -19,7 +19,7 @@ bool can_send(struct node *node, int colour)
 bool can_receive(struct node *node, int colour)
 {
     if (colour >= 0 && colour < node->engine->layout->colours
-        && node->intake[colour].queue.capacity > 0)
+        && intake_of(node, colour) != NULL)
         return true;
     fail(node->engine, "PE[%d, %d] receives on colour %d, which no route brings to its ramp",
          node->pe.x, node->pe.y, colour);
@@ -53,21 +53,36 @@ static bool has_scalar(struct node *node, const struct vector *v)
     return false;
 }
 
-void issue(struct node *node, struct instruction instruction)
+/* Room for one more instruction. Returns whether there is memory. */
+static bool has_entry(struct node *node)
+{
+    int32_t space = node->instruction_space;
+
+    if (node->instructions < space)
+        return true;
+    node->instruction = grow(node->engine, node->instruction, &space, sizeof *node->instruction);
+    node->stream = grow(node->engine, node->stream, &node->instruction_space,
+                        sizeof *node->stream);
+    return node->instructions < space && node->instructions < node->instruction_space;
+}
+
+void issue(struct node *node, struct instruction instruction, struct stream stream,
+                  int64_t start)
 {
     struct engine *engine = node->engine;
 
-    if (instruction.in >= 0 && instruction.out >= 0 && node->intake[instruction.in].passes)
+    if (instruction.in >= 0 && instruction.out >= 0 && intake_of(node, instruction.in)->passes)
         fail(engine, "PE[%d, %d] sends twice what comes on colour %d", node->pe.x, node->pe.y,
              instruction.in);
-    if (node->instructions == node->instruction_space)
-        node->instruction = grow(engine, node->instruction, &node->instruction_space,
-                                 sizeof *node->instruction);
-    if (node->instructions == node->instruction_space)
+    if (!has_entry(node))
         return;
+    instruction.start = (int32_t)(start < LAST_CYCLE ? start : LAST_CYCLE);
+    instruction.empty = stream.left == 0 && !instruction.endless;
+    stream.asked = instruction.start;
     node->instruction[node->instructions] = instruction;
+    node->stream[node->instructions] = stream;
     node->instructions += 1;
-    wake(engine, NODES, node->id, instruction.start);
+    wake(engine, NODES, node->id, start);
 }
 
 /* Which of d, a and b each kind of stream has in memory, numbers, too: the task ends before it. */
@@ -76,31 +91,37 @@ static const bool in_memory[][3] = {
     [COMBINE] = { [2] = true }, [PASS] = { false },
 };
 
-static bool is_all_inside(const struct node *node, const struct instruction *instruction)
+static bool is_all_inside(const struct node *node, enum kind kind, const struct vector *v,
+                          const char *d, const char *source)
 {
     for (int k = 0; k < 3; k += 1)
-        if (in_memory[instruction->kind][k]
-            && !is_inside(node, &instruction->vector, k, instruction->base[k]))
+        if (in_memory[kind][k] && !is_inside(node, v, k, k == 0 ? d : source))
             return false;
     return true;
+}
+
+static struct instruction instruction_of(enum kind kind, int in, int out)
+{
+    return (struct instruction){ .kind = (uint8_t)kind, .in = (int8_t)in, .out = (int8_t)out };
 }
 
 static void issue_stream(struct node *node, enum kind kind, const struct vector *v, int in,
                          int out, void *d, const void *source, uint32_t control, task *then)
 {
-    char *const operand = (char *)(uintptr_t)source;
-    struct instruction instruction = {
-        .kind = kind, .in = in, .out = out, .control = control, .vector = *v,
-        .base = { d, operand, operand },
-        .start = present(node) + node->engine->layout->machine.start_up,
-        .total = points(&v->sizes), .then = then,
+    struct instruction instruction = instruction_of(kind, in, out);
+    struct stream stream = {
+        .d = d, .source = (char *)(uintptr_t)source, .left = points(&v->sizes), .then = then,
     };
 
-    if (instruction.total > 0 && !is_all_inside(node, &instruction))
+    if (stream.left > 0 && !is_all_inside(node, kind, v, d, source))
+        return;
+    stream.vector = keep_vector(node->engine, v);
+    if (stream.vector == NULL)
         return;
     if (v->counter != NO_COUNTER)
-        node->pe.counters[v->counter].points += instruction.total;
-    issue(node, instruction);
+        node->pe.counters[v->counter].points += stream.left;
+    instruction.control = control & (CONTROL | TURNING);
+    issue(node, instruction, stream, present(node) + node->engine->layout->machine.start_up);
 }
 
 void stream_send(struct pe *pe, const struct vector *v, int out, const void *a, task *then)
@@ -153,7 +174,8 @@ void stream_combine(struct pe *pe, const struct vector *v, int out, int in, cons
 {
     struct node *node = (struct node *)pe;
 
-    if (has_no_fourth(node, v) && has_scalar(node, v) && can_receive(node, in) && can_send(node, out))
+    if (has_no_fourth(node, v) && has_scalar(node, v) && can_receive(node, in)
+        && can_send(node, out))
         issue_stream(node, COMBINE, v, in, out, NULL, b, 0, then);
 }
 
@@ -169,18 +191,22 @@ void pass_by(struct pe *pe, int in, int out)
 {
     struct node *node = (struct node *)pe;
 
+    struct instruction instruction = instruction_of(PASS, in, out);
+
+    instruction.endless = true;
     if (can_receive(node, in) && can_send(node, out)) {
-        issue(node, (struct instruction){ .kind = PASS, .in = in, .out = out, .endless = true });
+        issue(node, instruction, (struct stream){ .vector = NULL }, 0);
         node->endless += 1;
     }
 }
 
 void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control)
 {
+    struct instruction instruction = instruction_of(WAVELET, -1, colour);
+
+    instruction.control = control & (CONTROL | TURNING);
     if (can_send(node, colour))
-        issue(node, (struct instruction){ .kind = WAVELET, .in = -1, .out = colour, .bits = bits,
-                                          .control = control, .start = present(node),
-                                          .total = 1 });
+        issue(node, instruction, (struct stream){ .bits = bits, .left = 1 }, present(node));
 }
 
 void send_wavelet(struct pe *pe, int colour, wavelet w)
@@ -190,96 +216,101 @@ void send_wavelet(struct pe *pe, int colour, wavelet w)
 
 /* ---- One element ----------------------------------------------------------------------------- */
 
-/* The memory element that the instruction has come to; `k` is its operand. */
-static char *element_of(const struct instruction *instruction, int k)
+/* The memory element that the stream has come to; `k` is its operand. */
+static char *element_of(const struct stream *stream, int k)
 {
-    const struct operand *operand = &instruction->vector.operand[k];
+    const struct operand *operand = &stream->vector->operand[k];
     ptrdiff_t offset = 0;
 
-    for (int i = 0; i < instruction->vector.sizes.rank; i += 1)
-        offset += (ptrdiff_t)instruction->position[i] * operand->stride[i];
-    return instruction->base[k] + offset * (ptrdiff_t)element_size(operand->type);
+    for (int i = 0; i < stream->vector->sizes.rank; i += 1)
+        offset += (ptrdiff_t)stream->position[i] * operand->stride[i];
+    return (k == 0 ? stream->d : stream->source) + offset * (ptrdiff_t)element_size(operand->type);
 }
 
-static void advance(struct instruction *instruction)
+static void advance(struct instruction *instruction, struct stream *stream)
 {
-    const struct sizes *sizes = &instruction->vector.sizes;
+    const struct sizes *sizes;
 
-    instruction->done += 1;
-    instruction->complete = instruction->done == instruction->total && !instruction->endless;
+    stream->left -= 1;
+    instruction->complete = stream->left == 0 && !instruction->endless;
+    if (stream->vector == NULL)
+        return;
+    sizes = &stream->vector->sizes;
     for (int i = sizes->rank - 1; i >= 0; i -= 1) {
-        instruction->position[i] += 1;
-        if (instruction->position[i] < sizes->size[i])
+        stream->position[i] += 1;
+        if (stream->position[i] < sizes->size[i])
             return;
-        instruction->position[i] = 0;
+        stream->position[i] = 0;
     }
 }
 
 /* The wavelet that leaves for a COMBINE of `arrived`, or for a SEND. */
-static uint32_t computed(const struct instruction *instruction, uint32_t arrived)
+static uint32_t computed(enum kind kind, const struct stream *stream, uint32_t arrived)
 {
-    const struct vector *v = &instruction->vector;
+    const struct vector *v = stream->vector;
     uint32_t d = 0, a = 0;
 
-    if (instruction->kind == SEND) {
-        apply(v, &d, element_of(instruction, 1), NULL, NULL);
+    if (kind == SEND) {
+        apply(v, &d, element_of(stream, 1), NULL, NULL);
     } else {
         element_from_fabric(v->operand[1].type, arrived, &a);
-        apply(v, &d, &a, element_of(instruction, 2), NULL);
+        apply(v, &d, &a, element_of(stream, 2), NULL);
     }
     return element_to_fabric(v->operand[0].type, &d);
 }
 
 /* What arrived, or what it is combined with memory to, is kept there. */
-static void store(const struct instruction *instruction, uint32_t arrived)
+static void store(enum kind kind, const struct stream *stream, uint32_t arrived)
 {
-    const struct vector *v = &instruction->vector;
-    const bool two = instruction->kind == ACCUMULATE;
+    const struct vector *v = stream->vector;
+    const bool two = kind == ACCUMULATE;
     uint32_t a = 0;
 
     element_from_fabric(v->operand[1].type, arrived, &a);
-    apply(v, element_of(instruction, 0), &a, two ? element_of(instruction, 2) : NULL, NULL);
+    apply(v, element_of(stream, 0), &a, two ? element_of(stream, 2) : NULL, NULL);
 }
 
-/* The parcel goes to the ramp when it is ready, and takes the time of the ramp. */
-void leave_for_router(struct node *node, int out, struct parcel parcel)
+/* The parcel goes to the ramp in a cycle, this or a later one, and takes the time of the ramp. */
+void leave_for_router(struct node *node, int out, struct parcel parcel, int64_t cycle)
 {
     struct engine *engine = node->engine;
-    const int32_t channel = engine->channel_of[slot_of(engine, node->id, RAMP, out)];
 
-    parcel.ready += latency(&engine->layout->machine, RAMP);
-    push(&engine->channel[channel].queue, parcel);
-    wake(engine, ROUTERS, node->id, parcel.ready);
+    cycle += latency(&engine->layout->machine, RAMP);
+    enter(engine, node->id, channel_of(engine, node->id, RAMP, out),
+          parcel_of(cycle, parcel.bits, parcel.control));
+    wake(engine, ROUTERS, node->id, cycle);
     engine->outcome->injected += 1;
-    node->moved = out;
+    node->moved = (int8_t)out;
     node->sent = engine->now;
 }
 
-static void move_element(struct node *node, struct instruction *instruction)
+static void move_element(struct node *node, int32_t i)
 {
-    struct parcel parcel = { node->engine->now, instruction->bits, instruction->control };
+    struct instruction *instruction = &node->instruction[i];
+    struct stream *stream = &node->stream[i];
+    const enum kind kind = instruction->kind;
+    struct parcel parcel = parcel_of(0, stream->bits, instruction->control);
 
     open_memory(node);
     if (instruction->in >= 0 && instruction->out < 0
         && node->engine->layout->machine.shared_datapath)
-        node->moved = node->engine->layout->colours + instruction->in;
+        node->moved = (int8_t)(node->engine->layout->colours + instruction->in);
     if (instruction->in >= 0)
         parcel = take(node, instruction->in, 0);
-    parcel.ready = node->engine->now;
-    if (instruction->done + 1 < instruction->total)
-        parcel.control &= ~(uint32_t)TURNING;
-    if (instruction->kind == SEND || instruction->kind == COMBINE)
-        parcel.bits = computed(instruction, parcel.bits);
-    if (instruction->kind == SEND && parcel.control & CONTROL)
+    if (stream->left > 1)
+        parcel.control &= CONTROL;
+    if (kind == SEND || kind == COMBINE)
+        parcel.bits = computed(kind, stream, parcel.bits);
+    if (kind == SEND && parcel.control & CONTROL)
         parcel.bits &= ALL_BITS;
-    if (instruction->kind == RECEIVE || instruction->kind == ACCUMULATE)
-        store(instruction, parcel.bits);
-    else if (instruction->kind == RESTART)
-        let_go_on(node, (int)instruction->control, instruction->bits);
+    if (kind == RECEIVE || kind == ACCUMULATE)
+        store(kind, stream, parcel.bits);
+    else if (kind == RESTART)
+        let_go_on(node, (int)(stream->bits & UINT8_MAX), stream->bits >> 8);
     else
-        leave_for_router(node, instruction->out, parcel);
+        leave_for_router(node, instruction->out, parcel, node->engine->now);
     close_memory(node);
-    advance(instruction);
+    advance(instruction, stream);
 }
 
 /* ---- One cycle ------------------------------------------------------------------------------- */
@@ -301,31 +332,34 @@ static bool has_input(const struct node *node, const struct instruction *instruc
 
     if (instruction->in < 0)
         return true;
-    head = first_ready(&node->intake[instruction->in].queue, node->engine->now);
+    if (!(node->arrived >> instruction->in & 1))
+        return false;
+    head = first_ready(waiting_in(intake_of(node, instruction->in)), node->engine->now);
     return head != NULL && (!head->control || instruction->endless);
 }
 
 /* The colour on which an element leaves when the instruction moves one; -1 if none does. */
 static int sends_on(const struct node *node, const struct instruction *instruction)
 {
-    if (instruction->out < 0 && instruction->in >= 0 && node->intake[instruction->in].passes)
-        return node->intake[instruction->in].out;
-    return instruction->out;
+    const struct intake *intake;
+
+    if (instruction->out >= 0 || instruction->in < 0)
+        return instruction->out;
+    intake = intake_of(node, instruction->in);
+    return intake->passes ? intake->out : -1;
 }
 
-static bool has_output(const struct node *node, const struct instruction *instruction)
+static bool has_output(struct node *node, const struct instruction *instruction)
 {
-    const struct engine *engine = node->engine;
     const int out = sends_on(node, instruction);
 
     if (out < 0)
         return true;
-    if (!is_free(engine)) {
-        wake(node->engine, NODES, node->id, engine->now + 1);
+    if (!is_free(node->engine)) {
+        wake(node->engine, NODES, node->id, node->engine->now + 1);
         return false;
     }
-    return has_space(&engine->channel[engine->channel_of[slot_of(engine, node->id, RAMP,
-                                                                 out)]].queue, engine->now);
+    return !(node->full >> out & 1);
 }
 
 /* Whether nothing issued before uses its colours: streams on one colour keep program order. */
@@ -340,13 +374,13 @@ static bool is_first(const struct instruction *instruction, uint64_t *ins, uint6
     return first;
 }
 
-/* How long after the stream that moved last this one has its turn. */
-static int turn_of(const struct node *node, const struct instruction *instruction)
+/* How long after the stream that moved last this one, which sends on `out`, has its turn. */
+static int turn_of(const struct node *node, const struct instruction *instruction, int out)
 {
-    const int colours = node->engine->layout->colours, out = sends_on(node, instruction);
-    const int stream = out >= 0 ? out : colours + instruction->in;
+    const int colours = node->engine->layout->colours;
+    const int after = (out >= 0 ? out : colours + instruction->in) - node->moved - 1;
 
-    return (stream - node->moved - 1 + 4 * colours) % (2 * colours);
+    return after < 0 ? after + 2 * colours : after;
 }
 
 static void remove_completed(struct node *node)
@@ -354,24 +388,33 @@ static void remove_completed(struct node *node)
     int32_t kept = 0;
 
     for (int32_t i = 0; i < node->instructions; i += 1) {
-        const struct instruction *instruction = &node->instruction[i];
+        const struct stream *stream = &node->stream[i];
 
-        if (!instruction->complete)
-            node->instruction[kept++] = *instruction;
-        else if (instruction->then != NULL)
-            activate_at(node, instruction->then, node->engine->now + 1);
+        if (node->instruction[i].complete) {
+            drop_vector(node->engine, stream->vector);
+            if (stream->then != NULL)
+                activate_at(node, stream->then, node->engine->now + 1);
+            continue;
+        }
+        if (kept < i) {
+            node->instruction[kept] = node->instruction[i];
+            node->stream[kept] = *stream;
+        }
+        kept += 1;
     }
     node->instructions = kept;
 }
 
-/* Whether the instruction can move an element now; one without elements is complete at once. */
-static bool can_move(struct node *node, struct instruction *instruction)
+/* Whether an instruction can move an element now; one without elements is complete at once. */
+static bool can_move(struct node *node, int32_t i)
 {
+    struct instruction *instruction = &node->instruction[i];
+
     if (instruction->start > node->engine->now) {
-        wake(node->engine, NODES, node->id, instruction->start);
+        wake_for(node, &node->stream[i].asked, instruction->start);
         return false;
     }
-    instruction->complete = instruction->total == 0 && !instruction->endless;
+    instruction->complete = instruction->empty;
     return !instruction->complete && has_input(node, instruction)
         && has_output(node, instruction);
 }
@@ -393,7 +436,8 @@ static void put_off_task(struct node *node)
     usage->busy += 1;
     usage->streams += 1;
     for (int32_t i = 0; i < node->instructions; i += 1)
-        node->instruction[i].start += node->instruction[i].start > now;
+        node->instruction[i].start += node->instruction[i].start > now
+                                   && node->instruction[i].start < LAST_CYCLE;
     if (node->finished > now) {
         node->finished += 1;
         if (node->finished > engine->last_done)
@@ -406,31 +450,36 @@ static void put_off_task(struct node *node)
 void move_streams(struct node *node)
 {
     const bool shared = node->engine->layout->machine.shared_datapath != 0;
-    struct instruction *next = NULL;
     uint64_t ins = 0, outs = 0;
-    bool moved = false, filled = false;
+    int32_t next = -1, turn = 0;
+    bool moved = false, complete = false, filled = false;
 
     for (int32_t i = 0; i < node->instructions; i += 1) {
-        struct instruction *instruction = &node->instruction[i];
-        const bool movable = is_first(instruction, &ins, &outs) && can_move(node, instruction);
+        const struct instruction *instruction = &node->instruction[i];
+        const bool movable = is_first(instruction, &ins, &outs) && can_move(node, i);
+        const int out = movable ? sends_on(node, instruction) : -1;
 
-        moved |= movable || instruction->complete;
-        if (movable && (instruction->kind == RESTART
-                        || (!shared && sends_on(node, instruction) < 0)))
-            move_element(node, instruction);
-        else if (movable && (next == NULL || turn_of(node, instruction) < turn_of(node, next)))
-            next = instruction;
+        if (movable && (instruction->kind == RESTART || (!shared && out < 0)))
+            move_element(node, i);
+        else if (movable && (next < 0 || turn_of(node, instruction, out) < turn)) {
+            next = i;
+            turn = turn_of(node, instruction, out);
+        }
+        moved |= movable;
+        complete |= instruction->complete;
     }
-    if (node->fifos > 0 && !(shared && next != NULL && node->filled_at == node->engine->now - 1))
+    if (node->fifos > 0 && !(shared && next >= 0 && node->filled_at == node->engine->now - 1))
         filled = fill_fifos(node);
     if (shared && filled)
-        next = NULL;
-    if (next != NULL)
+        next = -1;
+    if (next >= 0) {
         move_element(node, next);
-    if (shared && (next != NULL || filled))
-        put_off_task(node);
-    if (moved) {
-        remove_completed(node);
-        wake(node->engine, NODES, node->id, node->engine->now + 1);
+        complete |= node->instruction[next].complete;
     }
+    if (shared && (next >= 0 || filled))
+        put_off_task(node);
+    if (complete)
+        remove_completed(node);
+    if (moved || complete)
+        wake(node->engine, NODES, node->id, node->engine->now + 1);
 }

@@ -83,9 +83,9 @@ void restart_colour(struct pe *pe, int colour, int position)
     struct node *node = (struct node *)pe;
 
     if (can_restart(node, colour, position))
-        issue(node, (struct instruction){ .kind = RESTART, .in = -1, .out = -1,
-                                          .control = (uint32_t)colour, .bits = (uint32_t)position,
-                                          .start = present(node), .total = 1 });
+        issue(node, (struct instruction){ .kind = RESTART, .in = -1, .out = -1 },
+              (struct stream){ .bits = (uint32_t)colour | (uint32_t)position << 8, .left = 1 },
+              present(node));
 }
 
 void let_go_on(struct node *node, int colour, uint32_t position)
@@ -100,6 +100,7 @@ void let_go_on(struct node *node, int colour, uint32_t position)
 static void tear_down(struct engine *engine, struct node *node, uint8_t *switched)
 {
     *switched |= 1u << DOWN;
+    engine->torn_down = true;
     if (node->torn_down != NULL)
         activate_at(node, node->torn_down, engine->now + engine->layout->machine.ramp + 1);
 }
@@ -127,9 +128,9 @@ uint32_t popped(uint32_t bits)
 }
 
 /* What is left of a control wavelet when the router has obeyed its first command. */
-static uint32_t obeyed(struct engine *engine, const struct channel *channel, uint32_t bits)
+static uint32_t obeyed(struct engine *engine, int32_t node, int colour, uint32_t bits)
 {
-    uint8_t *switched = switch_of(engine, channel->node, channel->colour);
+    uint8_t *switched = switch_of(engine, node, colour);
     const enum command command = bits >> FIRST & 3;
     const uint8_t before = *switched;
     const int mode = before >> POP & 3;
@@ -139,7 +140,7 @@ static uint32_t obeyed(struct engine *engine, const struct channel *channel, uin
     else if (command == RESET)
         *switched = reset(before);
     else if (command == TEARDOWN)
-        tear_down(engine, &engine->node[channel->node], switched);
+        tear_down(engine, &engine->node[node], switched);
     if (mode == ALWAYS_POP
         || (mode >= POP_ON_ADVANCE && command == ADVANCE && *switched != before)
         || (mode == POP_ON_ADVANCE_NOP && command == NOP))
@@ -148,16 +149,16 @@ static uint32_t obeyed(struct engine *engine, const struct channel *channel, uin
 }
 
 /* Obey what goes on and says something: a command, or that the switch advances behind it. */
-void obey(struct engine *engine, const struct channel *channel, struct parcel *parcel)
+void obey(struct engine *engine, int32_t node, int colour, struct parcel *parcel)
 {
-    uint8_t *switched = switch_of(engine, channel->node, channel->colour);
+    uint8_t *switched = switch_of(engine, node, colour);
     const uint8_t before = *switched;
 
     if (parcel->control & CONTROL)
-        parcel->bits = obeyed(engine, channel, parcel->bits);
+        parcel->bits = obeyed(engine, node, colour, parcel->bits);
     if (parcel->control & TURNING)
         *switched = advanced(*switched);
     parcel->control &= CONTROL;
     if (*switched != before)
-        wake(engine, ROUTERS, channel->node, engine->now + 1);
+        wake(engine, ROUTERS, node, engine->now + 1);
 }

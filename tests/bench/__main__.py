@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.bench import compiling, cycles, making, simulating
+from tests.bench import compiling, cycles, fabric, making, simulating
 from tests.bench.figures import described, line
 from tests.bench.machine import machine
 
@@ -18,6 +18,7 @@ GROUPS = {
     "compiling": (compiling.sizes, compiling.cold, compiling.null),
     "make": (making.thousand, making.reverts),
     "simulating": (simulating.fc4096, simulating.fc8192),
+    "fabric": (fabric.busy128, fabric.busy256),
     "cycles": (cycles.fc1024, cycles.conv2d),
 }
 

@@ -1,0 +1,79 @@
+"""How fast wavelets move where all colours of all PEs are in use."""
+
+import time
+
+from stages.fabric.compiler import build_library, users_cache
+from stages.fabric.driver import run_fabric
+from stages.fabric.layout_yaml import Layout
+from stages.machine.profile import load_profile
+from stages.mapping.record_reader import reader_of
+from tests.bench.figures import Figure
+from tests.bench.process import ROOT
+
+COLOURS = 14
+ELEMENTS = 32
+PROGRAM = ROOT / "tests" / "bench" / "pe_busy.c"
+WAYS = (("-y - 1", "S", "N"), ("x", "W", "E"), ("y", "N", "S"), ("-x - 1", "E", "W"))
+"""Of a colour to the north, east, south and west: how far it is, side from, side to."""
+
+
+def busy128(folder):
+    """Streams on 14 colours, across 16 PEs and to the next one, on 128 x 128 PEs."""
+    yield from busy(folder / "far", 128, 16)
+    yield from busy(folder / "near", 128, 2)
+
+
+def busy256(folder):
+    """Streams on 14 colours, across 16 PEs and to the next one, on 256 x 256 PEs."""
+    yield from busy(folder / "far", 256, 16)
+    yield from busy(folder / "near", 256, 2)
+
+
+def busy(folder, size, span):
+    """Yield the hops, and how many there are in a second of CPU, the engine's set-up included."""
+    library = build_library([busy_program(folder, span)], folder, cache=users_cache())
+    layout = reader_of(Layout)(busy_layout(size, span), ())
+    profile = load_profile("ideal", {"ramp": 2})
+    seconds = []
+    for _ in range(3):
+        start = time.process_time()
+        run = run_fabric(library, layout, profile, {})
+        seconds.append(time.process_time() - start)
+    rate = run.hops / min(seconds)
+    what = f"across {span} PEs: one run, {run.hops:,} hops"
+    yield Figure(what=what, value=min(seconds), unit="s")
+    yield Figure(what=f"across {span} PEs: hops", value=rate, unit="/s")
+
+
+def busy_program(folder, span):
+    """Return the path of the program, with streams across `span` PEs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / PROGRAM.name
+    text = PROGRAM.read_text(encoding="utf-8")
+    path.write_text(text.replace("SPAN = 16", f"SPAN = {span}"), encoding="utf-8")
+    return path
+
+
+def busy_layout(size, span):
+    """Return the layout, as data: `size` x `size` PEs, a multiple of `span`."""
+    pes = f"{{ PE[x, y] : 0 <= x < {size} and 0 <= y < {size} }}"
+    return {
+        "grid": pes,
+        "roles": {"busy": {"at": pes, "memory": {"data": 0, "code": 0}, "tensors": {}}},
+        "colours": {
+            f"c{number}": {"number": number, "routes": routes(span, *WAYS[number % 4])}
+            for number in range(COLOURS)
+        },
+        "arrivals": {},
+        "departures": {},
+    }
+
+
+def routes(span, passed, side, to):
+    """Return the routes of a colour from one end of its ways to the other."""
+    at = f"({passed}) mod {span}"
+    return (
+        f"{{ [PE[x, y] -> ramp[]] -> {to}[] : {at} = 0;"
+        f" [PE[x, y] -> {side}[]] -> {to}[] : 0 < {at} < {span - 1};"
+        f" [PE[x, y] -> {side}[]] -> ramp[] : {at} = {span - 1} }}"
+    )
