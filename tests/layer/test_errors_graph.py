@@ -111,13 +111,13 @@ hint: rename a node
 """
 
 
-def test_one_result_that_is_fed_back_fills_the_queue_of_instructions(graph: LayerFolder) -> None:
+def test_one_result_that_is_fed_back_takes_all_threads(graph: LayerFolder) -> None:
     graph.edit("ff.lair", "b[i] = relu(a[i])", "b[i] = relu(a[7 - i])")
     machine = "{profile: wse2, threads: 2, input_queues: [], output_queues: []}"
     graph.write("layer.yaml", f"{LAYER}machine: {machine}\n")
     assert graph.error() == """\
-layer.yaml:2:12: error: on a computing PE 3 streams of y wait for other PEs at once, and wse2 \
-starts no task while 2 do
+layer.yaml:2:12: error: on a computing PE 3 streams of y wait for other PEs at once, wse2 has \
+2 threads: no task starts while all are taken
   placement: "{ ff[i,j] -> PE[0, 1 + i//4]; relu[i] -> PE[0, 1 + i//4] }"
              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: place statements on the PEs that compute what they read, build the graph in parts, or take \

@@ -35,6 +35,14 @@ def random_figures(rng: random.Random):
     return with_threads(figures)
 
 
+def random_queues(rng: random.Random):
+    """Return figures of links, FIFOs and queues: these are many, each of its own depth."""
+    depths = {w: [rng.choice((2, 3, 4, 8)) for _ in range(32)] for w in ("input", "output")}
+    queues = {f"{which}_queues": each for which, each in depths.items()}
+    links = {"link_width": rng.choice((16, 32, 64)), "fifo": rng.choice((0, 1, 5))}
+    return {**queues, "threads": 32, **links} if rng.random() < 0.5 else links
+
+
 def with_threads(figures):
     """Return figures of which threads may be fewer than the machine has queues."""
     return {**figures, **AS_MANY} if "threads" in figures else figures

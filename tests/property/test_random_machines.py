@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tests.property.layers import examine, layer_of_seed
-from tests.property.machines import ran, random_figures
+from tests.property.machines import ran, random_figures, random_queues
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 400))]
 
@@ -18,7 +18,7 @@ def layer_on_a_random_machine(seed):
     mapping = yaml.safe_load(layer.texts["layer.yaml"])
     rng, machine = random.Random(seed), mapping["machine"]
     profile = machine if isinstance(machine, str) else machine["profile"]
-    mapping["machine"] = {"profile": profile, **random_figures(rng)}
+    mapping["machine"] = {"profile": profile, **random_figures(rng), **random_queues(rng)}
     text = yaml.safe_dump(mapping, sort_keys=False, width=10000)
     return replace(layer, texts=layer.texts | {"layer.yaml": text})
 

@@ -88,9 +88,12 @@ def _refusal(streams: Streams, places: Mapping[str, Mapping[str, int]]) -> UserE
         ((place, name, most) for place, costs in places.items() for name, most in costs.items()),
         key=lambda found: found[2],
     )
+    profile, free = streams.placed.profile, _threads(streams)
+    fifos = f", {profile.threads - free} of them for FIFOs" if free < profile.threads else ""
     return UserError(
         f"on {place} {most} streams of {streams.departures[name].tensor} wait for other PEs at "
-        f"once, and {streams.placed.profile.name} starts no task while {_threads(streams)} do",
+        f"once, {profile.name} has {profile.threads} threads{fifos}: no task starts while all are "
+        "taken",
         streams.placed.mapping.span("placement"),
         "place statements on the PEs that compute what they read, build the graph in parts, or "
         "take a machine with more threads",

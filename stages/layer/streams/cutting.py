@@ -134,7 +134,7 @@ class Cutter:
         if best.whole - best.cycles < best.whole / WORTH:
             return f"some {best.whole} cycles, {best.cycles} in chunks"
         if (AHEAD - 1) * group.together > self.free:
-            return f"a PE has {self.profile.threads} instructions under way at most"
+            return f"a PE has {self.profile.threads} threads"
         return ""
 
     def _groups(self) -> Iterator[Group]:
