@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stages.diagnose import Span, UserError, source_of
-from stages.machine.profile import Profile, ProfileError, load_profile
+from stages.machine.figures import ProfileError
+from stages.machine.profile import Profile, load_profile
 from stages.mapping.yaml_text import find_top_key
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from doit.doit_cmd import DoitMain
 from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
 from stages.lair.expressions import FUNCTIONS
 from stages.lair.layer import OPS
-from stages.machine.profile import PROFILES
+from stages.machine.figures import PROFILES
 from stages.machine.types import TYPES
 from stages.make.core.imports import code_of
 from stages.mapping.layer_yaml import Mapping, TensorMapping, Way

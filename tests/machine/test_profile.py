@@ -3,7 +3,8 @@
 import pytest
 import yaml
 
-from stages.machine.profile import PROFILES, ProfileError, load_profile, profile_names
+from stages.machine.figures import PROFILES, ProfileError, profile_names
+from stages.machine.profile import load_profile
 
 GRADES = {"A", "B", "C", "M", "chosen"}
 

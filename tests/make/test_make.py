@@ -3,7 +3,7 @@
 import pytest
 
 from stages.diagnose import UserError
-from stages.machine.profile import PROFILES
+from stages.machine.figures import PROFILES
 from stages.make.core.folder_inputs import FolderInputs, UndeclaredReadError
 from stages.make.core.layers import find_layers, open_folder
 from stages.make.core.outputs import write_outputs

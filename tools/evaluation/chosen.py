@@ -16,7 +16,8 @@ import yaml
 from stages import PIPELINE
 from stages.diagnose import UserError
 from stages.layer import simulate
-from stages.machine.profile import load_profile, read_grades
+from stages.machine.figures import read_grades
+from stages.machine.profile import load_profile
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.reference.data import input_samples
