@@ -9,7 +9,7 @@ Source   that two inputs at once are not defined, and what a position may change
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,17 @@ class Fault:
     place: tuple[str | int, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """A colour that is looked through: `taken` as of `_taken`; by position a PE of a circle."""
+
+    colour: str
+    positions: Routes
+    taken: Bools
+    circles: Sequence[int | None]
+    several: bool
+
+
 def find_faults(
     layout: Layout, grid: Grid, colours: Colours, inlets: Any, outlets: Any, profile: Profile
 ) -> list[Fault]:
@@ -63,32 +74,37 @@ def find_faults(
         listening = _listening(layout, grid, name)
         positions = colours.routes[:, number]
         reachable = np.bitwise_or.reduce(positions, axis=0)
-        several = bool(np.count_nonzero(positions.any(axis=(1, 2))) > 1)
-        said = [*_unheard(name, reachable, grid, entering),
-                *_dead_ends(name, reachable, grid, leaving, listening)]
-        if several:
+        looked = Looked(
+            colour=name,
+            positions=positions,
+            taken=_taken(reachable, grid, leaving, listening),
+            circles=[find_circle(routes, grid) for routes in positions],
+            several=bool(np.count_nonzero(positions.any(axis=(1, 2))) > 1),
+        )
+        said = [*_unheard(name, reachable, grid, entering)]
+        if looked.several:
             last = colours.switches[:, number].astype(np.int64) >> LAST_BITS & 3
             said += [*_unable(name, number, positions, last, grid, profile),
-                     *_mixed_rounds(name, positions, grid)]
+                     *_mixed_rounds(looked, grid)]
         found += (Fault(said=text, place=("colours", name)) for text in said)
         found += (each for k in range(len(positions))
-                  for each in _of_position(name, k, positions, grid, profile, several))
+                  for each in _of_position(looked, k, grid, profile))
     return found
 
 
-def _of_position(
-    colour: str, number: int, positions: Routes, grid: Grid, profile: Profile, several: bool
-) -> Iterator[Fault]:
+def _of_position(of: Looked, number: int, grid: Grid, profile: Profile) -> Iterator[Fault]:
     """Yield what is wrong with the routes of one position."""
-    where = f" in position {number + 1}" if several else ""
-    key: tuple[str | int, ...] = ("positions", number) if several else ("routes",)
-    routes = positions[number]
-    for text in (*_clashes(colour, routes, grid), *_rounds(colour, routes, grid)):
-        yield Fault(said=f"{text}{where}", place=("colours", colour, *key))
+    where = f" in position {number + 1}" if of.several else ""
+    key: tuple[str | int, ...] = ("positions", number) if of.several else ("routes",)
+    routes, place = of.positions[number], ("colours", of.colour, *key)
+    for text in (*_clashes(of.colour, routes, grid),
+                 *_dead_ends(of.colour, routes, of.taken, grid),
+                 *_rounds(of.colour, of.circles[number], grid)):
+        yield Fault(said=f"{text}{where}", place=place)
     if number > 0 and not profile.switch_both:
-        for text in _both(colour, positions[0], routes, grid):
-            yield Fault(said=f"{text}{where}; on {profile.name} only one of these changes",
-                        place=("colours", colour, *key))
+        for text in _both(of.colour, of.positions[0], routes, grid):
+            said = f"{text}{where}; on {profile.name} only one of these changes"
+            yield Fault(said=said, place=place)
 
 
 def _listening(layout: Layout, grid: Grid, colour: str) -> Bools:
@@ -141,46 +157,44 @@ def _unheard(colour: str, routes: Routes, grid: Grid, inlets: Any) -> Iterator[s
         yield f"colour {colour} enters {_pe(lost['node'][0], grid)} from {side}, and has no route"
 
 
-def _dead_ends(
-    colour: str, routes: Routes, grid: Grid, outlets: Any, listening: Bools
-) -> Iterator[str]:
+def _dead_ends(colour: str, routes: Routes, taken: Bools, grid: Grid) -> Iterator[str]:
     """Say where a route goes to a router that has none, out of the grid, or to nobody."""
     out = np.bitwise_or.reduce(routes, axis=0)
     for side, word in enumerate(SIDES):
-        goes = (out >> side & 1).astype(np.bool_)
-        taken = listening if side == RAMP else _taken(routes, grid, word, outlets)
-        lost = np.flatnonzero(goes & ~taken)
+        lost = np.flatnonzero((out >> side & 1).astype(np.bool_) & ~taken[side])
         if lost.size and side == RAMP:
             yield f"colour {colour} reaches {_pe(lost[0], grid)}, where nobody reads it"
         elif lost.size:
             yield f"colour {colour} leaves {_pe(lost[0], grid)} on side {word} and ends nowhere"
 
 
-def _taken(routes: Routes, grid: Grid, side: str, outlets: Any) -> Bools:
-    """Return, by PE, whether somebody takes what its router sends to a side."""
+def _taken(reachable: Routes, grid: Grid, outlets: Any, listening: Bools) -> Bools:
+    """Return [side][PE] whether somebody takes what a router sends to a side, in some position."""
     number = np.arange(grid.size)
-    inside, neighbour = find_neighbours(number, grid, side)
-    result = np.zeros(grid.size, dtype=np.bool_)
-    result[inside] = routes[SIDES.index(OPPOSITE[side]), neighbour[inside]] > 0
-    result[outlets["node"][outlets["side"] == SIDES.index(side)]] = True
+    result = np.zeros((len(SIDES), grid.size), dtype=np.bool_)
+    for side, word in enumerate(SIDES[:RAMP]):
+        inside, neighbour = find_neighbours(number, grid, word)
+        heard = reachable[SIDES.index(OPPOSITE[word])] > 0
+        result[side, inside] = heard[neighbour[inside]]
+        result[side, outlets["node"][outlets["side"] == side]] = True
+    result[RAMP] = listening
     return result
 
 
-def _rounds(colour: str, routes: Routes, grid: Grid) -> Iterator[str]:
+def _rounds(colour: str, through: int | None, grid: Grid) -> Iterator[str]:
     """Say where a route comes back to itself."""
-    through = find_circle(routes, grid)
     if through is not None:
         yield f"colour {colour} goes round in a circle through {_pe(through, grid)}"
 
 
-def _mixed_rounds(colour: str, positions: Routes, grid: Grid) -> Iterator[str]:
+def _mixed_rounds(of: Looked, grid: Grid) -> Iterator[str]:
     """Say where a route comes back to itself if routers are in different positions."""
-    if any(find_circle(routes, grid) is not None for routes in positions):
+    if any(through is not None for through in of.circles):
         return
-    through = find_mixed_circle(positions, grid)
+    through = find_mixed_circle(of.positions, grid)
     if through is not None:
-        yield (f"colour {colour} goes round in a circle through {_pe(through, grid)} when routers "
-               "are in different positions")
+        yield (f"colour {of.colour} goes round in a circle through {_pe(through, grid)} when "
+               "routers are in different positions")
 
 
 def _pe(number: int, grid: Grid) -> str:

@@ -89,4 +89,6 @@ def test_a_side_that_is_heard_in_no_position_of_a_pe_is_a_fault(library, row, id
     }
     with pytest.raises(FabricFailure) as caught:
         run_fabric(library, layout, ideal, {"x": np.ones(4, "i4")})
-    assert str(caught.value) == "colour x leaves PE[0, 0] on side E and ends nowhere"
+    assert str(caught.value) == (
+        "colour x leaves PE[0, 0] on side E and ends nowhere in position 2"
+    )
