@@ -24,6 +24,10 @@ from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
 
 
+SHARE = 16
+"""The longer rows of a task take no more than this part of the memory of a PE."""
+
+
 def list_arrangements(
     situation: Situation, candidate: Candidate, steps: Sequence[Step]
 ) -> list[tuple[Candidate, tuple[Step, ...]]]:
@@ -32,21 +36,28 @@ def list_arrangements(
     Of several orders the first, which is that of the box. What streams keeps its order. If longer
     rows of a tensor allow more, there is a second candidate, with room for them.
     """
-    memory = extend(situation.files.local, candidate.touched)
+    whole = extend(situation.files.local, candidate.touched)
     if not isinstance(situation.task, Runs | Fills):
         return [(candidate, tuple(steps))]
-    listed, fewest = _ordered(situation, candidate, steps, memory)
+    listed, fewest = _ordered(situation, candidate, steps, whole)
     longer, found = candidate, [(candidate, listed)]
     for name in _tables(steps):
         for more in range(1, len(situation.profile.stride_limits)):
-            room = _longer(name, extend(situation.files.local, candidate.touched), more)
+            room = _longer(name, whole, more)
             tried = replace(longer, touched=(*longer.touched, room))
             memory = extend(situation.files.local, tried.touched)
             ordered, cycles = _ordered(situation, tried, steps, memory)
-            if cycles < fewest:
+            if cycles < fewest and _is_spare(situation, whole, memory):
                 fewest, found[1:] = cycles, [(tried, ordered)]
         longer = found[-1][0]
     return found
+
+
+def _is_spare(situation: Situation, before: Memory, longer: Memory) -> bool:
+    """Return whether longer rows take little of what a PE has: half of its memory stays free."""
+    most = situation.profile.memory
+    bytes_, more = (each.bytes(situation.local_type) for each in (before, longer))
+    return SHARE * (more - bytes_) <= most and 2 * (more + situation.files.code) <= most
 
 
 def _ordered(
