@@ -23,7 +23,6 @@ from stages.layer.vector.rate import find_rate
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
 
-
 SHARE = 16
 """The longer rows of a task take no more than this part of the memory of a PE."""
 
