@@ -475,6 +475,7 @@ struct rate {                                  /* cycles, of which `rounding` ar
 
 struct rate rate_of(const struct machine *machine, const struct vector *v,
                     char *const base[MAX_OPERANDS]);
+int64_t find_lanes(const struct machine *machine, const struct vector *v);
 int operands_of(const struct vector *v);
 bool is_number(const struct vector *v, int k);
 size_t element_size(enum element type);

@@ -39,6 +39,9 @@ static void check_division(struct node *node, const struct vector *v)
 {
     if (v->operation == DIV && !is_float(v->operand[1].type) && !is_float(v->operand[2].type))
         fail(node->engine, "PE[%d, %d] configures a DIV of two integers", node->pe.x, node->pe.y);
+    else if (find_lanes(&node->engine->layout->machine, v) == 0)
+        fail(node->engine, "PE[%d, %d] configures a DIV, which no vector instruction of this machine "
+             "computes", node->pe.x, node->pe.y);
 }
 
 static void check_bits(struct node *node, const struct vector *v)

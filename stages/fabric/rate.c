@@ -30,11 +30,16 @@ static int innermost(const struct vector *v)
     return dimension;
 }
 
+/* Elements a cycle that the machine has lanes for; 0: it has no such instruction. */
+int64_t find_lanes(const struct machine *machine, const struct vector *v)
+{
+    return machine->lanes[v->operand[0].type][type_of_sources(v)][v->operation];
+}
+
 /* Elements a cycle where no operand is in the way. */
 static int64_t lanes_of(const struct machine *machine, const struct vector *v)
 {
-    const int64_t lanes =
-        machine->lanes[v->operand[0].type][type_of_sources(v)][v->operation];
+    const int64_t lanes = find_lanes(machine, v);
     const int along = innermost(v);
 
     if (along >= 0 && v->operand[0].stride[along] == 0 && machine->sum_lanes > 0
@@ -115,9 +120,13 @@ struct rate rate_of(const struct machine *machine, const struct vector *v,
                     char *const base[MAX_OPERANDS])
 {
     const int64_t count = points(&v->sizes), lanes = lanes_of(machine, v);
-    const int64_t each = strided(machine, v, lanes), full = over(count, lanes);
+    const int64_t each = strided(machine, v, lanes);
     const int64_t waits = count > 0 ? conflicting(machine, v, base) : 0;
+    int64_t full;
 
+    if (lanes == 0)                            /* it was refused when it was configured */
+        return (struct rate){ 0 };
+    full = over(count, lanes);
     return (struct rate){ .lanes = full, .rounding = count % lanes != 0,
                           .memory = over(count, each) - full + over(waits, each) };
 }

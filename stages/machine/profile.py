@@ -54,7 +54,7 @@ class Profile:
     name: str
     grid: Annotated[tuple[Positive, Positive], Strict(False)]
     memory: Positive
-    lanes: Annotated[dict[str, dict[str, Positive]], AfterValidator(_of_each_type)]
+    lanes: Annotated[dict[str, dict[str, Figure]], AfterValidator(_of_each_type)]
     sum_lanes: Figure
     stride_limits: Annotated[tuple[Figure, ...], Strict(False), Field(min_length=8, max_length=8)]
     read_banks: Annotated[int, Field(ge=0, le=64)]
@@ -110,6 +110,7 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
     if "lanes" in changed:
         old = figures.get("lanes", {})
         changed["lanes"] = replace_lanes(changed["lanes"], lambda _, value: value, old)
+    _check_lanes(name, changed.get("lanes", figures.get("lanes", {})), figures.get("lanes"))
     try:
         profile = Profile(**{"name": Path(name).stem, **figures, **changed})
     except ValidationError as error:
@@ -119,6 +120,19 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
         raise said from error
     _check_whole(profile, changed)
     return profile
+
+
+def _check_lanes(name: str, lanes: Mapping[str, Row], given: Any) -> None:
+    """Raise ProfileError where no lane computes an operation, but for quotients: loops have these.
+    """
+    for type_, row in lanes.items():
+        for operation, width in row.items():
+            if width == 0 and isinstance(width, int) and operation != "DIV":
+                of = type_ if len(set(row.values())) == 1 else f"{type_} for {operation}"
+                hint = f"{name} has {_shown(given)}" if given and given != lanes else None
+                stem = Path(name).stem
+                said = f"profile {stem}: lanes of {of} is 0, not a positive whole number"
+                raise ProfileError(said, "lanes", hint)
 
 
 def _check_whole(profile: Profile, changed: Mapping[str, Any]) -> None:
@@ -171,7 +185,7 @@ def _wanted(figure: str, kind: str) -> str:
 def _shown(figure: Any) -> str:
     """Return a figure as people write it; one for each type in a row."""
     if isinstance(figure, Mapping):
-        each = {key: sorted(set(figure[key].values())) for key in TYPES}
+        each = {key: sorted(set(figure[key].values()) - {0}) for key in TYPES}
         ranges = {key: " to ".join(map(str, dict.fromkeys((row[0], row[-1]))))
                   for key, row in each.items()}
         return ", ".join(f"{said} for {key}" for key, said in ranges.items())

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from stages.fabric.driver import FabricFailure
 from stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 from tests.fabric.test_vector import (
@@ -173,3 +174,10 @@ def test_one_stream_and_short_tasks_do_not_wait_for_each_other(library, row):
     """What arrives later than the task ends has the datapath alone."""
     alone, shared = (run_busy(library, row, each, 1, 1).cycles for each in (False, True))
     assert shared - alone <= 1
+
+
+def test_a_quotient_that_no_machine_computes_is_refused(library, row):
+    recipe = ("DIV", ("f4",) * 4, [8], [[1]] * 4, [0] * 4)
+    memory = [np.ones(WORDS, "f4").view("i4")] * 4
+    with pytest.raises(FabricFailure, match="a DIV, which no vector instruction of this machine"):
+        run_recipes(library, row, [recipe], [memory], load_profile("wse2"))

@@ -66,3 +66,15 @@ def test_longer_rows_are_worth_their_memory():
     waits = [each["busiest"]["simd"]["memory"] for each in (plain, slow)]
     assert lanes[0] == lanes[1] > 0
     assert waits == [0, 3 * lanes[0]]
+
+
+@pytest.mark.parametrize("machine", ["ideal", "wse2"])
+def test_quotients_are_a_vector_instruction_or_a_loop_between_others(machine):
+    lair = """lair n(): float32 a[4][6], float32 b[4][6] -> float32 y[4][6]
+{ all (i, j) in (4, 6) y[i][j] = (a[i][j] + 1) / (b[i][j] + 3) }
+"""
+    one = build(lair, f"machine: {machine}\n{ONE}", "simulate")
+    steps = one.yaml("simd.yaml")["compute_n"].get("steps", [])
+    listed = {"ideal": ["ADD", "ADD", "DIV"], "wse2": ["ADD", "ADD", "divide"]}[machine]
+    assert [step["operation"] for step in steps] == listed
+    assert one.results()["check"]["y"]["right"]

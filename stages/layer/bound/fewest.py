@@ -45,7 +45,8 @@ class _Costs:
         """Return those of a vector operation, where a product may be one of a multiply-add."""
         fused = ("MAC", "FMA", "FMS", "FNMA") if operation == "MUL" else ()
         lanes = max(row[name] for row in self.rows for name in (operation, *fused))
-        return min(Fraction(1, lanes), Fraction(self.profile.scalar))
+        scalar = Fraction(self.profile.scalar)
+        return min(Fraction(1, lanes), scalar) if lanes else scalar
 
 
 def _is_product(expr: Expr, op: str) -> bool:

@@ -20,6 +20,9 @@ from stages.machine.types import is_integer
 from stages.poly.ast import Instance, make_element_loops
 from stages.poly.expression import Name, Value
 
+OPERATORS = {"divide": "/"}
+"""Steps that are an operator of LAIR, not a function."""
+
 POINTERS = ("to", "from", "from1", "from2")
 """Names of variables that say where the operands of a step start."""
 
@@ -63,7 +66,8 @@ def _stored(step: Step, to: Value, sources: Sequence[Value]) -> Store:
     type_, *types = (operand.type for operand in step.operands)
     computed = type_ if is_integer(type_) else "float32"
     values = tuple(load(s, t, computed) for s, t in zip(sources, types, strict=True))
-    return Store(to, Computed(step.operation, values, computed), type_)
+    operation = OPERATORS.get(step.operation, step.operation)
+    return Store(to, Computed(operation, values, computed), type_)
 
 
 Dimension = tuple[isl.PwAff, tuple[int, ...]]

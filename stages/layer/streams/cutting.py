@@ -208,7 +208,8 @@ class Cutter:
         results = self._results(group, statement)
         operations = list_operations(target, statement.op, statement.expr)
         type_ = self.layer.tensors[target].type
-        vectors = [each.name for each in operations if each.name not in LOOPED]
+        names = [each.name for each in operations if each.name not in LOOPED]
+        vectors = [name for name in names if profile.find_lanes(name, type_)]
         looped = len(operations) - len(vectors)
         whole = instances * looped * (profile.scalar + profile.loop + profile.address)
         whole += sum(-(-instances // profile.find_lanes(name, type_)) for name in vectors)

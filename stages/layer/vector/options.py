@@ -215,7 +215,8 @@ def _fewest(
     """
     situation, found = cost.situation, []
     reason = NotPossibleError("all of it would be a loop")
-    for in_place in (False, True) if any(o.name in LOOPED for o in operations) else (False,):
+    loops = any(operation.name in LOOPED for operation in operations)
+    for in_place in (False, True) if loops else (False,):
         steps = find_steps(situation, operations, candidate, in_place=in_place)
         if all(step.looped for step in steps):
             continue

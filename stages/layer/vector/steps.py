@@ -12,13 +12,13 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stages.lair.operations import LOOPED, MULTIPLY_ADDS, Leaf, Operation, Part
+from stages.lair.operations import MULTIPLY_ADDS, Leaf, Operation, Part
 from stages.layer.texts.kinds import Fills
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.multiplying import find_negated, negate, pad_rows, take_apart, turn
 from stages.layer.vector.operands import Given, InPart, Operand, along, in_memory
 from stages.layer.vector.situation import Situation
-from stages.machine.types import find_integers, is_integer
+from stages.machine.types import OPERATIONS, find_integers, is_integer
 from stages.poly.local import Shape
 
 RESULT = Part(number=-1)
@@ -38,8 +38,8 @@ class Step:
 
     @property
     def looped(self) -> bool:
-        """Whether it is a function that no vector instruction computes."""
-        return self.operation in LOOPED
+        """Whether it is a function, or an operator, that no vector instruction computes here."""
+        return self.operation not in OPERATIONS
 
 
 def find_steps(
@@ -157,7 +157,9 @@ class _Builder:
         name, sources = operation.name, tuple(self.operand(leaf) for leaf in operation.sources)
         own = tuple(sorted({k for source in sources for k in along(source)}))
         to = None if operation.to is None else self._part(operation.to, own)
-        if to is None and name in LOOPED and own != every:
+        if name == "DIV" and not self._divides(to, sources):
+            name = "divide"
+        if to is None and name not in OPERATIONS and own != every:
             part = self._part(RESULT, own)
             yield Step(operation=name, operands=(part, *sources), along=own)
             name, sources = "COPY", (part,)
@@ -166,6 +168,11 @@ class _Builder:
         else:
             target = self.operand(self.target)
             yield Step(operation=name, operands=(target, *sources), along=every)
+
+    def _divides(self, to: InPart | None, sources: Sequence[Operand]) -> bool:
+        """Whether vector instructions of the machine give such quotients."""
+        types = [source.type for source in sources if along(source)]
+        return self.situation.profile.find_lanes("DIV", to.type if to else self.type, *types) > 0
 
     def operand(self, leaf: Leaf) -> Operand:
         """Return what is there before a step. Raises NotPossibleError."""
