@@ -85,3 +85,12 @@ def test_a_sparse_stream_without_zeros_enters_at_line_rate():
     results = build(lair, mapping + "machine: ideal\ndata: {density: 1.0}\n", "simulate").results()
     assert results["check"]["y"]["right"]
     assert results["cycles"]["simd"] <= 1.35 * results["bound"]["cycles"]
+
+
+def test_a_fifo_has_an_input_queue_and_there_is_none_where_threads_are_few():
+    few = "machine: {profile: wse2, threads: 3, input_queues: [], output_queues: []}\n"
+    built = build(MV, ROW, "simulate")
+    assert "x" in built.yaml("build/layout.yaml")["roles"]["compute"]["input_queues"]
+    scarce = build(MV, few + ROW, "simulate")
+    assert "give_room" not in scarce.program("simd/pe_compute.c")
+    assert scarce.results()["check"]["y"]["right"]
