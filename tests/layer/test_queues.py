@@ -31,10 +31,11 @@ def queues(role, which):
 
 
 def test_colours_of_which_a_pe_takes_one_share_a_queue():
+    """Queues 2 and 3 hold most of those that send: what is taken has other numbers, and threads."""
     role = layout(f"machine: wse2\n{PLACED}")
-    wide, narrow = {"y_even": (1, 3), "y_odd": (1, 3)}, {"z_even": (2, 4), "z_odd": (2, 4)}
+    wide, narrow = {"y_even": (1, 3), "y_odd": (1, 3)}, {"z_even": (4, 2), "z_odd": (4, 2)}
     assert queues(role, "input_queues") == {"x": (0, 3), **wide, **narrow}
-    wide, narrow = {"y_even": (2, 3), "y_odd": (2, 3)}, {"z_even": (3, 6), "z_odd": (3, 6)}
+    wide, narrow = {"y_even": (3, 3), "y_odd": (3, 3)}, {"z_even": (2, 6), "z_odd": (2, 6)}
     assert queues(role, "output_queues") == {**wide, **narrow}
 
 

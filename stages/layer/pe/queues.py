@@ -1,14 +1,15 @@
 """The queues of a PE: which each colour gets that it takes, or sends on, and how much that holds.
 
 Colours that no PE of a role takes both share a queue. Those of the widest wavelets get the queues
-that hold most, the first ones before others. Where tasks that react take the ids of their colours
+that hold most, the first ones before others; the numbers of queues differ both ways, if they can:
+on WSE-2 queues of one number share a thread. Where tasks that react take the ids of their colours
 (`data_tasks` of a profile), these need none, but for FIFOs.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -44,16 +45,23 @@ class TooFewQueuesError(Exception):
 
 def assign_queues(model: Model, program: Program) -> Queues:
     """Return the queue of each colour on the PEs of a program. Raises TooFewQueuesError."""
-    return Queues(
-        input=_assign(model, program, "input_queues", _taken(model, program)),
-        output=_assign(model, program, "output_queues", _sent(model, program)),
-    )
+    output = _assign(model, program, "output_queues", _sent(model, program))
+    threads = {queue.number for queue in (output or {}).values()}
+    taken = _taken(model, program)
+    return Queues(input=_assign(model, program, "input_queues", taken, threads), output=output)
 
 
 def _assign(
-    model: Model, program: Program, figure: str, pes: Mapping[str, isl.UnionSet]
+    model: Model,
+    program: Program,
+    figure: str,
+    pes: Mapping[str, isl.UnionSet],
+    used: Collection[int] = (),
 ) -> Mapping[str, Queue] | None:
-    """Return the queue of each colour, of which `pes` have to do with it: the deepest first."""
+    """Return the queue of each colour, of which `pes` have to do with it: the deepest first.
+
+    Numbers that are `used` come last, for queues of one number share a thread on some machines.
+    """
     depths: Sequence[int] = getattr(program.profile, figure)
     if not depths:
         return None
@@ -64,7 +72,8 @@ def _assign(
         in_target = isl.UnionMap(f"{{ PE[x, y] -> PE[x - ({left}), y - ({top})] }}")
         found = find_busiest_router({name: each.apply(in_target) for name, each in pes.items()})
         raise TooFewQueuesError(figure, *found)
-    deepest = sorted(range(len(depths)), key=lambda number: -depths[number])
+    order = sorted(range(len(depths)), reverse=figure == "output_queues")
+    deepest = sorted(order, key=lambda number: (number in used, -depths[number]))
     numbers = {name: deepest[k] for k, group in enumerate(groups) for name in group}
     return {
         name: Queue(number=numbers[name], holds=depths[numbers[name]] // words[name])
