@@ -16,6 +16,7 @@ import typing
 from stages.diagnose import UserError
 from stages.fabric.layout_yaml import write_layout
 from stages.layer.pe.adapter import make_adapter_programs
+from stages.layer.pe.banks import spread_over_banks
 from stages.layer.pe.compute import compute_program
 from stages.layer.pe.copied import copy_instead
 from stages.layer.pe.layout import make_layout
@@ -168,4 +169,7 @@ def check_memory(program: Program, profile: Profile, mapping: Mapping) -> None:
 
 def _programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
     adapters = make_adapter_programs(model, profile, vectors)
-    return [compute_program(model, profile, vectors), *adapters]
+    programs = [compute_program(model, profile, vectors), *adapters]
+    for program in programs:
+        spread_over_banks(program)
+    return programs

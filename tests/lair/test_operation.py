@@ -200,7 +200,7 @@ def test_what_is_selected_from_is_kept_in_the_type_of_the_target(expression):
 
 STREAM = (
     'target: "{ PE[1, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] }"\n'
-    'machine: {profile: wse2, live_configurations: 24}\ntensors:\n'
+    'machine: {profile: wse2, descriptors: 24}\ntensors:\n'
     '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}\n'
 )
 

@@ -43,6 +43,7 @@ def test_local_tensors_are_aligned_one_after_the_other():
     lair = MV.replace("T W", "int16 W").replace("T=float16", "T=int32").replace("M=8", "M=5")
     lair = lair.replace("N=6", "N=5")
     mapping = 'target: "{ PE[1, 1] }"\nplacement: "{ mv[i, j] -> PE[0, 0] }"\n'
+    mapping += "machine: ideal\n"
     tensors = build(lair, mapping, "render").yaml("build/layout.yaml")["roles"]["compute"]
     addresses = {name: t["address"] for name, t in tensors["tensors"].items()}
     assert addresses == {"W_local": 0, "x_local": 52, "y_local": 72}

@@ -50,12 +50,16 @@ class Function(Node):
 
 @dataclass(frozen=True, slots=True)
 class Local(Node):
-    """A local tensor in a program's memory: its byte address, type and shape."""
+    """A local tensor in a program's memory: its byte address, type and shape.
+
+    `before` are the bytes left free before it.
+    """
 
     name: str
     type: str
     shape: tuple[int, ...]
     address: int
+    before: int = 0
 
     @property
     def bytes(self) -> int:

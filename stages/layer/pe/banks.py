@@ -1,0 +1,172 @@
+"""Local tensors a few bytes further on, so that two reads of an instruction meet in no bank.
+
+Where operands start in a bank that depends on the PE or on a loop, nothing is known of them.
+
+Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c charges what remains
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import gcd, prod
+
+import islpy as isl
+
+from stages.layer.pe.listing import Local
+from stages.layer.pe.operands import Given, InField, Step, find_steps
+from stages.layer.pe.program import Program
+from stages.layer.texts import decisions
+from stages.layer.texts.decisions import Decision
+from stages.machine.types import BYTES
+
+WORD = 2
+"""Successive words of so many bytes lie in successive banks."""
+ALIGNED = 2
+"""Operands should begin at a multiple of so many words."""
+
+MOST_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two operands that an instruction reads from different local tensors, p before q.
+
+    `apart` is how many words further from the start of its tensor p begins; `meets` gives, by how
+    far apart they are modulo the banks, the cycles that the instruction would wait.
+    """
+
+    p: str
+    q: str
+    apart: int
+    meets: tuple[float, ...]
+
+
+def spread_over_banks(program: Program) -> None:
+    """Move the local tensors of a finished program, at most 6 bytes each, if fewer reads meet then.
+
+    Where memory is full, or words of 32 bits begin in all banks, they stay.
+    """
+    banks = program.profile.read_banks
+    pairs = [] if not banks or banks % ALIGNED else list(_pairs(program, banks))
+    if not pairs:
+        return
+    first = {local.name: local.address // WORD % banks for local in program.locals}
+    chosen, before = dict(first), _waits(pairs, first)
+    for _ in range(MOST_ROUNDS):
+        for local in program.locals:
+            chosen[local.name] = min(
+                _starts(chosen[local.name], banks),
+                key=lambda start: _waits(pairs, chosen | {local.name: start}),
+            )
+    moved = list(_moved(program.locals, chosen, banks))
+    end = max((local.address + local.bytes for local in moved), default=0)
+    if _waits(pairs, chosen) < before and end + program.code <= program.profile.memory:
+        program.locals, program.data = moved, end
+
+
+def _starts(now: int, banks: int) -> list[int]:
+    """Return the banks in which a tensor may start: the one of now, and those at 32 bits."""
+    return [now, *(bank for bank in range(0, banks, ALIGNED) if bank != now)]
+
+
+def _waits(pairs: Sequence[Pair], starts: Mapping[str, int]) -> float:
+    return sum(
+        pair.meets[(starts[pair.p] + pair.apart - starts[pair.q]) % len(pair.meets)]
+        for pair in pairs
+    )
+
+
+def _moved(locals_: Sequence[Local], starts: Mapping[str, int], banks: int) -> Iterator[Local]:
+    """Yield the tensors one after the other, each where it starts in its bank."""
+    end = 0
+    for local in locals_:
+        aligned = -(-end // BYTES[local.type]) * BYTES[local.type]
+        skip = (starts[local.name] - aligned // WORD) % banks * WORD
+        yield replace(local, address=aligned + skip, before=aligned + skip - end if skip else 0)
+        end = aligned + skip + local.bytes
+
+
+def _pairs(program: Program, banks: int) -> Iterator[Pair]:
+    """Yield the pairs of operands that vector instructions read from known banks."""
+    shapes = {local.name: local.shape for local in program.locals}
+    for name, decision in program.model.simd.items():
+        if decision.by == "loops" or not (decision.operation or decision.steps):
+            continue
+        steps = [s for s in find_steps(name, decision, program.naming) if not s.looped]
+        for step in steps:
+            cycles = (decision.cycles or 1) / len(steps)
+            yield from _pairs_of(step, decision, shapes, banks, cycles)
+
+
+def _pairs_of(
+    step: Step,
+    decision: Decision,
+    shapes: Mapping[str, tuple[int, ...]],
+    banks: int,
+    cycles: float,
+) -> Iterator[Pair]:
+    extents = decision.extents or ()
+    sizes = [e if isinstance(e, int) else e[1] for e in (extents[k] for k in step.over)]
+    read = step.operands if step.operation == "MAC" else step.operands[1:]
+    for p, q in combinations(read, 2):
+        starts = [_start(operand, shapes, banks) for operand in (p, q)]
+        if starts[0] is None or starts[1] is None or _name(p) == _name(q):
+            continue
+        steps = [(a - b) % banks for a, b in zip(_words(p), _words(q), strict=True)]
+        points = max(1, prod(sizes))
+        meets = (_meeting(steps, sizes, apart, banks) / points for apart in range(banks))
+        apart = starts[0] - starts[1]
+        weighed = tuple(cycles * each for each in meets)
+        yield Pair(p=_name(p), q=_name(q), apart=apart, meets=weighed)
+
+
+def _name(operand: Given) -> str:
+    if isinstance(operand, decisions.Local):
+        return operand.local
+    return operand.field if isinstance(operand, InField) else ""
+
+
+def _words(operand: Given) -> list[int]:
+    assert isinstance(operand, decisions.Local | InField), "it lies in memory"
+    return [stride * BYTES[operand.type] // WORD for stride in operand.strides]
+
+
+def _start(operand: Given, shapes: Mapping[str, tuple[int, ...]], banks: int) -> int | None:
+    """Return at which word of its tensor an operand starts, modulo the banks; None if it varies.
+
+    None of a number as well, and of what stays where it is.
+    """
+    if _name(operand) not in shapes or not any(_words(operand)):
+        return None
+    if isinstance(operand, InField):
+        return 0
+    assert isinstance(operand, decisions.Local), "it lies in memory"
+    shape, word, found = shapes[operand.local], BYTES[operand.type] // WORD, 0
+    for k, index in enumerate(operand.base):
+        step = prod(shape[k + 1 :]) * word
+        if isinstance(index, int):
+            found += index * step
+        elif step % banks and not _is_multiple(index, banks // gcd(step, banks)):
+            return None
+    return found % banks
+
+
+def _is_multiple(index: str, of: int) -> bool:
+    """Whether an index, a function of constants, is a multiple of a number everywhere."""
+    function = isl.PwAff(index).floor()
+    return bool(function.mod_val(isl.Val(of)).max_val().is_zero())
+
+
+def _meeting(steps: Sequence[int], sizes: Sequence[int], apart: int, banks: int) -> int:
+    """Return at how many points of a box operands lie in the same bank, as rate.c counts them."""
+    count = {apart % banks: 1}
+    for step, size in zip(steps, sizes, strict=True):
+        found: dict[int, int] = {}
+        for k in range(min(banks, size)):
+            for start, times in count.items():
+                to = (start + k * step) % banks
+                found[to] = found.get(to, 0) + times * ((size - k + banks - 1) // banks)
+        count = found
+    return count.get(0, 0)
