@@ -61,7 +61,7 @@ def test_a_name_is_that_of_a_benchmark_or_of_a_group():
 def test_an_unknown_name_is_refused(capsys):
     with pytest.raises(SystemExit):
         parser().parse_args(["fast"])
-    assert "argument NAME: fast is none of cold," in capsys.readouterr().err
+    assert "argument NAME: fast is none of busy128, busy256, cold," in capsys.readouterr().err
 
 
 def test_a_process_that_fails_is_an_error(tmp_path):
