@@ -62,6 +62,13 @@ def test_several_give_way_to_one_that_saves_more():
     assert ways_of([one, few, last], 5) == ["hull", "loops", "loops"]
 
 
+def test_who_gives_way_loses_least_by_what_is_wanted():
+    large = task("on_w", hull=(2000, 5), loops=(7200, 0))
+    small = task("on_x", hull=(1550, 1), loops=(2600, 0))
+    last = task("on_y", hull=(1650, 4), nested=(4240, 3), loops=(5160, 0))
+    assert ways_of([large, small, last], 9) == ["hull", "loops", "hull"]
+
+
 def test_configurations_last_on_each_pe():
     east, west = (task(name, hull=(9, 2), loops=(90, 0)) for name in ("on_x", "on_z"))
     chosen = choose([STREAM, east, west], None, 3, together([None, *map(isl.Set, PES)]))

@@ -123,7 +123,7 @@ class Chooser:
         kept, self.taken = self.taken, [*self.taken]
         self.taken[task] = option
         try:
-            while self._free(task) < 0:
+            while (free := self._free(task)) < 0:
                 given = [
                     (k, less)
                     for k in self._others()
@@ -132,7 +132,7 @@ class Chooser:
                 ]
                 if not given:
                     return None
-                k, less = min(given, key=lambda each: self._loss(*each))
+                k, less = min(given, key=lambda each: self._loss(each[0], each[1], -free))
                 self.taken[k] = less
             return self.taken
         finally:
@@ -169,10 +169,10 @@ class Chooser:
         saved = self.taken[task].cycles - option.cycles
         return inf if more <= 0 or option.way == self.prefer else saved / more
 
-    def _loss(self, task: int, option: Option) -> float:
-        """Return the cycles that an option loses for each configuration less than now."""
+    def _loss(self, task: int, option: Option, wanted: int) -> float:
+        """Return the cycles that an option loses for each configuration less, of those wanted."""
         less = self.taken[task].configurations - option.configurations
-        return (option.cycles - self.taken[task].cycles) / less
+        return (option.cycles - self.taken[task].cycles) / min(less, wanted)
 
     def _unaffordable(self, task: int) -> dict[str, str]:
         """Return why the options that are better than the one taken will not do."""
