@@ -79,7 +79,8 @@ def test_keys_of_results():
         "busiest", "tasks", "data", "check", "memory", "fabric",
     ]
     assert list(results["cycles"]) == ["simd", "loops"]
-    charges = ("dispatch", "start_up", "configuration", "lanes", "loop", "scalar", "address")
+    charges = ("dispatch", "start_up", "configuration", "lanes", "memory", "streams", "loop",
+               "scalar", "address")
     for usage in results["busiest"].values():
         assert usage["busy"] == sum(usage[name] for name in charges) > 0
     assert list(results["tasks"]) == ["init_y", "compute_mv"]

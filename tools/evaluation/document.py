@@ -18,7 +18,7 @@ from tools.evaluation.templates import template
 
 LIMIT = 1.5
 AIM = 1.15
-PARTS = ("computing", "rounding", "start-up", "loops", "waiting", "drain")
+PARTS = ("computing", "rounding", "memory", "streams", "start-up", "loops", "waiting", "drain")
 Swept = Mapping[float, Mapping[str, Results]]
 
 

@@ -35,22 +35,26 @@ def split(results: Results, variant: Variant = "simd") -> dict[str, int]:
     taken from the start-up, and the rest of it from what is computed.
 
     computing  the elements of vector instructions over the lanes, extra instances included
-    rounding   lanes that are left empty in the last cycle of each vector instruction
+    rounding   cycles in which lanes are left empty: the last one of a vector instruction
+    memory     what the strides and banks of their operands cost
+    streams    the datapath moves elements of streams, and a task waits for it
     start-up   of vector instructions, dispatch of tasks, configuration
     loops      loops, scalars and addresses, those of sending and receiving too
     waiting    no task runs, and another one with instances is still to come
     drain      no task runs any more, and the last output has not left the fabric
     """
     usage = results.busiest[variant]
-    full = -(-usage["points"] // results.lanes)
     loops = usage["loop"] + usage["scalar"] + usage["address"]
+    moved = usage["memory"] + usage["streams"]
     waiting = usage["last"] - usage["until_last"]
     drain = cycles_of(results, variant) - usage["busy"] - waiting
-    started = usage["busy"] - usage["lanes"] - loops
+    started = usage["busy"] - usage["lanes"] - loops - moved
     after = max(0, -drain)
     return {
-        "computing": full - max(0, after - started),
-        "rounding": usage["lanes"] - full,
+        "computing": usage["lanes"] - usage["rounding"] - max(0, after - started),
+        "rounding": usage["rounding"],
+        "memory": usage["memory"],
+        "streams": usage["streams"],
         "start-up": max(0, started - after),
         "loops": loops,
         "waiting": waiting,
