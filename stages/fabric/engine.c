@@ -31,7 +31,7 @@ void fail(struct engine *engine, const char *format, ...)
 /* Room for one more item than `space`; the items stay where they are if there is none. */
 void *grow(struct engine *engine, void *items, int32_t *space, size_t size)
 {
-    const int32_t wanted = *space > 0 ? 2 * *space : 2;
+    const int32_t wanted = *space > 0 ? 2 * *space : 1;
     void *grown = realloc(items, (size_t)wanted * size);
 
     if (grown == NULL) {

@@ -10,7 +10,7 @@ from stages.mapping.record_reader import reader_of
 from tests.bench.figures import Figure
 from tests.bench.process import ROOT
 
-COLOURS = 14
+COLOURS, FEW = 14, 4
 ELEMENTS = 32
 PROGRAM = ROOT / "tests" / "bench" / "pe_busy.c"
 WAYS = (("-y - 1", "S", "N"), ("x", "W", "E"), ("y", "N", "S"), ("-x - 1", "E", "W"))
@@ -30,31 +30,40 @@ def busy256(folder):
 
 
 def busy(folder, size, span):
-    """Yield the hops, and how many there are in a second of CPU, the engine's set-up included."""
-    library = build_library([busy_program(folder, span)], folder, cache=users_cache())
-    layout = reader_of(Layout)(busy_layout(size, span), ())
-    profile = load_profile("ideal", {"ramp": 2})
-    seconds = []
-    for _ in range(3):
-        start = time.process_time()
-        run = run_fabric(library, layout, profile, {})
-        seconds.append(time.process_time() - start)
-    rate = run.hops / min(seconds)
-    what = f"across {span} PEs: one run, {run.hops:,} hops"
-    yield Figure(what=what, value=min(seconds), unit="s")
-    yield Figure(what=f"across {span} PEs: hops", value=rate, unit="/s")
+    """Yield the hops in a second of CPU, set-up included, and what colours in use cost each."""
+    all_ = hop(folder / "all", size, span, COLOURS)
+    few = hop(folder / "few", size, span, FEW)
+    yield Figure(what=f"across {span} PEs: hops", value=1 / all_, unit="/s")
+    what = f"across {span} PEs: a hop on {COLOURS} colours, over one on {FEW}"
+    yield Figure(what=what, value=all_ / few, limit=2)
 
 
-def busy_program(folder, span):
-    """Return the path of the program, with streams across `span` PEs."""
+def hop(folder, size, span, colours):
+    """Return the seconds of CPU of a hop, the least of three runs."""
+    runs = [run_busy(folder, size, span, colours) for _ in range(3)]
+    return min(seconds / run.hops for seconds, run in runs)
+
+
+def run_busy(folder, size, span, colours):
+    """Return the seconds of CPU of a run, and what it gave."""
+    library = build_library([busy_program(folder, span, colours)], folder, cache=users_cache())
+    layout = reader_of(Layout)(busy_layout(size, span, colours), ())
+    start = time.process_time()
+    run = run_fabric(library, layout, load_profile("ideal", {"ramp": 2}), {})
+    return time.process_time() - start, run
+
+
+def busy_program(folder, span, colours):
+    """Return the path of the program, with streams across `span` PEs on so many colours."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / PROGRAM.name
     text = PROGRAM.read_text(encoding="utf-8")
-    path.write_text(text.replace("SPAN = 16", f"SPAN = {span}"), encoding="utf-8")
+    text = text.replace("SPAN = 16, COLOURS = 14", f"SPAN = {span}, COLOURS = {colours}")
+    path.write_text(text, encoding="utf-8")
     return path
 
 
-def busy_layout(size, span):
+def busy_layout(size, span, colours):
     """Return the layout, as data: `size` x `size` PEs, a multiple of `span`."""
     pes = f"{{ PE[x, y] : 0 <= x < {size} and 0 <= y < {size} }}"
     return {
@@ -62,7 +71,7 @@ def busy_layout(size, span):
         "roles": {"busy": {"at": pes, "memory": {"data": 0, "code": 0}, "tensors": {}}},
         "colours": {
             f"c{number}": {"number": number, "routes": routes(span, *WAYS[number % 4])}
-            for number in range(COLOURS)
+            for number in range(colours)
         },
         "arrivals": {},
         "departures": {},

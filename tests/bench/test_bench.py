@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.bench import compiling, cycles
+from tests.bench import compiling, cycles, fabric
 from tests.bench.__main__ import parser, selected
 from tests.bench.figures import Figure, line
 from tests.bench.layers import build, conv2d, results
@@ -58,10 +58,15 @@ def test_a_name_is_that_of_a_benchmark_or_of_a_group():
     assert {compiling.cold, cycles.conv2d} < set(selected([]))
 
 
+def test_all_elements_cross_the_busy_fabric_on_all_colours(tmp_path):
+    _, run = fabric.run_busy(tmp_path, 16, 8, 14)
+    assert run.hops == 14 * 16 * 2 * (8 - 1) * fabric.ELEMENTS
+
+
 def test_an_unknown_name_is_refused(capsys):
     with pytest.raises(SystemExit):
         parser().parse_args(["fast"])
-    assert "argument NAME: fast is none of busy128, busy256, cold," in capsys.readouterr().err
+    assert "argument NAME: fast is none of busy128," in capsys.readouterr().err
 
 
 def test_a_process_that_fails_is_an_error(tmp_path):

@@ -5,7 +5,9 @@ import pytest
 from stages.layer.texts.results_json import Results
 from stages.mapping.record_reader import reader_of
 
-NOTHING = dict.fromkeys(("dispatch", "start_up", "configuration", "loop", "scalar", "address"), 0)
+CHARGES = ("rounding", "memory", "streams", "dispatch", "start_up", "configuration", "loop",
+           "scalar", "address")
+NOTHING = dict.fromkeys(CHARGES, 0)
 
 
 def made_up(simd, loops, *, lanes=4, bound=50, **task):
@@ -14,7 +16,7 @@ def made_up(simd, loops, *, lanes=4, bound=50, **task):
         "by": "hull", "why": "", "sizes": [4], "configurations": 1, "calls": 10, "instances": 40,
         "extra": 2, **task,
     }
-    own = {"points": 42, "lanes": 15, "start_up": 60, "dispatch": 100}
+    own = {"points": 42, "lanes": 15, "rounding": 4, "start_up": 60, "dispatch": 100}
     rest = {"busy": simd - 20, "until_last": simd - 30, "last": simd - 25}
     fast = {**NOTHING, **own, **rest, "loop": simd - 20 - 175}
     slow = {**NOTHING, "points": 0, "lanes": 0, "dispatch": 100, "loop": loops - 120}
