@@ -192,3 +192,11 @@ def test_a_stream_that_waits_for_more_is_reported(library, row, ideal):
         recipe = recipe_of("ADD", FLOATS)
         run_calls(library, row, ideal, "accumulate", [recipe], zeros[:5], [[zeros] * 4])
     assert "PE[0, 0] (accumulate) accumulates on x: 3 of 8 elements to go\n" in str(caught.value)
+
+
+def test_a_stream_keeps_its_vector_when_the_program_configures_another(library, row, ideal):
+    y = {"tensor": "y", "type": "int32", "side": "E", "colours": ["y"]}
+    y["order"] = "{ y[i = 0:7] -> [PE[1, 0] -> index[i]] }"
+    routes = {"y": "{ [PE[x, 0] -> ramp[]] -> E[] }"}
+    run = run_fabric(library, row("reused", 1, routes, departures={"y": y}), ideal, {})
+    assert run.outputs["y"][0].tolist() == [0, 2, 4, 6, 7, 5, 3, 1]
