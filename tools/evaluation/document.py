@@ -103,7 +103,8 @@ def group_of_layers(found: Mapping[str, Results], group: str) -> dict[str, Any]:
 def _counters_table(found: Mapping[str, Results]) -> str:
     head = ("layer", "speed-up", "configurations", "calls", "instances per call", "extra",
             "with loops: start-up", "with loops: loops", "with loops: idle", "vector: computing",
-            "vector: rounding", "vector: start-up", "vector: loops", "vector: idle")
+            "vector: rounding", "vector: memory", "vector: streams", "vector: start-up",
+            "vector: loops", "vector: idle")
     rows = []
     for name, results in found.items():
         counted, loops, simd = counters_of(results), split(results, "loops"), split(results)
@@ -111,7 +112,8 @@ def _counters_table(found: Mapping[str, Results]) -> str:
             name, f"{results.speedup:.2f}", counted.configurations, counted.calls,
             f"{counted.per_call:.3g}", counted.extra, loops["start-up"], loops["loops"],
             loops["waiting"] + loops["drain"], simd["computing"], simd["rounding"],
-            simd["start-up"], simd["loops"], simd["waiting"] + simd["drain"],
+            simd["memory"], simd["streams"], simd["start-up"], simd["loops"],
+            simd["waiting"] + simd["drain"],
         ))
     return table(head, rows)
 
