@@ -18,9 +18,10 @@ def test_layers_stand_by_what_multicast_is_worth(results):
         "little": (took(110, 100), took(90, 90)), "much": (took(150, 100), took(300, 120)),
         "same": (took(70, 70), took(70, 70)), "alone": (took(50), took(50)),
     }
-    text = document(found).splitlines()
+    text = document(found, ()).splitlines()
     rows = [line for line in text if line.startswith("| ")]
     assert rows[2:] == [
         "| much | 100 | 150 | 1.50 | 300 | 2.50 |", "| little | 100 | 110 | 1.10 | 90 | 1.00 |",
     ]
     assert text[-1] == "The same with and without multicast: same, alone."
+    assert document(found, ("large", "wide")).endswith("do without multicast in: large, wide.\n")

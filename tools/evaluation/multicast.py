@@ -5,13 +5,16 @@ Source   M
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from stages.diagnose import UserError, UserErrors
 from stages.layer.texts.results_json import Results
 from tools.evaluation.document import table
-from tools.evaluation.measure import Case
+from tools.evaluation.measure import Case, measure
 from tools.evaluation.templates import template
 
 MACHINE = "systolic"
@@ -27,11 +30,19 @@ def without_multicast(case: Case) -> tuple[Case, Case]:
     return forwarding, dataclasses.replace(case, mapping={**mapping, "skew": False})
 
 
-def document(found: Mapping[str, Pair]) -> str:
-    """Return the document, by layer."""
+def try_to_measure(case: Case, workspace: Path) -> Results | None:
+    """Return the results of a case; None if the machine has too little of something for it."""
+    with contextlib.suppress(UserError, UserErrors):
+        return measure(case, workspace)
+    return None
+
+
+def document(found: Mapping[str, Pair], refused: Sequence[str]) -> str:
+    """Return the document, by layer; `refused` are those that the machine has too little for."""
     alone = [name for name, pair in found.items() if not _differs(pair)]
     return template("multicast.md.j2").render(
-        table=layers_table({n: pair for n, pair in found.items() if n not in alone}), alone=alone
+        table=layers_table({n: pair for n, pair in found.items() if n not in alone}), alone=alone,
+        refused=refused,
     )
 
 

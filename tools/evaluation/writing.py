@@ -82,11 +82,18 @@ def _without_multicast(command: LayerCommand, options: Options, words: list[str]
     """Build layers for a machine without multicast, and print or write what came of them."""
     cases = [case_of(layer.name, layer.path) for layer in _layers(command, words)]
     every = [each for case in cases for each in multicast.without_multicast(case)]
-    results = list(measured(every))
+    results = list(_each(every, multicast.try_to_measure))
     pairs = zip(results[::2], results[1::2], strict=True)
-    found = {case.name: pair for case, pair in zip(cases, pairs, strict=True)}
+    found = {
+        case.name: (forwarding, replicas)
+        for case, (forwarding, replicas) in zip(cases, pairs, strict=True)
+        if forwarding is not None and replicas is not None
+    }
+    for name, pair in found.items():
+        _check_values(name, *pair)
+    refused = [case.name for case in cases if case.name not in found]
     if not words:
-        write(Path.cwd() / "docs", "multicast", multicast.document(found), {})
+        write(Path.cwd() / "docs", "multicast", multicast.document(found, refused), {})
     if options["json"]:
         print_json(as_data(found))
     elif words:
@@ -143,9 +150,13 @@ def measured(cases: Sequence[Case]) -> Iterator[Results]:
     Raises UserError where a value is wrong, and what building raises.
     """
     for case, results in zip(cases, _each(cases, measure), strict=True):
-        if not all(found.right for found in results.check.values()):
-            raise UserError(f"{case.name}: a value is wrong", hint="a build of it says which")
+        _check_values(case.name, results)
         yield results
+
+
+def _check_values(name: str, *results: Results) -> None:
+    if not all(found.right for each in results for found in each.check.values()):
+        raise UserError(f"{name}: a value is wrong", hint="a build of it says which")
 
 
 def _each(cases: Sequence[Case], what: Callable[..., T]) -> Iterator[T]:
