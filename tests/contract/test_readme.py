@@ -39,11 +39,11 @@ def test_the_cycles_of_attention_are_those_of_the_evaluation():
     rows = (ROOT / "docs/evaluation.md").read_text(encoding="utf-8").splitlines()
     first, parts = (row.split(" | ") for row in rows[:300] if row.startswith("| attention |"))
     loops, simd, faster, bound = first[3:7]
-    computing, streams, startup, slow, idle = (parts[at] for at in (9, 12, 13, 14, 15))
+    computing, banks, startup, slow, idle = (parts[at] for at in (9, 11, 13, 14, 15))
     said = " ".join(TEXT.split())
     assert f"cycles {simd} with vector instructions, {loops} with loops: {faster} times" in said
     assert f"at least {bound} cycles" in said
     assert f"computes for {computing} of the {simd} cycles," in said
     assert f"starts instructions and tasks for {startup}, spends {slow} in loops" in said
-    assert f"leaves the datapath to streams for {streams}," in said
+    assert f"reads from busy banks of memory for {banks}," in said
     assert f"and waits for {idle.removesuffix(' |')} while" in said
