@@ -44,6 +44,10 @@ class Simulated:
     files: Collection[str]
 
 
+CHARGED = {"start_up": "vector_start_up", "streams": "shared_datapath"}
+"""The figures by which cycles are charged that have other names."""
+
+
 def describe_results(
     what: Simulated,
     runs: Mapping[str, FabricRun],
@@ -72,6 +76,7 @@ def describe_results(
             wavelets=simd.injected + simd.delivered, hops=simd.hops, stalls=simd.stalls
         ),
         multicast=_worth(simd, runs[COPIED]) if COPIED in runs else None,
+        rests=_find_rests(simd, profile) or None,
         probes={name: runs[name].probes for name in VARIANTS} if simd.probes else None,
     )
 
@@ -85,6 +90,19 @@ def _worth(passed: FabricRun, copied: FabricRun) -> Worth:
         hops=copied.hops,
         stalls=copied.stalls,
     )
+
+
+def _find_rests(run: FabricRun, profile: Profile) -> dict[str, int]:
+    """Return the charges of more than a quarter of all cycles by figures that nobody published.
+
+    They are those of the busiest PE, and of figures with grade C or chosen.
+    """
+    usage = usage_of_busiest(run)
+    charges = {CHARGED.get(name, name): cycles for name, cycles in usage.items()}
+    return {
+        figure: cycles for figure, cycles in charges.items()
+        if profile.grades.get(figure) in ("C", "chosen") and 4 * cycles > run.cycles
+    }
 
 
 def usage_of_busiest(run: FabricRun) -> dict[str, int]:

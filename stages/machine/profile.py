@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from stages.machine.figures import (
     ProfileError,
     check_known,
     read_figures,
+    read_grades,
     replace_lanes,
 )
 from stages.machine.lanes import Row, find_width
@@ -48,7 +50,8 @@ class Profile:
     `grid` is columns and rows; `lanes` gives elements per cycle by type and operation, as
     `find_lanes` returns them; `link_width` is in bits; `queue_depth` in wavelets, depths of a PE's
     queues in words of 16 bits, by their numbers. `unswitched` has numbers of colours.
-    The files say what each figure means and where it comes from.
+    The files say what each figure means and where it comes from; `grades` are those of the figures
+    that have one value and were not replaced.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Profile:
     multicast: bool
     code_base: Figure
     code_task: Figure
+    grades: dict[str, str] = field(default_factory=dict)
 
     def find_lanes(self, operation: str, result: str, *sources: str) -> int:
         """Return the elements a cycle of an operation that gives `result`.
@@ -112,7 +116,9 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
         changed["lanes"] = replace_lanes(changed["lanes"], lambda _, value: value, old)
     _check_lanes(name, changed.get("lanes", figures.get("lanes", {})), figures.get("lanes"))
     try:
-        profile = Profile(**{"name": Path(name).stem, **figures, **changed})
+        grades = {key: g for key, g in read_grades(name).items() if key not in changed}
+        named = {"name": Path(name).stem, "grades": grades}
+        profile = Profile(**{**named, **figures, **changed})
     except ValidationError as error:
         said = _explain(error, Path(name).stem, {**figures, **changed})
         if said.figure in changed and said.figure in figures:
@@ -143,7 +149,7 @@ def _check_whole(profile: Profile, changed: Mapping[str, Any]) -> None:
         raise ProfileError(f"profile {profile.name}: {found.message}", figure, found.remedy)
 
 
-KNOWN = tuple(key for key in Profile.__dataclass_fields__ if key != "name")
+KNOWN = tuple(key for key in Profile.__dataclass_fields__ if key not in ("name", "grades"))
 
 
 def _explain(error: ValidationError, name: str, figures: Mapping[str, Any]) -> ProfileError:

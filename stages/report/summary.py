@@ -32,7 +32,8 @@ def summary(results: Mapping[str, Any]) -> str:
     instruction.
     """
     lines = [_title(results), *_checks(results["check"]), *inputs(results["data"])]
-    lines += [_cycles(results), _bound(results), _memory(results), _fabric(results)]
+    lines += [_cycles(results), *_rests(results), _bound(results)]
+    lines += [_memory(results), _fabric(results)]
     return "\n".join([*lines, *_tasks(results["tasks"])]) + "\n"
 
 
@@ -91,6 +92,13 @@ def _cycles(results: Mapping[str, Any]) -> str:
         f"  cycles  {cycles['simd']} with vector instructions, {cycles['loops']} with loops: "
         f"{results['speedup']:.2f} times as fast{with_multicast}"
     )
+
+
+def _rests(results: Mapping[str, Any]) -> Iterator[str]:
+    """Yield on which figures of the machine much of the cycles rests."""
+    if rests := results.get("rests"):
+        each = ", ".join(f"{cycles} cycles on {figure}" for figure, cycles in rests.items())
+        yield f"  rests   {each}, not published"
 
 
 def _bound(results: Mapping[str, Any]) -> str:

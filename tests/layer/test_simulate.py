@@ -89,6 +89,17 @@ def test_keys_of_results():
     ]
 
 
+def test_results_say_on_which_figures_much_of_the_cycles_rests():
+    """Dispatch of `wse2` is worked out (C); one that a user gives is theirs."""
+    slow, own = (
+        build(MV, f"machine: {machine}\n{STREAMED}", "simulate").results()
+        for machine in ("wse2", "{profile: wse2, dispatch: 20}")
+    )
+    charged = slow["busiest"]["simd"]["dispatch"]
+    assert slow["rests"] == {"dispatch": charged} and 4 * charged > slow["cycles"]["simd"]
+    assert "rests" not in own
+
+
 STREAMED = (
     'target: "{ PE[3, 3] }"\nplacement: "{ mv[i, j] -> PE[j//2, 1 + i//4] }"\ntensors:\n'
     '  x: {arrives: "{ x[j] -> [PE[1, -1] -> index[j]] }", sparse: true}\n'

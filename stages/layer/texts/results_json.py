@@ -99,6 +99,7 @@ class Results:
     memory: Used
     fabric: Traffic
     multicast: Worth | None = None
+    rests: Mapping[str, int] | None = None
     probes: Mapping[str, Mapping[str, tuple[Probed, ...]]] | None = None
 
 
