@@ -43,6 +43,17 @@ def random_queues(rng: random.Random):
     return {**queues, "threads": 32, **links} if rng.random() < 0.5 else links
 
 
+def random_rates(rng: random.Random):
+    """Return what a PE's datapath, its memory and its instructions can do."""
+    return {
+        "sum_lanes": rng.choice((0, 1, 2)),
+        "stride_limits": [rng.choice((0, 0, 1, 2)) for _ in range(8)],
+        "read_banks": rng.choice((0, 4, 6, 8)),
+        "shared_datapath": rng.random() < 0.7,
+        "vector_multiply_add": rng.random() < 0.3,
+    }
+
+
 def with_threads(figures):
     """Return figures of which threads may be fewer than the machine has queues."""
     return {**figures, **AS_MANY} if "threads" in figures else figures

@@ -7,18 +7,27 @@ import pytest
 import yaml
 
 from tests.property.layers import examine, layer_of_seed
-from tests.property.machines import ran, random_figures, random_queues
+from tests.property.machines import ran, random_figures, random_queues, random_rates
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 400))]
 
 
+RATES = [*range(40), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(40, 340))]
+
+
 def layer_on_a_random_machine(seed):
     """Return a random layer with other figures of its machine."""
+    rng = random.Random(seed)
+    return on_machine(seed, {**random_figures(rng), **random_queues(rng)})
+
+
+def on_machine(seed, figures):
+    """Return the random layer of a seed with some figures of its machine."""
     layer = layer_of_seed(seed)
     mapping = yaml.safe_load(layer.texts["layer.yaml"])
-    rng, machine = random.Random(seed), mapping["machine"]
+    machine = mapping["machine"]
     profile = machine if isinstance(machine, str) else machine["profile"]
-    mapping["machine"] = {"profile": profile, **random_figures(rng), **random_queues(rng)}
+    mapping["machine"] = {"profile": profile, **figures}
     text = yaml.safe_dump(mapping, sort_keys=False, width=10000)
     return replace(layer, texts=layer.texts | {"layer.yaml": text})
 
@@ -34,3 +43,11 @@ def test_no_layer_beats_its_bound_and_the_clock_counts_alike_however_far_it_look
         return
     variant, horizon = ("simd", "loops")[seed % 2], (2, 3, 17)[seed % 3]
     assert ran(folder, variant) == ran(folder, variant, monkeypatch, horizon)
+
+
+@pytest.mark.parametrize("seed", RATES)
+def test_layers_are_right_whatever_a_datapath_and_its_memory_can_do(seed, workspace):
+    folder = workspace / f"rates{seed}"
+    figures = random_rates(random.Random(seed))
+    on_machine(1000 + seed, figures).write(folder)
+    examine(folder)

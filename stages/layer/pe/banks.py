@@ -155,8 +155,8 @@ def _start(operand: Given, shapes: Mapping[str, tuple[int, ...]], banks: int) ->
 
 def _is_multiple(index: str, of: int) -> bool:
     """Whether an index, a function of constants, is a multiple of a number everywhere."""
-    function = isl.PwAff(index).floor()
-    return bool(function.mod_val(isl.Val(of)).max_val().is_zero())
+    values = isl.Set.from_pw_aff(isl.PwAff(index).floor())
+    return bool(values.is_subset(isl.Set(f"{{ [value] : value mod {of} = 0 }}")))
 
 
 def _meeting(steps: Sequence[int], sizes: Sequence[int], apart: int, banks: int) -> int:
