@@ -21,6 +21,9 @@ DATA = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"
 
 
+RENAMED = {"instruction_queue": "threads", "live_configurations": "descriptors"}
+"""What figures were called before."""
+
 FORM = ("value", "source", "grade")
 GRADES = {
     "A": "primary text read", "B": "secondary summary of one", "C": "arithmetic on public data",
@@ -140,6 +143,8 @@ def check_known(
 
 
 def hint_at(what: str, name: str, known: Sequence[str]) -> str:
-    """Return the hint for an unknown name: the nearest known one, else all."""
+    """Return the hint for an unknown name: what it is called now, the nearest known one, or all."""
+    if what == "figure" and name in RENAMED:
+        return f"it is called {RENAMED[name]} now"
     near = nearest(str(name), known, cutoff=0.6)
     return f"did you mean {near}?" if near else f"{what}s: {', '.join(known)}"

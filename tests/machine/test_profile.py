@@ -127,6 +127,12 @@ def test_the_hint_names_what_is_known():
     assert hints == ["did you mean wse3?", known, "did you mean dispatch?"]
 
 
+def test_a_figure_that_was_renamed_is_named():
+    with pytest.raises(ProfileError) as caught:
+        load_profile("wse2", {"instruction_queue": 3})
+    assert caught.value.hint == "it is called threads now"
+
+
 def test_a_file_that_lacks_a_figure_is_refused(tmp_path):
     figure = "{value: 1, source: measured, grade: chosen}"
     (tmp_path / "mine.yaml").write_text(f"hop: {figure}\nramp: {figure}\n", encoding="utf-8")
