@@ -22,7 +22,7 @@ DATA = ("*.c", "*.h")
 HERE = Path(__file__).parent
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-strict-aliasing"]
 FLAGS += ["-fPIC"]
-ENGINE, PROGRAMS = ["-O2"], ["-O1"]
+ENGINE, PROGRAMS = ["-O2", "-fno-semantic-interposition"], ["-O1"]
 """How the engine and the programs are optimised: compiling a program takes longer than it runs."""
 
 REFUSALS = (

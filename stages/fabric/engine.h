@@ -469,6 +469,20 @@ static inline bool is_fused(const struct vector *v)
     return v->operation == FMA || v->operation == FMS || v->operation == FNMA;
 }
 
+static inline int operands_of(const struct vector *v)
+{
+    return v->operation == COPY ? 2 : is_fused(v) ? 4 : 3;
+}
+
+/* A number has no strides and may lie in a register; nothing is written there. */
+static inline bool is_number(const struct vector *v, int k)
+{
+    for (int i = 0; i < v->sizes.rank; i += 1)
+        if (v->operand[k].stride[i] != 0)
+            return false;
+    return k > 0;
+}
+
 struct rate {                                  /* cycles, of which `rounding` are among `lanes` */
     int64_t lanes, rounding, memory;
 };
@@ -476,8 +490,6 @@ struct rate {                                  /* cycles, of which `rounding` ar
 struct rate rate_of(const struct machine *machine, const struct vector *v,
                     char *const base[MAX_OPERANDS]);
 int64_t find_lanes(const struct machine *machine, const struct vector *v);
-int operands_of(const struct vector *v);
-bool is_number(const struct vector *v, int k);
 size_t element_size(enum element type);
 int64_t points(const struct sizes *sizes);
 uint32_t element_to_fabric(enum element type, const void *element);

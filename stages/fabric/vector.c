@@ -113,11 +113,6 @@ static int32_t compute_int(enum operation operation, int32_t d, int32_t a, int32
     return a;
 }
 
-int operands_of(const struct vector *v)
-{
-    return v->operation == COPY ? 2 : is_fused(v) ? 4 : 3;
-}
-
 static bool computes_in_float(const struct vector *v)
 {
     return is_float(v->operand[1].type)
@@ -285,15 +280,6 @@ bool is_scalar(const struct vector *v, int k)
         if (v->sizes.size[i] > 1 && v->operand[k].stride[i] != 0)
             return false;
     return true;
-}
-
-/* A number has no strides and may lie in a register; nothing is written there. */
-bool is_number(const struct vector *v, int k)
-{
-    for (int i = 0; i < v->sizes.rank; i += 1)
-        if (v->operand[k].stride[i] != 0)
-            return false;
-    return k > 0;
 }
 
 static bool are_inside(const struct node *node, const struct vector *v,
