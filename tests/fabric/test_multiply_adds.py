@@ -6,7 +6,7 @@ import pytest
 from stages.fabric.driver import FabricFailure
 from stages.machine.profile import load_profile
 from tests.fabric.test_streams import recipe_of, run_calls
-from tests.fabric.test_vector import WORDS, run_recipes
+from tests.fabric.test_vector import random_memory, run_recipes
 
 FLOATS = ("f2",) * 4
 VECTOR, SCALAR = [4, 1], [0, 0]
@@ -36,8 +36,9 @@ def by_scalar():
 
 
 def run(library, row, profile, operation, sizes, strides):
-    memory = [np.zeros(WORDS, "i4")] * 4
-    run_recipes(library, row, [(operation, FLOATS, sizes, strides, [0] * 4)], [memory], profile)
+    memory = random_memory(np.random.default_rng(1), FLOATS)
+    recipe = (operation, FLOATS, sizes, strides, [0] * 4)
+    return run_recipes(library, row, [recipe], [memory], profile).outputs["result"][0].tobytes()
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -50,8 +51,12 @@ def test_a_multiply_add_that_no_machine_has_is_refused(library, row, ideal, by_s
 
 
 @pytest.mark.parametrize("case", TAKEN)
-def test_what_multiplies_by_a_scalar_runs(library, row, by_scalar, case):
-    run(library, row, by_scalar, *TAKEN[case])
+def test_what_multiplies_by_a_scalar_gives_what_it_gives_everywhere(
+    library, row, ideal, by_scalar, case
+):
+    given = run(library, row, by_scalar, *TAKEN[case])
+    assert given == run(library, row, ideal, *TAKEN[case])
+    assert given != run(library, row, ideal, "COPY", *TAKEN[case][1:])
 
 
 @pytest.mark.parametrize("call", ["accumulate", "combine"])

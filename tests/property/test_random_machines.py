@@ -50,4 +50,9 @@ def test_layers_are_right_whatever_a_datapath_and_its_memory_can_do(seed, worksp
     folder = workspace / f"rates{seed}"
     figures = random_rates(random.Random(seed))
     on_machine(1000 + seed, figures).write(folder)
-    examine(folder)
+    found = examine(folder)
+    if found.refusal:
+        return
+    usage = found.results["busiest"]["simd"]
+    assert figures["shared_datapath"] or usage["streams"] == 0
+    assert figures["read_banks"] or any(figures["stride_limits"]) or usage["memory"] == 0

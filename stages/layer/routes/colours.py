@@ -39,12 +39,7 @@ def share_colours(
     turning = {name: _count_positions(name, objects) for name in streams}
     turning = {name: count for name, count in turning.items() if count > 1}
     able = [k for k in range(profile.colours) if k not in profile.unswitched]
-    for name, count in turning.items():
-        if count > profile.positions:
-            raise UserError(
-                f"routers need {count} positions for {name}, {profile.name} has "
-                f"{profile.positions}", mapping.key_span("tensors"), FORWARD,
-            )
+    _check_positions(turning, profile, mapping)
     if len(streams) <= profile.colours and len(turning) <= len(able):
         return _number([(name,) for name in streams], turning, able)
     routers = {name: find_routers(routes) for name, routes in streams.items()}
@@ -68,6 +63,16 @@ def share_colours(
             mapping.key_span("tensors"), FORWARD,
         )
     return _number(groups, turning, able)
+
+
+def _check_positions(turning: Dict[str, int], profile: Profile, mapping: Mapping) -> None:
+    """Raise UserError where a stream needs more positions than the machine's routers have."""
+    for name, count in turning.items():
+        if count > profile.positions:
+            raise UserError(
+                f"routers need {count} positions for {name}, {profile.name} has "
+                f"{profile.positions}", mapping.key_span("tensors"), FORWARD,
+            )
 
 
 def _count_positions(stream: str, objects: Dict[str, Object]) -> int:
