@@ -1,0 +1,25 @@
+"""Run the intermediate language, which gives the graph of the program and its first data.
+
+Paper    seed 004, Sec. 5.4
+Reads    program.yaml, *.py, program.il
+Writes   objects.yaml, graph.yaml, accesses.isl, build/data/*.npy
+Assumes  the program may be run: it is code of its user, in a process of its own.
+Ensures  ids of nodes are in the order in which they run; each operand has a relation.
+"""
+
+from __future__ import annotations
+
+import typing
+
+from stages.diagnose import UserError
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = ("program.yaml", "*.py", "program.il")
+WRITES = ("objects.yaml", "graph.yaml", "accesses.isl", "build/data/*.npy")
+
+
+def run(inputs: Inputs) -> dict[str, bytes]:
+    """Return the texts of the graph, and the data that it begins with."""
+    raise UserError("capture is under construction")
