@@ -1,8 +1,8 @@
 """The compiler: a wing for each pipeline, and here the stages of each kind of folder."""
 
-from stages import kernel, layer, network, skewing, volumes
+from stages import kernel, layer, network, program, skewing, volumes
 
-WINGS = (layer, skewing, volumes, kernel, network)
+WINGS = (layer, skewing, volumes, kernel, network, program)
 
 PIPELINE: tuple[str, ...] = layer.PIPELINE
 """The stages of a layer folder."""
@@ -15,6 +15,9 @@ KERNEL: tuple[str, ...] = (*kernel.PIPELINE, *volumes.PIPELINE)
 
 TILES: tuple[str, ...] = kernel.TILES
 """Further stages of one whose kernel.yaml asks for parts: the last after all of these."""
+
+PROGRAM: tuple[str, ...] = program.PIPELINE
+"""The stages of a program folder, which holds a program.yaml."""
 
 ANALYSES: tuple[str, ...] = (*skewing.PIPELINE, *volumes.OF_LAYERS, *volumes.PIPELINE)
 """Stages of a layer that run only where they are asked for, or come before one that is."""

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
     from stages.lair.specialise import Layer
     from stages.mapping.layer_yaml import Mapping
+    from stages.mapping.program_yaml import Program
     from stages.poly.text import Objects
 
 LAYER = "layer.yaml"
+PROGRAM = "program.yaml"
 
 
 class Inputs(abc.ABC):
@@ -54,6 +56,14 @@ class Inputs(abc.ABC):
     @abc.abstractmethod
     def part(self, name: str) -> LayerInputs:
         """Return the files of a part of a network or kernel, by the names they have in it."""
+
+    @abc.abstractmethod
+    def unnoted(self) -> Inputs:
+        """Return all files of the folder as they are now, to say where in them an error is.
+
+        None counts as read, so nothing that a stage writes may depend on them: an edit that changes
+        nothing but places makes no stage run again.
+        """
 
     @abc.abstractmethod
     def tell(self, share: float) -> None:
@@ -108,6 +118,21 @@ class Inputs(abc.ABC):
                 "values are generated",
             )
         return {Path(name).stem: self.array(name) for name in names}
+
+    def program(self) -> Program:
+        """Return program.yaml. Raises UserErrors."""
+        from stages.mapping.program_yaml import read_program
+
+        return read_program(self.source(PROGRAM))
+
+    def program_source(self) -> Source:
+        """Return the source of a program: the .py file that program.yaml names, else the only one.
+
+        Raises UserErrors.
+        """
+        from stages.mapping.program_yaml import choose_program
+
+        return self.source(choose_program(self.program(), self.names("*.py"), self.folder))
 
     @property
     def folder(self) -> str:

@@ -1,4 +1,4 @@
-"""The machine that layer.yaml, or kernel.yaml, asks for: a profile by name, or a file."""
+"""The machine that a file of a user asks for: a profile by name, or a file."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from stages.mapping.yaml_text import find_top_key
 if TYPE_CHECKING:
     from stages.mapping.kernel_yaml import Kernel
     from stages.mapping.layer_yaml import Mapping
+    from stages.mapping.program_yaml import Program
 
 
 Further = Callable[[str, Span], tuple[Path, str]]
@@ -21,7 +22,7 @@ Further = Callable[[str, Span], tuple[Path, str]]
 Raises UserError where there is none."""
 
 
-def read_machine(asking: Mapping | Kernel, further: Further) -> Profile:
+def read_machine(asking: Mapping | Kernel | Program, further: Further) -> Profile:
     """Return the figures of the machine that a file is `asking` for, of a `further` file if it is
     in one.
 

@@ -116,6 +116,7 @@ _WANTED = {
     "literal_error": "{expected}",
     "machine_type": "a profile's name, a path, or a mapping with `profile`",
     "model_type": "a mapping",
+    "parameter_type": "a number, a text, true or false",
     "skew_type": "true, false, x or y",
     "string_type": "a text",
     "too_long": "at most {max_length} values",

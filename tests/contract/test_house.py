@@ -14,14 +14,16 @@ stages.diagnose stages.shipped stages.yaml_limits
 stages.jinja
 stages.poly
 stages.machine
-stages.lair
+stages.program.values
+stages.lair stages.program.front stages.program.source
 stages.mapping
-stages.reference stages.fabric stages.volumes
-stages.skewing stages.layer.texts
+stages.program.irg
+stages.reference stages.fabric stages.volumes stages.program.il stages.program.memory
+stages.skewing stages.layer.texts stages.program.child stages.program.interpreter
 stages.layer.routes stages.kernel.parts stages.kernel.mlir
 stages.layer.streams
 stages.layer.vector stages.layer.pe stages.layer.bound
-stages.layer stages.kernel stages.network
+stages.layer stages.kernel stages.network stages.program
 stages
 stages.make.store
 stages.make.core

@@ -17,6 +17,7 @@ WRONG = {
               "{target: a, data: {density: 2}}", "{target: a, invocations: 0}"],
     "network": ["{}", "parts: [a]", "{parts: {a: b}, more: 1}"],
     "kernel": ["facts: a", "tiles: {a: 3}", "more: 1"],
+    "program": ["program: 3", "parameters: {n: [1]}", "machine: {dispatch: 5}", "more: 1"],
     "lairmake": ["store: 3", "store: {read_only: true}", "more: 1"],
 }
 

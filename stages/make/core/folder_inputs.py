@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 Tell = Callable[[float], None]
+ANY = ("*", "*/*")
 
 
 class UndeclaredReadError(Exception):
@@ -106,6 +107,10 @@ class FolderInputs(LayerInputs):
         part = copy.copy(self)
         part._below, part._mapping, part._lair = f"{name}/", None, None
         return part
+
+    def unnoted(self) -> FolderInputs:
+        """Return all files of the folder as they are now, to say where in them an error is."""
+        return FolderInputs(self._folder, ANY)
 
     def tell(self, share: float) -> None:
         """Say how much of the stage is done, from 0 to 1."""

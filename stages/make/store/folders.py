@@ -16,9 +16,14 @@ from stages.make.store.files import link_below
 LAYER = "layer.yaml"
 NETWORK = "network.yaml"
 KERNEL = "kernel.yaml"
+PROGRAM = "program.yaml"
 MLIR = ".mlir"
+OF_USER = (".lair", MLIR, ".py")
+"""How texts end that people write, besides those that are `WRITTEN`."""
+OF_DOIT = "dodo.py"
+"""Read by doit alone."""
 STATE = ".lairmake"
-WRITTEN = frozenset({LAYER, NETWORK, KERNEL})
+WRITTEN = frozenset({LAYER, NETWORK, KERNEL, PROGRAM})
 MOST_PATHS = 10_000
 NOT_LAYERS = frozenset({"build", "cache", "inputs"})
 
@@ -130,7 +135,7 @@ def file_of(folder: LayerFolder, name: str) -> Path:
             return crossing.file
     if head == "build":
         return _joined(folder.build, rest)
-    if name in WRITTEN or name.endswith((".lair", MLIR)) or head == "inputs":
+    if name in WRITTEN or name.endswith(OF_USER) or head == "inputs":
         return _joined(folder.path, name)
     return _joined(folder.cache, name)
 
@@ -161,7 +166,7 @@ def names_of(folder: LayerFolder, pattern: str) -> list[str]:
     parts = [(n, part) for n, part in folder.parts if fnmatch.fnmatchcase(n, head)]
     if parts:
         return sorted(f"{n}/{name}" for n, part in parts for name in names_of(part, rest))
-    names = set(_matches(folder, pattern))
+    names = set(_matches(folder, pattern)) - {OF_DOIT}
     crossing = (c.name for c in folder.crossings if c.file.is_file())
     return sorted({*names, *(n for n in crossing if fnmatch.fnmatchcase(n, pattern))})
 

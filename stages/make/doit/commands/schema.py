@@ -8,7 +8,7 @@ from typing import Any
 from stages.make.doit.commands.command import LayerCommand, Options, print_json
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-KINDS = ("layer", "network", "kernel", "lairmake")
+KINDS = ("layer", "network", "kernel", "program", "lairmake")
 
 
 class Schema(LayerCommand):
@@ -16,10 +16,11 @@ class Schema(LayerCommand):
 
     name = "schema"
     doc_purpose = "print the JSON schema of layer.yaml, or of another file, for editors"
-    doc_usage = "layer | network | kernel | lairmake"
+    doc_usage = "layer | network | kernel | program | lairmake"
     doc_description = (
-        "Says what keys a layer.yaml, network.yaml, kernel.yaml or lairmake.yaml has, and what "
-        "they hold. An editor that is given it completes keys, and marks what is wrong."
+        "Says what keys a layer.yaml, network.yaml, kernel.yaml, program.yaml or lairmake.yaml "
+        "has, and what they hold. An editor that is given it completes keys, and marks what is "
+        "wrong."
     )
     cmd_options = ()
     needs_dodo = False
@@ -46,6 +47,10 @@ def schema_of(kind: str) -> Mapping[str, Any]:
         from stages.mapping.kernel_yaml import kernel_schema
 
         return kernel_schema()
+    if kind == "program":
+        from stages.mapping.program_yaml import program_schema
+
+        return program_schema()
     from stages.make.store.settings import Settings
 
     return Settings.model_json_schema()

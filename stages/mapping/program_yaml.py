@@ -1,0 +1,85 @@
+"""program.yaml: which source of a program folder is built, for which machine and parameters.
+
+Stages get it as `inputs.program()`, and the source itself as `inputs.program_source()`.
+
+Source   design, 1: a program folder
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from stages.diagnose import Source, UserError
+from stages.mapping.layer_yaml import Machine
+from stages.mapping.yaml_file import File, read_file
+from stages.mapping.yaml_text import read_document
+
+NAME = "program.yaml"
+PYTHON = ".py"
+
+Value = bool | int | float | str
+
+
+def _value(value: object) -> Value:
+    if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise PydanticCustomError("parameter_type", "parameter")
+
+
+Parameter = Annotated[
+    Value,
+    PlainValidator(_value),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "boolean"}]}),
+]
+
+
+class Program(File):
+    """A program.yaml.
+
+    `program` is the source: by default the only one. `parameters` are what `parameter("n", 16)`
+    gives in it, by name.
+    """
+
+    NAME = NAME
+
+    program: str | None = None
+    machine: Machine = "wse2"
+    parameters: dict[str, Parameter] = {}
+
+
+def read_program(source: Source) -> Program:
+    """Return what a program.yaml says; UserErrors with everything that is wrong in it."""
+    document = read_document(source)
+    return read_file(Program, document, document.value)
+
+
+def program_schema() -> dict[str, Any]:
+    """Return the JSON schema of program.yaml, for editors."""
+    return Program.model_json_schema()
+
+
+def choose_program(program: Program, names: Sequence[str], folder: str) -> str:
+    """Return the name of the source: the one that program.yaml names, else the only one.
+
+    `names` are the .py files of the folder but for dodo.py, which is doit's. Raises UserError
+    where there is no such file, or where there are several.
+    """
+    given, here = program.program, f"the .py files here: {', '.join(names) or 'none'}"
+    if given is not None:
+        span = program.span("program")
+        if not given.endswith(PYTHON) or "/" in given:
+            raise UserError(f"{given} is not the name of a .py file", span, here)
+        if given not in names:
+            raise UserError(f"{given} does not exist", span, here)
+        return given
+    if len(names) > 1:
+        hint = f"name the one to build in {NAME}: `program: NAME.py`"
+        raise UserError(f"{folder} holds {len(names)} .py files ({', '.join(names)})", hint=hint)
+    if not names:
+        raise UserError(f"{folder} holds no program", hint=f"it is a NAME.py beside {NAME}")
+    return names[0]
