@@ -1,0 +1,45 @@
+"""The text of accesses is the one that stages/poly/text.py writes of the same relations."""
+
+import random
+
+import islpy as isl
+
+from stages.poly.text import write_objects
+from stages.program.irg.accesses import HEADER, Access, write_accesses
+
+
+def draw_access(chosen, node):
+    on_pes = chosen.random() < 0.8
+    rank = chosen.choice([0, 1, 2, 3, 4, 5, 6])
+    instances = tuple(
+        (first, first + chosen.choice([0, 1, 2, 40]))
+        for first in (chosen.randrange(-9, 10) for _ in range(rank))
+    )
+    axes = [axis for axis in range(rank) if chosen.random() < 0.9]
+    element = [(axis, chosen.choice([-3, -1, 1, 1, 1, 2]), chosen.randrange(-9, 9))
+               for axis in axes]
+    for _ in range(chosen.choice([0, 0, 1, 2])):
+        element.insert(chosen.randrange(len(element) + 1), (0, 0, chosen.randrange(9)))
+    place = chosen.choice(["dst", "src0", "src1"])
+    entry = chosen.choice(["myLA", "x", "t4", f"n{node}", "min"])
+    return Access(
+        node=node, place=place, entry=entry, instances=instances, on_pes=on_pes,
+        element=tuple(element))
+
+
+def make_relation(access):
+    names = [f"c{k}" for k in range(len(access.instances))]
+    names = list("xyzuvw" if access.on_pes else "ijklmn")[: len(names)]
+    bounds = zip(names, access.instances, strict=True)
+    ranges = " and ".join(f"{first} <= {name} <= {last}" for name, (first, last) in bounds)
+    element = [f"{factor} {names[axis]} + {constant}" if factor else str(constant)
+               for axis, factor, constant in access.element]
+    head = f"n{access.node}[{', '.join(names)}] -> {access.entry}[{', '.join(element)}]"
+    return isl.Map(f"{{ {head} : {ranges or 'true'} }}")
+
+
+def test_the_text_is_the_one_that_isl_objects_have():
+    chosen = random.Random(17)
+    accesses = [draw_access(chosen, node) for node in range(400)]
+    relations = {f"n{each.node}_{each.place}": make_relation(each) for each in accesses}
+    assert write_accesses(accesses) == write_objects(HEADER, relations)
