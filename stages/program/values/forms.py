@@ -235,3 +235,23 @@ def check_assignment(target: Form, value: Form | Number) -> None:
 def count_elements(shape: Sequence[int]) -> int:
     """Return how many elements an array has."""
     return math.prod(shape)
+
+
+def check_iteration(form: Form) -> None:
+    """Raise ProgramError for what a loop does not run over: all but a GlobalArray of rank 1."""
+    if form.kind != GLOBAL_ARRAY:
+        raise ProgramError(f"a loop over a {form.kind}", "loops run over a GlobalArray, "
+                           "`global_range(n)`, or what Python has, which is unrolled")
+    if len(form.shape) > 1:
+        said = f"a loop over a GlobalArray of rank {len(form.shape)}"
+        raise ProgramError(said, "a slice of rank 1: `for g in a[0, :]`")
+
+
+def check_fresh(name: str, is_view: bool) -> None:
+    """Raise ProgramError where `name: LocalArray = x[1:]` would be a second name of elements.
+
+    On x86 both names would mean the same elements; so the value of a new name is computed.
+    """
+    if is_view:
+        hint = "`np.copy(...)` gives it values of its own"
+        raise ProgramError(f"{name} would be another name of what an object holds", hint)
