@@ -1,0 +1,171 @@
+"""The operators of objects, the same for the source on x86 and for the graph.
+
+Paper    seed 004, Sec. 5.1
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stages.program.values.errors import ProgramError
+
+UFUNCS = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "true_divide": "div", "divide": "div",
+    "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt",
+    "greater_equal": "ge", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor",
+    "left_shift": "shl", "right_shift": "shr",
+}
+"""What NumPy calls for an operator between a number of its own and an object."""
+
+
+class Operators:
+    """Operators that call `compute` with the operation, as values/forms.py names it."""
+
+    __slots__ = ()
+
+    def compute(self, op: str, *operands: Any) -> Any:
+        """Return what an operation gives, of which this object is an operand."""
+        raise ProgramError(f"{op} of {type(self).__name__}")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        op = UFUNCS.get(ufunc.__name__)
+        if method != "__call__" or kwargs or op is None:
+            raise make_foreign(ufunc.__name__)
+        return self.compute(op, *inputs)
+
+    def __array_function__(self, function: Any, *args: Any) -> Any:
+        raise make_foreign(function.__name__)
+
+    __hash__ = object.__hash__
+
+    def __add__(self, other: Any) -> Any:
+        return self.compute("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self.compute("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self.compute("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self.compute("sub", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self.compute("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self.compute("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.compute("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.compute("div", other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        if isinstance(other, int | float | np.number) and other == 2:
+            return self.compute("mul", self, self)
+        raise ProgramError("a power: only `x ** 2` is there, which is `x * x`",
+                           "`x * x * x`, or `np.sqrt(x)`")
+
+    def __neg__(self) -> Any:
+        return self.compute("neg", self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return self.compute("abs", self)
+
+    def __eq__(self, other: object) -> Any:
+        return self.compute("eq", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self.compute("ne", self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compute("lt", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.compute("le", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.compute("gt", self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.compute("ge", self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self.compute("and", self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self.compute("and", other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return self.compute("or", self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self.compute("or", other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return self.compute("xor", self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self.compute("xor", other, self)
+
+    def __lshift__(self, other: Any) -> Any:
+        return self.compute("shl", self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return self.compute("shl", other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return self.compute("shr", self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return self.compute("shr", other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        raise _refuse_operator("//")
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        raise _refuse_operator("//")
+
+    def __mod__(self, other: Any) -> Any:
+        raise _refuse_operator("%")
+
+    def __rmod__(self, other: Any) -> Any:
+        raise _refuse_operator("%")
+
+    def __rpow__(self, other: Any) -> Any:
+        raise _refuse_operator("**")
+
+    def __divmod__(self, other: Any) -> Any:
+        raise _refuse_operator("divmod")
+
+    def __matmul__(self, other: Any) -> Any:
+        raise _refuse_operator("@")
+
+    def __rmatmul__(self, other: Any) -> Any:
+        raise _refuse_operator("@")
+
+    def __invert__(self) -> Any:
+        raise _refuse_operator("~")
+
+
+HINTS = {
+    "//": "`/` of reals, or `>>` of integers", "%": "`&` of integers, for powers of two",
+    "**": "`x * x`", "@": "`np.sum(a * b)`", "~": "`x ^ -1`; of a mask, `mask == 0`",
+}
+
+
+def _refuse_operator(sign: str) -> ProgramError:
+    return ProgramError(f"`{sign}` of objects is not there", HINTS.get(sign))
+
+
+def make_foreign(name: str) -> ProgramError:
+    """Return the error for a function of NumPy's own that is called with objects."""
+    hint = "what is there for objects: `from lairmake import numpy as np`"
+    return ProgramError(f"NumPy's own {name} is called with an object", hint)
