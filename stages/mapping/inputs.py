@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import abc
 import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from stages.lair.specialise import Layer
-    from stages.mapping.layer_yaml import Mapping
+    from stages.mapping.layer_yaml import Mapping as LayerMapping
     from stages.mapping.program_yaml import Program
     from stages.poly.text import Objects
 
@@ -51,6 +52,16 @@ class Inputs(abc.ABC):
         """Return the file that a user names at `span`, and its path as they would write it.
 
         It counts as read. Raises UserError where there is none.
+        """
+
+    @abc.abstractmethod
+    def note_opened(self, opened: Mapping[str, Sequence[int] | None]) -> None:
+        """Note what a program opened below its folder while it ran: it counts as read.
+
+        Names start from the folder; `data/` is what lies in a folder, `./` in that of the program.
+        Each has what the system said of it then, in nanoseconds and bytes: time of content, time of
+        change, size and inode; None where it was not there. Raises UserError for what stages write,
+        and for what lies elsewhere.
         """
 
     @abc.abstractmethod
@@ -145,10 +156,10 @@ class LayerInputs(Inputs):
     """The files of a layer: what its user says, and what stages wrote."""
 
     def __init__(self) -> None:
-        self._mapping: Mapping | None = None
+        self._mapping: LayerMapping | None = None
         self._lair: Layer | None = None
 
-    def mapping(self) -> Mapping:
+    def mapping(self) -> LayerMapping:
         """Return layer.yaml. Raises UserErrors."""
         from stages.mapping.layer_yaml import read_mapping
 

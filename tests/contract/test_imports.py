@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, PROGRAM, TILES
 from stages.make.core import imports
 from stages.make.core.imports import code_of, reached, statements
 from stages.make.core.key import COMPILES, PACKAGES
 from stages.shipped import STAGES
 
-EVERY = tuple(dict.fromkeys((*PIPELINE, *NETWORK, *KERNEL, *TILES, *ANALYSES)))
+EVERY = tuple(dict.fromkeys((*PIPELINE, *NETWORK, *KERNEL, *TILES, *ANALYSES, *PROGRAM)))
 ALL = " ".join(EVERY)
 MACHINE = "route simd render simulate emit skew"
 AGAIN = {

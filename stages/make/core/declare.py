@@ -50,4 +50,4 @@ def texts_of(names: Iterable[str]) -> list[str]:
 
 def is_text(name: str) -> bool:
     """Return whether what a stage calls so is a text in the cache, which a person may edit."""
-    return name.endswith((".isl", ".yaml")) and not name.startswith("build/")
+    return name.endswith((".isl", ".yaml", ".il")) and not name.startswith("build/")

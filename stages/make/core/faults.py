@@ -12,7 +12,15 @@ from stages.diagnose import Source, Span, UserError, UserErrors, source_of, work
 from stages.make.core.apart import watched
 from stages.make.core.asked import as_asked
 from stages.make.core.workers import workers
-from stages.make.store.folders import LAYER, MLIR, LayerFolder, files_in, mark_of, shown_path
+from stages.make.store.folders import (
+    LAYER,
+    MLIR,
+    PROGRAM,
+    LayerFolder,
+    files_in,
+    mark_of,
+    shown_path,
+)
 
 if TYPE_CHECKING:
     from stages.make.core.folder_inputs import FolderInputs
@@ -23,8 +31,8 @@ REFUSALS = {
 }
 """What the system may refuse to any program."""
 
-RUNS_PROGRAMS = "simulate"
-"""The stage that may take any time, and hardly any in isl."""
+RUNS_PROGRAMS = frozenset({"simulate", "capture", "rehearse", "interpret"})
+"""The stages that may take any time, and hardly any in isl."""
 
 HARD = (r"^placement", r"^target", r"func\.func @\w+", r"\A.*")
 """What isl has to work on, where it stands in a file: the first that does."""
@@ -40,7 +48,7 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
     with workers().undisturbed():
         load(stage)
         from stages.poly.quota import TooManyOperations
-    watch = contextlib.nullcontext() if stage == RUNS_PROGRAMS else watched()
+    watch = contextlib.nullcontext() if stage in RUNS_PROGRAMS else watched()
     try:
         with watch:
             return perform(stage, inputs)
@@ -55,11 +63,17 @@ def too_hard(stage: str, folder: LayerFolder, why: str, what: str = "") -> UserE
     """Return the error for a layer that takes isl too long, with `what` the stage worked on."""
     path = folder.path / (mark_of(files_in(folder.path)) or LAYER)
     source = source_of(shown_path(path), path.read_bytes())
-    hint = "simplify the placement, or how tensors arrive and leave"
-    if path.suffix == MLIR:
-        hint = "fewer sizes that are unknown, or fewer outputs, are less work"
     step = f"stage {stage}, {what}" if what else f"stage {stage}"
-    return UserError(f"{step}: {why}", _place_of(what.rpartition(" ")[2], source), hint)
+    return UserError(f"{step}: {why}", _place_of(what.rpartition(" ")[2], source), _easier(path))
+
+
+def _easier(path: Path) -> str:
+    """Return what is less work for isl."""
+    if path.name == PROGRAM:
+        return "fewer statements, and loops over `global_range` instead of `range`, are less work"
+    if path.suffix == MLIR:
+        return "fewer sizes that are unknown, or fewer outputs, are less work"
+    return "simplify the placement, or how tensors arrive and leave"
 
 
 def _place_of(name: str, source: Source) -> Span:

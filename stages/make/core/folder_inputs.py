@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stages import ANALYSES, PIPELINE
 from stages.diagnose import Span, UserError, source_of
 from stages.make.core.declare import declaration, texts_of
+from stages.make.core.opened import further_digest, may_be_opened
 from stages.make.store.believed import matches
 from stages.make.store.files import digest_of
 from stages.make.store.folders import (
     KERNEL,
+    PROGRAM,
+    STATE,
     LayerFolder,
     file_of,
     further_file,
@@ -22,7 +25,7 @@ from stages.make.store.folders import (
     shown_path,
 )
 from stages.make.store.given import read_given
-from stages.make.store.memo import Mark, mark_of
+from stages.make.store.memo import Mark, mark_of, memo_of
 from stages.mapping.inputs import LayerInputs
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 Tell = Callable[[float], None]
 ANY = ("*", "*/*")
+Noted = MutableMapping[str, str | None]
 
 
 class UndeclaredReadError(Exception):
@@ -58,9 +62,9 @@ class FolderInputs(LayerInputs):
         self._below = ""
         self._contents: dict[str, bytes] = dict(known or {})
         self._tell = tell
-        self.reads: dict[str, str] = {}
-        self.further: dict[str, str] = {}
-        self._marks: dict[Path, Mark] = {}
+        self.reads: dict[str, str | None] = {}
+        self.further: dict[str, str | None] = {}
+        self._marks: dict[Path, Mark | None] = {}
 
     def content(self, name: str) -> bytes:
         """Return the bytes of a file.
@@ -95,12 +99,29 @@ class FolderInputs(LayerInputs):
         """
         path = further_file(self._folder, self._below + given)
         if not os.path.isfile(path):  # a Path raises OSError for a name that is too long
-            kind = "kernel" if KERNEL in self._declared else "layer"
+            kinds = {KERNEL: "kernel", PROGRAM: "program"}
+            kind = next((kinds[name] for name in kinds if name in self._declared), "layer")
             hint = f"a path starts from the {kind} folder"
             raise UserError(f"{given} does not exist", span, hint)
         shown = shown_path(path)
         source_of(shown, self._read(self._below + given, path, self.further))
         return path, shown
+
+    def note_opened(self, opened: Mapping[str, Sequence[int] | None]) -> None:
+        """Note what a program opened below its folder while it ran, by names that start there.
+
+        Raises UserError for what stages write, and for what lies elsewhere.
+        """
+        memo = memo_of(self._folder.home / STATE)
+        for name, mark in opened.items():
+            path = further_file(self._folder, name)
+            if not may_be_opened(self._folder, name):
+                raise UserError(
+                    f"the program opens {shown_path(path)}: no edit of that makes it run again",
+                    hint="what it reads lies in its folder, not in build/, nor behind a link",
+                )
+            self.further[name] = further_digest(self._folder, name, memo)
+            self._marks[path] = None if mark is None else _mark_as(mark)
 
     def part(self, name: str) -> FolderInputs:
         """Return the files of a part of a network or kernel, by the names they have in it."""
@@ -127,20 +148,30 @@ class FolderInputs(LayerInputs):
 
     def are_unchanged(self) -> bool:
         """Return whether no file that was read was written since."""
-        try:
-            return all(mark_of(os.stat(path)) == mark for path, mark in self._marks.items())
-        except OSError:
-            return False
+        return all(_mark_at(path) == mark for path, mark in self._marks.items())
 
     def _check_declared(self, name: str) -> None:
         if not any(matches(name, each) for each in self._declared):
             raise UndeclaredReadError(f"{name} is read but not declared")
 
-    def _read(self, name: str, path: Path, noted: dict[str, str]) -> bytes:
+    def _read(self, name: str, path: Path, noted: Noted) -> bytes:
         if name not in self._contents:
             self._contents[name], self._marks[path] = read_given(path)
             noted[name] = digest_of(self._contents[name])
         return self._contents[name]
+
+
+def _mark_at(path: Path) -> Mark | None:
+    """Return what tells whether a file was written since; None where there is none."""
+    try:
+        return mark_of(os.stat(path))
+    except OSError:
+        return None
+
+
+def _mark_as(given: Sequence[int]) -> Mark:
+    changed, touched, size, inode = given
+    return changed, touched, size, inode
 
 
 def _check_pins(mapping: LayerMapping) -> None:

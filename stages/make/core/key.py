@@ -15,8 +15,17 @@ from pathlib import Path
 
 from stages.fabric.command import State, compiler_state
 from stages.make.core.declare import declaration
+from stages.make.core.opened import further_digest, may_be_opened
 from stages.make.store.files import read_file
-from stages.make.store.folders import KERNEL, LAYER, LayerFolder, file_of, further_file, names_meant
+from stages.make.store.folders import (
+    KERNEL,
+    LAYER,
+    PROGRAM,
+    LayerFolder,
+    file_of,
+    is_program,
+    names_meant,
+)
 from stages.make.store.memo import Memo
 from stages.make.store.store import Store
 
@@ -55,7 +64,7 @@ def action_key(
     primary = _digest([stage, code_digest(stage), reads])
     if further is None:
         further = [name for name in store.further(primary) if _is_named(folder, name)]
-    more = {name: memo.digest(further_file(folder, name)) for name in sorted(further)}
+    more = {name: further_digest(folder, name, memo) for name in sorted(further)}
     return ActionKey(
         stage=stage, reads=reads, further=more, primary=primary,
         digest=_digest([primary, more]) if more else primary,
@@ -64,12 +73,16 @@ def action_key(
 
 def _is_named(folder: LayerFolder, name: str) -> bool:
     """Return whether a user names a file that is read: the store, which says so, may say anything.
+
+    A program that runs may open any file in its folder.
     """
     head, _, rest = name.partition("/")
     part = dict(folder.parts).get(head)
     if part is not None:
         return _is_named(part, rest)
-    texts = (folder.path / LAYER, folder.path / KERNEL)
+    if is_program(folder) and may_be_opened(folder, name):
+        return True
+    texts = (folder.path / LAYER, folder.path / KERNEL, folder.path / PROGRAM)
     return name.endswith(".yaml") and any(os.fsencode(name) in _text(path) for path in texts)
 
 

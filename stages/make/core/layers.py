@@ -1,4 +1,5 @@
-"""Open layer, network and kernel folders, and find those of a workspace."""
+"""Open the folders that are built, of layers, networks, kernels and programs, and find those of a
+workspace."""
 
 from __future__ import annotations
 
@@ -6,12 +7,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from stages import ANALYSES, KERNEL as KERNEL_STAGES, PIPELINE
+from stages import ANALYSES, KERNEL as KERNEL_STAGES, PIPELINE, PROGRAM as PROGRAM_STAGES
 from stages.make.store.folders import (
     KERNEL,
     MLIR,
     NETWORK,
     NOT_LAYERS,
+    PROGRAM,
     LayerFolder,
     files_in,
     folders_of,
@@ -52,23 +54,29 @@ def with_parts(folder: LayerFolder) -> LayerFolder:
 
 
 def lone_folder(folder: Path) -> LayerFolder:
-    """Return the layer or kernel folder at a resolved path, as if it were no part of a network."""
+    """Return the folder at a resolved path, as if it were no part of a network."""
     workspace = find_workspace(folder)
     home = folder if workspace is None else workspace
     name, cache = Path(folder.name), folder / "cache"
     if workspace is not None:
         name = folder.relative_to(workspace / "projects")
         cache = workspace / "cache" / name
-    is_kernel = (mark_of(files_in(folder)) or "").endswith(MLIR)
-    stages, analyses = (KERNEL_STAGES, ()) if is_kernel else (PIPELINE, ANALYSES)
+    stages, analyses = _stages_of(mark_of(files_in(folder)) or "")
     return LayerFolder(
         name=name.as_posix(), path=folder, build=folder / "build", cache=cache, home=home,
         stages=stages, analyses=analyses,
     )
 
 
+def _stages_of(mark: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the stages of a folder, and those that only run where they are asked for."""
+    if mark == PROGRAM:
+        return PROGRAM_STAGES, ()
+    return (KERNEL_STAGES, ()) if mark.endswith(MLIR) else (PIPELINE, ANALYSES)
+
+
 def is_buildable(path: Path) -> bool:
-    """Return whether a folder is that of a layer, a network or a kernel."""
+    """Return whether a folder is that of a layer, a network, a kernel or a program."""
     return mark_of(files_in(path)) is not None
 
 
@@ -91,10 +99,7 @@ def find_layers(workspace: Path) -> list[LayerFolder]:
 
 
 def layers_at(folder: Path) -> list[LayerFolder]:
-    """Return what a folder with a dodo file builds: each layer, network and kernel, and its parts.
-
-    Parts stand before networks.
-    """
+    """Return all that a folder with a dodo file builds, with its parts; these before networks."""
     found = [open_folder(folder)] if is_buildable(folder) else find_layers(folder)
     return [layer for each in found for layer in folders_of(each)]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages import ANALYSES, PIPELINE
+from stages import ANALYSES, PIPELINE, PROGRAM as PROGRAM_STAGES
 from stages.make.store.files import link_below
 
 LAYER = "layer.yaml"
@@ -87,11 +87,11 @@ def _folder_of(
 
 
 def mark_of(files: Iterable[str]) -> str | None:
-    """Return which of the files in a folder makes it one to build: a layer.yaml or a network.yaml,
-    else a `.mlir`; None for none."""
+    """Return which of the files in a folder makes it one to build: a layer.yaml, a network.yaml or
+    a program.yaml, else a `.mlir`; None for none."""
     found = set(files)
     kernels = sorted(name for name in found if name.endswith(MLIR))
-    return next((name for name in (LAYER, NETWORK, *kernels) if name in found), None)
+    return next((name for name in (LAYER, NETWORK, PROGRAM, *kernels) if name in found), None)
 
 
 def files_in(path: Path) -> list[str]:
@@ -153,6 +153,11 @@ def further_file(folder: LayerFolder, name: str) -> Path:
     head, _, rest = name.partition("/")
     part = dict(folder.parts).get(head)
     return further_file(part, rest) if part is not None else folder.path / name
+
+
+def is_program(folder: LayerFolder) -> bool:
+    """Return whether a folder is that of a program, whose run may open any file in it."""
+    return folder.stages == PROGRAM_STAGES
 
 
 def is_pattern(name: str) -> bool:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from stages.diagnose import UserError
 from stages.make.store.files import opened, read_open
-from stages.make.store.folders import KERNEL, LAYER, MLIR, NETWORK, shown_path
+from stages.make.store.folders import KERNEL, LAYER, MLIR, NETWORK, PROGRAM, shown_path
 from stages.make.store.memo import Mark, mark_of
 
 ARRAYS = ".npy"
 """These may have any size."""
-BY_HAND = frozenset({LAYER, NETWORK, KERNEL, "lairmake.yaml"})
-MOST = {".lair": 2**20, MLIR: 2**24}
+BY_HAND = frozenset({LAYER, NETWORK, KERNEL, PROGRAM, "lairmake.yaml"})
+MOST = {".lair": 2**20, ".py": 2**20, MLIR: 2**24}
 """How many bytes a text of a kind may have that people write; MLIR may hold weights."""
 OTHERS = 2**26
 """How many bytes any other text may have."""
@@ -34,7 +34,8 @@ def read_given(path: Path) -> tuple[bytes, Mark]:
     Raises UserError where it cannot be read, is no file but a folder, a pipe or a device, which
     might never end, or is too long for its kind.
     """
-    most = 2**20 if path.name in BY_HAND else MOST.get(path.suffix, OTHERS)
+    by_hand = path.name in BY_HAND and path.parent.name != "build"  # where stages write them
+    most = 2**20 if by_hand else MOST.get(path.suffix, OTHERS)
     try:
         with opened(path) as (file, state):
             if path.suffix != ARRAYS and state.st_size > most:
