@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import UserError
+from stages.program.source.translation import translate_source
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -21,5 +21,5 @@ WRITES = ("program.il",)
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return program.il."""
-    raise UserError("translate is under construction")
+    """Return program.il. Raises UserErrors with all that no program may have."""
+    return {"program.il": translate_source(inputs.program_source()).text}

@@ -1,0 +1,102 @@
+"""What arguments and members of classes are: what hints say, and what methods make them."""
+
+from __future__ import annotations
+
+import ast
+
+from stages.program.source.kinds import find_meaning, read_hint
+from stages.program.source.meanings import (
+    FUNCTION,
+    INSTANCE,
+    NOT_KNOWN,
+    OBJECT,
+    THE_HOST,
+    UNKNOWN,
+    Binding,
+    Meaning,
+    Program,
+    Scope,
+    note,
+    read_targets,
+)
+from stages.program.source.words import SCALAR
+from stages.program.values.forms import GLOBAL_ARRAY
+
+
+def read_hinted(program: Program, scope: Scope, node: ast.AnnAssign) -> Meaning:
+    """Return what a name with a hint is; scalars are what their values are."""
+    hinted = read_hint(program, scope, node.annotation)
+    found = find_meaning(program, scope, node.value) if node.value is not None else NOT_KNOWN
+    if hinted is None:
+        return found if node.value is not None else THE_HOST
+    is_known = found.is_object and found.detail not in ("", GLOBAL_ARRAY)
+    return Meaning(OBJECT, found.detail) if hinted.detail == SCALAR and is_known else hinted
+
+
+def bind_arguments(program: Program, scope: Scope, arguments: ast.arguments) -> None:
+    """Note what the arguments of a function are: what hints say; `self` is of its class."""
+    outer = scope.outer
+    assert outer is not None
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    for number, each in enumerate(every):
+        meaning = read_hint(program, outer, each.annotation)
+        if meaning is None and each.annotation is not None:
+            meaning = THE_HOST if _is_of_python(each.annotation) else NOT_KNOWN
+        if meaning is None and number == 0 and isinstance(outer.node, ast.ClassDef):
+            meaning = Meaning(INSTANCE, outer.node.name)
+        note(scope, each.arg, Binding(each, "argument", meaning or NOT_KNOWN))
+    for rest in (arguments.vararg, arguments.kwarg):
+        if rest is not None:
+            note(scope, rest.arg, Binding(rest, "argument", NOT_KNOWN))
+
+
+def _is_of_python(hint: ast.expr) -> bool:
+    named = hint.value if isinstance(hint, ast.Constant) else getattr(hint, "id", None)
+    return named in ("int", "float", "str", "bool")
+
+
+def read_members(program: Program, scope: Scope, node: ast.ClassDef) -> dict[str, Meaning]:
+    """Return what the members of a class are: of its bases, of hints, of what methods bind."""
+    found: dict[str, Meaning] = {}
+    for base in node.bases:
+        found |= program.members.get(getattr(base, "id", ""), {})
+    program.members[node.name] = found
+    inner = Scope(node, scope)
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+            found[each.target.id] = read_hinted(program, scope, each)
+        elif isinstance(each, ast.Assign):
+            for target in each.targets:
+                found |= {t.id: find_meaning(program, scope, each.value)
+                          for t in read_targets(target)}
+        elif isinstance(each, ast.FunctionDef):
+            found[each.name] = _of_method(program, scope, each)
+    for each in node.body:
+        if isinstance(each, ast.FunctionDef) and each.args.args:
+            own = Scope(each, inner)
+            bind_arguments(program, own, each.args)
+            _read_self(program, own, each, found)
+    return found
+
+
+def _of_method(program: Program, scope: Scope, node: ast.FunctionDef) -> Meaning:
+    if any(getattr(each, "id", "") == "property" for each in node.decorator_list):
+        return read_hint(program, scope, node.returns) or NOT_KNOWN
+    return Meaning(FUNCTION, node.name)
+
+
+def _read_self(
+    program: Program, scope: Scope, node: ast.FunctionDef, found: dict[str, Meaning]
+) -> None:
+    """Note what a method binds to members of its first argument."""
+    own = node.args.args[0].arg
+    for each in ast.walk(node):
+        if isinstance(each, ast.Assign | ast.AnnAssign):
+            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+            for target in targets:
+                if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == own:
+                    meaning = (read_hinted(program, scope, each) if isinstance(each, ast.AnnAssign)
+                               else find_meaning(program, scope, each.value))
+                    before = found.get(target.attr, THE_HOST)
+                    known = before.is_object or (before.what == UNKNOWN and not meaning.is_object)
+                    found[target.attr] = before if known else meaning

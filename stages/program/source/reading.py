@@ -1,0 +1,212 @@
+"""Read all names of a source, scope by scope, in the order of the text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stages.program.source.kinds import find_meaning, is_of_host
+from stages.program.source.meanings import (
+    CLASS,
+    FUNCTION,
+    HOST,
+    MEMBER,
+    MODULE,
+    NOT_KNOWN,
+    OBJECT,
+    THE_HOST,
+    Binding,
+    Meaning,
+    Program,
+    Scope,
+    find_name,
+    note,
+    read_targets,
+)
+from stages.program.source.members import bind_arguments, read_hinted, read_members
+from stages.program.source.places import SCOPES
+from stages.program.source.words import IGNORED, NUMPY, OBJECTS, ON_HOST
+from stages.program.values.forms import GLOBAL_ARRAY, GLOBAL_SCALAR
+
+
+def read_program(tree: ast.Module) -> Program:
+    """Return what the names of a source mean."""
+    program = Program(module=Scope(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            program.functions.setdefault(node.name, []).append(node)
+    _read_scope(program, program.module, tree.body)
+    return program
+
+
+def is_context(program: Program, scope: Scope, node: ast.AST, name: str) -> bool:
+    """Whether a statement is `with name():` for a context of lairmake.objects."""
+    if not isinstance(node, ast.With):
+        return False
+    return any(_is_of_objects(program, scope, each.context_expr, name) for each in node.items)
+
+
+def _is_of_objects(program: Program, scope: Scope, node: ast.expr, name: str) -> bool:
+    called = node.func if isinstance(node, ast.Call) else node
+    return find_meaning(program, scope, called) == Meaning(MEMBER, f"{OBJECTS}.{name}")
+
+
+def is_loop(program: Program, scope: Scope, node: ast.AST) -> bool:
+    """Whether a `for` stays a loop: one over a GlobalArray or a global_range."""
+    if not isinstance(node, ast.For):
+        return False
+    if isinstance(node.iter, ast.Call) and _is_of_objects(
+            program, scope, node.iter, "global_range"):
+        return True
+    found = find_meaning(program, scope, node.iter)
+    return found.is_object and found.detail == GLOBAL_ARRAY
+
+
+def _read_scope(program: Program, scope: Scope, body: list[ast.stmt]) -> None:
+    """Note what binds names in the body of a scope, then in those that stand in it."""
+    program.scopes[scope.node] = scope
+    inner: list[tuple[ast.AST, Scope]] = []
+    for node, host in _walk(program, scope, body):
+        if isinstance(node, SCOPES):
+            inner.append((node, scope))
+        for name, how, meaning in _bind(program, scope, node):
+            known = THE_HOST if host and meaning.what not in (MODULE, FUNCTION) else meaning
+            note(scope, name, Binding(node, host or how, known))
+    for node, outer in inner:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            own = Scope(node, outer)
+            bind_arguments(program, own, node.args)
+            _read_scope(program, own, node.body if isinstance(node.body, list) else [])
+        elif isinstance(node, ast.ClassDef):
+            _read_scope(program, Scope(node, outer), node.body)
+
+
+def _walk(
+    program: Program, scope: Scope, body: list[ast.stmt]
+) -> Iterator[tuple[ast.AST, str]]:
+    """Yield the nodes of a scope in the order in which they run, and the context of each."""
+    todo: list[tuple[ast.AST, str]] = [(node, "") for node in reversed(body)]
+    while todo:
+        node, host = todo.pop()
+        yield node, host
+        for name in (ON_HOST, IGNORED):
+            host = name if is_context(program, scope, node, name) else host
+        if not isinstance(node, SCOPES):
+            todo += [(child, host) for child in reversed([*_in_order(node)])]
+
+
+def _in_order(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the children of a node: what is computed before what is bound to it."""
+    if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For | ast.AsyncFor):
+        value = node.iter if isinstance(node, ast.For | ast.AsyncFor) else node.value
+        if value is not None:
+            yield value
+        yield from (each for each in ast.iter_child_nodes(node) if each is not value)
+    else:
+        yield from ast.iter_child_nodes(node)
+
+
+def _bind(
+    program: Program, scope: Scope, node: ast.AST
+) -> Iterator[tuple[str, str, Meaning]]:
+    """Yield the names that a node binds, how, and what they are then."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from _bind_imports(node)
+    elif isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from _bind_target(program, scope, target, node.value, "assigned")
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        how = "named" if node.value is not None else "declared"
+        yield node.target.id, how, read_hinted(program, scope, node)
+    elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        yield node.target.id, "augmented", find_name(scope, node.target.id)
+    elif isinstance(node, ast.For | ast.AsyncFor):
+        yield from _bind_loop(program, scope, node)
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield node.name, "defined", Meaning(FUNCTION, node.name)
+    elif isinstance(node, ast.ClassDef):
+        yield node.name, "defined", Meaning(CLASS, node.name)
+        program.members[node.name] = read_members(program, scope, node)
+    elif isinstance(node, ast.NamedExpr):
+        yield node.target.id, "assigned", find_meaning(program, scope, node.value)
+    elif isinstance(node, ast.Global | ast.Nonlocal):
+        _go_elsewhere(program, scope, node)
+    else:
+        yield from _bind_others(program, scope, node)
+
+
+def _bind_others(
+    program: Program, scope: Scope, node: ast.AST
+) -> Iterator[tuple[str, str, Meaning]]:
+    if isinstance(node, ast.withitem) and node.optional_vars is not None:
+        found = find_meaning(program, scope, node.context_expr)
+        for name in read_targets(node.optional_vars):
+            yield name.id, "with", found if found.what == HOST else NOT_KNOWN
+    elif isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.name, "except", THE_HOST
+    elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name, "match", NOT_KNOWN
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest, "match", NOT_KNOWN
+    elif isinstance(node, ast.Delete):
+        for target in node.targets:
+            for name in read_targets(target):
+                yield name.id, "deleted", find_name(scope, name.id)
+
+
+def _bind_imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str, Meaning]]:
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            name = alias.asname or alias.name.partition(".")[0]
+            full = alias.name if alias.asname else name
+            yield name, "imported", Meaning(MODULE, full)
+            continue
+        full = f"{node.module}.{alias.name}"
+        name = alias.asname or alias.name
+        if full in (NUMPY, OBJECTS):
+            yield name, "imported", Meaning(MODULE, full)
+        elif node.module in (NUMPY, OBJECTS):
+            yield name, "imported", Meaning(MEMBER, full)
+        else:
+            yield name, "imported", THE_HOST if is_of_host(node.module) else NOT_KNOWN
+
+
+def _bind_target(
+    program: Program, scope: Scope, target: ast.expr, value: ast.expr, how: str
+) -> Iterator[tuple[str, str, Meaning]]:
+    if isinstance(target, ast.Name):
+        yield target.id, how, find_meaning(program, scope, value)
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List) and (
+            len(target.elts) == len(value.elts)):
+        for one, other in zip(target.elts, value.elts, strict=True):
+            yield from _bind_target(program, scope, one, other, how)
+    else:
+        found = find_meaning(program, scope, value)
+        for name in read_targets(target):
+            yield name.id, how, THE_HOST if found.what == HOST else NOT_KNOWN
+
+
+def _bind_loop(
+    program: Program, scope: Scope, node: ast.For | ast.AsyncFor
+) -> Iterator[tuple[str, str, Meaning]]:
+    found = find_meaning(program, scope, node.iter)
+    element = THE_HOST if found.what == HOST else NOT_KNOWN
+    how = "unrolled"
+    if is_loop(program, scope, node):
+        element, how = Meaning(OBJECT, GLOBAL_SCALAR, True), "loop"
+    elif isinstance(node.iter, ast.Tuple | ast.List):
+        each = {find_meaning(program, scope, value) for value in node.iter.elts}
+        element = each.pop() if len(each) == 1 else element
+    for name in read_targets(node.target):
+        single = isinstance(node.target, ast.Name)
+        yield name.id, how, element if single or element.what != OBJECT else NOT_KNOWN
+
+
+def _go_elsewhere(program: Program, scope: Scope, node: ast.Global | ast.Nonlocal) -> None:
+    for name in node.names:
+        at: Scope | None = program.module if isinstance(node, ast.Global) else scope.outer
+        while at is not None and at is not program.module and name not in at.bindings:
+            at = at.outer
+        scope.elsewhere[name] = at or program.module
+        scope.elsewhere[name].bindings.setdefault(name, []).append(
+            Binding(node, "elsewhere", NOT_KNOWN))

@@ -1,0 +1,62 @@
+"""Translate a source: what it means, what is wrong with it, and what it becomes.
+
+Paper    seed 004, Sec. 5.3
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from stages.diagnose import Source
+from stages.program.source.control import find_graphs
+from stages.program.source.conversion import Conversion
+from stages.program.source.parsing import give_room, parse_source
+from stages.program.source.places import Places
+from stages.program.source.reading import read_program
+from stages.program.source.words import IL, OBJECTS, OF_IL
+
+HEADER = "# What the source becomes; its run gives the graph. Written by translate.\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """The intermediate language of a program: its tree, at places of the source, and its text."""
+
+    tree: ast.Module
+    text: str
+
+
+def translate_source(source: Source) -> Translation:
+    """Return what a source becomes. Raises UserError and UserErrors."""
+    places = Places(source)
+    with give_room():
+        tree = parse_source(places)
+        program = read_program(tree)
+        program.loops = find_graphs(program, tree)
+        places.raise_errors()
+        tree.body = Conversion(program).convert_body(tree.body) if tree.body else []
+        _import_contexts(tree)
+        ast.fix_missing_locations(tree)
+        return Translation(tree=tree, text=HEADER + ast.unparse(tree) + "\n")
+
+
+def _import_contexts(tree: ast.Module) -> None:
+    """Import what contexts the tree has, behind its docstring and what must come first."""
+    used = {node.func.id for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    names = [ast.alias(name) for name in OF_IL if name in used]
+    if not names:
+        return
+    at = 0
+    while at < len(tree.body) and _comes_first(tree.body[at], at):
+        at += 1
+    made = ast.ImportFrom(IL[OBJECTS], names, 0)
+    place = tree.body[min(at, len(tree.body) - 1)]
+    tree.body.insert(at, ast.copy_location(made, place))
+
+
+def _comes_first(node: ast.stmt, at: int) -> bool:
+    if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+        return True
+    return at == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
