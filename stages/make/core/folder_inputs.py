@@ -117,8 +117,9 @@ class FolderInputs(LayerInputs):
             path = further_file(self._folder, name)
             if not may_be_opened(self._folder, name):
                 raise UserError(
-                    f"the program opens {shown_path(path)}: no edit of that makes it run again",
-                    hint="what it reads lies in its folder, not in build/, nor behind a link",
+                    f"the program opens {shown_path(path)}, and no edit of it would be seen",
+                    hint="what it reads lies in its folder: not in build/ or cache/, and not "
+                    "behind a link",
                 )
             self.further[name] = further_digest(self._folder, name, memo)
             self._marks[path] = None if mark is None else _mark_as(mark)
