@@ -1,0 +1,60 @@
+"""What runs in the process that runs a user's code: one function, called once."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from stages.program.child.limits import Limits, end_with, set_limits
+from stages.program.child.modules import add_paths, find_beside
+from stages.program.child.place import describe
+from stages.program.child.watch import Watch
+from stages.program.child.wire import pack, unpack
+from stages.program.values.parameters import set_parameters
+
+
+def serve(answer: int, held: int) -> None:
+    """Read what to call from standard input, call it, write what it gives, and end this process."""
+    end_with(held)
+    with open(0, "rb", closefd=False) as file:
+        told, files = unpack(file.read())
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    add_paths(told["paths"])
+    set_limits(Limits(**told["limits"]), answer)
+    watch = Watch(told["folder"], [*told["paths"], sys.prefix, sys.base_prefix])
+    fault, found = None, {}
+    try:
+        found = _call(told, files, watch)
+    except BaseException as error:
+        fault = asdict(describe(error, watch))
+    _send(answer, {"fault": fault, "opened": watch.opened}, found)
+
+
+def _call(told: dict[str, Any], files: dict[str, bytes], watch: Watch) -> dict[str, bytes]:
+    """Call the function that is named as the program would be run: in its folder, by its name."""
+    function = getattr(importlib.import_module(told["module"]), told["function"])
+    path = os.path.join(watch.folder, told["program"])
+    arguments = {"path": path, **told["arguments"]}
+    if told["has_data"]:
+        arguments["data"] = files
+    set_parameters(told["parameters"])
+    sys.argv = [path]
+    sys.dont_write_bytecode = True
+    find_beside(watch)
+    watch.begin()
+    return dict(function(**arguments))
+
+
+def _send(answer: int, told: Any, files: dict[str, bytes]) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    for part in pack(told, files):
+        rest = memoryview(part)
+        while rest:
+            rest = rest[os.write(answer, rest) :]
+    os._exit(0)

@@ -1,0 +1,185 @@
+"""Run a user's code in a process of its own, and tell what came of it.
+
+Paper    no: seed 004 leaves open where a program is run
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+from stages.diagnose import Source, Span, UserError
+from stages.program.child.limits import LIMITS, Limits
+from stages.program.child.place import Fault, Place
+from stages.program.child.process import MOST_SAID, Ended, converse
+from stages.program.child.wire import pack, unpack
+
+LINES_SAID = 3
+"""How many of the lines that code printed last an error shows."""
+
+DUMPED = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
+MARK = 4
+"""How many numbers tell whether a file was written."""
+SLOW = "fewer steps or a smaller field: this much is waited for"
+
+
+class Files(Protocol):
+    """The files of a program's folder, as a stage has them."""
+
+    def path(self, name: str) -> Path:
+        """Return where a file lies."""
+
+    def program(self) -> Settings:
+        """Return program.yaml."""
+
+    def program_source(self) -> Source:
+        """Return the source that it names."""
+
+    def note_opened(self, opened: Mapping[str, Sequence[int] | None]) -> None:
+        """Let the stage depend on files that code opened."""
+
+    def unnoted(self) -> Files:
+        """Return all files, none of which counts as read."""
+
+
+class Settings(Protocol):
+    """What program.yaml says."""
+
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program: its text, the folder that it lies in, and its name there."""
+
+    source: Source
+    folder: str
+    name: str
+
+
+def run_apart(
+    function: Callable[..., Mapping[str, bytes]], files: Files, arguments: Mapping[str, Any],
+    data: Mapping[str, bytes] | None = None, limits: Limits = LIMITS,
+) -> dict[str, bytes]:
+    """Return what a function of ours gives that runs the code of a program.
+
+    It is called with the text and the path of the program, `source` and `path`, with `arguments`,
+    which JSON has to hold, and with `data`, where they are given. Raises UserError where the
+    program does what it may not, or raises something.
+    """
+    program = _open_program(files)
+    told = {
+        "module": function.__module__, "function": function.__name__, "folder": program.folder,
+        "program": program.name, "parameters": files.program().parameters,
+        "arguments": {"source": program.source.text, **arguments}, "has_data": data is not None,
+        "limits": asdict(limits), "paths": [os.path.abspath(path) for path in sys.path],
+    }
+    ended = converse(b"".join(pack(told, data or {})), program.folder, limits)
+    try:
+        fault, opened, found = _read_answer(ended.answer, limits.answer)
+    except (ValueError, KeyError, TypeError):
+        _blame(program, ended, limits)
+    files.note_opened(opened)
+    if fault is not None:
+        _raise(program, fault, ended)
+    return found
+
+
+def _read_answer(
+    answer: bytes, most: int
+) -> tuple[Fault | None, dict[str, Sequence[int] | None], dict[str, bytes]]:
+    """Return what a process answers. Raises ValueError, KeyError or TypeError for no answer."""
+    if len(answer) > most:
+        raise ValueError("too long")
+    told, found = unpack(answer)
+    given, opened = told["fault"], dict(told["opened"])
+    marks = [mark for mark in opened.values() if mark is not None]
+    if not all(len(mark) == MARK and all(type(n) is int for n in mark) for mark in marks):
+        raise ValueError("no marks of files")
+    return None if given is None else Fault(**given), opened, found
+
+
+def _open_program(files: Files) -> Program:
+    """Return the program of a folder; that its text is read here is not noted."""
+    source = files.unnoted().program_source()
+    name = source.path.rpartition("/")[2]
+    folder = os.path.realpath(files.unnoted().path(name).parent)
+    return Program(source=source, folder=folder, name=name)
+
+
+def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
+    """Raise UserError for a process that gave no answer."""
+    report = ended.answer[-MOST_SAID:].decode("utf-8", "replace")
+    span = _dumped_span(program, report)
+    hint = _last_said(ended)
+    if len(ended.answer) > limits.answer:
+        raise UserError(f"the program gives back more than {limits.answer} bytes", span, hint)
+    is_killed = ended.code == -signal.SIGKILL and ended.seconds >= limits.seconds
+    if report.startswith("Timeout") or is_killed or ended.code == -signal.SIGXCPU:
+        raise UserError(f"the program runs for more than {limits.seconds:g} s", span, hint or SLOW)
+    how = f"its process ends with code {ended.code}"
+    if ended.code < 0:
+        how = f"its process is ended: {signal.strsignal(-ended.code)}"
+    raise UserError(f"the program gives no result: {how}", span, hint)
+
+
+def _dumped_span(program: Program, report: str) -> Span | None:
+    """Return the line of the folder that was running, as faulthandler tells it."""
+    for path, line in DUMPED.findall(report):
+        name = os.path.relpath(path, program.folder)
+        if not name.startswith(".."):
+            return _span(program, Place(file=name, line=int(line)))
+    return None
+
+
+def _raise(program: Program, fault: Fault, ended: Ended) -> NoReturn:
+    if fault.bug is not None:
+        raise RuntimeError(fault.bug)
+    span = _span(program, Place(**fault.place)) if fault.place is not None else None
+    raise UserError(fault.message, span, fault.hint or _last_said(ended))
+
+
+def _last_said(ended: Ended) -> str | None:
+    lines = [line.rstrip() for line in ended.said.splitlines() if line.strip()]
+    return "\n  ".join(["it printed last:", *lines[-LINES_SAID:]]) if lines else None
+
+
+def _span(program: Program, place: Place) -> Span:
+    """Return characters of a source; without columns all of the line that says something."""
+    name, source = place.file, program.source
+    if name != program.name:
+        source = _read_beside(program, name)
+    start, line = _line_of(source.text, place.line)
+    first, last = len(line) - len(line.lstrip()), len(line.rstrip())
+    if place.column is not None:
+        first = _characters(line, place.column)
+        if place.end_column is not None and place.end_line == place.line:
+            last = max(_characters(line, place.end_column), first + 1)
+    return Span(source=source, start=start + first, end=start + last)
+
+
+def _line_of(text: str, number: int) -> tuple[int, str]:
+    lines = text.split("\n")
+    number = min(max(number, 1), len(lines))
+    return sum(len(line) + 1 for line in lines[: number - 1]), lines[number - 1]
+
+
+def _characters(line: str, column: int) -> int:
+    """Return how many characters some bytes of a line are."""
+    return len(line.encode()[:column].decode("utf-8", "replace"))
+
+
+def _read_beside(program: Program, name: str) -> Source:
+    """Return a module beside the program, to show a line of it."""
+    shown = os.path.join(os.path.dirname(program.source.path), name)
+    try:
+        content = Path(program.folder, name).read_bytes()
+    except OSError:
+        content = b""
+    return Source(path=shown, text=content.decode("utf-8", "replace").replace("\r\n", "\n"))

@@ -1,0 +1,122 @@
+"""What went wrong in a user's code, and where in its folder."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import TracebackType
+from typing import Any
+
+from stages.program.child.watch import RefusedError, Watch
+from stages.program.values.errors import ProgramError
+from stages.shipped import STAGES
+
+OURS = f"{STAGES}{os.sep}"
+MOST = 300
+"""How many characters of what code says are shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Lines, from 1, and the bytes of them, from 0, in a file below the folder."""
+
+    file: str
+    line: int
+    end_line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What is wrong, what to do, and where, as the fields of a Place; or the text of a `bug`."""
+
+    message: str
+    hint: str | None
+    place: Mapping[str, Any] | None
+    bug: str | None
+
+
+def describe(error: BaseException, watch: Watch) -> Fault:
+    """Return what is wrong in a program that raised an exception."""
+    message, hint = _said(_refusal_in(error) or error)
+    place = _place_of_syntax(error, watch) or _place_of(error.__traceback__, watch)
+    bug = "".join(traceback.format_exception(error)) if _is_ours(error) else None
+    at = asdict(place) if place is not None else None
+    return Fault(message=_clean(message), hint=hint, place=at, bug=bug)
+
+
+def _refusal_in(error: BaseException) -> RefusedError | None:
+    """Return what was refused, where a library made another error of it."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, RefusedError):
+        cause = cause.__cause__ or cause.__context__
+    return cause
+
+
+def _said(error: BaseException) -> tuple[str, str | None]:
+    if isinstance(error, ProgramError | RefusedError):
+        return error.message, error.hint
+    if isinstance(error, SystemExit):
+        return f"the program ends itself: sys.exit({_text(error)})", "let it run to its end"
+    if isinstance(error, SyntaxError):
+        return str(error.msg), None
+    kind, text = type(error).__name__, _text(error)
+    hint = None
+    if isinstance(error, MemoryError):
+        hint = "how much a program may take is limited, as are the arrays of a PE"
+    return f"the program raises {kind}{': ' if text else ''}{text}", hint
+
+
+def _text(error: BaseException) -> str:
+    """Return what an exception of a user says, whose own code may fail at that."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        return ""
+    return text if len(text) <= MOST else f"{text[:MOST]} ..."
+
+
+def _clean(text: str) -> str:
+    """Return a text that any terminal takes."""
+    shown = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+    return shown.encode("utf-8", "replace").decode()
+
+
+def _place_of_syntax(error: BaseException, watch: Watch) -> Place | None:
+    """Return where a module beside the program cannot be parsed."""
+    if not isinstance(error, SyntaxError) or error.filename is None or error.lineno is None:
+        return None
+    name = watch.name_of(error.filename)
+    return Place(file=name, line=error.lineno) if name is not None else None
+
+
+def _place_of(trace: TracebackType | None, watch: Watch) -> Place | None:
+    """Return the innermost place in a file below the folder; None where there is none."""
+    found = None
+    while trace is not None:
+        name = watch.name_of(trace.tb_frame.f_code.co_filename)
+        if name is not None:
+            found = trace, name
+        trace = trace.tb_next
+    if found is None:
+        return None
+    trace, name = found
+    positions = list(trace.tb_frame.f_code.co_positions())
+    at = positions[trace.tb_lasti // 2] if trace.tb_lasti >= 0 else (None,) * 4
+    line, end_line, column, end_column = at
+    return Place(
+        file=name, line=line or trace.tb_lineno, end_line=end_line, column=column,
+        end_column=end_column,
+    )
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Return whether our code raised what is no word to a user: a bug of ours."""
+    known = (ProgramError, RefusedError, MemoryError, RecursionError, SystemExit, KeyboardInterrupt)
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if isinstance(error, known) or not frames:
+        return False
+    return os.path.realpath(frames[-1][0].f_code.co_filename).startswith(OURS)

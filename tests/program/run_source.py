@@ -1,0 +1,9 @@
+"""A function that runs a source and nothing else: what tests of the process hand to it."""
+
+import builtins
+
+
+def run_source(source, path):
+    scope = {"__name__": "__main__", "__file__": path, "__builtins__": builtins, "found": {}}
+    exec(compile(source, path, "exec"), scope)
+    return {name: bytes(content) for name, content in scope["found"].items()}
