@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import keyword
 import operator
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -102,7 +102,7 @@ def name_type(dtype: Any) -> str:
     return name
 
 
-def check_name(name: Any, taken: Sequence[str]) -> None:
+def check_name(name: Any, taken: Container[str]) -> None:
     """Raise ProgramError for a name that an object cannot have."""
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         said = f"an object's name is {name!r}"

@@ -1,0 +1,1 @@
+"""What the intermediate language imports: running it records the graph. NumPy only."""

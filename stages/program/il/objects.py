@@ -1,0 +1,137 @@
+"""What the intermediate language imports in the place of lairmake.objects.
+
+Paper    seed 004, Sec. 5.1 to 5.3
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from stages.program.il.blocks import for_loop, if_, while_loop
+from stages.program.il.recording import add_object, check_is_outside, find_recording
+from stages.program.il.records import OBJECT, PROGRAM, Cell, Part
+from stages.program.il.value import Value
+from stages.program.values.checked import SCALARS, holds_objects, strict, typed
+from stages.program.values.errors import ProgramError
+from stages.program.values.initial import check_name, find_initial
+from stages.program.values.parameters import parameter
+from stages.program.values.slices import whole_region
+
+
+class _Object(Value):
+    """A value that a constructor makes: an object with a name."""
+
+    __slots__ = ()
+
+    def _make(
+        self, name: str, init_data: Any, shape: Sequence[int] | None, dtype: Any, output: bool
+    ) -> None:
+        check_is_outside()
+        recording = find_recording()
+        check_name(name, recording.objects)
+        if isinstance(init_data, Value):
+            raise ProgramError("init_data is an object: it has values only when the graph runs",
+                               f"`{name}[...] = `, behind the constructor")
+        form, initial = find_initial(self.KIND, init_data, shape, dtype)
+        cell = Cell(role=OBJECT, name=name, form=form, scope=recording.root, initial=initial,
+                    output=bool(output))
+        add_object(cell)
+        self._part = Part(cell, form, whole_region(form.shape))
+
+
+class _Array(_Object):
+    __slots__ = ()
+
+    def __init__(
+        self, name: str, init_data: Any = None, shape: Sequence[int] | None = None,
+        dtype: Any = None, output: bool = False,
+    ) -> None:
+        self._make(name, init_data, shape, dtype, output)
+
+
+class _Scalar(_Object):
+    __slots__ = ()
+
+    def __init__(
+        self, name: str, init_data: Any = None, dtype: Any = None, output: bool = False
+    ) -> None:
+        self._make(name, init_data, None, dtype, output)
+
+
+class GlobalScalar(_Scalar):
+    """One number of the executive, which decides on loops and branches."""
+
+    __slots__ = ()
+
+
+class GlobalArray(_Array):
+    """Numbers of the executive, in one axis or more."""
+
+    __slots__ = ()
+
+
+class UniformLocalScalar(_Scalar):
+    """One number that is the same on all PEs."""
+
+    __slots__ = ()
+
+
+class LocalScalar(_Array):
+    """A number on each PE."""
+
+    __slots__ = ()
+
+
+class LocalArray(_Array):
+    """An array on each PE; axes 0 and 1 are PEs."""
+
+    __slots__ = ()
+
+
+class MACHScalar:
+    """The hint of a scalar of any kind: `total: MACHScalar = np.sum(x)`."""
+
+    KIND = SCALARS
+
+
+class Run_On_Host:  # noqa: N801
+    """What runs when the program is compiled, as it is."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, type_: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        return None
+
+
+def global_range(start: int, stop: int | None = None, step: int = 1) -> range:
+    """Return integers that a loop of the graph goes over. Raises ProgramError."""
+    given = (0, start, step) if stop is None else (start, stop, step)
+    try:
+        found = range(*(operator.index(each) for each in given))
+    except (TypeError, ValueError) as error:
+        raise ProgramError(f"global_range: {error}", "integers of the host") from None
+    if found and not all(-(2**31) <= each < 2**31 for each in (found[0], found[-1])):
+        raise ProgramError("global_range: an integer of it is no int32")
+    return found
+
+
+def field(width: int, height: int) -> None:
+    """Say how many columns and rows of workers there are. Raises ProgramError."""
+    if find_recording().scope.what != PROGRAM:
+        raise ProgramError("field(W, H) in a loop or branch of the graph",
+                           "it stands once, at the beginning")
+    find_recording().workers.declare(width, height)
+
+
+__all__ = [
+    "GlobalArray", "GlobalScalar", "LocalArray", "LocalScalar", "MACHScalar", "Run_On_Host",
+    "UniformLocalScalar", "field", "for_loop", "global_range", "holds_objects", "if_", "parameter",
+    "strict", "typed", "while_loop",
+]

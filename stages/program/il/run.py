@@ -1,0 +1,48 @@
+"""Run the intermediate language of a program, and write down the graph that it recorded.
+
+Paper    seed 004, Sec. 5.4
+"""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from stages.program.il.finishing import Captured, finish_recording
+from stages.program.il.positions import compile_il
+from stages.program.il.recording import begin_recording
+from stages.program.irg.accesses import write_accesses
+from stages.program.irg.graph_text import write_graph
+from stages.program.irg.objects_text import write_entries
+
+
+def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:
+    """Return the files of the graph that program.il of a source gives.
+
+    What the program raises has positions of the source, in a file of that path.
+    """
+    return write_captured(record_program(il, source, path))
+
+
+def record_program(il: str, source: str, path: str) -> Captured:
+    """Return the graph that program.il gives."""
+    code, lines = compile_il(il, source, path)
+    recording = begin_recording(path, lines)
+    exec(code, {"__name__": "__main__", "__file__": path})
+    return finish_recording(recording)
+
+
+def write_captured(captured: Captured) -> dict[str, bytes]:
+    """Return the texts of a graph, and the data that it begins with."""
+    texts = {
+        "objects.yaml": write_entries(captured.graph.entries.values()),
+        "graph.yaml": write_graph(captured.graph),
+        "accesses.isl": write_accesses(captured.accesses),
+    }
+    found = {name: text.encode() for name, text in texts.items()}
+    for name, array in captured.data.items():
+        content = io.BytesIO()
+        np.save(content, array, allow_pickle=False)
+        found[f"build/data/{name}.npy"] = content.getvalue()
+    return found
