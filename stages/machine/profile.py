@@ -42,6 +42,12 @@ def _of_links(width: int) -> int:
     return width
 
 
+def _of_words(alignment: int) -> int:
+    if alignment % 2 or not 2 <= alignment <= 1024:
+        raise PydanticCustomError("alignment", "no whole words, or too many")
+    return alignment
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(strict=True))
 class Profile:
     """The figures of a machine, in what the engine relies on. Costs and latencies are in cycles,
@@ -61,6 +67,7 @@ class Profile:
     sum_lanes: Figure
     stride_limits: Annotated[tuple[Figure, ...], Strict(False), Field(min_length=8, max_length=8)]
     read_banks: Annotated[int, Field(ge=0, le=64)]
+    bank_alignment: Annotated[int, AfterValidator(_of_words)]
     shared_datapath: bool
     vector_start_up: Figure
     configuration: Figure
@@ -180,6 +187,7 @@ def _wanted(figure: str, kind: str) -> str:
         "vector_multiply_add": "true or false",
         "input_queues": DEPTHS, "output_queues": DEPTHS, "data_tasks": "colours or queues",
         "switch_both": "true or false", "unswitched": "a list of colours by number",
+        "bank_alignment": "an even number of bytes, 2 to 1024",
         "link_width": "16, or a multiple of 32 up to 1024",
     }
     if figure in special or kind == "int_type":

@@ -10,9 +10,29 @@ Ensures  source, graph and graph at addresses agree bit for bit; a NaN equals a 
 
 from __future__ import annotations
 
+import io
 import typing
 
-from stages.diagnose import UserError
+import numpy as np
+
+from stages.diagnose import Source, UserError, UserErrors
+from stages.mapping.machine import read_machine
+from stages.program.interpreter.compare import find_difference
+from stages.program.interpreter.explain import check_addressed, check_outputs, explain_endless
+from stages.program.interpreter.machine import LONGEST, EndlessError, run_graph
+from stages.program.interpreter.results import describe_run
+from stages.program.interpreter.stores import (
+    Store,
+    are_copies_equal,
+    make_addressed_store,
+    make_store,
+    read_value,
+)
+from stages.program.irg.graph import FROM_FILE, Entry
+from stages.program.irg.reading import read_graph
+from stages.program.irg.regions import read_regions
+from stages.program.memory.addresses import read_addresses
+from stages.program.values.arithmetic import Array
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -31,4 +51,63 @@ WRITES = ("build/graph/*.npy", "build/results.json")
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the outputs of the graph, and what is known of the run."""
-    raise UserError("interpret is under construction")
+    graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
+    accesses = read_regions(inputs.source("accesses.isl"), graph)
+    addresses = read_addresses(inputs.source("addresses.yaml"), graph)
+    outputs = [entry for entry in graph.entries.values() if entry.output]
+    data = {entry.name: _read_array(inputs, "data", entry)
+            for entry in graph.entries.values() if entry.initial == FROM_FILE}
+    wanted = {entry.name: _read_array(inputs, "numpy", entry) for entry in outputs}
+
+    def make() -> Store:
+        return make_store(graph, data)
+
+    def make_addressed() -> Store:
+        return make_addressed_store(graph, addresses, data)
+
+    il = _find_il(inputs)
+    try:
+        apart, store = make(), make_addressed()
+        done = run_graph(graph, accesses, apart, lambda share: inputs.tell(share / 2))
+        found = {entry.name: read_value(apart, entry) for entry in outputs}
+        check_outputs(graph, accesses, make, il, found, wanted, ("the graph", "the source on x86"))
+        run_graph(graph, accesses, store, lambda share: inputs.tell((1 + share) / 2))
+        if not all(_is_same(store, entry, found[entry.name]) for entry in outputs):
+            check_addressed(graph, accesses, (make, make_addressed), il)
+    except EndlessError as error:
+        raise explain_endless(error, il, LONGEST) from None
+    files = {f"build/graph/{name}.npy": _write_array(value) for name, value in found.items()}
+    machine = read_machine(inputs.program(), inputs.further_path)
+    results = describe_run(machine, graph, addresses, found, done)
+    return {**files, "build/results.json": results}
+
+
+def _is_same(store: Store, entry: Entry, value: Array) -> bool:
+    """Whether an output has a value in a store, on all workers if it is uniform."""
+    return are_copies_equal(store, entry) and find_difference(
+        read_value(store, entry), value) is None
+
+
+def _read_array(inputs: Inputs, of: str, entry: Entry) -> Array:
+    """Return an array that a stage wrote. Raises UserError where it is not of its entry."""
+    name = f"build/{of}/{entry.name}.npy"
+    array = inputs.array(name)
+    if array.dtype.name != entry.type or array.shape != entry.shape:
+        said = f"{inputs.shown(name)} is {array.dtype} of shape {array.shape}, and {entry.name} " \
+               f"is {entry.type} of shape {entry.shape}"
+        raise UserError(said, hint="a build writes it anew once it is deleted")
+    return array
+
+
+def _write_array(array: Array) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _find_il(inputs: Inputs) -> Source | None:
+    """Return program.il, to say where something is wrong; None where it cannot be read."""
+    try:
+        return inputs.unnoted().source("program.il")
+    except (UserError, UserErrors):
+        return None

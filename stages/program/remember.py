@@ -11,7 +11,13 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import UserError
+from stages.diagnose import Source, UserError, UserErrors
+from stages.mapping.machine import read_machine
+from stages.program.irg.reading import read_graph
+from stages.program.irg.regions import read_regions
+from stages.program.memory.addresses import write_addresses
+from stages.program.memory.remembering import place_entries
+from stages.program.memory.room import check_room
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -22,4 +28,17 @@ WRITES = ("addresses.yaml",)
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return addresses.yaml."""
-    raise UserError("remember is under construction")
+    graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
+    accesses = read_regions(inputs.source("accesses.isl"), graph)
+    machine = read_machine(inputs.program(), inputs.further_path)
+    addresses = place_entries(graph, accesses, machine.bank_alignment)
+    check_room(addresses, machine.memory, _find_source(inputs))
+    return {"addresses.yaml": write_addresses(addresses)}
+
+
+def _find_source(inputs: Inputs) -> Source | None:
+    """Return the source, to say where something is wrong; None where it cannot be read."""
+    try:
+        return inputs.unnoted().program_source()
+    except (UserError, UserErrors):
+        return None

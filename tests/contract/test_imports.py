@@ -16,7 +16,7 @@ from stages.shipped import STAGES
 
 EVERY = tuple(dict.fromkeys((*PIPELINE, *NETWORK, *KERNEL, *TILES, *ANALYSES, *PROGRAM)))
 ALL = " ".join(EVERY)
-MACHINE = "route simd render simulate emit skew"
+MACHINE = "route simd render simulate emit skew remember interpret"
 AGAIN = {
     "layer/pe/compute.py": "render",
     "layer/bound/bound.py": "simulate",

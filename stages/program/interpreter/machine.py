@@ -1,0 +1,205 @@
+"""Run a graph on a store: nodes in order of their ids, loops, branches, and what leaves loops.
+
+Paper    seed 004, Sec. 5.4: evaluating nodes by id has all that they need before them
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from stages.program.interpreter.steps import prepare_step
+from stages.program.interpreter.stores import Store
+from stages.program.irg.graph import (
+    Branch,
+    ForLoop,
+    Graph,
+    Item,
+    Items,
+    Leave,
+    Node,
+    Operand,
+    WhileLoop,
+)
+from stages.program.irg.logic import parse_logic
+from stages.program.irg.regions import Accesses
+from stages.program.values.arithmetic import Array
+
+LONGEST = 600.0
+"""Seconds that a graph may run."""
+
+Tell: TypeAlias = Callable[[float], None]
+Watch: TypeAlias = Callable[[Node], None]
+"""Is told of each node that has run."""
+
+Doing: TypeAlias = Callable[[], Leave | None]
+"""Runs an item; returns what leaves a loop, if something does."""
+
+
+class EndlessError(Exception):
+    """A graph ran longer than LONGEST in `loop`, which was in iteration `iteration`."""
+
+    def __init__(self, loop: ForLoop | WhileLoop, iteration: int) -> None:
+        super().__init__(f"{loop.name} in iteration {iteration}")
+        self.loop, self.iteration = loop, iteration
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """A run of a graph: how often each operation ran, and which iteration each loop is in."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    iterations: dict[str, int] = field(default_factory=dict)
+
+
+def run_graph(
+    graph: Graph, accesses: Mapping[int, Accesses], store: Store,
+    tell: Tell | None = None, watch: Watch | None = None,
+) -> Run:
+    """Run a graph on a store. Raises EndlessError."""
+    machine = _Machine(graph, accesses, store, watch)
+    doings = machine.prepare(graph.items)
+    for n, doing in enumerate(doings):
+        machine.tell = _part(tell, n, len(doings))
+        doing()
+    return machine.run
+
+
+def _part(tell: Tell | None, n: int, count: int) -> Tell:
+    """Return what tells the share of one of several items, some ten times a second."""
+    last = [0.0]
+
+    def tell_part(share: float) -> None:
+        now = time.monotonic()
+        if tell is not None and now - last[0] > 0.1:
+            last[0] = now
+            tell((n + share) / count)
+
+    return tell_part
+
+
+class _Machine:
+    """Turns items into functions without arguments, once, and has what they share."""
+
+    def __init__(
+        self, graph: Graph, accesses: Mapping[int, Accesses], store: Store, watch: Watch | None
+    ) -> None:
+        self.graph, self.accesses, self.store, self.watch = graph, accesses, store, watch
+        self.run = Run()
+        self.tell: Tell = _part(None, 0, 1)
+        self.deadline = time.monotonic() + LONGEST
+        self.depth = 0
+
+    def prepare(self, items: Items) -> list[Doing]:
+        found = [self.doing(item) for item in items]
+        return [doing for doing in found if doing is not None]
+
+    def doing(self, item: Item) -> Doing | None:
+        match item:
+            case Node():
+                return self.node(item)
+            case ForLoop():
+                return self.for_loop(item)
+            case WhileLoop():
+                return self.while_loop(item)
+            case Branch():
+                return self.branch(item)
+            case Leave():
+                holds = self.condition(item.when, item.src)
+                return lambda: item if holds() else None
+        return None
+
+    def node(self, node: Node) -> Doing:
+        step = prepare_step(node, self.accesses[node.id], self.graph, self.store)
+        counts, op, watch = self.run.counts, node.op, self.watch
+
+        def run_node() -> None:
+            counts[op] += 1
+            step()
+            if watch is not None:
+                watch(node)
+
+        return run_node
+
+    def condition(self, when: str, src: Sequence[Operand]) -> Callable[[], bool]:
+        entries, arrays = self.graph.entries, self.store.arrays
+        types = tuple(entries[each].type if isinstance(each, str) else "" for each in src)
+        holds = parse_logic(when, types)
+        values: list[Any] = [arrays[each] if isinstance(each, str) else each for each in src]
+        return lambda: bool(holds(
+            [each[()] if isinstance(each, np.ndarray) else each for each in values]))
+
+    def branch(self, item: Branch) -> Doing:
+        holds = self.condition(item.when, item.src)
+        body, otherwise = self.prepare(item.body), self.prepare(item.otherwise)
+        return lambda: _run(body if holds() else otherwise)
+
+    def for_loop(self, loop: ForLoop) -> Doing:
+        counter, value = self.store.counters[loop.name], self.store.arrays[loop.name]
+        if isinstance(loop.over, str):
+            over: Array | range = self.store.arrays[loop.over]
+        else:
+            over = range(*loop.over)
+        count = len(over)
+        body = self.body(loop, loop.body)
+
+        def run_loop() -> Leave | None:
+            self.depth += 1
+            counter[...] = 0
+            left = None
+            while (n := int(counter)) < count and left is None:
+                if self.depth == 1:
+                    self.tell(n / count)
+                value[...] = over[n]
+                left = body(n)
+                counter[...] = n + 1
+            self.depth -= 1
+            return left if left is not None and left.loop != loop.name else None
+
+        return run_loop
+
+    def while_loop(self, loop: WhileLoop) -> Doing:
+        holds = self.condition(loop.when, loop.src)
+        body = self.body(loop, loop.body)
+
+        def run_loop() -> Leave | None:
+            self.depth += 1
+            left, n = None, 0
+            while left is None and holds():
+                if self.depth == 1:
+                    self.tell(n / (n + 100))
+                left = body(n)
+                n += 1
+            self.depth -= 1
+            return left if left is not None and left.loop != loop.name else None
+
+        return run_loop
+
+    def body(
+        self, loop: ForLoop | WhileLoop, items: Items
+    ) -> Callable[[int], Leave | None]:
+        """Return what runs an iteration, and returns what ends the loop; `continue` does not."""
+        doings, iterations = self.prepare(items), self.run.iterations
+
+        def run_body(n: int) -> Leave | None:
+            iterations[loop.name] = n
+            if time.monotonic() > self.deadline:
+                raise EndlessError(loop, n)
+            left = _run(doings)
+            return None if left is not None and (left.op, left.loop) == (
+                "continue", loop.name) else left
+
+        return run_body
+
+
+def _run(doings: Sequence[Doing]) -> Leave | None:
+    """Run items in order, until one of them leaves a loop."""
+    for doing in doings:
+        if (left := doing()) is not None:
+            return left
+    return None

@@ -1,0 +1,63 @@
+"""What a node does to a store, as a function without arguments.
+
+Sources are read before the destination is written, though they may overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from stages.program.interpreter.stores import Store
+from stages.program.interpreter.views import drop_axes, view_operand
+from stages.program.irg.graph import Graph, Node
+from stages.program.irg.regions import Access, Accesses
+from stages.program.values.arithmetic import Array, cast, compute, round_number
+from stages.program.values.forms import GLOBAL_ARRAY, REDUCTIONS, UNIFORM
+from stages.program.values.sums import add_global, add_locally, add_up
+
+Step: TypeAlias = Callable[[], object]
+
+
+def prepare_step(node: Node, accesses: Accesses, graph: Graph, store: Store) -> Step:
+    """Return a function that runs a node."""
+    entries = graph.entries
+    dst = view_operand(store, entries, node, node.dst, accesses.dst)
+    src = [
+        None if access is None else view_operand(store, entries, node, str(name), access)
+        for name, access in zip(node.src, accesses.src, strict=True)
+    ]
+    if node.op in REDUCTIONS:
+        assert src[0] is not None and accesses.src[0] is not None
+        return _prepare_reduction(node, accesses.dst, accesses.src[0], graph, (dst, src[0]))
+    valued = [k for k, each in enumerate(src) if each is not None and (k or node.op != "where")]
+    type_ = entries[str(node.src[valued[0]])].type if valued else entries[node.dst].type
+    if node.op == "cast":
+        only = round_number(node.src[0], type_) if src[0] is None else src[0]  # type: ignore[arg-type]
+        return lambda: cast(only, dst.dtype.name, out=dst)
+    operands = [
+        round_number(number, type_) if array is None else array  # type: ignore[arg-type]
+        for number, array in zip(node.src, src, strict=True)
+    ]
+    op = node.op
+    return lambda: compute(op, type_, *operands, out=dst)
+
+
+def _prepare_reduction(
+    node: Node, to: Access, of: Access, graph: Graph, views: tuple[Array, Array]
+) -> Step:
+    (dst, src), op = views, node.op
+    source, result = graph.entries[str(node.src[0])], graph.entries[node.dst]
+    kept = [axis for axis in to.axes if axis is not None]
+    if result.kind == UNIFORM or not kept:
+        if source.kind == GLOBAL_ARRAY:
+            return lambda: _write(dst, add_global(op, src))
+        origin = of.low[0], of.low[1]
+        return lambda: _write(dst, add_up(op, src, origin, graph.field))
+    dst = drop_axes(dst, to)
+    gone = [k for k in range(len(of.sizes)) if k not in kept]
+    return lambda: _write(dst, add_locally(op, src, gone))
+
+
+def _write(dst: Array, values: Array) -> None:
+    dst[...] = values

@@ -1,0 +1,1 @@
+"""How long values live, and where they lie."""

@@ -1,0 +1,48 @@
+"""Give all entries of a graph addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stages.program.irg.graph import Graph
+from stages.program.irg.regions import Accesses
+from stages.program.memory.addresses import (
+    SPACES,
+    Addresses,
+    Place,
+    find_wanted,
+)
+from stages.program.memory.blocks import Request, place_requests
+from stages.program.memory.lifespans import find_lifespans
+
+
+def place_entries(
+    graph: Graph, accesses: Mapping[int, Accesses], alignment: int
+) -> Addresses:
+    """Return places in which no two entries that live at one time meet.
+
+    Arrays begin where `alignment` (bytes) divides the address, scalars at words of 16 bits.
+    """
+    spans, wanted = find_lifespans(graph, accesses), find_wanted(graph)
+    places: dict[str, Place] = {}
+    ends = {}
+    for space in SPACES:
+        requests = [
+            Request(name=name, bytes=wanted[name][1], first=first, last=last,
+                    alignment=alignment if _is_array(graph, name) else 2)
+            for name, (first, last) in spans.items() if wanted[name][0] == space
+        ]
+        found, ends[space] = place_requests(requests)
+        for each in requests:
+            places[each.name] = Place(
+                name=each.name, space=space, address=found[each.name], bytes=each.bytes,
+                first=each.first, last=each.last,
+            )
+    workers, executive = (ends[space] for space in SPACES)
+    return Addresses(places=places, workers=workers, executive=executive)
+
+
+def _is_array(graph: Graph, name: str) -> bool:
+    entry = graph.entries.get(name)
+    return entry is not None and bool(entry.shape[2:] if len(entry.shape) > 2 else
+                                      entry.shape and entry.kind == "GlobalArray")

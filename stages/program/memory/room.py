@@ -1,0 +1,59 @@
+"""Whether the memory of a machine has room for what lives in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stages.diagnose import Source, Span, UserError
+from stages.program.memory.addresses import END, START, Addresses, Place
+
+SHOWN = 5
+
+
+def check_room(addresses: Addresses, memory: int, source: Source | None) -> None:
+    """Raise UserError where workers, or the executive, need more than the bytes of `memory`.
+
+    It names the largest entries that live where most is needed, and shows the constructor of the
+    largest in the `source`.
+    """
+    for space, needed in (("worker", addresses.workers), ("executive", addresses.executive)):
+        if needed <= memory:
+            continue
+        live = find_peak(
+            p for p in addresses.places.values() if p.space.startswith(space))[:SHOWN]
+        listed = ", ".join(f"{p.name} ({p.bytes} bytes, {_spell_span(p)})" for p in live)
+        article = "a" if space == "worker" else "the"
+        raise UserError(
+            f"{article} {space} needs {needed} bytes, and has {memory}",
+            find_constructor(source, live[0].name),
+            f"the largest that live at one time: {listed}",
+        )
+
+
+def find_peak(places: Iterable[Place]) -> list[Place]:
+    """Return what lives at the first node at which most bytes are in use, the largest first."""
+    places = list(places)
+    changes: dict[int, int] = {}
+    for place in places:
+        changes[place.first] = changes.get(place.first, 0) + place.bytes
+        changes[place.last + 1] = changes.get(place.last + 1, 0) - place.bytes
+    used, most, peak = 0, -1, START
+    for id_, change in sorted(changes.items()):
+        used += change
+        if used > most:
+            most, peak = used, id_
+    live = [place for place in places if place.first <= peak <= place.last]
+    return sorted(live, key=lambda p: (-p.bytes, p.address))
+
+
+def find_constructor(source: Source | None, name: str) -> Span | None:
+    """Return the first place where a source has a name in quotes."""
+    if source is None:
+        return None
+    found = [n for quote in "'\"" if (n := source.text.find(f"{quote}{name}{quote}")) >= 0]
+    return Span(source=source, start=min(found), end=min(found) + len(name) + 2) if found else None
+
+
+def _spell_span(place: Place) -> str:
+    first = "from the start" if place.first == START else f"from node {place.first}"
+    return f"{first} to {'the end' if place.last == END else place.last}"
