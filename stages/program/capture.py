@@ -1,7 +1,7 @@
 """Run the intermediate language, which gives the graph of the program and its first data.
 
 Paper    seed 004, Sec. 5.4
-Reads    program.yaml, *.py, program.il
+Reads    program.yaml, program.il; the source only to say where errors are
 Writes   objects.yaml, graph.yaml, accesses.isl, build/data/*.npy
 Assumes  the program may be run: it is code of its user, in a process of its own.
 Ensures  ids of nodes are in the order in which they run; each operand has a relation.
@@ -16,7 +16,7 @@ from stages.diagnose import UserError
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "*.py", "program.il")
+READS = ("program.yaml", "program.il")
 WRITES = ("objects.yaml", "graph.yaml", "accesses.isl", "build/data/*.npy")
 
 

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from doit.doit_cmd import DoitMain
 
-from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, PROGRAM, TILES
 from stages.lair.expressions import FUNCTIONS
 from stages.lair.layer import OPS
 from stages.machine.figures import PROFILES
@@ -54,7 +54,7 @@ def test_every_file_of_the_project_that_is_named_is_there(path):
 
 def test_only_simulate_depends_on_the_fabric_in_c():
     """docs/stages.md says what runs again after an edit of the router."""
-    stages = [*PIPELINE, *ANALYSES, *NETWORK, *KERNEL, *TILES]
+    stages = [*PIPELINE, *ANALYSES, *NETWORK, *KERNEL, *TILES, *PROGRAM]
     assert {stage for stage in stages if "fabric/router.c" in code_of(stage)} == {"simulate"}
 
 

@@ -6,14 +6,14 @@ import re
 
 import pytest
 
-from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES, module_of
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, PROGRAM, TILES, module_of
 from stages.make.core.declare import declaration, path_of
 
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(
-    r"(?:[\w*]+/)*[\w*]+\.(?:isl|yaml|lair|npy|json|c)\b|\*\.\w+|[\w*/]*inputs/\*"
+    r"(?:[\w*]+/)*[\w*]+\.(?:isl|il|yaml|lair|npy|json|c)\b|\*\.\w+|[\w*/]*inputs/\*"
 )
-ALL = tuple(dict.fromkeys(PIPELINE + NETWORK + KERNEL + TILES + ANALYSES))
+ALL = tuple(dict.fromkeys(PIPELINE + NETWORK + KERNEL + TILES + ANALYSES + PROGRAM))
 stages = pytest.mark.parametrize("stage", ALL)
 
 
@@ -36,8 +36,8 @@ def test_docstring_has_the_headings_in_order(stage):
 
 @stages
 def test_docstring_names_the_source(stage):
-    """By the letter of docs/paper.md, or it says that no paper has the stage."""
-    assert re.match(r"[VFM] |no", sections(stage)["Paper"])
+    """By the letter of docs/paper.md, as a seed, or it says that no paper has the stage."""
+    assert re.match(r"[VFM] |seed \d|no", sections(stage)["Paper"])
 
 
 @stages
@@ -101,8 +101,17 @@ def test_stage_on_demand_reads_only_what_there_is_before(stage):
     assert set(declaration(stage).reads) <= written | {"layer.yaml", "*.lair", "inputs/*"}
 
 
+@pytest.mark.parametrize("stage", PROGRAM)
+def test_stage_of_a_program_reads_only_what_there_is_before(stage):
+    """Sources are read by those only that parse or run them: an edit of a comment ends there."""
+    before = PROGRAM[: PROGRAM.index(stage)]
+    written = {name for earlier in before for name in declaration(earlier).writes}
+    given = {"program.yaml", *(["*.py"] if stage in ("translate", "rehearse") else [])}
+    assert set(declaration(stage).reads) <= written | given
+
+
 def test_no_two_stages_write_one_file():
-    for pipeline in (PIPELINE + ANALYSES, NETWORK, KERNEL + TILES):
+    for pipeline in (PIPELINE + ANALYSES, NETWORK, KERNEL + TILES, PROGRAM):
         written = [name for stage in pipeline for name in declaration(stage).writes]
         assert len(written) == len(set(written))
 
