@@ -187,6 +187,8 @@ def reduce_form(
     if axis is None:
         kind = GLOBAL_SCALAR if controller or form.kind == GLOBAL_ARRAY else UNIFORM
         return Form(kind=kind, type=form.type), tuple(range(len(form.shape)))
+    if type(axis) is not int:
+        raise ProgramError(f"axis={axis!r}", "one integer: the axes are reduced one by one")
     if form.kind != LOCAL_ARRAY:
         raise ProgramError(f"axis={axis} of a {form.kind}", "only axes in memory are kept apart")
     at = axis + len(form.shape) if axis < 0 else axis

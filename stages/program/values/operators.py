@@ -20,6 +20,14 @@ UFUNCS = {
 """What NumPy calls for an operator between a number of its own and an object."""
 
 
+HINTS = {
+    "//": "`/` of reals, or `>>` of integers", "%": "`&` of integers, for powers of two",
+    "**": "`x * x * x`, or `np.sqrt(x)`", "@": "`np.sum(a * b)`",
+    "~": "`x ^ -1`; of a mask, `mask == 0`",
+}
+"""What to write in place of operators that objects do not have."""
+
+
 class Operators:
     """Operators that call `compute` with the operation, as values/forms.py names it."""
 
@@ -28,6 +36,12 @@ class Operators:
     def compute(self, op: str, *operands: Any) -> Any:
         """Return what an operation gives, of which this object is an operand."""
         raise ProgramError(f"{op} of {type(self).__name__}")
+
+    def refuse(self, sign: str, *operands: Any) -> Any:
+        """Raise ProgramError for an operator that objects do not have."""
+        if sign == "**":
+            raise ProgramError("a power: only `x ** 2` is there, which is `x * x`", HINTS[sign])
+        raise ProgramError(f"`{sign}` of objects is not there", HINTS.get(sign))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         op = UFUNCS.get(ufunc.__name__)
@@ -67,8 +81,7 @@ class Operators:
     def __pow__(self, other: Any) -> Any:
         if isinstance(other, int | float | np.number) and other == 2:
             return self.compute("mul", self, self)
-        raise ProgramError("a power: only `x ** 2` is there, which is `x * x`",
-                           "`x * x * x`, or `np.sqrt(x)`")
+        return self.refuse("**", self, other)
 
     def __neg__(self) -> Any:
         return self.compute("neg", self)
@@ -128,41 +141,31 @@ class Operators:
         return self.compute("shr", other, self)
 
     def __floordiv__(self, other: Any) -> Any:
-        raise _refuse_operator("//")
+        return self.refuse("//", self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        raise _refuse_operator("//")
+        return self.refuse("//", other, self)
 
     def __mod__(self, other: Any) -> Any:
-        raise _refuse_operator("%")
+        return self.refuse("%", self, other)
 
     def __rmod__(self, other: Any) -> Any:
-        raise _refuse_operator("%")
+        return self.refuse("%", other, self)
 
     def __rpow__(self, other: Any) -> Any:
-        raise _refuse_operator("**")
+        return self.refuse("**", other, self)
 
     def __divmod__(self, other: Any) -> Any:
-        raise _refuse_operator("divmod")
+        return self.refuse("divmod", self, other)
 
     def __matmul__(self, other: Any) -> Any:
-        raise _refuse_operator("@")
+        return self.refuse("@", self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        raise _refuse_operator("@")
+        return self.refuse("@", other, self)
 
     def __invert__(self) -> Any:
-        raise _refuse_operator("~")
-
-
-HINTS = {
-    "//": "`/` of reals, or `>>` of integers", "%": "`&` of integers, for powers of two",
-    "**": "`x * x`", "@": "`np.sum(a * b)`", "~": "`x ^ -1`; of a mask, `mask == 0`",
-}
-
-
-def _refuse_operator(sign: str) -> ProgramError:
-    return ProgramError(f"`{sign}` of objects is not there", HINTS.get(sign))
+        return self.refuse("~", self)
 
 
 def make_foreign(name: str) -> ProgramError:

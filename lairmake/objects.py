@@ -1,0 +1,21 @@
+"""Objects of a program: `from lairmake.objects import LocalArray`."""
+
+from stages.program.front.kinds import (
+    GlobalArray,
+    GlobalScalar,
+    LocalArray,
+    LocalScalar,
+    MACHScalar,
+    UniformLocalScalar,
+    field,
+    global_range,
+)
+from stages.program.front.world import MACH_Compiler_Ignore, Run_On_Host
+from stages.program.values.checked import holds_objects, strict, typed
+from stages.program.values.parameters import parameter
+
+__all__ = [
+    "GlobalArray", "GlobalScalar", "LocalArray", "LocalScalar", "MACHScalar",
+    "MACH_Compiler_Ignore", "Run_On_Host", "UniformLocalScalar", "field", "global_range",
+    "holds_objects", "parameter", "strict", "typed",
+]

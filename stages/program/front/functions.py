@@ -1,0 +1,115 @@
+"""What `np` of a program has, on x86: functions of objects, with the names that NumPy has.
+
+Paper    seed 004, Sec. 5.1; `right_shift_logical` and `controller=` are as docs/programs.md says
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stages.program.front.readable import Readable, read_operands
+from stages.program.front.value import Value, apply, take_array
+from stages.program.front.world import WORLD
+from stages.program.values.errors import ProgramError
+from stages.program.values.forms import GLOBAL_ARRAY, reduce_form
+from stages.program.values.names import make_unknown
+from stages.program.values.sums import add_global, add_locally, add_up
+
+float16, float32, int16, int32 = np.float16, np.float32, np.int16, np.int32
+
+
+def _call(function: Any, op: str, *operands: Any) -> Any:
+    if WORLD.mode == "ignored":
+        return function(*read_operands(operands))
+    return apply(op, *operands)
+
+
+def sqrt(x: Any) -> Any:
+    """Return square roots of floats."""
+    return _call(np.sqrt, "sqrt", x)
+
+
+def exp(x: Any) -> Any:
+    """Return powers of e, the float32 nearest to the float64 value."""
+    return _call(np.exp, "exp", x)
+
+
+def log(x: Any) -> Any:
+    """Return natural logarithms, the float32 nearest to the float64 value."""
+    return _call(np.log, "log", x)
+
+
+def abs(x: Any) -> Any:
+    """Return values without their signs; the least integer has no such, and stays."""
+    return _call(np.abs, "abs", x)
+
+
+def copy(x: Any) -> Any:
+    """Return the values that an object has now."""
+    return _call(np.copy, "copy", x)
+
+
+def maximum(x: Any, y: Any) -> Any:
+    """Return the larger of two, element by element; NaN where one is NaN."""
+    return _call(np.maximum, "maximum", x, y)
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """Return the smaller of two, element by element; NaN where one is NaN."""
+    return _call(np.minimum, "minimum", x, y)
+
+
+def where(mask: Any, x: Any, y: Any) -> Any:
+    """Return x where a comparison holds, or an integer is not 0, and y elsewhere."""
+    return _call(np.where, "where", mask, x, y)
+
+
+def right_shift_logical(x: Any, count: Any) -> Any:
+    """Return the bits of integers shifted to the right, with zeros from the left."""
+    return _call(np.right_shift, "shr_logical", x, count)
+
+
+def sum(x: Any, axis: int | None = None, controller: bool = False) -> Any:
+    """Return the sum of all elements, on all workers or for the `controller`, or over an axis."""
+    return _reduce("sum", x, axis, controller)
+
+
+def max(x: Any, axis: int | None = None, controller: bool = False) -> Any:
+    """Return the largest element: as `sum` does."""
+    return _reduce("max", x, axis, controller)
+
+
+def min(x: Any, axis: int | None = None, controller: bool = False) -> Any:
+    """Return the least element: as `sum` does."""
+    return _reduce("min", x, axis, controller)
+
+
+def _reduce(op: str, x: Any, axis: Any, controller: bool) -> Any:
+    if WORLD.mode == "ignored":
+        return getattr(np, op)(*read_operands([x]), axis=axis)
+    if not isinstance(x, Value):
+        raise ProgramError(f"np.{op} of a {type(x).__name__}",
+                           f"`{op}` of Python, or NumPy's own, imported in Run_On_Host")
+    if WORLD.mode == "host":
+        read_operands([x])
+    if isinstance(axis, Readable):
+        raise ProgramError(f"np.{op} of two objects", f"`np.{op}imum(a, b)`" if op != "sum" else
+                           "`a + b`")
+    form, axes = reduce_form(x.form, axis, controller)
+    array = take_array(x)
+    if axis is not None:
+        return Value(form, add_locally(op, array, axes))
+    if x.form.kind == GLOBAL_ARRAY:
+        return Value(form, add_global(op, array))
+    return Value(form, add_up(op, array, x.form.origin, WORLD.field.settle()))
+
+
+def find_other(name: str) -> Any:
+    """Return what NumPy has of another name, in MACH_Compiler_Ignore. Raises ProgramError."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    if WORLD.mode == "ignored":
+        return getattr(np, name)
+    raise make_unknown(name)

@@ -1,0 +1,86 @@
+"""What one run of a program on x86 has: its objects by name, its field, and where it is just now.
+
+Paper    seed 004, Sec. 5.2: Run_On_Host and MACH_Compiler_Ignore; their rules are ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from stages.program.values.arithmetic import round_number
+from stages.program.values.errors import ProgramError
+from stages.program.values.field import Field
+from stages.program.values.forms import Form
+from stages.program.values.initial import Initial
+
+Mode: TypeAlias = Literal["program", "host", "ignored"]
+
+
+class World:
+    """The run of a program: `expected` are the first values of its objects, if they are known."""
+
+    def __init__(self) -> None:
+        self.mode: Mode = "program"
+        self.begin()
+
+    def begin(self, expected: Mapping[str, Initial] | None = None) -> None:
+        """Forget what there was: another program begins."""
+        self.mode = "program"
+        self.objects: dict[str, Any] = {}
+        self.field = Field()
+        self.expected = expected
+
+    def take(self, name: str, form: Form, initial: Initial) -> None:
+        """Let a new object be part of the program. Raises ProgramError."""
+        if self.mode != "program":
+            where = "Run_On_Host" if self.mode == "host" else "MACH_Compiler_Ignore"
+            raise ProgramError(f"object {name} is made in {where}", "make it outside of the block")
+        self.field.include(name, form)
+        expected = initial if self.expected is None else self.expected.get(name, "none")
+        if not _is_same(form, initial, expected):
+            said = f"the first values of {name} differ between two runs of the program"
+            raise ProgramError(said, "seed the generator: `numpy.random.default_rng(0)`")
+
+
+def _is_same(form: Form, initial: Initial, expected: Initial | str) -> bool:
+    """Whether first values are the same, bit for bit."""
+    if initial is None or expected is None or isinstance(expected, str):
+        return initial is expected
+    a, b = (each if isinstance(each, np.ndarray) else round_number(each, form.type)
+            for each in (initial, expected))
+    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+WORLD = World()
+"""The one run that a process does at a time."""
+
+
+class Block:
+    """A `with` block in which the program is in another mode."""
+
+    MODE: Mode = "program"
+
+    def __enter__(self) -> None:
+        self._before, WORLD.mode = WORLD.mode, self.MODE
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        WORLD.mode = self._before
+
+
+class Run_On_Host(Block):  # noqa: N801
+    """What prepares data: it runs where the program is compiled, and is no part of the program."""
+
+    MODE = "host"
+
+
+class MACH_Compiler_Ignore(Block):  # noqa: N801
+    """What only `python` runs: objects are arrays of NumPy here, which are read and not written."""
+
+    MODE = "ignored"
