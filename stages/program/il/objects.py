@@ -110,6 +110,20 @@ class Run_On_Host:  # noqa: N801
         return None
 
 
+class MACH_Compiler_Ignore:  # noqa: N801
+    """What only NumPy runs: translate takes it out, so what is entered is in another module."""
+
+    def __enter__(self) -> None:
+        raise ProgramError("MACH_Compiler_Ignore in a module beside the program",
+                           "it stands in the program itself")
+
+    def __exit__(
+        self, type_: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        return None
+
+
 def global_range(start: int, stop: int | None = None, step: int = 1) -> range:
     """Return integers that a loop of the graph goes over. Raises ProgramError."""
     given = (0, start, step) if stop is None else (start, stop, step)
@@ -131,7 +145,7 @@ def field(width: int, height: int) -> None:
 
 
 __all__ = [
-    "GlobalArray", "GlobalScalar", "LocalArray", "LocalScalar", "MACHScalar", "Run_On_Host",
-    "UniformLocalScalar", "field", "for_loop", "global_range", "holds_objects", "if_", "parameter",
-    "strict", "typed", "while_loop",
+    "GlobalArray", "GlobalScalar", "LocalArray", "LocalScalar", "MACHScalar",
+    "MACH_Compiler_Ignore", "Run_On_Host", "UniformLocalScalar", "field", "for_loop",
+    "global_range", "holds_objects", "if_", "parameter", "strict", "typed", "while_loop",
 ]

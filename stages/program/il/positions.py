@@ -7,12 +7,61 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from itertools import zip_longest
 from types import CodeType
 
+from stages.diagnose import Source, UserError, UserErrors
+from stages.program.source.parsing import give_room
+from stages.program.source.translation import translate_source
+
 Place = tuple[int | None, ...]
+"""The first and the last line, and the first and the last byte, as code objects have them."""
 
 
 def compile_il(il: str, source: str, path: str) -> tuple[CodeType, Mapping[Place, int]]:
-    """Return the code, whose positions are of the source, and lines of `il` by these positions."""
-    tree = ast.parse(il, path)
-    return compile(tree, path, "exec", dont_inherit=True), {}
+    """Return the code, whose positions are of the source, and lines of `il` by these positions.
+
+    Each part of `il` that the source becomes has the place that it comes from, each other part that
+    of what stands there in the source. Without a source, or with a wrong one, places are of `il`.
+    """
+    with give_room():
+        tree = ast.parse(il, path)
+        lines: dict[Place, int] = {}
+        found = _translate(source, path)
+        if found is not None:
+            _align(tree, found, found, lines)
+        return compile(tree, path, "exec", dont_inherit=True), lines
+
+
+def _translate(source: str, path: str) -> ast.Module | None:
+    try:
+        tree = translate_source(Source(path=path, text=source)).tree
+    except (UserError, UserErrors):
+        return None
+    return tree if tree.body else None
+
+
+def _align(node: ast.AST, like: ast.AST, place: ast.AST, lines: dict[Place, int]) -> None:
+    """Give a node, and what is below it, the places of a tree that is like it, as far as it is.
+
+    Where it is not, the last place that was found is taken.
+    """
+    place = like if hasattr(like, "lineno") else place
+    if hasattr(node, "lineno") and hasattr(place, "lineno"):
+        line = node.lineno
+        ast.copy_location(node, place)
+        at = (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)  # type: ignore
+        lines.setdefault(at, line)
+        if isinstance(node, ast.stmt):
+            lines.update(((n,), line) for n in range(node.lineno, (node.end_lineno or 0) + 1))
+    for name, value in ast.iter_fields(node):
+        other = getattr(like, name, None)
+        pairs = zip_longest(_list(value), _list(other)) if type(node) is type(like) else (
+            (each, None) for each in _list(value))
+        for one, two in pairs:
+            if isinstance(one, ast.AST):
+                _align(one, two if isinstance(two, ast.AST) else ast.Pass(), place, lines)
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]

@@ -5,10 +5,14 @@ Paper    seed 004, Sec. 5.4
 
 from __future__ import annotations
 
+import contextlib
 import io
+import sys
+from collections.abc import Iterator
 
 import numpy as np
 
+from stages.program.il import numpy as il_numpy, objects as il_objects
 from stages.program.il.finishing import Captured, finish_recording
 from stages.program.il.positions import compile_il
 from stages.program.il.recording import begin_recording
@@ -29,8 +33,24 @@ def record_program(il: str, source: str, path: str) -> Captured:
     """Return the graph that program.il gives."""
     code, lines = compile_il(il, source, path)
     recording = begin_recording(path, lines)
-    exec(code, {"__name__": "__main__", "__file__": path})
+    with _serve_modules():
+        exec(code, {"__name__": "__main__", "__file__": path})
     return finish_recording(recording)
+
+
+@contextlib.contextmanager
+def _serve_modules() -> Iterator[None]:
+    """Let modules beside the program, which are not translated, import what it imports."""
+    served = {"lairmake.numpy": il_numpy, "lairmake.objects": il_objects}
+    kept = {name: sys.modules.get(name) for name in served}
+    sys.modules.update(served)
+    try:
+        yield
+    finally:
+        for name, module in kept.items():
+            del sys.modules[name]
+            if module is not None:
+                sys.modules[name] = module
 
 
 def write_captured(captured: Captured) -> dict[str, bytes]:
