@@ -18,6 +18,8 @@ from stages.shipped import STAGES
 
 GRACE = 5.0
 """How many seconds longer than it may run the process has until it is ended from here."""
+LOOK = 0.2
+"""After how many seconds without a word it is looked whether the process is still there."""
 MOST_SAID = 2000
 """How many bytes of what code printed last are kept."""
 
@@ -65,8 +67,8 @@ def converse(request: bytes, folder: str, limits: Limits) -> Ended:
             os.close(theirs)
             os.close(held)
         stack.enter_context(_ending(process))
-        found, said, is_whole = _exchange(process, request, answer, limits)
-        code = _wait(process) if is_whole else -signal.SIGKILL
+        found, said = _exchange(process, request, answer, limits)
+        code = -signal.SIGKILL if len(found) > limits.answer else _wait(process)
     text = said.decode("utf-8", "replace")
     return Ended(code=code, answer=found, said=text, seconds=time.monotonic() - start)
 
@@ -87,37 +89,39 @@ def _ending(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 def _exchange(
     process: subprocess.Popen[bytes], request: bytes, answer: int, limits: Limits
-) -> tuple[bytes, bytes, bool]:
-    """Write a request, and return the answer, the last that is printed, and whether that is all.
+) -> tuple[bytes, bytes]:
+    """Write a request, and return the answer and the last that is printed.
 
-    It is not where time is up, or where the answer is too long.
+    Ends with the process, where time is up, and where the answer is too long.
     """
     assert process.stdin is not None and process.stdout is not None
     until = time.monotonic() + limits.seconds + GRACE
-    parts: list[bytes] = []
-    rest, length, said = memoryview(request), 0, b""
+    rest, found, said = memoryview(request), bytearray(), b""
     os.set_blocking(process.stdin.fileno(), False)
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdin, selectors.EVENT_WRITE)
         selector.register(process.stdout, selectors.EVENT_READ)
         selector.register(answer, selectors.EVENT_READ)
-        while selector.get_map() and time.monotonic() < until and length <= limits.answer:
-            for key, _ in selector.select(until - time.monotonic()):
+        while time.monotonic() < until and len(found) <= limits.answer:
+            has_ended = process.poll() is not None
+            ready = selector.select(0 if has_ended else LOOK)
+            if not selector.get_map() or (has_ended and not ready):
+                break
+            for key, _ in ready:
                 if key.fileobj is process.stdin:
-                    rest = rest[_write(process.stdin.fileno(), rest) :]
-                    if not rest:
-                        selector.unregister(process.stdin)
-                        process.stdin.close()
-                    continue
-                part = os.read(key.fd, 1 << 20)
+                    rest = rest[_write(key.fd, rest) :]
+                    part = bytes(rest[:1])
+                else:
+                    part = os.read(key.fd, 1 << 20)
                 if not part:
                     selector.unregister(key.fileobj)
-                elif key.fd == answer:
-                    parts.append(part)
-                    length += len(part)
-                else:
+                if not rest:
+                    process.stdin.close()
+                if key.fd == answer:
+                    found += part
+                elif key.fileobj is process.stdout:
                     said = (said + part)[-MOST_SAID:]
-        return b"".join(parts), said, not selector.get_map()
+    return bytes(found), said
 
 
 def _write(file: int, rest: memoryview) -> int:
