@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import UserError
+from stages.program.child.parent import run_apart
+from stages.program.il.run import capture_program
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -22,4 +23,4 @@ WRITES = ("objects.yaml", "graph.yaml", "accesses.isl", "build/data/*.npy")
 
 def run(inputs: Inputs) -> dict[str, bytes]:
     """Return the texts of the graph, and the data that it begins with."""
-    raise UserError("capture is under construction")
+    return run_apart(capture_program, inputs, {"il": inputs.text("program.il")})

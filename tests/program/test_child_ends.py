@@ -5,6 +5,7 @@ import select
 import signal
 
 import pytest
+
 from tests.program.started import Folder
 
 HANGS = "file = open('held')\nwhile True:\n    pass\n"
