@@ -15,6 +15,7 @@ from stages.program.source.parsing import give_room, parse_source
 from stages.program.source.places import Places
 from stages.program.source.reading import read_program
 from stages.program.source.words import IL, OBJECTS, OF_IL
+from stages.program.source.wrapping import wrap_assignments
 
 HEADER = "# What the source becomes; its run gives the graph. Written by translate.\n"
 
@@ -38,7 +39,7 @@ def translate_source(source: Source) -> Translation:
         tree.body = Conversion(program).convert_body(tree.body) if tree.body else []
         _import_contexts(tree)
         ast.fix_missing_locations(tree)
-        return Translation(tree=tree, text=HEADER + ast.unparse(tree) + "\n")
+        return Translation(tree=tree, text=wrap_assignments(HEADER + ast.unparse(tree) + "\n"))
 
 
 def _import_contexts(tree: ast.Module) -> None:
