@@ -47,11 +47,13 @@ myLA = LocalArray('myLA', init_data=data, output=True)
 with for_loop('fl_0', myGA) as fl_0:
     myGs[...] = myGs[...] + fl_0[0]
     fl_0.conditional_break('{0} > 100.0', [myGs])
-    myLA.apply_length_filter(slice(1, -1), slice(1, -1))[1:] = \
-myLA.apply_length_filter(slice(1, -1), slice(1, -1))[1:] + \
-myLA.apply_length_filter(slice(2, None), slice(1, -1))[:-1]
-total: MACHScalar = \
-np.sum(myLA.apply_length_filter(slice(None), slice(None))[...]).named('total', output=True)
+    myLA.apply_length_filter(slice(1, -1), slice(1, -1))[1:] = (
+        myLA.apply_length_filter(slice(1, -1), slice(1, -1))[1:]
+        + myLA.apply_length_filter(slice(2, None), slice(1, -1))[:-1]
+    )
+total: MACHScalar = np.sum(
+    myLA.apply_length_filter(slice(None), slice(None))[...],
+).named('total', output=True)
 '''
 
 
@@ -146,6 +148,6 @@ SPELT = {
 @pytest.mark.parametrize("text", SPELT)
 def test_what_a_statement_becomes(text):
     """Functions of the program get objects by their names; its operators get slices."""
-    found = il_of(HEAD + text).splitlines()
+    found = ast.unparse(ast.parse(il_of(HEAD + text))).splitlines()
     wanted = SPELT[text].splitlines()
     assert [line for line in found if line][-len(wanted):] == wanted

@@ -95,9 +95,14 @@ def _find_level(node: ast.expr) -> int:
 
 def _bracketed(line: Line, node: ast.Call) -> list[str]:
     """Return the lines of a call whose arguments, or object, are too long for one."""
-    if _is_named(node) and isinstance(node.func, ast.Attribute):
-        rest = line[node.func.end_col_offset : node.end_col_offset].decode()
-        return ["(", *_indented(_spell(line, node.func.value)), f").{node.func.attr}{rest}"]
+    if isinstance(node.func, ast.Attribute):
+        made = node.func.value
+        rest = f".{node.func.attr}{line[node.func.end_col_offset : node.end_col_offset].decode()}"
+        if isinstance(made, ast.BinOp):
+            return ["(", *_indented(_spell(line, made)), f"){rest}"]
+        if isinstance(made, ast.Call):
+            *lines, last = _bracketed(line, made)
+            return [*lines, last + rest]
     given = [_spell(line, each) for each in node.args]
     given += [[f"{each.arg}={_flat(line, each.value)}"] for each in node.keywords if each.arg]
     lines = [part for each in given for part in (*each[:-1], f"{each[-1]},")]
