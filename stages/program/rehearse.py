@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import UserError
+from stages.program.child.parent import run_apart
+from stages.program.front.run import rehearse_program
+from stages.program.irg.graph import FROM_FILE
+from stages.program.irg.reading import read_entries
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -22,4 +25,11 @@ WRITES = ("build/numpy/*.npy",)
 
 def run(inputs: Inputs) -> dict[str, bytes]:
     """Return the outputs of the source."""
-    raise UserError("rehearse is under construction")
+    entries = read_entries(inputs.source("objects.yaml")).values()
+    files = [f"build/data/{entry.name}.npy" for entry in entries if entry.initial == FROM_FILE]
+    arguments = {
+        "outputs": [entry.name for entry in entries if entry.output],
+        "initial": {entry.name: entry.initial for entry in entries},
+    }
+    data = {name: inputs.content(name) for name in files}
+    return run_apart(rehearse_program, inputs, arguments, data)

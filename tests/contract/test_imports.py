@@ -42,6 +42,10 @@ AGAIN = {
     "poly/text.py": ALL,
     "layer/routes/routing.py": "route",
     "layer/cost.py": "simd",
+    "program/source/translation.py": "translate capture",
+    "program/il/objects.py": "capture",
+    "program/front/world.py": "rehearse",
+    "program/child/place.py": "capture rehearse",
     "make/core/folder_inputs.py": ALL,
     "make/core/stage.py": ALL,
     "make/core/action.py": "",
@@ -59,6 +63,7 @@ LOADED = {
     "program/child/main.py": "the function that a stage imports and hands to it",
     "program/child/modules.py": "modules of a user",
     "program/il/run.py": "the program of a user",
+    "program/values/execution.py": "the program of a user",
     "shipped.py": "only asks where byte code lies",
 }
 """What loads modules by names that it computes, and which."""

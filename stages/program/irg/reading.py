@@ -56,12 +56,16 @@ def read_graph(graph: Source, objects: Source) -> Graph:
     if len(sizes) != 2:
         raise reading.error(given["field"], "field is not [columns, rows]")
     columns, rows = (reading.integer(each, "field", 1, WIDEST) for each in sizes)
-    entries = _read_entries(objects, (columns, rows))
+    entries = read_entries(objects, (columns, rows))
     items = _Items(reading, entries).read(given["nodes"], {})
     return Graph(field=(columns, rows), entries=entries, items=items)
 
 
-def _read_entries(source: Source, field: tuple[int, int]) -> dict[str, Entry]:
+def read_entries(source: Source, field: tuple[int, int] | None = None) -> dict[str, Entry]:
+    """Return the entries of objects.yaml by name; with a field none is larger than that.
+
+    Raises UserError, or UserErrors, at the first thing that is wrong.
+    """
     root = compose_text(source)
     if root is None:
         return {}
@@ -69,9 +73,9 @@ def _read_entries(source: Source, field: tuple[int, int]) -> dict[str, Entry]:
     for key, value in reading.pairs(root, "objects.yaml"):
         name = reading.name(key, "an entry")
         entry = entries[name] = _read_entry(reading, name, value)
-        far = [n for n in (0, 1) if entry.kind in ON_PES
-               and entry.origin[n] + entry.shape[n] > field[n]]
-        if far:
+        is_far = field is not None and entry.kind in ON_PES and any(
+            entry.origin[n] + entry.shape[n] > field[n] for n in (0, 1))
+        if field is not None and is_far:
             raise reading.error(key, f"{name} is larger than the field, {field[0]} x {field[1]}")
     return entries
 
