@@ -5,7 +5,6 @@ Paper    ours; seed 004, Sec. 5.2 has the block
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,7 @@ from stages.program.front.world import WORLD
 from stages.program.values.arithmetic import Array
 from stages.program.values.errors import ProgramError
 from stages.program.values.forms import Form
-from stages.program.values.operators import Operators
-
-METHODS = {"sum": "np.sum(x)", "max": "np.max(x)", "min": "np.min(x)", "copy": "np.copy(x)"}
-"""What is a function here, and a method of arrays."""
-
-
-class _MissingError(ProgramError, AttributeError):
-    """An attribute that objects do not have, for `hasattr` and for users alike."""
+from stages.program.values.operators import Operators, make_missing
 
 
 class Readable(Operators):
@@ -98,10 +90,7 @@ class Readable(Operators):
             raise AttributeError(name)
         if WORLD.mode == "ignored":
             return getattr(self.read("an array"), name)
-        hint = f"`{METHODS[name]}`" if name in METHODS else None
-        near = difflib.get_close_matches(name, ["shape", "dtype", "ndim", "size", "astype"], 1)
-        hint = hint or (f"did you mean .{near[0]}?" if near else None)
-        raise _MissingError(f"a {self.form.kind} has no .{name}", hint)
+        raise make_missing(self.form, name)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **how: Any) -> Any:
         if WORLD.mode == "ignored":

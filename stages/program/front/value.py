@@ -29,6 +29,7 @@ from stages.program.values.forms import (
     convert_form,
 )
 from stages.program.values.initial import name_type, settle_number
+from stages.program.values.operators import make_rebound
 from stages.program.values.slices import find_region
 
 PYTHON: dict[str, Any] = {
@@ -41,17 +42,11 @@ PYTHON: dict[str, Any] = {
 }
 """What Python does with arrays of NumPy, in MACH_Compiler_Ignore."""
 
-SYMBOLS = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^", "shl": "<<",
-    "shr": ">>",
-}
-
 
 def _in_place(op: str) -> Any:
     def change(self: Value, other: Any) -> Value:
         if not self.is_view:
-            said = f"`{SYMBOLS[op]}=` would bind the name of a {self.form.kind} anew"
-            raise ProgramError(said, f"`x[...] {SYMBOLS[op]}= ` changes its values")
+            raise make_rebound(self.form, op)
         self.assign(apply(op, self, other))
         return self
     return change

@@ -5,11 +5,13 @@ Paper    seed 004, Sec. 5.1
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import numpy as np
 
 from stages.program.values.errors import ProgramError
+from stages.program.values.forms import Form
 
 UFUNCS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "true_divide": "div", "divide": "div",
@@ -26,6 +28,33 @@ HINTS = {
     "~": "`x ^ -1`; of a mask, `mask == 0`",
 }
 """What to write in place of operators that objects do not have."""
+
+
+SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^", "shl": "<<",
+    "shr": ">>",
+}
+
+METHODS = {"sum": "np.sum(x)", "max": "np.max(x)", "min": "np.min(x)", "copy": "np.copy(x)"}
+"""What is a function here, and a method of arrays."""
+
+
+class MissingError(ProgramError, AttributeError):
+    """An attribute that objects do not have, for `hasattr` and for users alike."""
+
+
+def make_missing(form: Form, name: str) -> AttributeError:
+    """Return the error for an attribute that objects do not have."""
+    hint = f"`{METHODS[name]}`" if name in METHODS else None
+    near = difflib.get_close_matches(name, ["shape", "dtype", "ndim", "size", "astype"], 1)
+    hint = hint or (f"did you mean .{near[0]}?" if near else None)
+    return MissingError(f"a {form.kind} has no .{name}", hint)
+
+
+def make_rebound(form: Form, op: str) -> ProgramError:
+    """Return the error for `x += 1`, which would not change the elements that `x` means."""
+    said = f"`{SYMBOLS[op]}=` would bind the name of a {form.kind} anew"
+    return ProgramError(said, f"`x[...] {SYMBOLS[op]}= ` changes its values")
 
 
 class Operators:
