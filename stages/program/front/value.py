@@ -23,6 +23,7 @@ from stages.program.values.forms import (
     Form,
     Number,
     check_assignment,
+    check_condition,
     check_iteration,
     check_number,
     combine_forms,
@@ -77,8 +78,7 @@ class Value(Readable):
     def __bool__(self) -> bool:
         if WORLD.mode == "ignored":
             return bool(self.read("a condition"))
-        if self.form.kind != GLOBAL_SCALAR:
-            raise make_condition(self.form)
+        check_condition(self.form)
         return bool(self._array)
 
     def __getitem__(self, key: Any) -> Any:
@@ -128,12 +128,6 @@ def make_fixed(type_: str, value: Any) -> Value:
     array = np.array(value, type_)
     array.flags.writeable = False
     return Value(Form(kind=GLOBAL_SCALAR, type=type_), array)
-
-
-def make_condition(form: Form) -> ProgramError:
-    """Return the error for a condition on what is not global."""
-    hint = "`np.max(x, controller=True)` is global; `np.where(mask, a, b)` decides for each element"
-    return ProgramError(f"a condition on a {form.kind}: only a GlobalScalar decides for all", hint)
 
 
 def settle(operand: Any, beside: Value | None = None) -> Value | Number:

@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-from stages.program.il.conditions import (
+from stages.program.il.deciding import (
     ALWAYS,
     is_computed,
     is_plain,
     make_condition,
     read_arguments,
 )
+from stages.program.il.locating import list_written
+from stages.program.il.nodes import copy_part
 from stages.program.il.recording import (
     add_step,
     close_scope,
@@ -42,7 +44,7 @@ from stages.program.il.records import (
 )
 from stages.program.il.value import Value, find_part, make_value
 from stages.program.values.errors import ProgramError
-from stages.program.values.forms import GLOBAL_ARRAY, GLOBAL_SCALAR, Form
+from stages.program.values.forms import GLOBAL_SCALAR, Form, check_iteration
 from stages.program.values.slices import whole_region
 
 
@@ -78,16 +80,20 @@ class _Loop(_Context):
     def _leave(self, op: str, text: str, arguments: Sequence[Any]) -> None:
         if not self._scope.open:
             raise ProgramError(f"`{op}` of {self._scope.name}, outside of that loop")
-        condition = make_condition(text, read_arguments(text, arguments))
+        condition = make_condition(text, read_arguments(arguments))
         leave_loop(op, self._scope, condition)
 
 
 class for_loop(_Loop):  # noqa: N801
-    """A loop over the elements of a GlobalArray, or over the integers of a `global_range`."""
+    """A loop over the elements of a GlobalArray, or over the integers of a `global_range`.
+
+    Elements of a slice are copied before; so the loop may not change them.
+    """
 
     def __init__(self, name: str, over: Value | range) -> None:
         if not isinstance(over, Value | range):
-            raise ProgramError(f"a loop over {type(over).__name__}: it would be unrolled")
+            raise ProgramError(f"a loop of the graph over a {type(over).__name__}",
+                               "a GlobalArray, or a `global_range`")
         elements = _read_elements(over) if isinstance(over, Value) else over
         is_sure = not isinstance(elements, range) or len(elements) > 0
         scope = _begin(FOR, name, sure=is_sure)
@@ -96,7 +102,15 @@ class for_loop(_Loop):  # noqa: N801
         value = Cell(role=ITERATED, name=name, form=form, scope=scope, written=scope)
         add_step(Block(scope=scope, line=find_line(), over=elements, value=value))
         super().__init__(scope)
-        self._value = value
+        self._value, self._kept = value, None
+        if isinstance(over, Value) and find_part(over).cell is not elements:
+            self._kept = find_part(over).cell
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        if self._kept is not None and self._kept in list_written(self._scope):
+            raise ProgramError(f"a loop over a part of {self._kept.name} that changes it",
+                               "loop over all of it, or over a copy: `np.copy(a[1:])`")
 
     def __getitem__(self, key: int) -> Value:
         if key != 0:
@@ -108,7 +122,7 @@ class while_loop(_Loop):  # noqa: N801
     """A loop that goes on while a condition holds, which is looked at before each iteration."""
 
     def __init__(self, name: str, text: str, arguments: Sequence[Any]) -> None:
-        sources = read_arguments(text, arguments)
+        sources = read_arguments(arguments)
         if any(is_computed(each) for each in sources):
             raise ProgramError("the condition of a loop is computed once, before it",
                                "`while True:`, and a break in the loop")
@@ -131,7 +145,7 @@ class if_(_Context):  # noqa: N801
     """What runs where a condition holds; `with NAME.else_():` right behind it, what runs else."""
 
     def __init__(self, name: str, text: str, arguments: Sequence[Any]) -> None:
-        condition = make_condition(text, read_arguments(text, arguments))
+        condition = make_condition(text, read_arguments(arguments))
         scope = _begin(IF, name)
         self._block = Block(scope=scope, line=find_line(), condition=condition)
         add_step(self._block)
@@ -176,13 +190,6 @@ def _begin(what: str, name: str, sure: bool = False) -> Scope:
 def _read_elements(value: Value) -> Cell:
     """Return the array that a loop is over. Raises ProgramError."""
     part = find_part(value)
-    if part.form.kind != GLOBAL_ARRAY:
-        raise ProgramError(f"a loop over a {part.form.kind}: its elements have no order",
-                           "loop over a GlobalArray, or a `global_range`")
-    if len(part.form.shape) > 1:
-        raise ProgramError(f"a loop over a GlobalArray of rank {len(part.form.shape)}",
-                           "one of rank 1, or a `global_range`")
-    if part.region != whole_region(part.cell.form.shape):
-        raise ProgramError(f"a loop over a part of {part.cell.name}",
-                           "loop over all of it, or make a GlobalArray of the part")
-    return read_part(part).cell
+    check_iteration(part.form)
+    is_whole = part.region == whole_region(part.cell.form.shape)
+    return read_part(part if is_whole else copy_part(part)).cell

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stages.program.il.laying import lay_accesses
-from stages.program.il.places import Origins, find_origins, leave_out_copies, list_scopes
+from stages.program.il.locating import Origins, find_origins, leave_out_copies, list_scopes
 from stages.program.il.records import (
     TEMPORARY,
     WHILE,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stages.program.il.places import Origins
+from stages.program.il.locating import Origins
 from stages.program.il.records import Cell, Part, Record
 from stages.program.irg.accesses import Access, Bounds, Coordinate
 from stages.program.values.slices import Axis

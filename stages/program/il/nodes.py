@@ -11,14 +11,14 @@ from stages.program.il.hazards import is_hazard
 from stages.program.il.recording import (
     add_node,
     add_object,
+    check_scope,
     find_recording,
     make_temporary,
     read_part,
     write_part,
 )
-from stages.program.il.records import NAMED, PROGRAM, Cell, Part, Source
+from stages.program.il.records import NAMED, PROGRAM, Part, Source
 from stages.program.values.arithmetic import round_number
-from stages.program.values.errors import ProgramError
 from stages.program.values.forms import (
     GLOBAL_SCALAR,
     LOCAL_SCALAR,
@@ -31,7 +31,6 @@ from stages.program.values.forms import (
     reduce_form,
 )
 from stages.program.values.initial import check_name
-from stages.program.values.slices import whole_region
 
 SCALARS = (GLOBAL_SCALAR, UNIFORM, LOCAL_SCALAR)
 
@@ -72,6 +71,8 @@ def assign_part(part: Part, value: Source) -> None:
     A source of which elements are written before they are read is copied first.
     """
     check_assignment(part.form, value.form if isinstance(value, Part) else value)
+    if isinstance(value, Part) and value.cell is part.cell and value.region == part.region:
+        return
     if not isinstance(value, Part):
         value = round_to(value, part.form.type)
     elif is_hazard([value], part):
@@ -81,25 +82,18 @@ def assign_part(part: Part, value: Source) -> None:
     add_node("copy", write_part(part), (value,))
 
 
-def name_part(part: Part, name: str, output: bool, kind: str | None) -> Part:
-    """Return a new object that has the values. Raises ProgramError.
+def name_part(part: Part, name: str, output: bool) -> None:
+    """Let a value that was computed be an object with a name. Raises ProgramError.
 
-    It lies where they lie. Only scalars of the program itself are outputs.
+    It lies where its leftmost array lies. Only scalars of the program itself are outputs.
     """
-    own = part.form.kind
-    if kind is not None and kind != own:
-        raise ProgramError(f"{name} would be a {kind}, and is a {own}", f"write `{name}: {own}`")
-    recording = find_recording()
-    is_output = output and own in SCALARS and recording.scope.what == PROGRAM
-    check_name(name, [*recording.objects] if is_output else [])
-    cell = Cell(role=NAMED, name=name, form=part.form, scope=recording.scope, output=is_output)
-    cell.written = recording.scope
-    source = read_part(part)
+    cell, recording = part.cell, find_recording()
+    check_scope(cell)
+    is_output = output and part.form.kind in SCALARS and recording.scope.what == PROGRAM
+    check_name(name, recording.objects if is_output else ())
+    cell.role, cell.name, cell.output = NAMED, name, is_output
     if is_output:
         add_object(cell)
-    whole = Part(cell, part.form, whole_region(part.form.shape))
-    add_node("copy", whole, (source,))
-    return whole
 
 
 def round_to(number: Number, type_: str) -> Number:

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy import float16, float32, int16, int32
 
-from stages.program.il.nodes import copy_part, reduce_part
+from stages.program.il.nodes import reduce_part
 from stages.program.il.value import Value, compute, find_part, make_value
 from stages.program.values.errors import ProgramError
 from stages.program.values.names import make_unknown
@@ -17,47 +17,47 @@ from stages.program.values.names import make_unknown
 
 def sqrt(x: Any) -> Value:
     """Return square roots."""
-    return _compute("sqrt", x)
+    return compute("sqrt", x)
 
 
 def exp(x: Any) -> Value:
     """Return powers of e."""
-    return _compute("exp", x)
+    return compute("exp", x)
 
 
 def log(x: Any) -> Value:
     """Return natural logarithms."""
-    return _compute("log", x)
+    return compute("log", x)
 
 
 def abs(x: Any) -> Value:
     """Return values without their signs."""
-    return _compute("abs", x)
+    return compute("abs", x)
 
 
 def maximum(a: Any, b: Any) -> Value:
     """Return the larger ones, element by element."""
-    return _compute("maximum", a, b)
+    return compute("maximum", a, b)
 
 
 def minimum(a: Any, b: Any) -> Value:
     """Return the smaller ones, element by element."""
-    return _compute("minimum", a, b)
+    return compute("minimum", a, b)
 
 
 def where(mask: Any, a: Any, b: Any) -> Value:
     """Return `a` where the mask is not 0, else `b`."""
-    return _compute("where", mask, a, b)
+    return compute("where", mask, a, b)
 
 
 def right_shift_logical(a: Any, count: Any) -> Value:
     """Return bits shifted to the right, with zeros from the left."""
-    return _compute("shr_logical", a, count)
+    return compute("shr_logical", a, count)
 
 
 def copy(x: Any) -> Value:
     """Return the same values, which stay when those of `x` change."""
-    return make_value(copy_part(find_part(_check("copy", x))))
+    return compute("copy", x)
 
 
 def sum(x: Any, axis: int | None = None, controller: bool = False) -> Value:
@@ -75,21 +75,14 @@ def min(x: Any, axis: int | None = None, controller: bool = False) -> Value:
     return _reduce("min", x, axis, controller)
 
 
-def _compute(op: str, *operands: Any) -> Value:
-    if not any(isinstance(each, Value) for each in operands):
-        _check(op, operands[0])
-    return compute(op, *operands)
-
-
-def _reduce(op: str, x: Any, axis: int | None, controller: bool) -> Value:
-    return make_value(reduce_part(op, find_part(_check(op, x)), axis, controller))
-
-
-def _check(op: str, x: Any) -> Value:
+def _reduce(op: str, x: Any, axis: Any, controller: bool) -> Value:
     if not isinstance(x, Value):
-        raise ProgramError(f"np.{op} of {type(x).__name__}: it is for objects",
-                           "of values of the host: `import numpy` in Run_On_Host, or `math`")
-    return x
+        raise ProgramError(f"np.{op} of a {type(x).__name__}",
+                           f"`{op}` of Python, or NumPy's own, imported in Run_On_Host")
+    if isinstance(axis, Value):
+        raise ProgramError(f"np.{op} of two objects",
+                           f"`np.{op}imum(a, b)`" if op != "sum" else "`a + b`")
+    return make_value(reduce_part(op, find_part(x), axis, controller))
 
 
 def __getattr__(name: str) -> Any:

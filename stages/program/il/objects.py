@@ -5,7 +5,6 @@ Paper    seed 004, Sec. 5.1 to 5.3
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
@@ -18,6 +17,7 @@ from stages.program.values.checked import SCALARS, holds_objects, strict, typed
 from stages.program.values.errors import ProgramError
 from stages.program.values.initial import check_name, find_initial
 from stages.program.values.parameters import parameter
+from stages.program.values.ranges import find_range
 from stages.program.values.slices import whole_region
 
 
@@ -29,7 +29,7 @@ class _Object(Value):
     def _make(
         self, name: str, init_data: Any, shape: Sequence[int] | None, dtype: Any, output: bool
     ) -> None:
-        check_is_outside()
+        check_is_outside(name)
         recording = find_recording()
         check_name(name, recording.objects)
         if isinstance(init_data, Value):
@@ -39,7 +39,7 @@ class _Object(Value):
         cell = Cell(role=OBJECT, name=name, form=form, scope=recording.root, initial=initial,
                     output=bool(output))
         add_object(cell)
-        self._part = Part(cell, form, whole_region(form.shape))
+        self._part, self.is_view = Part(cell, form, whole_region(form.shape)), False
 
 
 class _Array(_Object):
@@ -98,16 +98,17 @@ class MACHScalar:
 
 
 class Run_On_Host:  # noqa: N801
-    """What runs when the program is compiled, as it is."""
+    """What runs when the program is compiled, as it is: values of Python, and no objects."""
 
     def __enter__(self) -> None:
-        return None
+        self._before = find_recording().on_host
+        find_recording().on_host = True
 
     def __exit__(
         self, type_: type[BaseException] | None, error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        return None
+        find_recording().on_host = self._before
 
 
 class MACH_Compiler_Ignore:  # noqa: N801
@@ -124,16 +125,9 @@ class MACH_Compiler_Ignore:  # noqa: N801
         return None
 
 
-def global_range(start: int, stop: int | None = None, step: int = 1) -> range:
+def global_range(*limits: Any) -> range:
     """Return integers that a loop of the graph goes over. Raises ProgramError."""
-    given = (0, start, step) if stop is None else (start, stop, step)
-    try:
-        found = range(*(operator.index(each) for each in given))
-    except (TypeError, ValueError) as error:
-        raise ProgramError(f"global_range: {error}", "integers of the host") from None
-    if found and not all(-(2**31) <= each < 2**31 for each in (found[0], found[-1])):
-        raise ProgramError("global_range: an integer of it is no int32")
-    return found
+    return range(*find_range(*limits))
 
 
 def field(width: int, height: int) -> None:

@@ -1,4 +1,4 @@
-"""Compile the intermediate language so that errors show the source that it was translated from.
+"""Places of the source in the intermediate language: errors show what was translated.
 
 Paper    ours
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from itertools import zip_longest
-from types import CodeType
 
 from stages.diagnose import Source, UserError, UserErrors
 from stages.program.source.parsing import give_room
@@ -18,8 +17,8 @@ Place = tuple[int | None, ...]
 """The first and the last line, and the first and the last byte, as code objects have them."""
 
 
-def compile_il(il: str, source: str, path: str) -> tuple[CodeType, Mapping[Place, int]]:
-    """Return the code, whose positions are of the source, and lines of `il` by these positions.
+def place_il(il: str, source: str, path: str) -> tuple[ast.Module, Mapping[Place, int]]:
+    """Return the tree, at places of the source, and lines of `il` by these places.
 
     Each part of `il` that the source becomes has the place that it comes from, each other part that
     of what stands there in the source. Without a source, or with a wrong one, places are of `il`.
@@ -30,7 +29,7 @@ def compile_il(il: str, source: str, path: str) -> tuple[CodeType, Mapping[Place
         found = _translate(source, path)
         if found is not None:
             _align(tree, found, found, lines)
-        return compile(tree, path, "exec", dont_inherit=True), lines
+        return tree, lines
 
 
 def _translate(source: str, path: str) -> ast.Module | None:

@@ -13,7 +13,6 @@ from stages.program.il.records import (
     ITERATED,
     PROGRAM,
     TEMPORARY,
-    Block,
     Cell,
     Part,
     Record,
@@ -78,6 +77,9 @@ def read_part(part: Part) -> Part:
 
 def check_scope(cell: Cell) -> None:
     """Raise ProgramError for a value of a loop or branch that is used outside of it."""
+    if find_recording().on_host:
+        raise ProgramError("an object in Run_On_Host, where there are only values of Python",
+                           "leave it out, or let the program compute it")
     if cell.scope.open:
         return
     what = cell.scope.what.rstrip("_").replace("_", " ")
@@ -130,23 +132,6 @@ def close_scope(scope: Scope, beside: Scope | None = None) -> None:
             outer.wrote.append(cell)
 
 
-def find_branch(scope: Scope) -> Block | None:
-    """Return the branch that was recorded just before, of which `scope` is the body."""
-    steps = scope.outer.steps if scope.outer else []
-    last = steps[-1] if steps else None
-    return last if isinstance(last, Block) and last.scope is scope else None
-
-
-def is_inside(what: tuple[str, ...]) -> bool:
-    """Whether the graph that is open lies in one of a loop or branch."""
-    scope: Scope | None = find_recording().scope
-    while scope is not None:
-        if scope.what in what:
-            return True
-        scope = scope.outer
-    return False
-
-
 def add_object(cell: Cell) -> None:
     """Add an object that a constructor made."""
     recording = find_recording()
@@ -154,12 +139,14 @@ def add_object(cell: Cell) -> None:
     recording.workers.include(cell.name, cell.form)
 
 
-def check_is_outside() -> None:
-    """Raise ProgramError where an object is made in a loop or branch that stays one."""
+def check_is_outside(name: str) -> None:
+    """Raise ProgramError where an object is made in a loop or branch, or in Run_On_Host."""
     scope = find_recording().scope
+    if find_recording().on_host:
+        raise ProgramError(f"object {name} is made in Run_On_Host", "make it outside of the block")
     if scope.what != PROGRAM:
         where = "a branch" if scope.what in (IF, ELSE) else "a loop"
-        raise ProgramError(f"an object is made in {where} of the graph",
+        raise ProgramError(f"object {name} is made in {where} of the graph",
                            "make it before: it is there from the beginning")
 
 

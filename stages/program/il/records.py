@@ -119,6 +119,7 @@ class Recording:
     root: Scope
     scope: Scope
     workers: Field
+    on_host: bool = False
     objects: dict[str, Cell] = field(default_factory=dict)
     lines: dict[tuple[int | None, ...], int] = field(default_factory=dict)
     """The line of program.il that a place of the source became."""

@@ -14,11 +14,13 @@ import numpy as np
 
 from stages.program.il import numpy as il_numpy, objects as il_objects
 from stages.program.il.finishing import Captured, finish_recording
-from stages.program.il.positions import compile_il
+from stages.program.il.positions import place_il
 from stages.program.il.recording import begin_recording
 from stages.program.irg.accesses import write_accesses
 from stages.program.irg.graph_text import write_graph
 from stages.program.irg.objects_text import write_entries
+from stages.program.values.execution import execute
+from stages.program.values.parameters import check_parameters
 
 
 def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:
@@ -31,10 +33,11 @@ def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:
 
 def record_program(il: str, source: str, path: str) -> Captured:
     """Return the graph that program.il gives."""
-    code, lines = compile_il(il, source, path)
+    tree, lines = place_il(il, source, path)
     recording = begin_recording(path, lines)
     with _serve_modules():
-        exec(code, {"__name__": "__main__", "__file__": path})
+        execute(tree, path)
+    check_parameters()
     return finish_recording(recording)
 
 

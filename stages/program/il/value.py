@@ -5,33 +5,42 @@ Operators record nodes. What asks for a value while the graph is recorded is ref
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
 
-from stages.program.il.nodes import (
-    assign_part,
-    compute_parts,
-    convert_part,
-    name_part,
-)
+from stages.program.il.nodes import assign_part, compute_parts, convert_part, name_part
 from stages.program.il.records import Part, Source
 from stages.program.values.errors import ProgramError
-from stages.program.values.forms import KINDS, Form
+from stages.program.values.forms import KINDS, Form, check_condition, check_fresh
 from stages.program.values.initial import name_type, settle_number
-from stages.program.values.operators import Operators
+from stages.program.values.operators import Operators, make_missing, make_rebound
 from stages.program.values.slices import find_region, take_region
 
 CLASSES: dict[str, type[Value]] = {}
 """The class of the values of each kind."""
 
 
+def _in_place(op: str) -> Any:
+    def change(self: Value, other: Any) -> Value:
+        if not self.is_view:
+            raise make_rebound(self.form, op)
+        assign_part(self._part, find_part(compute(op, self, other)))
+        return self
+    return change
+
+
 class Value(Operators):
     """An object, a slice of one, or what a node gives."""
 
     KIND: ClassVar[str]
-    __slots__ = ("_part",)
+    __slots__ = ("_part", "is_view")
     _part: Part
+    is_view: bool
+    __iadd__, __isub__, __imul__ = _in_place("add"), _in_place("sub"), _in_place("mul")
+    __itruediv__, __iand__, __ior__ = _in_place("div"), _in_place("and"), _in_place("or")
+    __ixor__, __ilshift__, __irshift__ = _in_place("xor"), _in_place("shl"), _in_place("shr")
 
     def __init_subclass__(cls) -> None:
         if cls.__name__ in KINDS:
@@ -45,17 +54,22 @@ class Value(Operators):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of its axes."""
+        """The sizes of all axes."""
         return self.form.shape
 
     @property
     def ndim(self) -> int:
-        """How many axes it has."""
+        """How many axes there are."""
         return len(self.shape)
 
     @property
+    def size(self) -> int:
+        """How many elements there are."""
+        return math.prod(self.shape)
+
+    @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of its elements, as NumPy has it."""
+        """The type of the elements."""
         return np.dtype(self.form.type)
 
     @property
@@ -65,23 +79,29 @@ class Value(Operators):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise ProgramError(f"a {self.form.kind} is one number: it has no length")
+            raise TypeError(f"a {self.form.kind} has no length")
         return self.shape[0]
 
-    def apply_length_filter(self, x: slice, y: slice) -> Filtered:
+    def __repr__(self) -> str:
+        sizes = "".join(f" {size}" for size in self.shape)
+        return f"<{self.form.kind} {self.form.type}{sizes}>"
+
+    def apply_length_filter(self, x: Any, y: Any) -> Filtered:
         """Return the object on some PEs, to be followed by the slices in memory."""
         return Filtered(self, (x, y))
 
-    def named(self, name: str, output: bool = False, kind: str | None = None) -> Value:
-        """Return an object of that name that has these values. Raises ProgramError."""
-        return make_value(name_part(self._part, name, output, kind))
+    def named(self, name: str, output: bool = False) -> Value:
+        """Return the value as an object of that name. Raises ProgramError."""
+        check_fresh(name, self.is_view or bool(self.name))
+        name_part(self._part, name, output)
+        return self
 
     def astype(self, dtype: Any) -> Value:
-        """Return its elements in another type."""
+        """Return the values in another type."""
         return make_value(convert_part(self._part, name_type(dtype)))
 
     def __getitem__(self, key: Any) -> Value:
-        return make_value(take_part(self._part, key))
+        return make_value(take_part(self._part, key), is_view=True)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         assign_part(take_part(self._part, key), read_source(value))
@@ -90,34 +110,37 @@ class Value(Operators):
         """Return what an operation gives, of which this value is an operand."""
         return compute(op, *operands)
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise make_missing(self.form, name)
+
     def __bool__(self) -> bool:
-        raise self._refuse("as a condition of Python")
+        check_condition(self.form)
+        raise self._refuse("a condition of Python")
 
     def __iter__(self) -> Any:
-        raise self._refuse("in a loop of Python, or unpacked")
+        raise self._refuse("what Python loops over")
 
     def __contains__(self, value: object) -> bool:
-        raise self._refuse("behind `in`")
+        raise self._refuse("what Python looks into")
 
     def __index__(self) -> int:
-        raise self._refuse("as an index, or a number of times")
+        said = f"a {self.form.kind} as an index: which elements are meant is known beforehand"
+        raise ProgramError(said, "`np.where(i == 3, a, b)` chooses between values")
 
     def __int__(self) -> int:
-        raise self._refuse("as an int of Python")
+        raise self._refuse("an int")
 
     def __float__(self) -> float:
-        raise self._refuse("as a float of Python")
-
-    def __complex__(self) -> complex:
-        raise self._refuse("as a number of Python")
+        raise self._refuse("a float")
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise self._refuse("as an array of NumPy")
+        raise self._refuse("an array")
 
-    def _refuse(self, used: str) -> ProgramError:
-        said = f"{_spell(self)} is used {used}: it has a value only when the graph runs"
-        hint = "is its kind known there? a hint says it: `def f(x: LocalArray)`, `a: GlobalArray`"
-        return ProgramError(said, hint)
+    def _refuse(self, wanted: str) -> ProgramError:
+        hint = "does a hint say what it is? `def f(x: GlobalScalar)`"
+        return ProgramError(f"a {self.form.kind} as {wanted}: its values are not known here", hint)
 
 
 class Filtered:
@@ -125,7 +148,7 @@ class Filtered:
 
     __slots__ = ("_pes", "_value")
 
-    def __init__(self, value: Value, pes: tuple[slice, slice]) -> None:
+    def __init__(self, value: Value, pes: tuple[Any, Any]) -> None:
         self._value, self._pes = value, pes
 
     def __getitem__(self, key: Any) -> Value:
@@ -138,10 +161,10 @@ class Filtered:
         return (*self._pes, *(key if isinstance(key, tuple) else (key,)))
 
 
-def make_value(part: Part) -> Value:
+def make_value(part: Part, is_view: bool = False) -> Value:
     """Return a part as what the intermediate language computes with."""
     value: Value = object.__new__(CLASSES[part.form.kind])
-    value._part = part
+    value._part, value.is_view = part, is_view
     return value
 
 
@@ -156,25 +179,25 @@ def take_part(part: Part, key: Any) -> Part:
     return Part(part.cell, form, take_region(part.region, axes))
 
 
-def read_source(given: Any) -> Source:
+def read_source(given: Any, beside: Value | None = None) -> Source:
     """Return an operand: elements, or a number of the host. Raises ProgramError."""
     if isinstance(given, Value):
         return given._part
     number = settle_number(given)
     if type(number) in (int, float):
         return number  # type: ignore[no-any-return]
+    kind = "a value" if beside is None else f"a {beside.form.kind}"
     if isinstance(number, np.ndarray):
-        raise ProgramError("an array of NumPy beside an object",
-                           "make an object of it: `c = GlobalArray(\"c\", init_data=...)`")
-    said = f"a value of type {type(given).__name__} beside an object"
-    raise ProgramError(said, "objects meet objects and numbers")
+        raise ProgramError(f"an array of NumPy beside {kind}",
+                           "make it an object: `LocalArray(\"a\", init_data=a)`, or a GlobalArray")
+    raise ProgramError(f"a {type(given).__name__} beside {kind}", "a number, or an object")
 
 
 def compute(op: str, *operands: Any) -> Value:
     """Return what an operation gives, element by element. Raises ProgramError."""
-    return make_value(compute_parts(op, [read_source(each) for each in operands]))
-
-
-def _spell(value: Value) -> str:
-    name = value.name
-    return f"{name}, a {value.KIND}," if name else f"a {value.KIND}"
+    beside = next((each for each in operands if isinstance(each, Value)), None)
+    sources = [read_source(each, beside) for each in operands]
+    if beside is None:
+        raise ProgramError(f"np.{op} of numbers alone",
+                           f"`math.{op}`, or NumPy's own, imported in Run_On_Host")
+    return make_value(compute_parts(op, sources))

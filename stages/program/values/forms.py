@@ -249,6 +249,14 @@ def check_iteration(form: Form) -> None:
         raise ProgramError(said, "a slice of rank 1: `for g in a[0, :]`")
 
 
+def check_condition(form: Form) -> None:
+    """Raise ProgramError for a value that loops and branches do not depend on."""
+    if form.kind != GLOBAL_SCALAR:
+        said = f"a condition on a {form.kind}: only a GlobalScalar decides for all"
+        raise ProgramError(said, "`np.max(x, controller=True)` is global; "
+                           "`np.where(mask, a, b)` decides for each element")
+
+
 def check_fresh(name: str, is_view: bool) -> None:
     """Raise ProgramError where `name: LocalArray = x[1:]` would be a second name of elements.
 

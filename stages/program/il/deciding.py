@@ -18,22 +18,18 @@ from stages.program.il.recording import read_part
 from stages.program.il.records import TEMPORARY, Cell, Condition, Part, Source
 from stages.program.il.value import read_source
 from stages.program.values.errors import ProgramError
-from stages.program.values.forms import GLOBAL_SCALAR, ON_WORKERS, UNIFORM, check_number
+from stages.program.values.forms import check_condition, check_number
 
 PLACE = re.compile(r"\{(\d+)\}")
 ALWAYS = Condition(text="True")
 
 
-def read_arguments(text: str, given: Sequence[Any]) -> list[Source]:
+def read_arguments(given: Sequence[Any]) -> list[Source]:
     """Return the global scalars and numbers of a condition. Raises ProgramError."""
     sources = [read_source(each) for each in given]
     for each in sources:
-        if isinstance(each, Part) and each.form.kind != GLOBAL_SCALAR:
-            kind = each.form.kind
-            hint = "`a[3]`, or its sum" if kind not in ON_WORKERS else (
-                "the executive does not have it: `controller=True` makes the sum a GlobalScalar"
-                if kind == UNIFORM else "of its elements, a sum with `controller=True`")
-            raise ProgramError(f"a condition on a {kind}: only global scalars decide", hint)
+        if isinstance(each, Part):
+            check_condition(each.form)
     return sources
 
 
@@ -141,6 +137,8 @@ def _find_type(a: Cell | int | float, b: Cell | int | float) -> str | None:
 
 
 def _spell(number: int | float, type_: str | None) -> str:
-    found = number if type_ is None else round_to(number, type_)
-    text = repr(found)
+    text = repr(number if type_ is None else round_to(number, type_))
+    if text == "nan":
+        raise ProgramError("NaN in a condition: nothing is equal to it, or larger",
+                           "`x != x` where x is NaN")
     return {"inf": "1e999", "-inf": "-1e999"}.get(text, text)

@@ -91,6 +91,11 @@ def _list_records(scope: Scope) -> Iterator[Record]:
                 yield from _list_records(inner)
 
 
+def list_written(scope: Scope) -> set[Cell]:
+    """Return what a graph, and those in it, write."""
+    return {record.dst.cell for record in _list_records(scope)}
+
+
 def list_scopes(block: Block) -> list[Scope]:
     """Return the graphs of a loop, or of both branches."""
     return [block.scope, *([block.otherwise] if block.otherwise else [])]
