@@ -18,7 +18,7 @@ does, and goes by the code as it is in files, not as some process once imported 
 
 
 def build(folder: str | os.PathLike[str]) -> Results:
-    """Build a layer, a network or a kernel, as `doit` in its folder does, and return its results.
+    """Build a folder as `doit` in it does, and return its results.
 
     Only the stages run whose inputs changed; what they wrote before comes from the store.
 

@@ -103,17 +103,18 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """What a build found of a layer, or of a network or kernel with its `parts`.
+    """What a build found of a layer, of a network or kernel with its `parts`, or of a program.
 
     `cycles` are those of the layer, or of all parts one after another. `outputs` are arrays by the
-    names of their tensors, and `programs` C texts by their paths below `build/`. Only layers have a
-    `machine`, a `bound` and `tasks`: of others these are None and empty.
+    names of their tensors, or objects, and `programs` C texts by their paths below `build/`. Only
+    layers have a `bound` and `tasks`, only layers and programs a `machine`: of others these are
+    None and empty. Programs in NumPy, which run as graphs, have no `cycles` and no `speedup`.
     """
 
     folder: Path
     machine: str | None
-    cycles: Cycles
-    speedup: float
+    cycles: Cycles | None
+    speedup: float | None
     bound: Bound | None
     checks: Mapping[str, Check]
     tasks: Mapping[str, Task]
@@ -134,20 +135,22 @@ def results(folder: str | os.PathLike[str]) -> Results:
 
 
 def buildable(folder: str | os.PathLike[str]) -> Path:
-    """Return the folder of a layer, a network or a kernel, resolved. Raises Error for others."""
+    """Return a folder that is built, resolved. Raises Error for another one."""
     from stages.make.core.layers import is_buildable
 
     place = Path(folder).resolve()
     if not place.is_dir():
         raise Error(f"{folder} is no folder", hint=f"paths start from {Path.cwd()}")
     if not is_buildable(place):
-        raise Error(f"{folder} is no folder of a layer, a network or a kernel")
+        raise Error(f"{folder} is no folder of a layer, a network, a kernel or a program")
     return place
 
 
 def _results(folder: LayerFolder) -> Results:
     try:
         found = json.loads((folder.build / "results.json").read_bytes())
+        if "outputs" in found:
+            return _results_of_program(folder, found)
         has_parts = "parts" in found
         cycles = _made(Cycles, found["one_after_another" if has_parts else "cycles"])
         return Results(
@@ -163,6 +166,19 @@ def _results(folder: LayerFolder) -> Results:
     except FileNotFoundError:
         hint = "build it; a kernel has results where kernel.yaml asks for parts"
         raise Error(f"{folder.path} has no results", hint=hint) from None
+
+
+def _results_of_program(folder: LayerFolder, found: Mapping[str, Any]) -> Results:
+    """Return the results of a program: each output is right bit for bit, or not at all."""
+    return Results(
+        folder=folder.path, machine=found["machine"], cycles=None, speedup=None, bound=None,
+        checks={
+            name: Check(right=check["right"], exact=check["right"], max_abs_error=0.0)
+            for name, check in found["outputs"].items()
+        },
+        tasks={}, programs=Files({}, bytes.decode), parts={},
+        outputs=Files(_paths(folder.build / "graph", "*.npy", stem=True), _array),
+    )
 
 
 def _made(kind: type[T], found: Mapping[str, Any]) -> T:

@@ -1,4 +1,4 @@
-"""What changed in the results of a layer, in a few lines: values, cycles, memory, ways taken."""
+"""What changed in the results of a folder, in a few lines: values, cycles, memory, ways taken."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from stages.report.details import list_some
 Results = Mapping[str, Any]
 Line = tuple[str, str]
 """What is meant, and what became of it."""
+MEMORY = {
+    "bytes_per_pe": "the fullest PE", "workers": "a worker", "executive": "the executive",
+}
+"""What each number of bytes is of."""
 MOST_WAYS = 6
 """How many tasks get a line."""
 
@@ -30,15 +34,23 @@ def headlines(old: bytes | None, new: bytes | None) -> list[str]:
 
 
 def _verdicts(before: Results, after: Results) -> Iterator[Line]:
-    """Yield a line for each output, and each part, whose values are no longer right, or wrong."""
-    old, new = ({**each.get("parts", {}), **each["check"]} for each in (before, after))
+    """Yield a line for each output, and each part, whose values are no longer right, or wrong.
+
+    So do scalars that programs give, if they are others.
+    """
+    old, new = (
+        {**each.get("parts", {}), **each.get("check", {}), **each.get("outputs", {})}
+        for each in (before, after)
+    )
     for name in [name for name in old if name in new]:
         if old[name]["right"] != new[name]["right"]:
             yield (name, "WRONG -> right" if new[name]["right"] else "right -> WRONG")
+        elif old[name].get("value") != new[name].get("value"):
+            yield (name, _to(*(each[name].get("value", "an array") for each in (old, new))))
 
 
 def _numbers(before: Results, after: Results) -> Iterator[Line]:
-    """Yield a line each for cycles, which is always there, bound and memory."""
+    """Yield a line each for cycles, which layers always have, bound, memory and operations."""
     old, new = (each.get("cycles") or each.get("one_after_another") for each in (before, after))
     if old and new:
         simd, loops = (_to(old[way], new[way]) for way in ("simd", "loops"))
@@ -52,9 +64,13 @@ def _numbers(before: Results, after: Results) -> Iterator[Line]:
         yield ("", f"{_to(*copied)} with multicast")
     if _bound(before) != _bound(after):
         yield ("bound", _to(_bound(before), _bound(after)))
-    bytes_ = [each.get("memory", {}).get("bytes_per_pe") for each in (before, after)]
-    if bytes_[0] != bytes_[1]:
-        yield ("memory", f"{_to(*bytes_)} bytes on the fullest PE")
+    for key, where in MEMORY.items():
+        bytes_ = [each.get("memory", {}).get(key) for each in (before, after)]
+        if bytes_[0] != bytes_[1]:
+            yield ("memory", f"{_to(*bytes_)} bytes on {where}")
+    nodes = [each.get("nodes") for each in (before, after)]
+    if nodes[0] != nodes[1]:
+        yield ("ran", f"{_to(*nodes)} operations")
 
 
 def _bound(results: Results) -> str:

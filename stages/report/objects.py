@@ -8,6 +8,9 @@ from pathlib import PurePath
 
 STATEMENT = re.compile(r"^(?=[A-Za-z_]\w* *:=)", re.MULTILINE)
 KEY = re.compile(r"^( *)([A-Za-z_]\w*):(?= |$)")
+NODE = re.compile(r"^( +)(\d+):(?= |$)")
+"""A node of the graph of a program, by its number."""
+GRAPH = "graph.yaml"
 DEEPEST = 2
 """How deep a key of a YAML text may lie to have a name of its own, `tasks.on_x`."""
 
@@ -22,13 +25,16 @@ def find_header(content: bytes) -> str:
 def find_objects(name: str, content: bytes) -> dict[str, str]:
     """Return the objects of the file that stages call `name`.
 
-    Of isl text its statements, of YAML its keys and theirs; another file is one object.
+    Of isl text its statements, of YAML its keys and theirs, of the graph of a program its nodes,
+    `nodes.n4`; another file is one object.
     """
     if name.endswith(".npy"):
         return {PurePath(name).stem: _array(content)}
     text = content.decode("utf-8", "replace")
     if name.endswith(".isl"):
         return _statements(text)
+    if name == GRAPH:
+        return {**_keys(text), **_nodes(text)}
     return _keys(text) if name.endswith(".yaml") else {PurePath(name).stem: text}
 
 
@@ -48,18 +54,36 @@ def _keys(text: str) -> dict[str, str]:
             continue
         depth = len(key[1]) // 2
         path = [*path[:depth], key[2]]
-        found[".".join(path)] = "\n".join([line, *_below(lines[number + 1 :], len(key[1]))]) + "\n"
+        below = _below(lines, number + 1, len(key[1]))
+        found[".".join(path)] = "\n".join([line, *below]) + "\n"
     return found
 
 
-def _below(lines: list[str], indent: int) -> list[str]:
-    """Return the first lines that are indented by more, or are items of a list."""
+def _nodes(text: str) -> dict[str, str]:
+    """Return each node as text, with those in it: `nodes.n0.n2` is in the loop `nodes.n0`."""
+    lines = text.rstrip("\n").split("\n")
+    found: dict[str, str] = {}
+    around: list[tuple[int, str]] = []
+    for number, line in enumerate(lines):
+        node = NODE.match(line)
+        if node is None:
+            continue
+        indent = len(node[1])
+        around = [(deep, name) for deep, name in around if deep < indent]
+        around.append((indent, f"n{node[2]}"))
+        name = ".".join(["nodes", *(name for _, name in around)])
+        found[name] = "\n".join([line, *_below(lines, number + 1, indent)]) + "\n"
+    return found
+
+
+def _below(lines: list[str], start: int, indent: int) -> list[str]:
+    """Return the lines from a number on that are indented by more, or are items of a list."""
     inner = " " * (indent + 1)
     item = " " * indent + "- "
-    for number, line in enumerate(lines):
-        if not line.startswith((inner, item)):
-            return lines[:number]
-    return lines
+    end = start
+    while end < len(lines) and lines[end].startswith((inner, item)):
+        end += 1
+    return lines[start:end]
 
 
 def _array(content: bytes) -> str:

@@ -22,6 +22,7 @@ from stages.make.core.writers import writer_of
 from stages.make.store import log
 from stages.make.store.folders import (
     LAYER,
+    PROGRAM,
     STATE,
     LayerFolder,
     file_of,
@@ -232,8 +233,8 @@ def _extract(copy: Copy, folder: LayerFolder) -> LayerFolder:
     old = open_folder(copy.of(folder.path))
     copy.extract([copy.before(part.path) for part in parts_of(old)])
     for place in (old, *parts_of(old)):
-        if (place.path / LAYER).is_file():
-            named = YAML_FILE.findall((place.path / LAYER).read_bytes())
+        for asking in (place.path / name for name in (LAYER, PROGRAM)):
+            named = YAML_FILE.findall(asking.read_bytes()) if asking.is_file() else []
             copy.extract([copy.before(place.path / name.decode()) for name in named])
     return _at_home(old, folder.home)
 

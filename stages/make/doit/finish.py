@@ -87,6 +87,8 @@ def _is_right(results: Mapping[str, Any]) -> bool:
         return True
     if "parts" in results:
         from stages.report.table import is_right
+    elif "outputs" in results:
+        from stages.report.agreed import is_right
     else:
         from stages.report.summary import is_right
     return is_right(results)
@@ -118,6 +120,10 @@ def _shown(known: Session, name: str, results: Mapping[str, Any], in_full: bool)
         from stages.report.table import line_of_parts, table
 
         return table(name, results, known.verbose) if in_full else line_of_parts(name, results)
+    if "outputs" in results:
+        from stages.report import agreed
+
+        return agreed.summary(name, results) if in_full else agreed.line(name, results)
     from stages.report.summary import line, summary
 
     return summary(results) if in_full else line(name, results)

@@ -26,6 +26,7 @@ from stages.make.store.folders import (
     LayerFolder,
     file_of,
     is_pattern,
+    is_program,
     let_move,
     names_meant,
     names_of,
@@ -67,13 +68,13 @@ class Layers(Task):  # type: ignore[misc]
 
 
 def layer_tasks() -> Iterator[Task]:
-    """Build and simulate the layer or the network in this folder."""
+    """Build what is in this folder: a layer, a network, a kernel or a program."""
     folder = open_folder(Path.cwd())
     yield from _made(Layers(folder.home, unit_of(folder), folder.name))
 
 
 def workspace_tasks() -> Iterator[Task]:
-    """Build and simulate the layers below projects/."""
+    """Build the layers, networks, kernels and programs below projects/."""
     yield from _made(Layers(Path.cwd().resolve()))
 
 
@@ -155,7 +156,7 @@ def group_of(known: Session, folder: LayerFolder, names: Sequence[str] = ()) -> 
     has_parts = (folder.build / "parts").is_dir()
     return Task(
         folder.name, None, task_dep=names, has_subtask=True,
-        doc=f"build and simulate {folder.name}",
+        doc=f"build and {'run' if is_program(folder) else 'simulate'} {folder.name}",
         clean=[(remove_parts, [folder])] if has_parts else [],
     )
 

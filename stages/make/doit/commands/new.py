@@ -1,10 +1,11 @@
-"""The command `doit new`: a layer folder that builds."""
+"""The command `doit new`: a folder that builds, with what another one has."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from stages.make.store.folders import (
     LAYER,
     NETWORK,
     NOT_LAYERS,
+    OF_DOIT,
+    PROGRAM,
     files_in,
     mark_of,
     shown_path,
@@ -33,7 +36,9 @@ LIKE = option(
     "the layer whose files are copied, by its name or its path [default: %(default)s]",
     default="fc",
 )
-INPUTS = option("inputs", "copy its inputs too")
+INPUTS = option("inputs", "copy its inputs too, as of a program always")
+MODULES = sys.stdlib_module_names | {"lairmake", "numpy", "stages"}
+"""No program is called so: Python looks for these beside it first."""
 
 
 class New(LayerCommand):
@@ -45,7 +50,7 @@ class New(LayerCommand):
     doc_description = (
         "NAME is made below projects/ in the top folder of a workspace, and where you stand "
         "elsewhere. It gets the files of another layer, by default of fc: edit NAME/NAME.lair and "
-        "NAME/layer.yaml."
+        "NAME/layer.yaml. LAYER may be a kernel or a program too, as heat: edit NAME/NAME.py."
     )
     cmd_options = (LIKE, INPUTS, JSON)
     needs_dodo = False
@@ -126,7 +131,7 @@ def place_of(name: str) -> Path:
 
 
 def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
-    """Copy what a user wrote in the layer `model`; the .lair file gets the name of the folder.
+    """Copy what a user wrote in the folder `model`; its .lair, or its program, gets a new name.
 
     Raises UserError where the folder does not let itself be written to; then nothing stays.
     """
@@ -135,10 +140,14 @@ def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         for name in filter(is_left_over, os.listdir(folder.parent)):
             shutil.rmtree(folder.parent / name, ignore_errors=True)
-        shutil.copytree(model, made, ignore=_left_out(model, inputs))
-        _rename_lair(made, f"{folder.name}.lair")
-        if not (made / "dodo.py").is_file():
-            shutil.copy(SHIPPED / "fc" / "dodo.py", made)
+        is_program = mark_of(files_in(model)) == PROGRAM
+        shutil.copytree(model, made, ignore=_left_out(model, inputs or is_program))
+        if is_program:
+            _rename_program(made, folder.name)
+        else:
+            _rename_lair(made, f"{folder.name}.lair")
+        if not (made / OF_DOIT).is_file():
+            shutil.copy(SHIPPED / "fc" / OF_DOIT, made)
         made.rename(folder)
     except OSError as error:
         raise UserError(f"cannot write {shown_path(folder)}: {error.strerror or error}") from error
@@ -151,7 +160,7 @@ def _left_out(model: Path, inputs: bool) -> Any:
     built = NOT_LAYERS - ({"inputs"} if inputs else set())
 
     def ignored(place: str, names: list[str]) -> list[str]:
-        layers = [n for n in names if (Path(place, n, LAYER)).is_file()]
+        layers = [n for n in names if mark_of(files_in(Path(place, n)))]
         left = {n for n in names if n in built or n.startswith((".", "__")) or n in layers}
         for name in sorted({*names} - left):
             _check_link(Path(place, name), model.resolve())
@@ -172,11 +181,21 @@ def _check_link(path: Path, model: Path) -> None:
 def _rename_lair(folder: Path, name: str) -> None:
     """Give the only .lair file a name, and say so in layer.yaml."""
     lairs = list(folder.glob("*.lair"))
-    if len(lairs) != 1:
-        return
-    layer = folder / LAYER
-    text = layer.read_text(encoding="utf-8")
-    old = re.escape(lairs[0].name)
-    text = re.sub(rf"^(lair:\s*){old}(?=\s|$)", rf"\g<1>{name}", text, flags=re.MULTILINE)
-    layer.write_text(text, encoding="utf-8")
-    lairs[0].rename(folder / name)
+    if len(lairs) == 1:
+        _rename(lairs[0], name, folder / LAYER, "lair")
+
+
+def _rename_program(folder: Path, name: str) -> None:
+    """Give the only source of a program the name of its folder, and say so in program.yaml."""
+    sources = [path for path in folder.glob("*.py") if path.name != OF_DOIT]
+    if len(sources) == 1 and name not in MODULES:
+        _rename(sources[0], f"{name}.py", folder / PROGRAM, "program")
+
+
+def _rename(path: Path, name: str, said: Path, key: str) -> None:
+    """Give a file a name, also where a key of a YAML text says it."""
+    text = said.read_text(encoding="utf-8")
+    old = re.escape(path.name)
+    text = re.sub(rf"^({key}:\s*){old}(?=\s|$)", rf"\g<1>{name}", text, flags=re.MULTILINE)
+    said.write_text(text, encoding="utf-8")
+    path.rename(path.with_name(name))

@@ -33,8 +33,9 @@ class Show(LayerCommand):
         "TASK is a layer, fc, or a stage of one, fc:simd; in a layer folder it is that layer. "
         "STAGE is a stage or a file that it writes: approximate, or hulls.isl. OBJECT is a name in "
         "the file, as on_x_hull, or a pattern, as 'on_x_*'; without STAGE it is looked for "
-        "everywhere. Without both, the stages are listed. For the STAGE program, what PEs run is "
-        "told in words; OBJECT is a function then, as on_x, or a pattern, as 'loops.*'."
+        "everywhere. Without both, the stages are listed. For the STAGE program of a layer, what "
+        "PEs run is told in words; OBJECT is a function then, as on_x, or a pattern, as 'loops.*'. "
+        "In the graph of a program OBJECT is a node, as n4, or what that takes, as n4_src1."
     )
     cmd_options = (JSON,)
 
@@ -55,7 +56,7 @@ class Show(LayerCommand):
     def _found(self, folder: LayerFolder, words: list[str]) -> dict[str, list[Shown]]:
         """Return the stages that are asked for, and of each the files with what is asked for."""
         stage = stage_named(folder, words[0]) if words else None
-        is_program = words[:1] == [PROGRAM]
+        is_program = words[:1] == [PROGRAM] and RENDER in every_stage(folder)
         wanted = words[1:] if stage or is_program else words
         if len(wanted) > 1:
             raise self.refuse(f"say one object, not {' '.join(wanted)}")

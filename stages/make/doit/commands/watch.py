@@ -14,12 +14,21 @@ from typing import Any
 from doit.cmd_base import tasks_and_deps_iter
 from doit.control import TaskControl
 
+from stages.make.core.opened import NO_INPUTS
 from stages.make.core.outlook import current_key
 from stages.make.doit.commands.inert import Inert
 from stages.make.doit.commands.run import Run
 from stages.make.doit.pipe import printing
 from stages.make.doit.references import real_path
-from stages.make.store.folders import NOT_LAYERS, LayerFolder, further_file, user_folder
+from stages.make.store.folders import (
+    NOT_LAYERS,
+    PROGRAM,
+    LayerFolder,
+    files_in,
+    further_file,
+    mark_of as mark_of_folder,
+    user_folder,
+)
 from stages.make.store.memo import Mark, mark_of
 
 DOIT = [sys.executable, "-P", "-m", "doit"]
@@ -99,19 +108,28 @@ def _marks(files: set[Path], folders: set[Path]) -> dict[Path, Mark]:
     """Return what changes when a file does, for each of some, and those that users write in some
     folders of layers."""
     found: dict[Path, Mark] = {}
-    inside = (f for folder in folders for f in (*folder.glob("*"), *folder.glob("inputs/*")))
+    inside = (file for each in folders for place in _places(each) for file in place.glob("*"))
     for path in (*files, *inside):
         if path.name not in NOT_LAYERS and path.is_file():
             found[path] = mark_of(path.stat())
     return found
 
 
+def _places(folder: Path) -> list[Path]:
+    """Return the folders that hold what users write of a layer: of a program, any in its folder."""
+    places = [folder, folder / "inputs"]
+    if mark_of_folder(files_in(folder)) == PROGRAM:
+        for place, below, _ in os.walk(folder):
+            below[:] = [n for n in below if n[0] != "." and n not in (*NO_INPUTS, "__pycache__")]
+            places += [Path(place, name) for name in below]
+    return [place for place in places if place.is_dir()]
+
+
 def _wait(files: set[Path], folders: set[Path], before: dict[Path, Mark]) -> None:
     """Return once something is not as it was."""
     from watchfiles import watch
 
-    places = {*folders, *(path.parent for path in files)}
-    places |= {folder / "inputs" for folder in folders}
+    places = {path.parent for path in files}.union(*map(_places, folders))
     there = sorted(place for place in places if place.is_dir())
     with printing():
         print(f"watching {len(before)} files; Ctrl-C ends this")
