@@ -21,6 +21,8 @@ if typing.TYPE_CHECKING:
 
 READS = ("program.yaml", "*.py", "objects.yaml", "build/data/*.npy")
 WRITES = ("build/numpy/*.npy",)
+DATA = ("../../lairmake/numpy.py", "../../lairmake/objects.py")
+"""What the source imports."""
 
 
 def run(inputs: Inputs) -> dict[str, bytes]:

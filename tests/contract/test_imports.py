@@ -46,6 +46,7 @@ AGAIN = {
     "program/il/objects.py": "capture",
     "program/front/world.py": "rehearse",
     "program/child/place.py": "capture rehearse",
+    "lairmake/objects.py": "rehearse",
     "make/core/folder_inputs.py": ALL,
     "make/core/stage.py": ALL,
     "make/core/action.py": "",
@@ -62,7 +63,6 @@ LOADED = {
     "fabric/compiler.py": "looks whether there is a compiler",
     "program/child/main.py": "the function that a stage imports and hands to it",
     "program/child/modules.py": "modules of a user",
-    "program/il/run.py": "the program of a user",
     "program/values/execution.py": "the program of a user",
     "shipped.py": "only asks where byte code lies",
 }
@@ -74,6 +74,11 @@ MESSAGES = {"doit"}
 DISTRIBUTIONS = {"yaml": "pyyaml", "pydantic_core": "pydantic"}
 
 
+def file_named(name):
+    """The file that is called so: below `stages/`, or beside it."""
+    return STAGES / name if (STAGES / name).is_file() else STAGES.parent / name
+
+
 @pytest.fixture(scope="module")
 def code():
     return {stage: set(code_of(stage)) for stage in EVERY}
@@ -81,13 +86,13 @@ def code():
 
 @pytest.mark.parametrize("file", AGAIN)
 def test_the_stages_that_run_again_where_a_file_is_edited(code, file):
-    assert (STAGES / file).is_file() or (STAGES.parent / file).is_file()
+    assert file_named(file).is_file()
     assert [stage for stage in EVERY if file in code[stage]] == AGAIN[file].split()
 
 
 def test_what_loads_modules_by_a_computed_name_is_known(code):
     every = sorted(name for name in set().union(*code.values()) if name.endswith(".py"))
-    found = [name for name in every if LOADS.search((STAGES / name).read_text("utf-8"))]
+    found = [name for name in every if LOADS.search(file_named(name).read_text("utf-8"))]
     assert found == sorted(LOADED)
 
 
@@ -99,20 +104,21 @@ def test_a_module_that_reads_files_beside_it_says_which():
 
 
 def test_data_are_files_that_a_build_looks_at():
-    """Those below `stages/` and `templates/`: only of these a build sees that they changed."""
+    """Those below `stages/`, and what is shipped beside it, where a module says so: only of these
+    a build sees that they changed."""
     for name in (n for n in set().union(*map(code_of, EVERY)) if n.endswith(".py")):
-        path = str(STAGES / name)
-        data, folder = reached(name)[path].data, (STAGES / name).parent
+        path = file_named(name)
+        data, folder = reached(str(path))[str(path)].data, path.parent
         assert not data or any(list(folder.glob(pattern)) for pattern in data), name
     others = [n for n in set().union(*map(code_of, EVERY)) if not (STAGES / n).is_file()]
-    assert {Path(name).parts[0] for name in others} == {"templates"}
+    assert {Path(name).parts[0] for name in others} == {"lairmake", "templates"}
 
 
 def test_every_package_that_a_stage_imports_is_in_its_key():
     names = {name for stage in EVERY for name in code_of(stage) if name.endswith(".py")}
     nodes = [
         node for name in names
-        for node in statements(ast.parse((STAGES / name).read_text("utf-8")).body)
+        for node in statements(ast.parse(file_named(name).read_text("utf-8")).body)
     ]
     found = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
     found |= {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
