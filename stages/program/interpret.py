@@ -60,7 +60,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     wanted = {entry.name: _read_array(inputs, "numpy", entry) for entry in outputs}
 
     def make() -> Store:
-        return make_store(graph, data)
+        return make_store(graph, accesses, data)
 
     def make_addressed() -> Store:
         return make_addressed_store(graph, addresses, data)

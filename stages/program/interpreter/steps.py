@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+import numpy as np
+
 from stages.program.interpreter.stores import Store
 from stages.program.interpreter.views import drop_axes, view_operand
 from stages.program.irg.graph import Graph, Node
@@ -17,6 +19,9 @@ from stages.program.values.forms import GLOBAL_ARRAY, REDUCTIONS, UNIFORM
 from stages.program.values.sums import add_global, add_locally, add_up
 
 Step: TypeAlias = Callable[[], object]
+
+SLAB = 2**17
+"""How many elements of a large array are computed at a time."""
 
 
 def prepare_step(node: Node, accesses: Accesses, graph: Graph, store: Store) -> Step:
@@ -40,7 +45,46 @@ def prepare_step(node: Node, accesses: Accesses, graph: Graph, store: Store) -> 
         for number, array in zip(node.src, src, strict=True)
     ]
     op = node.op
-    return lambda: compute(op, type_, *operands, out=dst)
+    if dst.ndim < 2 or dst.size < 2 * SLAB or _meets(node, accesses):
+        return lambda: compute(op, type_, *operands, out=dst)
+    return _prepare_slabs(op, type_, operands, dst, store.replicated)
+
+
+def _prepare_slabs(
+    op: str, type_: str, operands: list[Array], dst: Array, is_scattered: bool
+) -> Step:
+    """Return a function that computes a large array in parts for which caches have room.
+
+    Where PEs lie apart in memory what they get is put together before.
+    """
+    count = max(SLAB * len(dst) // dst.size, 1)
+    scratch = np.empty((count, *dst.shape[1:]), dst.dtype)
+    slabs = [
+        ([_cut(each, dst, n, count) for each in operands], dst[n : n + count])
+        for n in range(0, len(dst), count)
+    ]
+
+    def run_slabs() -> None:
+        for sources, out in slabs:
+            if is_scattered:
+                out[...] = compute(op, type_, *sources, out=scratch[: len(out)])
+            else:
+                compute(op, type_, *sources, out=out)
+
+    return run_slabs
+
+
+def _meets(node: Node, accesses: Accesses) -> bool:
+    """Whether a node reads elements of its destination at other places than it writes them."""
+    return any(name == node.dst and access != accesses.dst
+               for name, access in zip(node.src, accesses.src, strict=True))
+
+
+def _cut(operand: Array, dst: Array, n: int, count: int) -> Array:
+    """Return the part of an operand that gives `count` columns of PEs, from `n` on."""
+    if operand.ndim < dst.ndim or len(operand) == 1:
+        return operand
+    return operand[n : n + count]
 
 
 def _prepare_reduction(

@@ -5,14 +5,15 @@ Memory begins with a pattern, another one in each store: what is read before it 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from stages.machine.types import BYTES
+from stages.program.interpreter.sharing import share_temporaries
 from stages.program.irg.graph import Entry, Graph
+from stages.program.irg.regions import Accesses
 from stages.program.memory.addresses import COUNTER, Addresses, list_loops
 from stages.program.values.arithmetic import Array, round_number
 from stages.program.values.forms import ON_PES, UNIFORM
@@ -34,14 +35,16 @@ class Store:
     replicated: bool
 
 
-def make_store(graph: Graph, data: Mapping[str, Array]) -> Store:
-    """Return a store in which each entry has an array of its own."""
+def make_store(
+    graph: Graph, accesses: Mapping[int, Accesses], data: Mapping[str, Array]
+) -> Store:
+    """Return a store in which each entry has an array of its own, temporaries one in turn."""
+    shared = share_temporaries(graph, accesses)
     arrays = {
-        name: np.frombuffer(
-            bytearray([OWN]) * (math.prod(entry.shape) * BYTES[entry.type]), entry.type
-        ).reshape(entry.shape)
-        for name, entry in graph.entries.items()
+        name: np.full((*entry.shape, BYTES[entry.type]), OWN, np.uint8).view(entry.type)[..., 0]
+        for name, entry in graph.entries.items() if name not in shared
     }
+    arrays |= {name: arrays[other] for name, other in shared.items()}
     counters = {loop.name: np.zeros((), np.int32) for loop in list_loops(graph.items)}
     store = Store(arrays=arrays, counters=counters, replicated=False)
     _begin(store, graph, data)
