@@ -8,24 +8,24 @@ from collections.abc import Iterator
 from stages.program.source.kinds import find_meaning
 from stages.program.source.meanings import Program, Scope
 from stages.program.source.places import SCOPES
-from stages.program.source.reading import is_loop
+from stages.program.source.reading import is_loop, read_conditions
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def find_graphs(program: Program, tree: ast.Module) -> dict[ast.AST, str]:
-    """Return the loops and branches of the graph, and their names, in the order of the text."""
+def find_graphs(program: Program, tree: ast.Module) -> None:
+    """Note the loops and branches of the graph, and their names, in the order of the text."""
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     counts = {"fl": 0, "wl": 0, "if": 0}
-    found: dict[ast.AST, str] = {}
     for node, scope in _walk_scopes(program, tree):
         begin = _begin_name(program, scope, node)
         while begin and (name := f"{begin}_{counts[begin]}") and name in used:
             counts[begin] += 1
         if begin:
-            found[node] = name
+            program.loops[node] = name
             counts[begin] += 1
-    return found
+            if isinstance(node, ast.If | ast.While):
+                program.conditions.update(read_conditions(node.test))
 
 
 def _begin_name(program: Program, scope: Scope, node: ast.AST) -> str:

@@ -68,6 +68,8 @@ class Program:
     """Functions and methods; several classes may have methods of one name."""
     loops: dict[ast.AST, str] = field(default_factory=dict)
     """The loops and branches of the graph, and what they are called."""
+    conditions: set[ast.AST] = field(default_factory=set)
+    """The parts of their conditions, which become logic texts."""
 
 
 def find_scope(scope: Scope, name: str) -> Scope | None:

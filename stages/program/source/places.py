@@ -17,12 +17,12 @@ class Places:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.starts = [0, *(found.end() for found in _LINE_END.finditer(source.text))]
-        self.errors: dict[tuple[int, int, str], UserError] = {}
+        self.errors: dict[tuple[int, int], UserError] = {}
 
     def report(self, node: ast.AST, message: str, hint: str | None = None) -> None:
-        """Note what is wrong with a node; one thing at one place counts once."""
+        """Note what is wrong with a node; of one node only the first thing."""
         span = find_span(self, node)
-        self.errors.setdefault((span.start, span.end, message), UserError(message, span, hint))
+        self.errors.setdefault((span.start, span.end), UserError(message, span, hint))
 
     def raise_errors(self) -> None:
         """Raise UserErrors with all that was noted, in the order of the text."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from stages.program.source.kinds import find_meaning, is_of_host
 from stages.program.source.meanings import (
@@ -28,6 +29,9 @@ from stages.program.source.places import SCOPES
 from stages.program.source.words import IGNORED, NUMPY, OBJECTS, ON_HOST
 from stages.program.values.forms import GLOBAL_ARRAY, GLOBAL_SCALAR
 
+Bound: TypeAlias = tuple[ast.AST, str, str, Meaning]
+"""The place where a name is bound, the name, how it is bound, and what it is then."""
+
 
 def read_program(tree: ast.Module) -> Program:
     """Return what the names of a source mean."""
@@ -51,6 +55,18 @@ def _is_of_objects(program: Program, scope: Scope, node: ast.expr, name: str) ->
     return find_meaning(program, scope, called) == Meaning(MEMBER, f"{OBJECTS}.{name}")
 
 
+def read_conditions(test: ast.expr) -> Iterator[ast.expr]:
+    """Yield the parts of a condition, down to comparisons and what is asked for its truth."""
+    todo = [test]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, ast.BoolOp):
+            todo += node.values[::-1]
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            todo.append(node.operand)
+
+
 def is_loop(program: Program, scope: Scope, node: ast.AST) -> bool:
     """Whether a `for` stays a loop: one over a GlobalArray or a global_range."""
     if not isinstance(node, ast.For):
@@ -69,9 +85,9 @@ def _read_scope(program: Program, scope: Scope, body: list[ast.stmt]) -> None:
     for node, host in _walk(program, scope, body):
         if isinstance(node, SCOPES):
             inner.append((node, scope))
-        for name, how, meaning in _bind(program, scope, node):
+        for place, name, how, meaning in _bind(program, scope, node):
             known = THE_HOST if host and meaning.what not in (MODULE, FUNCTION) else meaning
-            note(scope, name, Binding(node, host or how, known))
+            note(scope, name, Binding(place, host or how, known))
     for node, outer in inner:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             own = Scope(node, outer)
@@ -108,7 +124,7 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
 
 def _bind(
     program: Program, scope: Scope, node: ast.AST
-) -> Iterator[tuple[str, str, Meaning]]:
+) -> Iterator[Bound]:
     """Yield the names that a node binds, how, and what they are then."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         yield from _bind_imports(node)
@@ -117,18 +133,18 @@ def _bind(
             yield from _bind_target(program, scope, target, node.value, "assigned")
     elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
         how = "named" if node.value is not None else "declared"
-        yield node.target.id, how, read_hinted(program, scope, node)
+        yield node.target, node.target.id, how, read_hinted(program, scope, node)
     elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        yield node.target.id, "augmented", find_name(scope, node.target.id)
+        yield node.target, node.target.id, "augmented", find_name(scope, node.target.id)
     elif isinstance(node, ast.For | ast.AsyncFor):
         yield from _bind_loop(program, scope, node)
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        yield node.name, "defined", Meaning(FUNCTION, node.name)
+        yield node, node.name, "defined", Meaning(FUNCTION, node.name)
     elif isinstance(node, ast.ClassDef):
-        yield node.name, "defined", Meaning(CLASS, node.name)
+        yield node, node.name, "defined", Meaning(CLASS, node.name)
         program.members[node.name] = read_members(program, scope, node)
     elif isinstance(node, ast.NamedExpr):
-        yield node.target.id, "assigned", find_meaning(program, scope, node.value)
+        yield node.target, node.target.id, "assigned", find_meaning(program, scope, node.value)
     elif isinstance(node, ast.Global | ast.Nonlocal):
         _go_elsewhere(program, scope, node)
     else:
@@ -137,45 +153,46 @@ def _bind(
 
 def _bind_others(
     program: Program, scope: Scope, node: ast.AST
-) -> Iterator[tuple[str, str, Meaning]]:
+) -> Iterator[Bound]:
     if isinstance(node, ast.withitem) and node.optional_vars is not None:
         found = find_meaning(program, scope, node.context_expr)
         for name in read_targets(node.optional_vars):
-            yield name.id, "with", found if found.what == HOST else NOT_KNOWN
+            yield name, name.id, "with", found if found.what == HOST else NOT_KNOWN
     elif isinstance(node, ast.ExceptHandler) and node.name:
-        yield node.name, "except", THE_HOST
+        yield node, node.name, "except", THE_HOST
     elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-        yield node.name, "match", NOT_KNOWN
+        yield node, node.name, "match", NOT_KNOWN
     elif isinstance(node, ast.MatchMapping) and node.rest:
-        yield node.rest, "match", NOT_KNOWN
+        yield node, node.rest, "match", NOT_KNOWN
     elif isinstance(node, ast.Delete):
         for target in node.targets:
             for name in read_targets(target):
-                yield name.id, "deleted", find_name(scope, name.id)
+                yield name, name.id, "deleted", find_name(scope, name.id)
 
 
-def _bind_imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str, Meaning]]:
+def _bind_imports(node: ast.Import | ast.ImportFrom) -> Iterator[Bound]:
     for alias in node.names:
         if isinstance(node, ast.Import):
             name = alias.asname or alias.name.partition(".")[0]
             full = alias.name if alias.asname else name
-            yield name, "imported", Meaning(MODULE, full)
+            yield alias, name, "imported", Meaning(MODULE, full)
             continue
         full = f"{node.module}.{alias.name}"
         name = alias.asname or alias.name
         if full in (NUMPY, OBJECTS):
-            yield name, "imported", Meaning(MODULE, full)
+            yield alias, name, "imported", Meaning(MODULE, full)
         elif node.module in (NUMPY, OBJECTS):
-            yield name, "imported", Meaning(MEMBER, full)
+            yield alias, name, "imported", Meaning(MEMBER, full)
         else:
-            yield name, "imported", THE_HOST if is_of_host(node.module) else NOT_KNOWN
+            known = Meaning(HOST, full) if is_of_host(node.module) else NOT_KNOWN
+            yield alias, name, "imported", known
 
 
 def _bind_target(
     program: Program, scope: Scope, target: ast.expr, value: ast.expr, how: str
-) -> Iterator[tuple[str, str, Meaning]]:
+) -> Iterator[Bound]:
     if isinstance(target, ast.Name):
-        yield target.id, how, find_meaning(program, scope, value)
+        yield target, target.id, how, find_meaning(program, scope, value)
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List) and (
             len(target.elts) == len(value.elts)):
         for one, other in zip(target.elts, value.elts, strict=True):
@@ -183,12 +200,12 @@ def _bind_target(
     else:
         found = find_meaning(program, scope, value)
         for name in read_targets(target):
-            yield name.id, how, THE_HOST if found.what == HOST else NOT_KNOWN
+            yield name, name.id, how, THE_HOST if found.what == HOST else NOT_KNOWN
 
 
 def _bind_loop(
     program: Program, scope: Scope, node: ast.For | ast.AsyncFor
-) -> Iterator[tuple[str, str, Meaning]]:
+) -> Iterator[Bound]:
     found = find_meaning(program, scope, node.iter)
     element = THE_HOST if found.what == HOST else NOT_KNOWN
     how = "unrolled"
@@ -199,7 +216,7 @@ def _bind_loop(
         element = each.pop() if len(each) == 1 else element
     for name in read_targets(node.target):
         single = isinstance(node.target, ast.Name)
-        yield name.id, how, element if single or element.what != OBJECT else NOT_KNOWN
+        yield name, name.id, how, element if single or element.what != OBJECT else NOT_KNOWN
 
 
 def _go_elsewhere(program: Program, scope: Scope, node: ast.Global | ast.Nonlocal) -> None:

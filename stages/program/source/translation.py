@@ -9,6 +9,7 @@ import ast
 from dataclasses import dataclass
 
 from stages.diagnose import Source
+from stages.program.source.checks import check_program
 from stages.program.source.control import find_graphs
 from stages.program.source.conversion import Conversion
 from stages.program.source.parsing import give_room, parse_source
@@ -34,7 +35,8 @@ def translate_source(source: Source) -> Translation:
     with give_room():
         tree = parse_source(places)
         program = read_program(tree)
-        program.loops = find_graphs(program, tree)
+        find_graphs(program, tree)
+        check_program(places, program, tree)
         places.raise_errors()
         tree.body = Conversion(program).convert_body(tree.body) if tree.body else []
         _import_contexts(tree)

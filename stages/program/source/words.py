@@ -48,3 +48,6 @@ ABOUT = ("len", "isinstance", "type", "hasattr", "id", "repr", "str", "callable"
 
 OF_THE_HOST = ("numpy", "scipy", "matplotlib", "pandas")
 """Packages beside Python's own that know nothing of objects."""
+
+PURE_MODULES = ("math", "cmath", "operator", "fractions", "decimal", "numpy", "scipy", "string")
+"""Modules whose functions give the same every time; `numpy.random` does not."""

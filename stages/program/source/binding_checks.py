@@ -1,0 +1,193 @@
+"""Names of objects are bound once, by a constructor, a hint or a loop."""
+
+from __future__ import annotations
+
+import ast
+
+from stages.program.source.calls import Calls
+from stages.program.source.contexts import COMPREHENSIONS, Context, Spot
+from stages.program.source.kinds import read_hint
+from stages.program.source.meanings import (
+    FUNCTION,
+    HOST,
+    MEMBER,
+    OBJECT,
+    Binding,
+    Meaning,
+    Program,
+    find_name,
+    read_targets,
+)
+from stages.program.source.places import Places
+from stages.program.source.words import NUMPY, OBJECTS, OF_IL, SCALAR
+from stages.program.values.forms import GLOBAL_SCALAR, KINDS, LOCAL_ARRAY, ON_PES, UNIFORM
+
+RESERVED = (*OF_IL, "slice", "bool")
+ANEW = {
+    "augmented": ("this would bind it anew", "`{0}[...] += ...` changes its values"),
+    "deleted": ("objects are not deleted",
+                "its memory is given to others where nothing reads it any more"),
+    "elsewhere": ("`global` and `nonlocal` are for names that are bound anew",
+                  "leave the line out: functions see the objects of the module"),
+}
+
+
+def check_bindings(places: Places, program: Program) -> None:
+    """Report names that are objects and would be something else, or another object, as well."""
+    for scope in program.scopes.values():
+        for name, bindings in scope.bindings.items():
+            if name in RESERVED:
+                places.report(bindings[0].node, f"{name} is a word of the intermediate language",
+                              "choose another name")
+            _check_name(places, name, [each for each in bindings if each.how != "declared"])
+
+
+def _check_name(places: Places, name: str, bindings: list[Binding]) -> None:
+    """Report all that binds a name but the first place that makes it an object."""
+    first = next((each for each in bindings if each.meaning.is_object), None)
+    if first is None:
+        return
+    kind, line = _say_kind(first.meaning), getattr(first.node, "lineno", 1)
+    if bindings[0] is not first and first.how not in ANEW:
+        other = getattr(bindings[0].node, "lineno", 1)
+        places.report(first.node, f"{name} has two kinds: {kind} here, no object in line {other}",
+                      "choose another name")
+    for each in bindings:
+        if each.how in ANEW:
+            said, hint = ANEW[each.how]
+            places.report(each.node, f"{name} is {kind}: {said}", hint.format(name))
+        elif each is not first and bindings[0] is first and not _repeats(first, each):
+            other = "another object" if each.meaning.is_object else "no object any more"
+            places.report(each.node, f"{name} is {kind} (line {line}), and would be {other}",
+                          f"`{name}[...] = ` gives it other values"
+                          if each.how in ("assigned", "named") and not first.meaning.loop
+                          else "choose another name")
+
+
+def _repeats(first: Binding, other: Binding) -> bool:
+    """Whether two loops bind a name alike."""
+    return first.how == other.how and first.how in ("loop", "unrolled") and (
+        first.meaning == other.meaning)
+
+
+def _say_kind(meaning: Meaning) -> str:
+    if meaning.loop:
+        return "the value of a loop"
+    return f"a {meaning.detail}" if meaning.detail else "an object"
+
+
+def check_assignment(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report what is computed and gets a name without a hint, or a second name."""
+    node, context = spot.node, spot.context
+    if context.host:
+        return
+    if isinstance(node, ast.NamedExpr):
+        if context.find(node.value).is_object:
+            places.report(node, "`:=` of an object", "a statement of its own, with a hint")
+        return
+    assert isinstance(node, ast.Assign)
+    for target in node.targets:
+        _check_pair(places, context, target, node.value)
+
+
+def _check_pair(places: Places, context: Context, target: ast.expr, value: ast.expr) -> None:
+    if isinstance(target, ast.Tuple | ast.List):
+        if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+            for one, other in zip(target.elts, value.elts, strict=True):
+                _check_pair(places, context, one, other)
+        elif context.find(value).is_object:
+            places.report(value, "the parts of an object do not become names",
+                          "slices reach them: `x[..., 0]`")
+        return
+    found = context.find(value)
+    if not found.is_object or isinstance(target, ast.Subscript | ast.Starred):
+        return
+    name = ast.unparse(target)
+    if isinstance(value, ast.Subscript):
+        places.report(value, f"{name} would be a second name for a part of an object",
+                      "write the slice where it is used, or copy it: "
+                      f"`{name}: {found.detail or LOCAL_ARRAY} = np.copy(...)`")
+    elif not _is_bound(context, value):
+        kind = SCALAR if found.detail in (GLOBAL_SCALAR, UNIFORM, SCALAR) else (
+            found.detail or LOCAL_ARRAY)
+        places.report(target, f"{name} is computed from objects: a new one needs a hint",
+                      f"`{name}: {kind} = ...`")
+
+
+def _is_bound(context: Context, value: ast.expr) -> bool:
+    """Whether a value is an object with a name, or one that is made here."""
+    if isinstance(value, ast.Name | ast.Attribute):
+        return True
+    if not isinstance(value, ast.Call):
+        return False
+    called = context.find(value.func)
+    return called.what == FUNCTION or (called.what == MEMBER and called.detail.startswith(OBJECTS))
+
+
+def check_named(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report a hint of a kind for what is of another one, or no object, or has a name."""
+    node, context = spot.node, spot.context
+    assert isinstance(node, ast.AnnAssign)
+    hinted = read_hint(context.program, context.scope, node.annotation)
+    if context.host or node.value is None or hinted is None or hinted.what != OBJECT:
+        if node.value is not None and hinted is None and context.find(node.value).is_object and (
+                not context.host):
+            _check_pair(places, context, node.target, node.value)
+        return
+    name, found = ast.unparse(node.target), context.find(node.value)
+    if isinstance(node.target, ast.Subscript):
+        places.report(node.target, "a hint for a part of an object", "leave it out")
+    elif found.what == HOST:
+        kind = GLOBAL_SCALAR if hinted.detail == SCALAR else hinted.detail
+        places.report(node.value, f"a value of the host is no {hinted.detail}",
+                      f"`{name} = {kind}(\"{name}\", ...)` makes one")
+    elif isinstance(node.value, ast.Subscript | ast.Name | ast.Attribute) and found.is_object:
+        places.report(node.value, f"{name} would be a second name for an object, or a part of it",
+                      f"`{name}: {hinted.detail} = np.copy(...)`")
+    elif _differ(hinted.detail, found):
+        places.report(node.value, f"a {found.detail}, whose hint says {hinted.detail}",
+                      f"`{name}: {found.detail} = ...`")
+
+
+def _differ(hint: str, found: Meaning) -> bool:
+    if not found.is_object or found.detail not in KINDS:
+        return False
+    if hint == SCALAR:
+        return found.detail not in (GLOBAL_SCALAR, UNIFORM, *ON_PES)
+    return hint != found.detail and not (hint in ON_PES and found.detail in ON_PES)
+
+
+def check_imports(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report spellings of imports of ours that leave open which name is what."""
+    node, context = spot.node, spot.context
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.name == "lairmake" or (alias.name.startswith("lairmake.") and (
+                    not alias.asname or alias.name not in (NUMPY, OBJECTS))):
+                places.report(alias, f"`import {alias.name}`: programs import names of ours",
+                              "`from lairmake import numpy as np`")
+        return
+    assert isinstance(node, ast.ImportFrom)
+    module = node.module or ""
+    for alias in node.names:
+        full = f"{module}.{alias.name}"
+        if module in (NUMPY, OBJECTS) and alias.name == "*":
+            places.report(alias, f"`from {module} import *`: what a name means must be seen",
+                          f"`from {module} import LocalArray, GlobalScalar`")
+        elif module == "lairmake" and full not in (NUMPY, OBJECTS):
+            places.report(alias, f"lairmake.{alias.name} is not for programs",
+                          "lairmake.numpy and lairmake.objects are")
+    is_ours = module == "lairmake" or module.startswith("lairmake.")
+    if is_ours and (context.function is not None or context.graphs or context.host):
+        places.report(node, "lairmake is imported at the top of a program", "move the line there")
+
+
+def check_comprehension(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report names in comprehensions and lambdas that are objects outside of them."""
+    node, context = spot.node, spot.context
+    assert isinstance(node, COMPREHENSIONS)
+    for part in node.generators:
+        for name in read_targets(part.target):
+            if find_name(context.scope, name.id).is_object:
+                places.report(name, f"{name.id} is an object outside of this comprehension",
+                              "choose another name")
