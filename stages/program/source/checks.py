@@ -35,7 +35,6 @@ from stages.program.source.statement_checks import (
     check_function,
     check_leave,
     check_loop,
-    check_over,
     check_statement,
     check_with,
 )
@@ -51,7 +50,6 @@ OF_NODES: dict[Check, tuple[type[ast.AST], ...]] = {
     check_statement: (ast.Return, ast.Raise, ast.Assert, ast.FunctionDef, ast.ClassDef, ast.Import,
                       ast.ImportFrom, ast.Delete),
     check_loop: (ast.For, ast.While),
-    check_over: (ast.For,),
     check_leave: (ast.Break, ast.Continue),
     check_with: (ast.With,),
     check_flatness: (

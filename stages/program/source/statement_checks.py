@@ -75,15 +75,6 @@ def check_iteration(places: Places, context: Context, node: ast.expr) -> None:
                       "`for g in a:`, or `for t in global_range(n):`")
 
 
-def check_over(places: Places, calls: Calls, spot: Spot) -> None:
-    """Report a loop over part of a GlobalArray, or over one that has no name."""
-    node, context = spot.node, spot.context
-    if isinstance(node, ast.For) and node in context.program.loops and not isinstance(
-            node.iter, ast.Name | ast.Attribute | ast.Call):
-        places.report(node.iter, "a loop goes over all of a GlobalArray that has a name",
-                      "`part: GlobalArray = np.copy(a[2:])`")
-
-
 def check_leave(places: Places, calls: Calls, spot: Spot) -> None:
     """Report a `break` or `continue` of an unrolled loop, or of one outside of a context."""
     node, context = spot.node, spot.context
