@@ -2,6 +2,8 @@
 
 import builtins
 
+import numpy  # noqa: F401  as all that runs programs does
+
 
 def run_source(source, path):
     scope = {"__name__": "__main__", "__file__": path, "__builtins__": builtins, "found": {}}

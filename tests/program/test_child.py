@@ -27,7 +27,7 @@ def test_a_source_runs_as_python_would_run_it_and_says_what_it_read(folder):
     folder.write("inside/mesh.txt", "12345")
     folder.write("random.py", "VALUE = 7\n")
     found = folder.run(
-        "import contextlib, os, sys, random, helper, numpy\n"
+        "import contextlib, os, sys, random, helper, numpy, fractions\n"
         "print('quiet')\n"
         "with contextlib.suppress(OSError):\n    open('absent.txt')\n"
         "seen = [__name__, sys.argv, os.getcwd(), __file__, sys.stdin.read(), random.VALUE,\n"
@@ -39,9 +39,13 @@ def test_a_source_runs_as_python_would_run_it_and_says_what_it_read(folder):
         "__main__", [heat], str(folder.path), heat, "", 7, 5, True, False,
         sorted(["deep.py", "mesh.txt"], key=os.listdir(folder.path / "inside").index),
     ]
-    assert {name for name, digest in folder.opened.items() if digest is None} == {"absent.txt"}
-    assert sorted(folder.opened) == [
-        "absent.txt", "helper.py", "inside/", "inside/deep.py", "inside/mesh.txt", "random.py",
+    absent = {name for name, digest in folder.opened.items() if digest is None}
+    assert absent == {
+        "absent.txt", "fractions.py", "fractions/__init__.py", "helper/__init__.py",
+        "inside/__init__.py", "inside.py", "inside/deep/__init__.py", "random/__init__.py",
+    }
+    assert sorted(folder.opened.keys() - absent) == [
+        "helper.py", "inside/", "inside/deep.py", "inside/mesh.txt", "random.py",
     ]
     assert sorted(os.listdir(folder.path / "inside")) == ["deep.py", "mesh.txt"]
 
@@ -173,7 +177,7 @@ ENDS = {
     "x = bytearray(5 << 30)\n":
         "heat.py:1:5: error: the program raises MemoryError\n"
         "  x = bytearray(5 << 30)\n      ^^^^^^^^^^^^^^^^^^\n"
-        "hint: how much a program may take is limited, as are the arrays of a PE\n",
+        "hint: 4 GiB are there, for Python and NumPy as well\n",
     "class E(Exception):\n    def __str__(self):\n        1 / 0\nraise E\n":
         "heat.py:4:1: error: the program raises E\n  raise E\n  ^^^^^^^\n",
     "import os\nfor n in range(3, 99):\n    try:\n        os.write(n, b'{\"told\": 1}')\n"
@@ -205,6 +209,31 @@ def test_two_threads_take_the_time_of_a_processor_twice(folder):
     spin = "def spin():\n    x = b'x' * 99_000_000\n    while True:\n        hashlib.md5(x)\n"
     said = folder.error(f"import hashlib, threading\n{spin}{threads}spin()\n", limits)
     assert "the program runs for more than 1 s" in said.partition("\n")[0]
+
+
+def test_a_module_that_hides_one_of_python_is_refused(folder):
+    """Python has it already when the program begins, and would never look for another one."""
+    folder.write("numbers.py", "")
+    assert folder.error("") == (
+        "error: numbers.py has the name of a module that Python or NumPy needs\n"
+        "hint: call it something else\n"
+    )
+
+
+def test_a_module_that_cannot_be_parsed_has_its_line(folder):
+    folder.write("helper.py", "x = 1\ny = (2\n")
+    assert folder.error("import helper\n") == (
+        "helper.py:2:1: error: '(' was never closed\n  y = (2\n  ^^^^^^\n"
+    )
+
+
+def test_a_parameter_that_is_wrong_is_so_where_it_is_set(folder):
+    folder.write("program.yaml", "program: heat.py\nparameters: {n: 3, m: x}\n")
+    source = "from stages.program.values.parameters import parameter\nparameter('m', 2)\n"
+    assert folder.error(source) == (
+        "program.yaml:2:23: error: parameter m=x: not of the type of its default, 2\n"
+        "  parameters: {n: 3, m: x}\n                        ^\n"
+    )
 
 
 def test_what_is_given_back_is_limited(folder):

@@ -15,6 +15,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType
 
 from stages.program.child.watch import Watch
+from stages.program.values.errors import ProgramError
 
 
 class Sources(SourceFileLoader):
@@ -26,16 +27,18 @@ class Sources(SourceFileLoader):
 
 
 class Beside:
-    """Finds modules in one folder."""
+    """Finds modules in one folder of a user, whose own imports note where there is none yet."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, folder: str, watch: Watch) -> None:
+        self._folder, self._watch = folder, watch
 
     def find_spec(self, fullname: str, target: object = None) -> ModuleSpec | None:
         """Return where a module lies: a package, a file, or a folder of modules."""
         place = os.path.join(self._folder, fullname.rpartition(".")[2])
         for path, inside in ((os.path.join(place, "__init__.py"), [place]), (f"{place}.py", None)):
-            if os.path.isfile(path):
+            if not os.path.isfile(path):
+                self._note_missing(path)
+            else:
                 return importlib.util.spec_from_file_location(
                     fullname, path, loader=Sources(fullname, path),
                     submodule_search_locations=inside,
@@ -46,17 +49,32 @@ class Beside:
         spec.submodule_search_locations = [place]
         return spec
 
+    def _note_missing(self, path: str) -> None:
+        frame = sys._getframe(2)
+        while frame.f_back is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+            frame = frame.f_back
+        if self._watch.name_of(frame.f_code.co_filename) is not None:
+            self._watch.note(self._watch.name_of(path), "")
+
     def invalidate_caches(self) -> None:
         """Do nothing: nothing is kept."""
 
 
 def find_beside(watch: Watch) -> None:
-    """Let Python look for modules in the folder of a program first, as if it ran it."""
+    """Let Python look for modules in the folder of a program first, as if it ran it.
+
+    Raises ProgramError for one that Python would take for one of its own, or of NumPy.
+    """
+    files = set(os.listdir(watch.folder))
+    for name in sorted(set(sys.modules) & {file.removesuffix(".py") for file in files}):
+        if f"{name}.py" in files:
+            said = f"{name}.py has the name of a module that Python or NumPy needs"
+            raise ProgramError(said, "call it something else")
 
     def look(path: str) -> Beside:
         if watch.name_of(path) is None:
             raise ImportError
-        return Beside(path)
+        return Beside(path, watch)
 
     sys.path_hooks.insert(0, look)
     sys.path_importer_cache.clear()

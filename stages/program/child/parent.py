@@ -53,12 +53,16 @@ class Settings(Protocol):
 
     parameters: dict[str, Any]
 
+    def span(self, *path: str | int) -> Span | None:
+        """Return where a key stands."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program: its text, the folder that it lies in, and its name there."""
+    """A program: its text, the folder that it lies in, its name there, and its program.yaml."""
 
     source: Source
+    settings: Settings
     folder: str
     name: str
 
@@ -76,7 +80,7 @@ def run_apart(
     program = _open_program(files)
     told = {
         "module": function.__module__, "function": function.__name__, "folder": program.folder,
-        "program": program.name, "parameters": files.program().parameters,
+        "program": program.name, "parameters": program.settings.parameters,
         "arguments": {"source": program.source.text, **arguments}, "has_data": data is not None,
         "limits": asdict(limits), "paths": [os.path.abspath(path) for path in sys.path],
     }
@@ -110,7 +114,7 @@ def _open_program(files: Files) -> Program:
     source = files.unnoted().program_source()
     name = source.path.rpartition("/")[2]
     folder = os.path.realpath(files.unnoted().path(name).parent)
-    return Program(source=source, folder=folder, name=name)
+    return Program(source=source, folder=folder, name=name, settings=files.program())
 
 
 def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
@@ -142,6 +146,8 @@ def _raise(program: Program, fault: Fault, ended: Ended) -> NoReturn:
     if fault.bug is not None:
         raise RuntimeError(fault.bug)
     span = _span(program, Place(**fault.place)) if fault.place is not None else None
+    if fault.parameter is not None:
+        span = program.settings.span("parameters", fault.parameter) or span
     raise UserError(fault.message, span, fault.hint or _last_said(ended))
 
 

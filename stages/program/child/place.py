@@ -9,11 +9,15 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any
 
+from stages.program.child.limits import LIMITS
 from stages.program.child.watch import RefusedError, Watch
 from stages.program.values.errors import ProgramError
+from stages.program.values.parameters import ParameterError
 from stages.shipped import STAGES
 
 OURS = f"{STAGES}{os.sep}"
+IMPORTS = f"{STAGES}/program/child/modules.py"
+"""Where modules of a user are read, which may be damaged."""
 MOST = 300
 """How many characters of what code says are shown."""
 
@@ -31,11 +35,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What is wrong, what to do, and where, as the fields of a Place; or the text of a `bug`."""
+    """What is wrong, what to do, and where, as the fields of a Place, or with which `parameter`.
+
+    With the text of a `bug` it is one of ours.
+    """
 
     message: str
     hint: str | None
     place: Mapping[str, Any] | None
+    parameter: str | None
     bug: str | None
 
 
@@ -45,7 +53,8 @@ def describe(error: BaseException, watch: Watch) -> Fault:
     place = _place_of_syntax(error, watch) or _place_of(error.__traceback__, watch)
     bug = "".join(traceback.format_exception(error)) if _is_ours(error) else None
     at = asdict(place) if place is not None else None
-    return Fault(message=_clean(message), hint=hint, place=at, bug=bug)
+    name = error.name if isinstance(error, ParameterError) else None
+    return Fault(message=_clean(message), hint=hint, place=at, parameter=name, bug=bug)
 
 
 def _refusal_in(error: BaseException) -> RefusedError | None:
@@ -66,7 +75,7 @@ def _said(error: BaseException) -> tuple[str, str | None]:
     kind, text = type(error).__name__, _text(error)
     hint = None
     if isinstance(error, MemoryError):
-        hint = "how much a program may take is limited, as are the arrays of a PE"
+        hint = f"{LIMITS.memory >> 30} GiB are there, for Python and NumPy as well"
     return f"the program raises {kind}{': ' if text else ''}{text}", hint
 
 
@@ -119,4 +128,5 @@ def _is_ours(error: BaseException) -> bool:
     frames = list(traceback.walk_tb(error.__traceback__))
     if isinstance(error, known) or not frames:
         return False
-    return os.path.realpath(frames[-1][0].f_code.co_filename).startswith(OURS)
+    path = os.path.realpath(frames[-1][0].f_code.co_filename)
+    return path.startswith(OURS) and path != IMPORTS

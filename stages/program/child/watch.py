@@ -83,7 +83,7 @@ class Watch:
         if event == "open":
             self._open(*arguments)
         elif event in LISTING:
-            self._note(self.name_of(arguments[0]), "/")
+            self.note(self.name_of(arguments[0]), "/")
         elif event == "ctypes.dlopen":
             if arguments[0] is not None:
                 raise RefusedError(CALLS, str(arguments[0]))
@@ -96,9 +96,10 @@ class Watch:
         """Return what a file is called from the folder; None for one that lies elsewhere."""
         try:
             given = os.path.abspath(os.fsdecode("." if path is None else path))
-        except TypeError:
+            real = os.path.realpath(given)
+        except (TypeError, ValueError):
             return None
-        for found in (given, os.path.realpath(given)):
+        for found in (given, real):
             inside = f"{found}{os.sep}".startswith(f"{self.folder}{os.sep}")
             if inside and not found.startswith(self._others):
                 return os.path.relpath(found, self.folder)
@@ -106,10 +107,10 @@ class Watch:
 
     def _open(self, path: Any, mode: str | None, flags: int) -> None:
         if flags & WRITING and path != os.devnull:
-            raise RefusedError(WRITES, f"open {os.fsdecode(path)!r}")
-        self._note(self.name_of(path), "/" if os.path.isdir(path) else "")
+            raise RefusedError(WRITES, f"open {path!r}")
+        self.note(self.name_of(path), "/" if os.path.isdir(path) else "")
 
-    def _note(self, name: str | None, mark: str) -> None:
+    def note(self, name: str | None, mark: str) -> None:
         """Note a file, or a folder with the `mark` of one, if it is there and the user's."""
         if name is None or "__pycache__" in name:
             return

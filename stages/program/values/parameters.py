@@ -22,6 +22,14 @@ _asked: list[str] = []
 WORDS = {"true": True, "false": False}
 
 
+class ParameterError(ProgramError):
+    """One that is wrong about the parameter of a `name`: where it is set."""
+
+    def __init__(self, name: str, message: str, hint: str | None = None) -> None:
+        super().__init__(message, hint)
+        self.name = name
+
+
 def set_parameters(given: Mapping[str, object]) -> None:
     """Give a program its parameters, instead of the command line; it has asked for none so far."""
     global _given
@@ -45,7 +53,7 @@ def check_parameters() -> None:
         if name not in _asked:
             near = difflib.get_close_matches(name, _asked, 1, 0.0)
             hint = f"did you mean {near[0]}?" if near else "it has no parameters"
-            raise ProgramError(f"the program has no parameter {name!r}", hint)
+            raise ParameterError(name, f"the program has no parameter {name!r}", hint)
 
 
 def _find_given() -> dict[str, object]:
@@ -74,10 +82,10 @@ def _convert(name: str, given: object, default: Value) -> Value:
     if type(given) is type_:
         return given
     if type_ is bool or isinstance(given, bool) or not isinstance(given, (int, float, str)):
-        raise ProgramError(said)
+        raise ParameterError(name, said)
     if isinstance(given, float) and type_ is int:
-        raise ProgramError(said)
+        raise ParameterError(name, said)
     try:
         return type_(given)
     except (ValueError, OverflowError):
-        raise ProgramError(said) from None
+        raise ParameterError(name, said) from None
