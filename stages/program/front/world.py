@@ -47,12 +47,15 @@ class World:
 
 
 def _is_same(form: Form, initial: Initial, expected: Initial | str) -> bool:
-    """Whether first values are the same, bit for bit."""
+    """Whether first values are the same, bit for bit; one number stands for all elements."""
     if initial is None or expected is None or isinstance(expected, str):
         return initial is expected
     a, b = (each if isinstance(each, np.ndarray) else round_number(each, form.type)
             for each in (initial, expected))
-    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    if a.ndim and b.ndim and a.shape != b.shape:
+        return False
+    a, b = np.broadcast_arrays(a, b)
+    return a.dtype == b.dtype and a.tobytes() == b.tobytes()
 
 
 WORLD = World()

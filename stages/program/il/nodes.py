@@ -20,8 +20,10 @@ from stages.program.il.recording import (
 from stages.program.il.records import NAMED, PROGRAM, Part, Source
 from stages.program.values.arithmetic import round_number
 from stages.program.values.forms import (
+    GLOBAL_ARRAY,
     GLOBAL_SCALAR,
     LOCAL_SCALAR,
+    ON_WORKERS,
     UNIFORM,
     Form,
     Number,
@@ -40,9 +42,15 @@ def compute_parts(op: str, operands: Sequence[Source]) -> Part:
     result = combine_forms(op, [each.form if isinstance(each, Part) else each for each in operands])
     valued = operands[1:] if op == "where" else operands
     type_ = next(each.form.type for each in valued if isinstance(each, Part))
-    src = [read_part(each) if isinstance(each, Part) else round_to(each, type_)
+    src = [_read_for(result, each) if isinstance(each, Part) else round_to(each, type_)
            for each in operands]
     return _give(op, result, tuple(src))
+
+
+def _read_for(result: Form, part: Part) -> Part:
+    """Return an operand; workers get an element of a GlobalArray as a scalar of its own."""
+    is_element = part.cell.form.kind == GLOBAL_ARRAY and result.kind in ON_WORKERS
+    return read_part(copy_part(part) if is_element else part)
 
 
 def convert_part(part: Part, type_: str) -> Part:
@@ -78,7 +86,7 @@ def assign_part(part: Part, value: Source) -> None:
     elif is_hazard([value], part):
         value = read_part(copy_part(value))
     else:
-        value = read_part(value)
+        value = _read_for(part.form, value)
     add_node("copy", write_part(part), (value,))
 
 

@@ -38,7 +38,7 @@ def _slice(entry: Entry, array: Array, access: Access) -> Array:
             continue
         stop = start + access.step[k] * access.sizes[axis]
         keys.append(slice(start, stop if stop >= 0 else None, access.step[k]))
-    return array[tuple(keys)] if keys else array
+    return array[(*keys, ...)]
 
 
 def _with_axes(array: Array, access: Access) -> Array:
