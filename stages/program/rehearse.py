@@ -1,7 +1,8 @@
 """Run the source of a program with NumPy, as `python` would.
 
 Paper    seed 004, Sec. 5.2
-Reads    program.yaml, *.py, objects.yaml, build/data/*.npy
+Reads    program.yaml, build/source.yaml, objects.yaml, build/data/*.npy; of the source only what
+         build/source.yaml has the digest of, so that comments do not count
 Writes   build/numpy/*.npy
 Assumes  the program may be run: it is code of its user, in a process of its own.
 Ensures  its objects began with the data that the graph begins with.
@@ -19,7 +20,7 @@ from stages.program.irg.reading import read_entries
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "*.py", "objects.yaml", "build/data/*.npy")
+READS = ("program.yaml", "build/source.yaml", "objects.yaml", "build/data/*.npy")
 WRITES = ("build/numpy/*.npy",)
 DATA = ("../../lairmake/numpy.py", "../../lairmake/objects.py")
 """What the source imports."""
@@ -30,6 +31,7 @@ def run(inputs: Inputs) -> dict[str, bytes]:
     entries = read_entries(inputs.source("objects.yaml")).values()
     files = [f"build/data/{entry.name}.npy" for entry in entries if entry.initial == FROM_FILE]
     arguments = {
+        "code": inputs.yaml("build/source.yaml")["sha256"],
         "outputs": [entry.name for entry in entries if entry.output],
         "initial": {entry.name: entry.initial for entry in entries},
     }

@@ -2,24 +2,35 @@
 
 Paper    seed 004, Sec. 5.3
 Reads    program.yaml, *.py
-Writes   program.il
+Writes   program.il, build/source.yaml
 Assumes  nothing: whatever the source holds, it is only parsed.
-Ensures  program.il is Python whose run gives the graph; comments and blank lines do not change it.
+Ensures  program.il is Python whose run gives the graph; comments and blank lines change neither
+         text.
 """
 
 from __future__ import annotations
 
 import typing
 
+from stages.program.front.stripped import digest_code, strip_source
+from stages.program.source.parsing import give_room
 from stages.program.source.translation import translate_source
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
 READS = ("program.yaml", "*.py")
-WRITES = ("program.il",)
+WRITES = ("program.il", "build/source.yaml")
+HEADER = "# What the source does where NumPy runs it, whatever its comments say."
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return program.il. Raises UserErrors with all that no program may have."""
-    return {"program.il": translate_source(inputs.program_source()).text}
+    """Return program.il, and what rehearse goes by.
+
+    Raises UserErrors with all that no program may have.
+    """
+    source = inputs.program_source()
+    il = translate_source(source).text
+    with give_room():
+        code = digest_code(strip_source(source.text, source.path))
+    return {"program.il": il, "build/source.yaml": f"{HEADER}\nsha256: {code}\n"}

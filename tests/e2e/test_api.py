@@ -91,7 +91,8 @@ def test_a_value_that_is_wrong_is_raised(own_modules, layer, small):
 def test_where_there_is_nothing_to_build_it_says_so(tmp_path):
     with pytest.raises(lairmake.Error) as raised:
         lairmake.build(tmp_path)
-    assert str(raised.value) == f"{tmp_path} is no folder of a layer, a network, a kernel or a program"
+    assert str(raised.value) == (
+        f"{tmp_path} is no folder of a layer, a network, a kernel or a program")
 
 
 def test_a_module_lists_what_it_imports_late():

@@ -5,13 +5,13 @@ Paper    seed 004, Sec. 5.2: the same source runs with NumPy
 
 from __future__ import annotations
 
-import ast
 import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from stages.program.front.stripped import digest_code, strip_source
 from stages.program.front.value import Value, take_array
 from stages.program.front.world import WORLD
 from stages.program.values.errors import ProgramError
@@ -20,22 +20,23 @@ from stages.program.values.forms import Number
 from stages.program.values.initial import Initial
 from stages.program.values.parameters import check_parameters
 
-IGNORE = "MACH_Compiler_Ignore"
-
 
 def rehearse_program(
-    source: str, path: str, outputs: Sequence[str], initial: Mapping[str, Number | str | None],
-    data: Mapping[str, bytes],
+    source: str, path: str, code: str, outputs: Sequence[str],
+    initial: Mapping[str, Number | str | None], data: Mapping[str, bytes],
 ) -> dict[str, bytes]:
     """Return the outputs of a source as files, `build/numpy/NAME.npy`.
 
     `initial` has the first values of every object: a number, "file" where they are in
     `build/data/NAME.npy` of `data`, or None where the program writes them. The source's blocks of
-    MACH_Compiler_Ignore are left out. Raises ProgramError where objects begin with other values,
-    and whatever the source raises.
+    MACH_Compiler_Ignore are left out; the digest of the others is `code`. Raises ProgramError where
+    it is not, or objects begin with other values, and whatever the source raises.
     """
+    tree = strip_source(source, path)
+    if digest_code(tree) != code:
+        raise ProgramError(f"{path.rpartition('/')[2]} changes while it is built", "build it again")
     WORLD.begin(_read_initial(initial, data))
-    names = execute(_strip(ast.parse(source, path)), path)
+    names = execute(tree, path)
     check_parameters()
     return {f"build/numpy/{name}.npy": _spell(_find_output(name, names)) for name in outputs}
 
@@ -48,31 +49,6 @@ def _read_initial(
         if isinstance(given, str) else given
         for name, given in initial.items()
     }
-
-
-def _strip(tree: ast.Module) -> ast.Module:
-    names = {IGNORE} | {
-        alias.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
-        for alias in node.names if alias.name == IGNORE and alias.asname
-    }
-    return _Stripper(names).visit(tree)  # type: ignore[no-any-return]
-
-
-class _Stripper(ast.NodeTransformer):
-    def __init__(self, names: set[str]) -> None:
-        self._names = names
-
-    def visit_With(self, node: ast.With) -> ast.AST:
-        """Leave nothing of a block that only `python` runs."""
-        if any(self._is_ignored(item.context_expr) for item in node.items):
-            return ast.copy_location(ast.Pass(), node)
-        return self.generic_visit(node)
-
-    def _is_ignored(self, block: ast.expr) -> bool:
-        called = block.func if isinstance(block, ast.Call) else block
-        if isinstance(called, ast.Attribute):
-            return called.attr == IGNORE
-        return isinstance(called, ast.Name) and called.id in self._names
 
 
 def _find_output(name: str, names: Mapping[str, Any]) -> Value:
