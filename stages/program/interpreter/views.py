@@ -44,7 +44,7 @@ def _slice(entry: Entry, array: Array, access: Access) -> Array:
 def _with_axes(array: Array, access: Access) -> Array:
     """Return an array with axes of size 1 for those of the instances that it does not have."""
     used = [axis for axis in access.axes if axis is not None]
-    if len(used) == len(access.sizes) or not used:
+    if len(used) == len(access.sizes):
         return array
     return array[tuple(slice(None) if k in used else None for k in range(len(access.sizes)))]
 
