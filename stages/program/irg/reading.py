@@ -25,7 +25,7 @@ from stages.program.irg.graph import (
     Transfer,
     WhileLoop,
 )
-from stages.program.irg.yaml_nodes import NAME, Fields, Reading, compose_text
+from stages.program.irg.yaml_nodes import NAME, Fields, Reading, compose_text, pause_collector
 from stages.program.values.errors import ProgramError
 from stages.program.values.forms import (
     KINDS,
@@ -42,6 +42,7 @@ OPS = (*OPERATIONS, *REDUCTIONS, "copy", "cast", TRANSFER, *LEAVES)
 WIDEST = 1_000_000
 
 
+@pause_collector()
 def read_graph(graph: Source, objects: Source) -> Graph:
     """Return the graph of graph.yaml, whose entries are those of objects.yaml.
 

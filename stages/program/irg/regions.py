@@ -5,7 +5,6 @@ Paper    seed 004, Sec. 5.4: nodes and edges have the specifics of accesses to d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ import islpy as isl
 from stages.diagnose import Source, Span, UserError
 from stages.poly.iscc import Statement, TextError, statements
 from stages.program.irg.graph import Branch, Entry, ForLoop, Graph, Items, Node, WhileLoop
-from stages.program.values.forms import ON_PES, REDUCTIONS
+from stages.program.values.forms import ON_PES, REDUCTIONS, Form
 
 SET, IN, OUT = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
 HINT = "capture writes accesses.isl; what it wrote is in the store of the build"
@@ -72,7 +71,7 @@ def read_regions(source: Source, graph: Graph) -> dict[int, Accesses]:
 
 
 class _Reader:
-    """Reads relations; of those that are equal but for the name of their node, one."""
+    """Reads relations; of those that are equal but for the names of nodes and entries, one."""
 
     def __init__(self, source: Source, graph: Graph) -> None:
         self.source, self.graph = source, graph
@@ -81,7 +80,7 @@ class _Reader:
         except TextError as error:
             raise UserError(error.message, self.span(error.position), HINT) from None
         self.relations = {each.name: each for each in found}
-        self.read: dict[str, tuple[str, Access]] = {}
+        self.read: dict[tuple[str, Form], Access] = {}
         names = set(self.names(list_nodes(graph.items)))
         for each in found:
             if each.name not in names:
@@ -119,19 +118,18 @@ class _Reader:
         if statement is None:
             said = f"{self.source.path} has no n{node.id}_{which}, an operand of graph.yaml"
             raise UserError(said, hint=HINT)
-        text = re.sub(rf"\bn{node.id}\[", "n[", statement.expression)
-        if text not in self.read:
-            self.read[text] = self.parse(statement, text)
-        entry, access = self.read[text]
-        if entry != name:
-            said = f"{statement.name} is of {entry}, and in graph.yaml of {name}"
-            raise self.error(statement, said)
-        return access
+        text = statement.expression.replace(f"n{node.id}[", "n[", 1)
+        text = text.replace(f"-> {name}[", "-> entry[", 1)
+        entry = self.graph.entries[name]
+        form = Form(kind=entry.kind, type=entry.type, shape=entry.shape, origin=entry.origin)
+        if (text, form) not in self.read:
+            self.read[text, form] = self.parse(statement, text, entry)
+        return self.read[text, form]
 
     def error(self, statement: Statement, message: str, hint: str = HINT) -> UserError:
         return UserError(message, self.span(statement.start, len(statement.name)), hint)
 
-    def parse(self, statement: Statement, text: str) -> tuple[str, Access]:
+    def parse(self, statement: Statement, text: str, entry: Entry) -> Access:
         try:
             union = isl.UnionMap(text)
             if statement.factor is not None or union.n_map() != 1:
@@ -140,15 +138,15 @@ class _Reader:
             names = relation.get_tuple_name(IN), relation.get_tuple_name(OUT)
         except (isl.Error, ValueError):
             raise self.error(statement, f"{statement.name} is no relation of a node") from None
-        if names[0] != "n" or names[1] not in self.graph.entries:
-            raise self.error(statement, f"{statement.name} is of {names[0]} and {names[1]}")
-        entry = self.graph.entries[str(names[1])]
+        if names != ("n", "entry"):
+            said = f"{statement.name} is of other tuples than its node and {entry.name}"
+            raise self.error(statement, said)
         access = _find_access(relation)
         if access is None or len(access.axes) != len(entry.shape):
             said = f"{statement.name} is no slice of {entry.name}"
             raise self.error(statement, said, "boxes of instances, and on each axis `x`, `2z + 1`")
         _check_inside(self, statement, entry, access)
-        return entry.name, access
+        return access
 
     def check_whole(self, node: Node, access: Access, which: str) -> None:
         """Raise UserError where two instances have one element: a node writes each once."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import re
-from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar, TypeAlias
 
 import yaml
 
@@ -21,9 +23,15 @@ Fields: TypeAlias = dict[str, yaml.Node]
 """The values of a mapping by their keys."""
 
 
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Makes nodes alone: what a scalar means those say who read it."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, list[object]]] = {}
+
+
 def compose_text(source: Source) -> yaml.Node | None:
     """Return the node of a YAML text, None for an empty one. Raises UserErrors if it is none."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(source.text)
+    loader = _Loader(source.text)
     try:
         node: yaml.Node | None = compose(loader)
     except (yaml.YAMLError, ValueError) as error:
@@ -32,6 +40,18 @@ def compose_text(source: Source) -> yaml.Node | None:
     finally:
         loader.dispose()
     return node
+
+
+@contextlib.contextmanager
+def pause_collector() -> Iterator[None]:
+    """Let Python not look for cycles: in trees there are none, and it takes most of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def span_of(source: Source, node: yaml.Node) -> Span:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from stages.diagnose import Source, UserError
 from stages.machine.types import BYTES
 from stages.program.irg.graph import Branch, Entry, ForLoop, Graph, Items, WhileLoop
-from stages.program.irg.yaml_nodes import Reading, compose_text
+from stages.program.irg.yaml_nodes import Reading, compose_text, pause_collector
 from stages.program.values.forms import ON_PES, ON_WORKERS, count_elements
 
 START, END = -1, 2**31
@@ -92,6 +92,7 @@ def _spell(id_: int) -> str:
     return {START: "start", END: "end"}.get(id_, str(id_))
 
 
+@pause_collector()
 def read_addresses(source: Source, graph: Graph) -> Addresses:
     """Return what addresses.yaml says. Raises UserError where that does not fit a graph."""
     root, reading = compose_text(source), Reading(source)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from stages.diagnose import Source, Span, UserError
 from stages.program.memory.addresses import END, START, Addresses, Place
+from stages.program.values.forms import KINDS
 
 SHOWN = 5
 
@@ -13,8 +15,8 @@ SHOWN = 5
 def check_room(addresses: Addresses, memory: int, source: Source | None) -> None:
     """Raise UserError where workers, or the executive, need more than the bytes of `memory`.
 
-    It names the largest entries that live where most is needed, and shows the constructor of the
-    largest in the `source`.
+    It names the largest entries that live where most is needed, and shows where the `source` makes
+    the largest that it does not compute in between.
     """
     for space, needed in (("worker", addresses.workers), ("executive", addresses.executive)):
         if needed <= memory:
@@ -25,7 +27,7 @@ def check_room(addresses: Addresses, memory: int, source: Source | None) -> None
         article = "a" if space == "worker" else "the"
         raise UserError(
             f"{article} {space} needs {needed} bytes, and has {memory}",
-            find_constructor(source, live[0].name),
+            next(filter(None, (find_constructor(source, p.name) for p in live)), None),
             f"the largest that live at one time: {listed}",
         )
 
@@ -47,11 +49,12 @@ def find_peak(places: Iterable[Place]) -> list[Place]:
 
 
 def find_constructor(source: Source | None, name: str) -> Span | None:
-    """Return the first place where a source has a name in quotes."""
+    """Return the place of `LocalArray("name"` in a source, or of `name: LocalArray`."""
     if source is None:
         return None
-    found = [n for quote in "'\"" if (n := source.text.find(f"{quote}{name}{quote}")) >= 0]
-    return Span(source=source, start=min(found), end=min(found) + len(name) + 2) if found else None
+    kinds, name = "|".join((*KINDS, "MACHScalar")), re.escape(name)
+    found = re.search(rf"\b(?:{kinds})\(\s*(['\"]){name}\1|\b{name} *: *(?:{kinds})\b", source.text)
+    return Span(source=source, start=found.start(), end=found.end()) if found else None
 
 
 def _spell_span(place: Place) -> str:
