@@ -153,7 +153,10 @@ class Reading:
 
     def truth(self, node: yaml.Node, what: str) -> bool:
         """Return true or false."""
-        return self.choice(node, what, ("true", "false")) == "true"
+        found = self.text(node, what)
+        if found not in ("true", "false"):
+            raise self.error(node, f"{what} is {found}, neither true nor false")
+        return found == "true"
 
     def number(self, node: yaml.Node, what: str) -> int | float:
         """Return a number: an integer where it is written as one."""
