@@ -1,10 +1,12 @@
 """What objects of a program may do: `from lairmake import numpy as np`."""
 
+from typing import Any
+
 from stages.program.front.functions import (
     abs,
     copy,
     exp,
-    find_other as __getattr__,
+    find_other,
     float16,
     float32,
     int16,
@@ -21,6 +23,11 @@ from stages.program.front.functions import (
 )
 
 __all__ = [
-    "__getattr__", "abs", "copy", "exp", "float16", "float32", "int16", "int32", "log", "max",
+    "abs", "copy", "exp", "float16", "float32", "int16", "int32", "log", "max",
     "maximum", "min", "minimum", "right_shift_logical", "sqrt", "sum", "where",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return what NumPy has of another name, in MACH_Compiler_Ignore. Raises ProgramError."""
+    return find_other(name)

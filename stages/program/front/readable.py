@@ -13,7 +13,7 @@ from stages.program.front.world import WORLD
 from stages.program.values.arithmetic import Array
 from stages.program.values.errors import ProgramError
 from stages.program.values.forms import Form
-from stages.program.values.operators import Operators, make_missing
+from stages.program.values.operators import Operators, make_index, make_missing
 
 
 class Readable(Operators):
@@ -72,8 +72,7 @@ class Readable(Operators):
 
     def __index__(self) -> int:
         if WORLD.mode != "ignored":
-            said = f"a {self.form.kind} as an index: which elements are meant is known beforehand"
-            raise ProgramError(said, "`np.where(i == 3, a, b)` chooses between values")
+            raise make_index(self.form)
         return int(self._array.item())
 
     def read(self, wanted: str) -> Any:

@@ -46,6 +46,8 @@ PYTHON: dict[str, Any] = {
 
 def _in_place(op: str) -> Any:
     def change(self: Value, other: Any) -> Value:
+        if WORLD.mode == "ignored":
+            raise make_written()
         if not self.is_view:
             raise make_rebound(self.form, op)
         self.assign(apply(op, self, other))
@@ -91,11 +93,9 @@ class Value(Readable):
     def __setitem__(self, key: Any, value: Any) -> None:
         if WORLD.mode == "program":
             self[key].assign(value)
-        elif not read_operands([self]):
-            return
         else:
-            raise ProgramError("an object is written in MACH_Compiler_Ignore",
-                               "only `python` runs such a block: write it outside")
+            read_operands([self])
+            raise make_written()
 
     def assign(self, value: Any) -> None:
         """Give all elements other values, of which a scalar is for each of them."""
@@ -115,6 +115,9 @@ class Value(Readable):
         check_iteration(self.form)
         return (make_fixed(self.form.type, self._array[n]) for n in range(len(self)))
 
+    def __contains__(self, value: object) -> bool:
+        return value in self.read("what Python looks into")
+
     def astype(self, type_: Any) -> Any:
         """Return the values in another type."""
         if WORLD.mode != "program":
@@ -128,6 +131,12 @@ def make_fixed(type_: str, value: Any) -> Value:
     array = np.array(value, type_)
     array.flags.writeable = False
     return Value(Form(kind=GLOBAL_SCALAR, type=type_), array)
+
+
+def make_written() -> ProgramError:
+    """Return the error for what would change the program where only `python` runs it."""
+    return ProgramError("an object is written in MACH_Compiler_Ignore",
+                        "only `python` runs such a block: write it outside")
 
 
 def settle(operand: Any, beside: Value | None = None) -> Value | Number:

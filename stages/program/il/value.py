@@ -15,7 +15,7 @@ from stages.program.il.records import Part, Source
 from stages.program.values.errors import ProgramError
 from stages.program.values.forms import KINDS, Form, check_condition, check_fresh
 from stages.program.values.initial import name_type, settle_number
-from stages.program.values.operators import Operators, make_missing, make_rebound
+from stages.program.values.operators import Operators, make_index, make_missing, make_rebound
 from stages.program.values.slices import find_region, take_region
 
 CLASSES: dict[str, type[Value]] = {}
@@ -126,8 +126,7 @@ class Value(Operators):
         raise self._refuse("what Python looks into")
 
     def __index__(self) -> int:
-        said = f"a {self.form.kind} as an index: which elements are meant is known beforehand"
-        raise ProgramError(said, "`np.where(i == 3, a, b)` chooses between values")
+        raise make_index(self.form)
 
     def __int__(self) -> int:
         raise self._refuse("an int")

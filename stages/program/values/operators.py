@@ -57,6 +57,15 @@ def make_rebound(form: Form, op: str) -> ProgramError:
     return ProgramError(said, f"`x[...] {SYMBOLS[op]}= ` changes its values")
 
 
+def make_index(form: Form) -> ProgramError:
+    """Return the error for an object in a subscript."""
+    if form.shape:
+        return ProgramError(f"a {form.kind} as a subscript",
+                            "masks and lists of indices are not there: `np.where(mask, a, b)`")
+    said = f"a {form.kind} as an index: which elements are meant is known beforehand"
+    return ProgramError(said, "`np.where(i == 3, a, b)` chooses between values")
+
+
 class Operators:
     """Operators that call `compute` with the operation, as values/forms.py names it."""
 

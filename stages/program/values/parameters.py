@@ -51,8 +51,9 @@ def check_parameters() -> None:
     """Raise ProgramError for a parameter that is set and that the program did not ask for."""
     for name in _find_given():
         if name not in _asked:
-            near = difflib.get_close_matches(name, _asked, 1, 0.0)
-            hint = f"did you mean {near[0]}?" if near else "it has no parameters"
+            near = difflib.get_close_matches(name, _asked, 1)
+            known = ", ".join(dict.fromkeys(_asked)) or "none"
+            hint = f"did you mean {near[0]}?" if near else f"it asks for {known}"
             raise ParameterError(name, f"the program has no parameter {name!r}", hint)
 
 
