@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program.translated import equals_tree, il_of, translate
+from tests.program.translated import HEAD, equals_tree, il_of, translate
 
 LISTING1 = '''\
 """Listing 1."""
@@ -87,16 +87,6 @@ def test_translation_needs_no_numpy():
     assert run.stdout == b"[]\n"
 
 
-HEAD = """\
-from lairmake import numpy as np
-from lairmake.objects import GlobalArray, GlobalScalar, LocalArray, LocalScalar, MACHScalar
-from lairmake.objects import UniformLocalScalar, global_range, MACH_Compiler_Ignore, typed
-x = LocalArray("x", shape=(4, 4, 4))
-s = LocalScalar("s", shape=(4, 4))
-u = UniformLocalScalar("u", 1.0)
-g = GlobalScalar("g", 0.0)
-a = GlobalArray("a", shape=(3,))
-"""
 WHOLE = "x.apply_length_filter(slice(None), slice(None))[...]"
 SPELT = {
     "x[...] = s": f"{WHOLE} = s.apply_length_filter(slice(None), slice(None))[...]",
@@ -112,7 +102,7 @@ SPELT = {
     "x[...] = abs(x)": f"{WHOLE} = abs({WHOLE})",
     "x[...] = np.where(x > 0, x, -x)":
         f"{WHOLE} = np.where({WHOLE} > 0, {WHOLE}, -{WHOLE})",
-    "y: LocalArray = x + 1": f"y: LocalArray = ({WHOLE} + 1).named('y')",
+    "z: LocalArray = x + 1": f"z: LocalArray = ({WHOLE} + 1).named('z')",
     "m: MACHScalar = np.max(x)": f"m: MACHScalar = np.max({WHOLE}).named('m', output=True)",
     "for t in global_range(2, 9):\n    g[...] = t":
         "with for_loop('fl_0', global_range(2, 9)) as fl_0:\n    g[...] = fl_0[0]",

@@ -6,10 +6,15 @@ import textwrap
 from stages.diagnose import Source
 from stages.program.source.translation import HEADER, translate_source
 
-IMPORTS = """\
+HEAD = """\
 from lairmake import numpy as np
-from lairmake.objects import *
+from lairmake.objects import GlobalArray, GlobalScalar, LocalArray, LocalScalar, MACHScalar
+from lairmake.objects import MACH_Compiler_Ignore, Run_On_Host, UniformLocalScalar, global_range
+a, g = GlobalArray("a", shape=(3,)), GlobalScalar("g", 0.0)
+s, u = LocalScalar("s", shape=(4, 4)), UniformLocalScalar("u", 1.0)
+x, y = LocalArray("x", shape=(4, 4, 4)), LocalArray("y", shape=(4, 4, 4))
 """
+"""An object of each kind, in six lines."""
 
 
 def translate(text, path="p.py"):

@@ -118,6 +118,8 @@ def _is_bound(context: Context, value: ast.expr) -> bool:
     """Whether a value is an object with a name, or one that is made here."""
     if isinstance(value, ast.Name | ast.Attribute):
         return True
+    if isinstance(value, ast.IfExp) and not context.find(value.test).is_object:
+        return _is_bound(context, value.body) and _is_bound(context, value.orelse)
     if not isinstance(value, ast.Call):
         return False
     called = context.find(value.func)

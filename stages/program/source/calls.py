@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from stages.machine.types import TYPES
 from stages.program.source.contexts import Context, Spot
-from stages.program.source.meanings import CLASS, FUNCTION, MEMBER, OBJECT, Meaning
+from stages.program.source.meanings import CLASS, FUNCTION, MEMBER, OBJECT, UNKNOWN, Meaning
 from stages.program.source.words import IGNORED, NUMPY, OBJECTS, ON_HOST
 
 OF_NO_OBJECT = tuple(f"{OBJECTS}.{name}" for name in ("parameter", "field", IGNORED, ON_HOST)) + (
@@ -44,19 +44,36 @@ def find_calls(spots: Iterable[Spot]) -> Calls:
     found = Calls()
     for spot in spots:
         node, context = spot.node, spot.context
-        if not isinstance(node, ast.expr):
-            continue
         own = name_function(context)
         if isinstance(node, ast.Call):
-            name = name_called(context.find(node.func))
-            if name:
+            for name in _find_called(context, node):
                 found.called.setdefault(own, {}).setdefault(name, node)
                 if context.graphs:
                     found.looped.add(name)
-        if isinstance(node, ast.Name | ast.Attribute) and touches(context.find(node)):
+        elif isinstance(node, ast.Name | ast.Attribute) and touches(context.find(node)):
             found.touching.add(own)
+        elif isinstance(node, ast.FunctionDef) and _is_hidden(node):
+            found.looped.add(node.name)
     _spread(found)
     return found
+
+
+def _find_called(context: Context, node: ast.Call) -> Iterable[str]:
+    """Return the functions that a call may be of: all that have the name, where it is unknown."""
+    meaning, functions = context.find(node.func), context.program.functions
+    name = name_called(meaning)
+    if name or meaning.what != UNKNOWN:
+        return [name] if name else []
+    if isinstance(node.func, ast.Attribute):
+        return [node.func.attr] if node.func.attr in functions else []
+    return context.program.passed
+
+
+def _is_hidden(node: ast.FunctionDef) -> bool:
+    """Whether a function is called where no call stands: an operator, or a property."""
+    is_operator = node.name.startswith("__") and node.name != "__init__"
+    return is_operator or any(
+        getattr(each, "id", "") == "property" for each in node.decorator_list)
 
 
 def name_function(context: Context) -> str:

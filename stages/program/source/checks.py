@@ -63,7 +63,7 @@ OF_NODES: dict[Check, tuple[type[ast.AST], ...]] = {
     check_name: (ast.Name, ast.Attribute),
     check_text: (ast.FormattedValue,),
     check_subscript: (ast.Subscript,),
-    check_change: (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Global, ast.Nonlocal),
+    check_change: (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Global, ast.Nonlocal),
     check_expression: (ast.Expr,),
     check_value: (ast.Call,),
     check_ignored: (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Return, ast.Call),

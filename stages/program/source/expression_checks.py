@@ -37,8 +37,8 @@ def check_operator(places: Places, calls: Calls, spot: Spot) -> None:
         return
     if isinstance(op, ast.Pow):
         exponent = operands[1]
-        if isinstance(node, ast.BinOp) and context.find(exponent).what == HOST and (
-                not isinstance(exponent, ast.Constant) or exponent.value == 2):
+        is_host = context.find(exponent).what == HOST
+        if is_host and (not isinstance(exponent, ast.Constant) or exponent.value == 2):
             return
         hint = "`x ** 2` and `x * x * x` are; `np.sqrt(x)`"
     else:

@@ -55,7 +55,8 @@ def _check_live(
         return
     is_loop = not isinstance(node, ast.If | ast.With)
     parts = [each for each in ast.iter_child_nodes(node)
-             if isinstance(each, ast.stmt) or (isinstance(node, ast.For) and each is node.target)]
+             if isinstance(each, ast.stmt) or isinstance(node, ast.While) or (
+                 isinstance(node, ast.For) and each is node.target)]
     stored = 0
     for part in parts:
         stored |= names.bind(part)

@@ -40,7 +40,7 @@ def check_change(places: Places, calls: Calls, spot: Spot) -> None:
         places.report(node, f"`{type(node).__name__.lower()}` in a function that runs in a loop of "
                       f"the graph: {ONCE}", "make it a GlobalScalar: `n[...] += 1`")
         return
-    targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else [
+    targets = node.targets if isinstance(node, ast.Assign) else [
         node.target]  # type: ignore[attr-defined]
     for target in targets:
         parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]

@@ -66,6 +66,8 @@ class Program:
     members: dict[str, dict[str, Meaning]] = field(default_factory=dict)
     functions: dict[str, list[ast.FunctionDef]] = field(default_factory=dict)
     """Functions and methods; several classes may have methods of one name."""
+    passed: set[str] = field(default_factory=set)
+    """Functions that are not only called, so that what is called may be one of them."""
     loops: dict[ast.AST, str] = field(default_factory=dict)
     """The loops and branches of the graph, and what they are called."""
     conditions: set[ast.AST] = field(default_factory=set)

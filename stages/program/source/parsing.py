@@ -53,7 +53,8 @@ def _explain_syntax(source: Source, error: SyntaxError) -> UserError:
     end = start + 1
     if error.end_lineno == error.lineno and error.end_offset is not None:
         end = max(end, places.starts[line - 1] + error.end_offset - 1)
-    return UserError(f"no Python: {error.msg}", Span(source=source, start=start, end=end))
+    said = error.msg.partition(";")[0]
+    return UserError(f"no Python: {said}", Span(source=source, start=start, end=end))
 
 
 def _check_depth(places: Places, tree: ast.Module) -> None:

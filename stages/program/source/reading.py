@@ -36,9 +36,16 @@ Bound: TypeAlias = tuple[ast.AST, str, str, Meaning]
 def read_program(tree: ast.Module) -> Program:
     """Return what the names of a source mean."""
     program = Program(module=Scope(tree))
+    called: set[ast.AST] = set()
+    loaded: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             program.functions.setdefault(node.name, []).append(node)
+        elif isinstance(node, ast.Call):
+            called.add(node.func)
+        elif isinstance(node, ast.Name) and node not in called:
+            loaded.add(node.id)
+    program.passed = loaded & set(program.functions)
     _read_scope(program, program.module, tree.body)
     return program
 

@@ -34,9 +34,10 @@ def check_statement(places: Places, calls: Calls, spot: Spot) -> None:
         word = "raise" if isinstance(node, ast.Raise) else "assert"
         places.report(node, f"`{word}` in a {_name_graph(context)} of the graph: "
                       "this would run once", f"put it under {IGNORED}")
-    elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Delete
-                    ) and context.graphs and not context.host:
-        places.report(node, f"a definition in a {_name_graph(context)} of the graph: "
+    elif not isinstance(node, ast.Return | ast.Raise | ast.Assert) and context.graphs and (
+            not context.host):
+        what = "`del`" if isinstance(node, ast.Delete) else "a definition"
+        places.report(node, f"{what} in a {_name_graph(context)} of the graph: "
                       "this would run once", "put it before")
 
 
