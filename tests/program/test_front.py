@@ -114,6 +114,17 @@ total: MACHScalar = np.sum(a)
         assert run(source.format(field), head="")["total"] == total
 
 
+def test_a_sum_of_a_slice_lies_where_the_slice_does():
+    """Of four columns, two lie left of the middle: of the first array one, of the second both."""
+    found = run("""\
+a = LocalArray("a", numpy.array([5, 2.0**24, 1, 1], "float32").reshape(4, 1, 1))
+b = LocalArray("b", numpy.array([2.0**24, 1, 1], "float32").reshape(3, 1, 1))
+x: MACHScalar = np.sum(a[1:])
+y: MACHScalar = np.sum(b + 0)
+""", head=HEAD)
+    assert (found["x"], found["y"]) == (2**24 + 2, 2**24)
+
+
 def test_arrays_of_numpy_in_blocks_that_the_compiler_ignores():
     found = run("""\
 with MACH_Compiler_Ignore():
