@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from stages.make.core.declare import is_text
 from stages.report.change import Change, Changes, Part, count_of_lines
 from stages.report.colour import WIDTH, paint, paint_isl, wrap_isl
 from stages.report.details import details, list_some
@@ -108,7 +109,7 @@ def _fitting(found: Comparison, room: int) -> list[str]:
     Where it is short, each has as many lines as all may have.
     """
     blocks = [
-        (name, list(_lines_of_change(key, change)) if key else [f"  {_said(change)}"])
+        (name, list(_lines_of_change(key, change)) if key else _lines_of_text(name, change))
         for name, changes in found.files.items() for key, change in changes.items()
     ]
     spare = room - len(found.files)
@@ -127,6 +128,12 @@ def _fitting(found: Comparison, room: int) -> list[str]:
         lines += [*title, *cut]
         titled.add(name)
     return lines
+
+
+def _lines_of_text(name: str, change: Change) -> list[str]:
+    """Return the lines of a text in the cache that changed; of another file how many."""
+    lines = [f"  {_painted(line)}" for line in change.lines if line[:1] in ("-", "+")]
+    return lines if lines and is_text(name) else [f"  {_said(change)}"]
 
 
 def _cut(block: list[str], most: int) -> list[str]:
@@ -183,14 +190,15 @@ def _every_file(found: Comparison, in_full: bool) -> Iterator[str]:
 
 
 def lines_of_file(name: str, changes: Changes, in_full: bool = True) -> Iterator[str]:
-    """Yield the lines of all that changed in a file; of a program only how many, unless in full."""
+    """Yield the lines of all that changed in a file; of one in build/ how many, unless in full."""
     said = _said(changes[""]) if "" in changes else ""
     yield paint("bold", name) + (f": {said}" if said else "")
     for key, change in changes.items():
         if key:
             yield from _lines_of_change(key, change)
         else:
-            yield from (f"  {_painted(line)}" for line in change.lines if in_full)
+            is_shown = in_full or is_text(name)
+            yield from (f"  {_painted(line)}" for line in change.lines if is_shown)
 
 
 def _lines_of_change(key: str, change: Change) -> Iterator[str]:
@@ -241,7 +249,7 @@ def _said(change: Change) -> str:
     """Return a change in a few words; nothing for a set."""
     if change.lines:
         added, removed = count_of_lines(change).values()
-        return f"{added} lines added, {removed} removed"
+        return f"{added} {'line' if added == 1 else 'lines'} added, {removed} removed"
     values = f"{_value(change, 'old')} -> {_value(change, 'new')}"
     return change.note or (values if change.values else "")
 

@@ -61,6 +61,18 @@ def test_what_a_program_opens_is_its_input(sun):
     assert sun.hits("sun") == ["sun:capture"]
 
 
+def test_a_program_may_open_another_file_than_before(sun):
+    """Once it is opened a file counts, or no later build would find what this one keeps."""
+    sun.write("projects/sun/heat.py", "see('choice')\nsee(seen[0])\n")
+    for name in ("mesh.txt", "parts/size.txt", "mesh.txt"):
+        sun.write("projects/sun/choice", name)
+        assert sun.run("sun").code == 0
+        assert sun.read(f"projects/sun/{name}")[:-1] in sun.read("cache/sun/graph.yaml")
+        assert sun.build("sun") == [] == sun.hits("sun")
+    sun.write("projects/sun/choice", "parts/size.txt")
+    assert sun.hits("sun") == ["sun:capture"]
+
+
 def test_a_file_that_was_not_there_and_names_in_a_folder_are_inputs(sun):
     sun.write("projects/sun/heat.py", "see('late.txt')\nsee('parts/')\nsee('./')\n")
     sun.build("sun")

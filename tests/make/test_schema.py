@@ -34,7 +34,7 @@ def errors(kind, text):
 
 
 def test_every_kind_is_shipped_but_the_one_of_workspaces():
-    assert {path.stem for path in FILES} == {"layer", "network", "kernel"}
+    assert {path.stem for path in FILES} == {"layer", "network", "kernel", "program"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

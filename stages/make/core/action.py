@@ -27,6 +27,7 @@ from stages.make.store.folders import (
     LayerFolder,
     every_stage,
     file_of,
+    further_file,
     names_meant,
     shown_path,
 )
@@ -207,14 +208,21 @@ def _key_after(key: ActionKey, folder: LayerFolder, inputs: FolderInputs) -> Act
     if key.reads.keys() != set(names_meant(folder, declaration(key.stage).reads)):
         return None
     memo, store = memo_of(folder.home / STATE), store_of(folder.home)
-    after = action_key(key.stage, folder, store, memo, list(inputs.further), key.reads)
-    return after if after.further == inputs.further else None
+    before = action_key(key.stage, folder, store, memo, reads=key.reads).further
+    names = list({**before, **inputs.further})  # all that the store says to the next build
+    after = action_key(key.stage, folder, store, memo, names, key.reads)
+    return after if {**after.further, **inputs.further} == after.further else None
 
 
 def _sources(folder: LayerFolder, inputs: FolderInputs) -> dict[str, bytes]:
     """Return what a user wrote and a stage read, where it is small."""
     names = [name for name in inputs.reads if file_of(folder, name).parent == folder.path]
     contents = {name: inputs.content(name) for name in names}
+    for name in inputs.further:
+        path = further_file(folder, name)
+        with contextlib.suppress(OSError):
+            if path.is_file() and path.stat().st_size < SMALL:
+                contents[name] = path.read_bytes()
     return {name: content for name, content in contents.items() if len(content) < SMALL}
 
 

@@ -79,7 +79,7 @@ def test_diff_shows_lines_of_programs_if_the_stage_is_given(repository):
     assert printed(repository.run("diff")) == head + "build: 1 program (+1 -1 lines)\n"
     lines = printed(repository.run("diff", "render")).splitlines()
     assert lines[2:6] == [
-        f"{name}: 1 lines added, 1 removed",
+        f"{name}: 1 line added, 1 removed",
         "  @@ -1,4 +1,4 @@",
         "  -/* PE program of role compute of ff, with vector instructions. */",
         "  +/* PE program of role compute of ff, by hand. */",
