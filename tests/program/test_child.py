@@ -136,6 +136,7 @@ def test_what_numpy_is_asked_for_is_not_refused(folder):
         "numpy.random.default_rng(0).normal(size=3)\n"
         "numpy.linalg.eigh(numpy.eye(3)), numpy.fft.fft(numpy.ones(3)), numpy.polynomial\n"
         "open('/dev/null', 'w').write('x')\n"
+        "open(1, 'w', closefd=False).write('x')\n"
     )
 
 
@@ -178,6 +179,9 @@ ENDS = {
         "heat.py:1:5: error: the program raises MemoryError\n"
         "  x = bytearray(5 << 30)\n      ^^^^^^^^^^^^^^^^^^\n"
         "hint: 4 GiB are there, for Python and NumPy as well\n",
+    "exec('1 / 0')\n":
+        "heat.py:1:1: error: the program raises ZeroDivisionError: division by zero\n"
+        "  exec('1 / 0')\n  ^^^^^^^^^^^^^\n",
     "class E(Exception):\n    def __str__(self):\n        1 / 0\nraise E\n":
         "heat.py:4:1: error: the program raises E\n  raise E\n  ^^^^^^^\n",
     "import os\nfor n in range(3, 99):\n    try:\n        os.write(n, b'{\"told\": 1}')\n"
@@ -195,7 +199,9 @@ SLOW = "hint: fewer steps or a smaller field: this much is waited for\n"
 
 
 @pytest.mark.parametrize("line", ["re.match('(a*)*b', 'a' * 40)", "time.sleep(9)"])
-def test_code_that_hangs_is_ended_with_its_line_in_c_too(folder, line):
+def test_code_that_hangs_is_ended_with_its_line_in_c_too(tmp_path, line):
+    (tmp_path / "Wärme").mkdir()
+    folder = Folder(tmp_path / "Wärme")
     assert folder.error(f"import re, time\n{line}\n", SHORT) == (
         "heat.py:2:1: error: the program runs for more than 0.5 s\n"
         f"  {line}\n  {'^' * len(line)}\n{SLOW}"

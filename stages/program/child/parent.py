@@ -17,13 +17,16 @@ from typing import Any, NoReturn, Protocol
 from stages.diagnose import Source, Span, UserError
 from stages.program.child.limits import LIMITS, Limits
 from stages.program.child.place import Fault, Place
-from stages.program.child.process import MOST_SAID, Ended, converse
+from stages.program.child.process import Ended, converse
 from stages.program.child.wire import pack, unpack
+from stages.shipped import STAGES
 
 LINES_SAID = 3
 """How many of the lines that code printed last an error shows."""
 
 DUMPED = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
+MOST_DUMPED = 100_000
+"""How many bytes are looked at of what faulthandler says."""
 MARK = 4
 """How many numbers tell whether a file was written."""
 SLOW = "fewer steps or a smaller field: this much is waited for"
@@ -82,7 +85,7 @@ def run_apart(
         "module": function.__module__, "function": function.__name__, "folder": program.folder,
         "program": program.name, "parameters": program.settings.parameters,
         "arguments": {"source": program.source.text, **arguments}, "has_data": data is not None,
-        "limits": asdict(limits), "paths": [os.path.abspath(path) for path in sys.path],
+        "limits": asdict(limits), "paths": _list_paths(),
     }
     ended = converse(b"".join(pack(told, data or {})), program.folder, limits)
     try:
@@ -93,6 +96,11 @@ def run_apart(
     if fault is not None:
         _raise(program, fault, ended)
     return found
+
+
+def _list_paths() -> list[str]:
+    """Return where this process finds modules, but for the folder that a user stands in."""
+    return [path for path in sys.path if path not in ("", os.getcwd(), str(STAGES.parent))]
 
 
 def _read_answer(
@@ -119,7 +127,7 @@ def _open_program(files: Files) -> Program:
 
 def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
     """Raise UserError for a process that gave no answer."""
-    report = ended.answer[-MOST_SAID:].decode("utf-8", "replace")
+    report = ended.answer[:MOST_DUMPED].decode("utf-8", "replace")
     span = _dumped_span(program, report)
     hint = _last_said(ended)
     if len(ended.answer) > limits.answer:
@@ -134,10 +142,11 @@ def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
 
 
 def _dumped_span(program: Program, report: str) -> Span | None:
-    """Return the line of the folder that was running, as faulthandler tells it."""
+    """Return the line of the folder that was running, as faulthandler tells it: in ASCII."""
+    folder = os.path.join(program.folder, "").encode("ascii", "backslashreplace").decode()
     for path, line in DUMPED.findall(report):
-        name = os.path.relpath(path, program.folder)
-        if not name.startswith(".."):
+        if path.startswith(folder):
+            name = path.removeprefix(folder).encode().decode("unicode_escape", "replace")
             return _span(program, Place(file=name, line=int(line)))
     return None
 

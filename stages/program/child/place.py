@@ -96,7 +96,9 @@ def _clean(text: str) -> str:
 
 def _place_of_syntax(error: BaseException, watch: Watch) -> Place | None:
     """Return where a module beside the program cannot be parsed."""
-    if not isinstance(error, SyntaxError) or error.filename is None or error.lineno is None:
+    if not isinstance(error, SyntaxError) or error.lineno is None:
+        return None
+    if not os.path.isabs(error.filename or ""):
         return None
     name = watch.name_of(error.filename)
     return Place(file=name, line=error.lineno) if name is not None else None
@@ -106,7 +108,8 @@ def _place_of(trace: TracebackType | None, watch: Watch) -> Place | None:
     """Return the innermost place in a file below the folder; None where there is none."""
     found = None
     while trace is not None:
-        name = watch.name_of(trace.tb_frame.f_code.co_filename)
+        path = trace.tb_frame.f_code.co_filename
+        name = watch.name_of(path) if os.path.isabs(path) else None
         if name is not None:
             found = trace, name
         trace = trace.tb_next

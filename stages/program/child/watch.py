@@ -106,6 +106,8 @@ class Watch:
         return None
 
     def _open(self, path: Any, mode: str | None, flags: int) -> None:
+        if isinstance(path, int):
+            return
         if flags & WRITING and path != os.devnull:
             raise RefusedError(WRITES, f"open {path!r}")
         self.note(self.name_of(path), "/" if os.path.isdir(path) else "")
