@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from stages.program.source.calls import Calls
-from stages.program.source.contexts import Spot
+from stages.program.source.contexts import Context, Spot
 from stages.program.source.meanings import CLASS, FUNCTION, UNKNOWN
 from stages.program.source.places import Places, walk_own
 from stages.program.source.reading import read_conditions
@@ -36,9 +36,16 @@ def check_condition(places: Places, calls: Calls, spot: Spot) -> None:
             places.report(value, f"a condition on a {kind}: loops and branches are decided by the "
                           "controller, from global scalars", REMEDIES[kind])
     for call in _read_late_calls(node.test):
+        if _is_of_object(context, call):
+            continue
         if context.find(call.func).what in (FUNCTION, CLASS, UNKNOWN):
             places.report(call, "a call in a condition that may not be asked for it",
                           "call it before, and give what it returns a name")
+
+
+def _is_of_object(context: Context, call: ast.Call) -> bool:
+    """Whether a method of an object is called: `x.astype("int32")` does the same at any time."""
+    return isinstance(call.func, ast.Attribute) and context.find(call.func.value).is_object
 
 
 def _check_end(places: Places, node: ast.While) -> None:

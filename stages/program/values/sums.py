@@ -69,8 +69,9 @@ def add_up(op: str, values: Array, origin: tuple[int, int], field: tuple[int, in
         for side, columns in order_columns(field[0]).items():
             kept = strip[[c - column for c in columns if 0 <= c - column < w]]
             inner[half, side] = _fold_all(op, kept)
-    found = np.stack([inner[place] for place in INNER])
-    return _fold_all(op, found).astype(values.dtype)
+    found = _fold_all(op, np.stack([inner[place] for place in INNER]))
+    with np.errstate(all="ignore"):
+        return found.astype(values.dtype)
 
 
 def begin_on_pes(op: str, values: Array) -> Array:

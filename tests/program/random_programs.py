@@ -1,0 +1,299 @@
+"""Random programs: sources that hold what a program may hold."""
+
+import random
+
+from tests.program.random_expressions import COMPARISONS, FLOATS, INTEGERS, Expressions, Thing
+
+TYPES = (*FLOATS, *INTEGERS)
+HEAD = """\
+from lairmake import numpy as np
+from lairmake.objects import (
+    GlobalArray, GlobalScalar, LocalArray, LocalScalar, MACHScalar, Run_On_Host,
+    UniformLocalScalar, field, global_range, holds_objects, typed,
+)
+with Run_On_Host():
+    import numpy
+    rng = numpy.random.default_rng({seed})
+
+    def draw(type, *shape):
+        return rng.integers(-9, 10, shape).astype(type)
+
+"""
+NAMES = {"GS": "GlobalScalar", "GA": "GlobalArray", "ULS": "UniformLocalScalar",
+         "LS": "LocalScalar", "LA": "LocalArray"}
+BUDGET = 14
+"""About how many statements a program has."""
+
+
+class RandomProgram(Expressions):
+    """The text of a program, line by line."""
+
+    def __init__(self, seed):
+        super().__init__(random.Random(seed))
+        self.lines = [HEAD.format(seed=seed)]
+        self.depth = self.count = 0
+        self.loops = []
+        self.budget = BUDGET
+        self.columns, self.rows = self.rng.randint(1, 5), self.rng.randint(1, 5)
+        self.types = self.rng.sample(TYPES, self.pick((1, 1, 2, 2, 3)))
+        self.memory = [self.rng.randint(1, 5) for _ in range(4)]
+        self.counters = []
+        self.declare()
+        self.define()
+        self.statements(self.rng.randint(3, 8))
+
+    @property
+    def text(self):
+        return "\n".join(self.lines) + "\n"
+
+    def say(self, line):
+        self.lines.append("    " * self.depth + line)
+
+    def name(self, letter):
+        self.count += 1
+        return f"{letter}{self.count}"
+
+    def declare(self):
+        """Make the objects."""
+        if self.chance(0.2):
+            more = self.columns + self.rng.randrange(3), self.rows + self.rng.randrange(3)
+            self.features.add("field")
+            self.say(f"field({more[0]}, {more[1]})")
+        kinds = ["LA", "LA", "GS", *self.rng.choices(("LA", "LS", "ULS", "GS", "GA"), k=4)]
+        for kind in kinds:
+            for type_ in self.types if kind == "GS" or self.chance(0.2) else self.types[:1]:
+                self.make(kind, type_ if self.chance(0.8) else self.pick(self.types))
+        for _ in range(2):
+            self.counters.append(self.name("i"))
+            self.say(f'{self.counters[-1]} = GlobalScalar("{self.counters[-1]}", 0)')
+
+    def make(self, kind, type_):
+        name = self.name(kind[0].lower())
+        shape = self.shape(kind)
+        arguments = [f'"{name}"']
+        data = self.rng.random()
+        if not shape:
+            arguments.append(self.pick(("0", "1", "3")))
+            arguments.append(f'dtype="{type_}"')
+        elif data < 0.6:
+            arguments.append(f'draw("{type_}", {", ".join(map(str, shape))})')
+        else:
+            arguments += [self.number(type_)] if data < 0.8 else []
+            arguments.append(f"shape={shape}, dtype=np.{type_}")
+        if self.chance(0.8):
+            arguments.append("output=True")
+        self.say(f"{name} = {NAMES[kind]}({', '.join(arguments)})")
+        if shape and data >= 0.8:
+            self.features.add("written first")
+            self.say(f"{name}[...] = {self.number(type_)}")
+        self.things.append(Thing(name, kind, type_, shape))
+
+    def shape(self, kind):
+        """Return the shape of an object; those of one program fit together, as far as they go."""
+        if kind == "GA":
+            return tuple(self.rng.randint(2, 6) for _ in range(self.pick((1, 1, 2))))
+        pes = (self.columns, self.rows)
+        if self.chance(0.2):
+            self.features.add("smaller than the field")
+            pes = self.rng.randint(1, self.columns), self.rng.randint(1, self.rows)
+        rank = self.pick((3, 3, 3, 4, 4, 5, 6))
+        if kind == "LA":
+            self.features.add(f"rank {rank}")
+        return {"LS": pes, "LA": (*pes, *self.memory[: rank - 2])}.get(kind, ())
+
+    def define(self):
+        """Define functions, and a class that holds objects."""
+        arrays = [thing for thing in self.things if thing.kind == "LA"]
+        if self.chance(0.4):
+            self.define_function(self.pick(arrays).type)
+        if self.chance(0.3):
+            self.define_procedure()
+        pairs = [(a, b) for a in arrays for b in arrays
+                 if (a.type, a.shape) == (b.type, b.shape) and a is not b]
+        if pairs and self.chance(0.6):
+            self.define_class(*self.pick(pairs))
+
+    def define_function(self, type_):
+        name = self.name("f")
+        self.functions.append((name, "LA", type_))
+        if self.chance(0.5):
+            self.say("@typed")
+        self.say(f"def {name}(a: LocalArray, b: LocalArray) -> LocalArray:")
+        signs = "+-*"
+        if self.chance(0.5):
+            self.say(f"    c: LocalArray = a {self.pick(signs)} b")
+            self.say(f"    c[:, :, 0] = a[:, :, -1] {self.pick(signs)} 2")
+            self.say(f"    return c {self.pick(signs)} b")
+        else:
+            self.say(f"    return (a {self.pick(signs)} b) {self.pick(signs)} a")
+
+    def define_procedure(self):
+        name = self.name("p")
+        self.features.add("functions")
+        self.say(f"def {name}(a: LocalArray, k, n=2):")
+        self.say("    for turn in range(n):")
+        self.say(f"        a[..., {self.pick(('turn % 1', '0', '-1'))}] {self.pick('+-*')}= k")
+        arrays = [thing for thing in self.things if thing.kind == "LA"]
+        for array in self.rng.sample(arrays, 1):
+            self.say(f"{name}({array.name}, {self.number(array.type)})")
+
+    def define_class(self, one, other):
+        name = self.name("C")
+        self.features.add("classes")
+        self.say("@holds_objects")
+        self.say(f"class {name}:")
+        self.say("    def __init__(self, a: LocalArray, k):")
+        self.say("        self.a = a")
+        self.say("        self.k = k")
+        self.say("    def step(self, b: LocalArray) -> None:")
+        self.say(f"        self.a[...] = self.a {self.pick('+-*')} b * self.k")
+        self.say(f"{name.lower()} = {name}({one.name}, {self.number(one.type)})")
+        self.say(f"{name.lower()}.step({other.name})")
+
+    def statements(self, count):
+        """Write some statements; what they name is gone behind them."""
+        known = list(self.things)
+        kinds = {
+            self.assign: 8, self.bind: 2, self.for_graph: 1.2, self.for_python: 0.8,
+            self.while_loop: 0.8, self.branch: 1.5, self.leave: 1.5,
+        }
+        for _ in range(count):
+            self.budget -= 1
+            made = self.rng.choices(list(kinds), list(kinds.values()))[0]
+            is_deep = self.depth > 2 or self.budget < 0
+            (self.assign if is_deep and made not in (self.bind, self.leave) else made)()
+        if self.depth:
+            self.things = known
+
+    def block(self, most=3):
+        self.depth += 1
+        self.statements(self.rng.randint(1, most))
+        self.depth -= 1
+
+    def assign(self):
+        thing = self.pick(each for each in self.things if not each.fixed)
+        sizes = self.sizes(thing) if thing.shape else ()
+        kind, target = thing.kind, f"{thing.name}[...]"
+        if sizes and self.chance(0.7):
+            if kind == "LA" and self.chance(0.25):
+                sizes = (*sizes[:2], *self.rng.sample(sizes[2:], len(sizes) - 3))
+                kind = "LA" if len(sizes) > 2 else "LS"
+            found = self.slice_of(thing, kind, sizes)
+            target = found if found and "[" in found else target
+            sizes = sizes if found and "[" in found else thing.shape
+            kind = kind if found and "[" in found else thing.kind
+        elif thing.shape:
+            sizes = thing.shape
+        value = self.expression(kind, thing.type, sizes, self.pick((1, 1, 2, 2, 3)))
+        if self.chance(0.15):
+            value = self.smaller(kind, thing.type, sizes, 1)
+        sign = self.pick(("", "", "", "+", "-", "*")) if "%" not in value else ""
+        self.say(f"{target} {sign}= {value}")
+
+    def bind(self):
+        """Give a value a name."""
+        if any(loop == "python" for loop in self.loops):
+            return self.assign()
+        name, arrays = self.name("v"), [each for each in self.things if each.kind == "LA"]
+        self.features.add("names")
+        if self.chance(0.5):
+            array = self.pick(arrays)
+            sizes = self.sizes(array)
+            value = self.signed("LA", array.type, sizes, 1)
+            self.say(f"{name}: LocalArray = {value}")
+            self.things.append(Thing(name, "LA", array.type, sizes))
+            return None
+        kind = self.pick(("GS", "ULS"))
+        type_ = self.pick(self.types)
+        value = self.reduced(kind, type_, (), 2)
+        if value is None:
+            return self.assign()
+        self.say(f"{name}: MACHScalar = {value}")
+        self.things.append(Thing(name, kind, type_))
+        return None
+
+    def for_graph(self):
+        arrays = [each for each in self.things if each.kind == "GA"]
+        name, known = self.name("g"), list(self.things)
+        if arrays and self.chance(0.5):
+            array = self.pick(arrays)
+            over = array.name if len(array.shape) == 1 else f"{array.name}[{self.pick((0, -1))}, :]"
+            value = Thing(name, "GS", array.type, (), True)
+            if len(array.shape) > 1:
+                self.things.remove(array)
+        else:
+            over = f"global_range({self.pick(('3', '2', '1, 6, 2', '4, 0, -1'))})"
+            value = Thing(name, "GS", "int32", (), True)
+        self.features.add("loops")
+        self.say(f"for {name} in {over}:")
+        self.things.append(value)
+        self.loops.append("graph")
+        self.block()
+        self.loops.pop()
+        self.things = known
+
+    def for_python(self):
+        if any(loop == "python" for loop in self.loops):
+            return self.assign()
+        before, self.index = self.index, self.name("k")
+        self.features.add("unrolled loops")
+        self.say(f"for {self.index} in range({self.pick(('2', '3'))}):")
+        self.loops.append("python")
+        self.block(2)
+        self.loops.pop()
+        self.index = before
+        return None
+
+    def while_loop(self):
+        if not self.counters:
+            return self.assign()
+        counter = self.counters.pop()
+        self.features.add("while")
+        more = f" {self.pick(('and', 'and not'))} {self.condition()}" if self.chance(0.3) else ""
+        self.say(f"{counter}[...] = 0")
+        self.say(f"while {counter} < {self.pick('234')}{more}:")
+        self.depth += 1
+        self.say(f"{counter}[...] += 1")
+        self.depth -= 1
+        self.loops.append("graph")
+        self.block()
+        self.loops.pop()
+        self.counters.append(counter)
+        return None
+
+    def condition(self):
+        """Return a condition on global scalars."""
+        scalars = [each for each in self.things if each.kind == "GS"]
+        parts = []
+        for _ in range(self.pick((1, 1, 2))):
+            left = self.pick(scalars)
+            text = left.name if self.chance(0.6) else self.expression("GS", left.type, (), 1)
+            right = self.smaller("GS", left.type, (), 0)
+            made = f"{text} {self.pick(COMPARISONS)} {right}"
+            parts.append(f"not {made}" if self.chance(0.2) else made)
+        word = self.pick((" and ", " or "))
+        return f"({word.join(parts)})" if len(parts) > 1 else parts[0]
+
+    def branch(self):
+        self.features.add("branches")
+        self.say(f"if {self.condition()}:")
+        self.loops.append("branch")
+        self.block(2)
+        if self.chance(0.5):
+            self.say("else:")
+            self.block(2)
+        self.loops.pop()
+
+    def leave(self):
+        """Leave the loop around, if that is one of the graph."""
+        around = [loop for loop in self.loops if loop != "branch"]
+        if not around or around[-1] != "graph":
+            return self.assign()
+        self.features.add("breaks")
+        self.say(f"if {self.condition()}:")
+        self.depth += 1
+        if self.chance(0.3):
+            self.assign()
+        self.say(self.pick(("break", "continue")))
+        self.depth -= 1
+        return None

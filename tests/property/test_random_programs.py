@@ -1,0 +1,54 @@
+"""Random programs: x86, the graph, and the graph at addresses give the same, bit for bit."""
+
+import collections
+import re
+
+import pytest
+
+from tests.program.agreeing import run_program
+from tests.program.random_programs import RandomProgram
+from tests.program.smaller import make_small
+
+ORDINARY, LONG, CHUNK = 60, 2000, 20
+DEMANDED = {
+    "steps": 20, "negative steps": 20, "casts": 20, "bits": 10, "where": 10, "axis": 5,
+    "reduction to GS": 8, "reduction to ULS": 8, "loops": 20, "unrolled loops": 8, "while": 8,
+    "branches": 15, "breaks": 8, "functions": 10, "classes": 3, "names": 15, "field": 5,
+    "smaller than the field": 15, "written first": 15, "rank 3": 30, "rank 4": 15, "rank 5": 8,
+    "rank 6": 8,
+}
+"""How many of the ordinary programs have a feature, at least."""
+
+
+def find_fault(source):
+    """Return what is wrong with a program, without its names and numbers; "" if nothing is."""
+    try:
+        run_program(source)
+    except Exception as error:
+        return re.sub(r"\w*\d\w*", "#", f"{type(error).__name__}: {error}".partition("\n")[0])[:120]
+    return ""
+
+
+@pytest.mark.parametrize("first", [
+    *range(0, ORDINARY, CHUNK),
+    *(pytest.param(first, marks=pytest.mark.long) for first in range(ORDINARY, LONG, CHUNK)),
+])
+def test_random_programs_are_equal_three_times(first):
+    for seed in range(first, first + CHUNK):
+        source = RandomProgram(seed).text
+        fault = find_fault(source)
+        if fault:
+            small = make_small(source, lambda text, fault=fault: find_fault(text) == fault)
+            pytest.fail(f"program {seed}: {fault}\n{small}")
+
+
+def test_random_programs_hold_what_programs_may_hold():
+    counts = collections.Counter(
+        feature for seed in range(ORDINARY) for feature in RandomProgram(seed).features)
+    assert {name: (counts[name], least) for name, least in DEMANDED.items()
+            if counts[name] < least} == {}
+
+
+def test_a_program_that_fails_is_made_small():
+    source = RandomProgram(3).text + "g = x[1:] + np.sqrt(bad - 3) * np.abs(y)\n"
+    assert make_small(source, lambda text: "bad" in text, 2000) == "g = bad\n"
