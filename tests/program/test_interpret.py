@@ -3,10 +3,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from stages.diagnose import UserError
 from stages.program import interpret, remember
+from stages.program.interpreter.compare import find_difference, spell_value
 from tests.program.given import Given, listing_files
 
 
@@ -50,3 +52,52 @@ def test_an_address_that_two_have_is_seen_at_the_node_where_both_part():
     with pytest.raises(UserError) as error:
         interpret.run(Given(files))
     assert "program.il:15:5: error: node 2, add, gives myGs another value" in str(error.value)
+
+
+def test_a_nan_equals_any_nan_and_minus_zero_is_not_zero():
+    bits = np.array([0x7FC00000, 0x7FC00001, 0xFFC00000, 0, 0x3F800000], "uint32")
+    found, wanted = bits.view("float32"), np.roll(bits[:3], 1)
+    assert find_difference(found[:3], wanted.view("float32")) is None
+    assert find_difference(found[3:], np.array([-0.0, 1], "float32")) == (0,)
+    assert find_difference(found[4], np.array(1, "float32")) is None
+    assert find_difference(found[4], np.array(2, "float32")) == ()
+    assert spell_value(found[0]) == "nan (0x7fc00000)"
+    assert spell_value(np.array(-2, "int16")) == "-2 (0xfffe)"
+
+
+def test_what_is_read_before_it_is_written_shows():
+    files = listing_files()
+    files["objects.yaml"] = files["objects.yaml"].replace(", initial: 0.0", "")
+    with pytest.raises(UserError) as error:
+        interpret.run(remembered(files))
+    assert "in the source on x86" in str(error.value)
+
+
+def test_arrays_that_are_not_of_their_entries():
+    files = listing_files()
+    files["build/numpy/total.npy"] = np.zeros(3, "float32")
+    with pytest.raises(UserError) as error:
+        interpret.run(remembered(files))
+    said = "build/numpy/total.npy is float32 of shape (3,), and total is float32 of shape ()"
+    assert error.value.message == said
+
+
+ADDRESSES = {
+    "total has 4 bytes of workers": ("total: {space: workers", "total: {space: executive"),
+    "total is not at a word of 16 bits of the 36 bytes of workers":
+        ("total: {space: workers, address: 32", "total: {space: workers, address: 33"),
+    "myGs lives from no node to no node": ("bytes: 4, from: start, to: 4", "bytes: 4, from: 5, "
+                                           "to: 4"),
+    "entry myGx is nowhere defined": ("  myGs:", "  myGx:"),
+    "addresses.yaml has no address of total": ("  total:", "#  total:"),
+}
+
+
+@pytest.mark.parametrize("wanted", ADDRESSES)
+def test_addresses_that_do_not_fit_the_graph(wanted):
+    inputs = remembered(listing_files())
+    assert ADDRESSES[wanted][0] in inputs.files["addresses.yaml"]
+    inputs.files["addresses.yaml"] = inputs.files["addresses.yaml"].replace(*ADDRESSES[wanted])
+    with pytest.raises(UserError) as error:
+        interpret.run(inputs)
+    assert error.value.message == wanted
