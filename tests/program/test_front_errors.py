@@ -167,9 +167,13 @@ MADE = {
     'GlobalArray("a", numpy.ones(2, "f4"), shape=(3,))':
     "init_data has the shape (2,), `shape` says (3,)\nhint: leave `shape` out",
     'GlobalScalar("a b", 1)': "an object's name is 'a b'\n"
-    "hint: a name of Python, as a text: `LocalArray(\"x\", ...)`",
+    "hint: a name of Python in ASCII, as a text: `LocalArray(\"x\", ...)`",
+    'GlobalScalar("größe", 1)': "an object's name is 'größe'\n"
+    "hint: a name of Python in ASCII, as a text: `LocalArray(\"x\", ...)`",
+    'GlobalScalar("a", float("nan"), dtype="int32")':
+    "nan is no int32\nhint: from -2147483648 to 2147483647",
     'GlobalScalar("if", 1)': "an object's name is 'if'\n"
-    "hint: a name of Python, as a text: `LocalArray(\"x\", ...)`",
+    "hint: a name of Python in ASCII, as a text: `LocalArray(\"x\", ...)`",
     'GlobalScalar("LocalArray", 1)': "an object's name is LocalArray, which is that of a kind",
     'GlobalScalar("a", 1); GlobalArray("a", 0, shape=(2,))': "there is an object a already\n"
     "hint: every object has a name of its own, and is made once",

@@ -26,7 +26,7 @@ def round_number(number: Number, type_: str) -> Array:
     """Return a number as the nearest value of a type, ties to even. Raises ProgramError."""
     if is_integer(type_):
         most = find_largest_integer(type_)
-        if int(number) != number or not -most - 1 <= number <= most:
+        if not -most - 1 <= number <= most or int(number) != number:
             raise ProgramError(f"{number} is no {type_}", f"from {-most - 1} to {most}")
         return np.array(int(number), DTYPES[type_])
     with np.errstate(all="ignore"):

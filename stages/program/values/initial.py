@@ -104,9 +104,10 @@ def name_type(dtype: Any) -> str:
 
 def check_name(name: Any, taken: Container[str]) -> None:
     """Raise ProgramError for a name that an object cannot have."""
-    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+    is_plain = isinstance(name, str) and name.isascii() and name.isidentifier()
+    if not is_plain or keyword.iskeyword(name):
         said = f"an object's name is {name!r}"
-        raise ProgramError(said, 'a name of Python, as a text: `LocalArray("x", ...)`')
+        raise ProgramError(said, 'a name of Python in ASCII, as a text: `LocalArray("x", ...)`')
     if name in KINDS:
         raise ProgramError(f"an object's name is {name}, which is that of a kind")
     if name in taken:
