@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from itertools import zip_longest
 
 from stages.diagnose import Source, UserError, UserErrors
 from stages.program.source.parsing import give_room
-from stages.program.source.translation import translate_source
+from stages.program.source.translation import convert_source
 
 Place = tuple[int | None, ...]
 """The first and the last line, and the first and the last byte, as code objects have them."""
@@ -26,26 +25,27 @@ def place_il(il: str, source: str, path: str) -> tuple[ast.Module, Mapping[Place
     with give_room():
         tree = ast.parse(il, path)
         lines: dict[Place, int] = {}
-        found = _translate(source, path)
+        found = _convert(source, path)
         if found is not None:
             _align(tree, found, found, lines)
         return tree, lines
 
 
-def _translate(source: str, path: str) -> ast.Module | None:
+def _convert(source: str, path: str) -> ast.Module | None:
     try:
-        tree = translate_source(Source(path=path, text=source)).tree
+        tree = convert_source(Source(path=path, text=source), is_right=True)
     except (UserError, UserErrors):
         return None
     return tree if tree.body else None
 
 
-def _align(node: ast.AST, like: ast.AST, place: ast.AST, lines: dict[Place, int]) -> None:
+def _align(node: ast.AST, like: ast.AST | None, place: ast.AST, lines: dict[Place, int]) -> None:
     """Give a node, and what is below it, the places of a tree that is like it, as far as it is.
 
     Where it is not, the last place that was found is taken.
     """
-    place = like if hasattr(like, "lineno") else place
+    if like is not None and hasattr(like, "lineno"):
+        place = like
     if hasattr(node, "lineno") and hasattr(place, "lineno"):
         line = node.lineno
         ast.copy_location(node, place)
@@ -53,14 +53,15 @@ def _align(node: ast.AST, like: ast.AST, place: ast.AST, lines: dict[Place, int]
         lines.setdefault(at, line)
         if isinstance(node, ast.stmt):
             lines.update(((n,), line) for n in range(node.lineno, (node.end_lineno or 0) + 1))
-    for name, value in ast.iter_fields(node):
-        other = getattr(like, name, None)
-        pairs = zip_longest(_list(value), _list(other)) if type(node) is type(like) else (
-            (each, None) for each in _list(value))
-        for one, two in pairs:
-            if isinstance(one, ast.AST):
-                _align(one, two if isinstance(two, ast.AST) else ast.Pass(), place, lines)
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
+    same = type(node) is type(like)
+    for name in node._fields:
+        one = getattr(node, name, None)
+        two = getattr(like, name, None) if same else None
+        if isinstance(one, ast.AST):
+            if name != "ctx":
+                _align(one, two if isinstance(two, ast.AST) else None, place, lines)
+        elif isinstance(one, list):
+            others = two if isinstance(two, list) else []
+            for at_, each in enumerate(one):
+                if isinstance(each, ast.AST):
+                    _align(each, others[at_] if at_ < len(others) else None, place, lines)

@@ -31,17 +31,27 @@ class Translation:
 
 def translate_source(source: Source) -> Translation:
     """Return what a source becomes. Raises UserError and UserErrors."""
+    tree = convert_source(source)
+    with give_room():
+        return Translation(tree=tree, text=wrap_assignments(HEADER + ast.unparse(tree) + "\n"))
+
+
+def convert_source(source: Source, is_right: bool = False) -> ast.Module:
+    """Return the tree of what a source becomes, at places of the source.
+
+    What was translated before `is_right` and not checked again. Raises UserError and UserErrors.
+    """
     places = Places(source)
     with give_room():
         tree = parse_source(places)
         program = read_program(tree)
         find_graphs(program, tree)
-        check_program(places, program, tree)
+        if not is_right:
+            check_program(places, program, tree)
         places.raise_errors()
         tree.body = Conversion(program).convert_body(tree.body) if tree.body else []
         _import_contexts(tree)
-        ast.fix_missing_locations(tree)
-        return Translation(tree=tree, text=wrap_assignments(HEADER + ast.unparse(tree) + "\n"))
+        return ast.fix_missing_locations(tree)
 
 
 def _import_contexts(tree: ast.Module) -> None:

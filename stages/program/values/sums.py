@@ -70,8 +70,7 @@ def add_up(op: str, values: Array, origin: tuple[int, int], field: tuple[int, in
             kept = strip[[c - column for c in columns if 0 <= c - column < w]]
             inner[half, side] = _fold_all(op, kept)
     found = _fold_all(op, np.stack([inner[place] for place in INNER]))
-    with np.errstate(all="ignore"):
-        return found.astype(values.dtype)
+    return _round(found, values)
 
 
 def begin_on_pes(op: str, values: Array) -> Array:
@@ -85,12 +84,18 @@ def add_locally(op: str, values: Array, axes: Sequence[int]) -> Array:
     kept = [axis for axis in range(values.ndim) if axis not in axes]
     ordered = values.transpose([*kept, *sorted(axes)])
     flat = ordered.reshape(*[values.shape[axis] for axis in kept], -1)
-    return add_in_memory(op, flat).astype(values.dtype)
+    return _round(add_in_memory(op, flat), values)
 
 
 def add_global(op: str, values: Array) -> Array:
     """Return one value of all elements of a GlobalArray, added in the order of memory."""
-    return add_in_memory(op, values.reshape(-1)).astype(values.dtype)
+    return _round(add_in_memory(op, values.reshape(-1)), values)
+
+
+def _round(found: Array, values: Array) -> Array:
+    """Return sums in the type of the values; what is too large is infinite."""
+    with np.errstate(all="ignore"):
+        return found.astype(values.dtype)
 
 
 def add_in_memory(op: str, values: Array) -> Array:
