@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -125,6 +126,19 @@ def test_every_package_that_a_stage_imports_is_in_its_key():
     tops = {name.partition(".")[0] for name in found} - set(sys.stdlib_module_names)
     packages = {DISTRIBUTIONS.get(name, name) for name in tops - MESSAGES - {"stages"}}
     assert packages <= set(PACKAGES)
+
+
+@pytest.mark.parametrize("modules", [
+    "lairmake.numpy lairmake.objects",
+    "stages.program.child.main stages.program.il.run stages.program.front.run",
+])
+def test_a_program_that_runs_waits_for_numpy_alone(modules):
+    """`python heat.py`, and the process that runs a source in a build, import nothing else."""
+    code = f"import sys, {modules.replace(' ', ', ')}; print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-S", "-c", code], text=True, env={
+        "PYTHONPATH": os.pathsep.join([str(STAGES.parent), *sys.path[1:]])}).split()
+    tops = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names)
+    assert tops - {"__main__", "numpy"} == {"stages"} | ({"lairmake"} & tops)
 
 
 def test_only_stages_that_compile_depend_on_the_compiler(code):
