@@ -28,10 +28,10 @@ from stages.program.interpreter.stores import (
     make_store,
     read_value,
 )
-from stages.program.irg.graph import FROM_FILE, Entry
+from stages.program.irg.graph import FROM_FILE, Entry, Graph
 from stages.program.irg.reading import read_graph
 from stages.program.irg.regions import read_regions
-from stages.program.memory.addresses import read_addresses
+from stages.program.memory.addresses import Addresses, read_addresses
 from stages.program.values.arithmetic import Array
 
 if typing.TYPE_CHECKING:
@@ -67,19 +67,31 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
     il = _find_il(inputs)
     try:
-        apart, store = make(), make_addressed()
-        done = run_graph(graph, accesses, apart, lambda share: inputs.tell(share / 2))
-        found = {entry.name: read_value(apart, entry) for entry in outputs}
+        store = make()
+        done = run_graph(graph, accesses, store, lambda share: inputs.tell(share / 2))
+        found = {entry.name: read_value(store, entry) for entry in outputs}
         check_outputs(graph, accesses, make, il, found, wanted, ("the graph", "the source on x86"))
+        del store
+        store = make_addressed()
         run_graph(graph, accesses, store, lambda share: inputs.tell((1 + share) / 2))
         if not all(_is_same(store, entry, found[entry.name]) for entry in outputs):
             check_addressed(graph, accesses, (make, make_addressed), il)
     except EndlessError as error:
         raise explain_endless(error, il, LONGEST) from None
+    except MemoryError:
+        raise _explain_size(graph, addresses) from None
     files = {f"build/graph/{name}.npy": _write_array(value) for name, value in found.items()}
     machine = read_machine(inputs.program(), inputs.further_path)
     results = describe_run(machine, graph, addresses, found, done)
     return {**files, "build/results.json": results}
+
+
+def _explain_size(graph: Graph, addresses: Addresses) -> UserError:
+    """Return what to say where a field has no room in the memory of this computer."""
+    columns, rows = graph.field
+    said = f"{columns} x {rows} PEs have {columns * rows * addresses.workers} bytes of values, " \
+           "for which this computer has no memory"
+    return UserError(said, hint="a smaller field, or fewer elements on each PE")
 
 
 def _is_same(store: Store, entry: Entry, value: Array) -> bool:

@@ -101,3 +101,14 @@ def test_addresses_that_do_not_fit_the_graph(wanted):
     with pytest.raises(UserError) as error:
         interpret.run(inputs)
     assert error.value.message == wanted
+
+
+def test_a_field_for_which_there_is_no_memory(monkeypatch):
+    def refuse(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(interpret, "make_store", refuse)
+    with pytest.raises(UserError) as error:
+        interpret.run(remembered(listing_files()))
+    assert error.value.message == (
+        "6 x 6 PEs have 1296 bytes of values, for which this computer has no memory")

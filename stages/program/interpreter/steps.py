@@ -58,14 +58,11 @@ def _prepare_slabs(
     Where PEs lie apart in memory what they get is put together before.
     """
     count = max(SLAB * len(dst) // dst.size, 1)
-    scratch = np.empty((count, *dst.shape[1:]), dst.dtype)
-    slabs = [
-        ([_cut(each, dst, n, count) for each in operands], dst[n : n + count])
-        for n in range(0, len(dst), count)
-    ]
 
     def run_slabs() -> None:
-        for sources, out in slabs:
+        scratch = np.empty((count, *dst.shape[1:]), dst.dtype)
+        for n in range(0, len(dst), count):
+            sources, out = [_cut(each, dst, n, count) for each in operands], dst[n : n + count]
             if is_scattered:
                 out[...] = compute(op, type_, *sources, out=scratch[: len(out)])
             else:
