@@ -13,6 +13,7 @@ from stages.program.front.value import take_array
 from stages.program.front.world import WORLD
 from stages.program.values.execution import execute
 from stages.program.values.parameters import set_parameters
+from tests.program.agreeing import read_results, run_program
 
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"
 SAID = {
@@ -38,6 +39,18 @@ def test_a_program_runs_by_its_name_and_says_what_it_found(name):
     ended = subprocess.run([sys.executable, f"{name}.py"], cwd=PROJECTS / name, check=True,
                            capture_output=True, text=True)
     assert ended.stdout.startswith(SAID[name]) and not ended.stderr
+
+
+@pytest.mark.parametrize(("name", "outputs", "parameters"), [
+    ("listing1", ["myLA", "total"], {}), ("heat", ["T", "warmest"], {}),
+    ("cg", ["count", "x"], {"n": 6}), ("cavity", ["psi", "strongest", "w"], {"steps": 4}),
+    ("ising", ["spin", "squares", "total"], {"blocks": 2, "sweeps": 2}),
+])
+def test_a_program_gives_the_same_on_x86_as_a_graph_and_at_addresses(name, outputs, parameters):
+    source = (PROJECTS / name / f"{name}.py").read_text("utf-8")
+    results = read_results(run_program(source, parameters))
+    assert sorted(results["outputs"]) == outputs
+    assert all(check["right"] for check in results["outputs"].values())
 
 
 def test_listing_1_adds_what_neighbours_have_until_100_is_passed(capsys):
