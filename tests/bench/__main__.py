@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.bench import compiling, cycles, fabric, making, simulating
+from tests.bench import compiling, cycles, fabric, making, programs, simulating
 from tests.bench.figures import described, line
 from tests.bench.machine import machine
 
@@ -19,6 +19,7 @@ GROUPS = {
     "make": (making.thousand, making.reverts),
     "simulating": (simulating.fc4096, simulating.fc8192),
     "fabric": (fabric.busy128, fabric.busy256),
+    "programs": (programs.heat, programs.fields, programs.long, programs.interpreter),
     "cycles": (cycles.fc1024, cycles.conv2d),
 }
 

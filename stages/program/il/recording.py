@@ -159,7 +159,7 @@ def find_line() -> int:
     if frame is None:
         return 0
     place = _list_places(frame.f_code)[frame.f_lasti // 2]
-    line = frame.f_lineno or 0
+    line = place[0] or 0
     return recording.lines.get(place) or recording.lines.get((line,), line)
 
 

@@ -1,0 +1,73 @@
+"""A program on x86, as a graph, and as a graph at addresses: seconds of CPU of each.
+
+As a program: `python -m tests.bench.program_probe FOLDER`, for a program folder that is built up to
+remember.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from tests.bench.process import run
+
+ROUNDS = 3
+
+
+def probe_program(folder):
+    """Return what `probe` gives, from a process of its own."""
+    return json.loads(run("tests.bench.program_probe", folder).out)
+
+
+def probe(folder):
+    """Return the least of some seconds of CPU of each way to run a program, in turn."""
+    ways = list(find_ways(folder))
+    turns = [[seconds(way) for _, way in ways] for _ in range(ROUNDS)]
+    times = map(min, zip(*turns, strict=True))
+    return {name: value for (name, _), value in zip(ways, times, strict=True)}
+
+
+def seconds(way):
+    """Return the seconds of CPU that a call takes."""
+    start = time.process_time()
+    way()
+    return time.process_time() - start
+
+
+def find_ways(folder):
+    """Yield the names and functions of the ways to run a program: each begins anew."""
+    from stages.make.core.folder_inputs import FolderInputs
+    from stages.make.core.layers import open_folder
+    from stages.program import interpret
+    from stages.program.front.stripped import strip_source
+    from stages.program.front.world import WORLD
+    from stages.program.interpreter.machine import run_graph
+    from stages.program.interpreter.stores import make_addressed_store, make_store
+    from stages.program.irg.reading import read_graph
+    from stages.program.irg.regions import read_regions
+    from stages.program.memory.addresses import read_addresses
+    from stages.program.values.execution import execute
+    from stages.program.values.parameters import set_parameters
+
+    inputs = FolderInputs(open_folder(folder), interpret.READS)
+    graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
+    accesses = read_regions(inputs.source("accesses.isl"), graph)
+    addresses = read_addresses(inputs.source("addresses.yaml"), graph)
+    data = {name: inputs.array(f"build/data/{name}.npy")
+            for name, entry in graph.entries.items() if entry.initial == "file"}
+    path = folder / inputs.program_source().path
+    tree = strip_source(path.read_text(encoding="utf-8"), str(path))
+
+    def run_source():
+        WORLD.begin()
+        set_parameters(dict(inputs.program().parameters))
+        execute(tree, str(path))
+
+    yield "x86", run_source
+    yield "graph", lambda: run_graph(graph, accesses, make_store(graph, accesses, data))
+    yield "addresses", lambda: run_graph(
+        graph, accesses, make_addressed_store(graph, addresses, data))
+
+
+if __name__ == "__main__":
+    print(json.dumps(probe(Path(sys.argv[1]))))
