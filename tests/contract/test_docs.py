@@ -15,6 +15,8 @@ from stages.machine.figures import PROFILES
 from stages.machine.types import TYPES
 from stages.make.core.imports import code_of
 from stages.mapping.layer_yaml import Mapping, TensorMapping, Way
+from stages.program.source.words import OF_OBJECTS
+from stages.program.values.names import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -71,6 +73,7 @@ def test_the_readme_leads_to_every_document():
         ("stages", PIPELINE),
         ("networks", NETWORK),
         ("kernels", [*KERNEL, *TILES]),
+        ("programs", [*PROGRAM, *OF_OBJECTS, *NAMES]),
         ("vector_instructions", WAYS),
         ("machines", [path.stem for path in PROFILES.glob("*.yaml")]),
         ("commands", COMMANDS),

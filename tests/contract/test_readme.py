@@ -1,13 +1,21 @@
 """README.md quotes what is there: sources, texts of stages, and what layers take."""
 
+import json
 import re
+import shutil
 from pathlib import Path
 
+import pytest
 import yaml
+
+from stages import PROGRAM
+from stages.make.core.action import run_stage
+from stages.report.agreed import summary
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```\w*\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+OF_PROGRAM = [line for block in BLOCKS for line in block.splitlines() if "n4_src1 := " in line]
 ATTENTION = ROOT / "projects/catalogue/attention"
 
 
@@ -32,7 +40,25 @@ def test_texts_are_those_of_the_cache():
     texts = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "cache/fc").glob("*.isl"))
     lines = [line for block in BLOCKS for line in block.splitlines() if " := " in line]
     assert len(lines) >= 5
-    assert [line for line in lines if line not in texts.splitlines()] == []
+    assert [line for line in lines if line not in texts.splitlines() + OF_PROGRAM] == []
+
+
+@pytest.fixture(scope="module")
+def listing(tmp_path_factory):
+    """What a build of listing1 writes, and its results."""
+    folder = tmp_path_factory.mktemp("readme") / "listing1"
+    shutil.copytree(ROOT / "projects/listing1", folder, ignore=shutil.ignore_patterns("build"))
+    return {name: text for stage in PROGRAM for name, text in run_stage(stage, folder).items()}
+
+
+def test_the_program_and_what_is_made_of_it_are_those_of_listing1(listing):
+    (source,) = blocks_with("for gs in myGA")
+    assert source in (ROOT / "projects/listing1/listing1.py").read_text(encoding="utf-8")
+    for word, name in {"with for_loop": "program.il", "subgraph_transfer": "graph.yaml"}.items():
+        assert blocks_with(word)[0] in listing[name].decode()
+    (said,) = blocks_with("graph at addresses")
+    assert summary("listing1", json.loads(listing["build/results.json"])) == said
+    assert OF_PROGRAM and OF_PROGRAM[0] in listing["accesses.isl"].decode().splitlines()
 
 
 def test_the_cycles_of_attention_are_those_of_the_evaluation():

@@ -1,10 +1,13 @@
 """capture and rehearse: what a program reads is their input, and what it does wrong its own."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from stages import PROGRAM
-from stages.diagnose import UserError
+from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import build
 from stages.make.core.layers import open_folder
 from tests.program.started import Folder
@@ -75,7 +78,7 @@ def test_comments_and_blank_lines_stop_at_program_il(folder):
 
 def error(folder, source, stage):
     folder.write("heat.py", source)
-    with pytest.raises(UserError) as raised:
+    with pytest.raises((UserError, UserErrors)) as raised:
         ran(folder, *PROGRAM[: PROGRAM.index(stage) + 1])
     return str(raised.value).replace(f"{folder.path}/", "")
 
@@ -106,3 +109,15 @@ def test_what_only_python_runs_may_write(folder):
     folder.write("heat.py", source)
     assert ran(folder) == [*PROGRAM]
     assert not (folder.path / "log.txt").exists()
+
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/programs.md"
+
+
+def test_the_python_of_the_document_is_a_program_and_its_error_is_one(folder):
+    text = DOCUMENT.read_text(encoding="utf-8")
+    source = "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    folder.write("heat.py", source)
+    assert ran(folder) == [*PROGRAM]
+    said = error(folder, f"{source}T = new\n", "translate")
+    assert f"```\n{said}```" in text, said
