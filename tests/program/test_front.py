@@ -144,6 +144,19 @@ with MACH_Compiler_Ignore():
     assert found[26:28] == [[0, 2, 4, 6], [0, 0, 1, 1]] and found[28] == np.dtype(int)
 
 
+def test_sums_in_blocks_that_the_compiler_ignores_are_the_program_s():
+    found = run("""\
+field(3, 2)
+x: MACHScalar = np.sum(la * 0.1)
+y: LocalArray = la * 0.1
+with MACH_Compiler_Ignore():
+    found = np.sum(y) == x, type(np.sum(y)), np.sum(numpy.ones(3)), np.max(ga), np.sum(la, axis=0)
+    found += np.right_shift_logical(-i, 28), np.sum(g)
+""")["found"]
+    assert found[:4] == (True, np.float32, 3.0, 3.0) and found[4].shape == (2, 4)
+    assert found[5:] == (15, 2.0)
+
+
 def test_types_of_objects_follow_their_data():
     names = run("""\
 a = LocalArray("a", numpy.ones((1, 1, 1)), dtype="float16")

@@ -100,6 +100,8 @@ REFUSED = {
     "hint: `sum` of Python, or NumPy's own, imported in Run_On_Host",
     "x = np.sqrt(2)": "np.sqrt of numbers alone\n"
     "hint: `math.sqrt`, or NumPy's own, imported in Run_On_Host",
+    "x = np.right_shift_logical(9, 1)": "np.right_shift_logical of numbers alone\n"
+    "hint: Python's own, or NumPy's own, imported in Run_On_Host",
     "x = np.sqr(la)": "np.sqr is none of the functions for objects\nhint: did you mean np.sqrt?",
     "x = np.random": "np.random is none of the functions for objects\n"
     "hint: what prepares data is NumPy's own: `import numpy` in Run_On_Host",

@@ -12,6 +12,7 @@ import numpy as np
 from stages.program.front.readable import Readable, read_operands
 from stages.program.front.value import Value, apply, take_array
 from stages.program.front.world import WORLD
+from stages.program.values.arithmetic import Array, compute
 from stages.program.values.errors import ProgramError
 from stages.program.values.forms import GLOBAL_ARRAY, reduce_form
 from stages.program.values.names import make_unknown
@@ -68,7 +69,12 @@ def where(mask: Any, x: Any, y: Any) -> Any:
 
 def right_shift_logical(x: Any, count: Any) -> Any:
     """Return the bits of integers shifted to the right, with zeros from the left."""
-    return _call(np.right_shift, "shr_logical", x, count)
+    return _call(_shift_logically, "shr_logical", x, count)
+
+
+def _shift_logically(x: Any, count: Any) -> Any:
+    array = np.asarray(x)
+    return compute("shr_logical", array.dtype.name, array, count)[()]
 
 
 def sum(x: Any, axis: int | None = None, controller: bool = False) -> Any:
@@ -88,6 +94,8 @@ def min(x: Any, axis: int | None = None, controller: bool = False) -> Any:
 
 def _reduce(op: str, x: Any, axis: Any, controller: bool) -> Any:
     if WORLD.mode == "ignored":
+        if isinstance(x, Value) and x.shape and axis is None:
+            return _add_up(op, x, WORLD.field.size)[()]
         return getattr(np, op)(*read_operands([x]), axis=axis)
     if not isinstance(x, Value):
         raise ProgramError(f"np.{op} of a {type(x).__name__}",
@@ -98,12 +106,18 @@ def _reduce(op: str, x: Any, axis: Any, controller: bool) -> Any:
         raise ProgramError(f"np.{op} of two objects", f"`np.{op}imum(a, b)`" if op != "sum" else
                            "`a + b`")
     form, axes = reduce_form(x.form, axis, controller)
-    array = take_array(x)
     if axis is not None:
-        return Value(form, add_locally(op, array, axes))
+        return Value(form, add_locally(op, take_array(x), axes))
+    if x.form.is_on_pes:
+        WORLD.field.settle()
+    return Value(form, _add_up(op, x, WORLD.field.size))
+
+
+def _add_up(op: str, x: Value, size: tuple[int, int]) -> Array:
+    """Return one value of all elements, in the order of the machine."""
     if x.form.kind == GLOBAL_ARRAY:
-        return Value(form, add_global(op, array))
-    return Value(form, add_up(op, array, x.form.origin, WORLD.field.settle()))
+        return add_global(op, take_array(x))
+    return add_up(op, take_array(x), x.form.origin, size)
 
 
 def find_other(name: str) -> Any:

@@ -30,6 +30,7 @@ from stages.program.values.forms import (
     convert_form,
 )
 from stages.program.values.initial import name_type, settle_number
+from stages.program.values.names import make_alone
 from stages.program.values.operators import make_rebound
 from stages.program.values.slices import find_region
 
@@ -165,8 +166,7 @@ def apply(op: str, *operands: Any) -> Any:
     beside = next((each for each in operands if isinstance(each, Value)), None)
     given = [settle(each, beside) for each in operands]
     if beside is None:
-        said = f"np.{op} of numbers alone"
-        raise ProgramError(said, f"`math.{op}`, or NumPy's own, imported in Run_On_Host")
+        raise make_alone(op)
     form = _find_form(op, given)
     valued = given[1:] if op == "where" else given
     type_ = next(each.form.type for each in valued if isinstance(each, Value))

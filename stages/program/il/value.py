@@ -15,6 +15,7 @@ from stages.program.il.records import Part, Source
 from stages.program.values.errors import ProgramError
 from stages.program.values.forms import KINDS, Form, check_condition, check_fresh
 from stages.program.values.initial import name_type, settle_number
+from stages.program.values.names import make_alone
 from stages.program.values.operators import Operators, make_index, make_missing, make_rebound
 from stages.program.values.slices import find_region, take_region
 
@@ -197,6 +198,5 @@ def compute(op: str, *operands: Any) -> Value:
     beside = next((each for each in operands if isinstance(each, Value)), None)
     sources = [read_source(each, beside) for each in operands]
     if beside is None:
-        raise ProgramError(f"np.{op} of numbers alone",
-                           f"`math.{op}`, or NumPy's own, imported in Run_On_Host")
+        raise make_alone(op)
     return make_value(compute_parts(op, sources))
