@@ -2,21 +2,13 @@
 
 import textwrap
 
+import pytest
+
+from stages.diagnose import Source
 from stages.program.il.run import record_program, write_captured
-
-IMPORTS = """
-from stages.program.il import numpy as np
-from stages.program.il.objects import *
-import numpy
-"""
-
-
-def capture(text):
-    """Return the lines of graph.yaml, without the first two, and the other texts."""
-    il = IMPORTS + textwrap.dedent(text)
-    files = write_captured(record_program(il, "", "program.py"))
-    return {name: content.decode().split("\n", 1)[1] for name, content in files.items()
-            if not name.endswith(".npy")}
+from stages.program.source.translation import translate_source
+from stages.program.values.errors import ProgramError
+from tests.program.captured import capture
 
 
 def test_listing_1_becomes_the_graph_of_its_loop_and_sum():
@@ -33,7 +25,7 @@ def test_listing_1_becomes_the_graph_of_its_loop_and_sum():
                 + myLA.apply_length_filter(slice(2, None), inner)[:-1])
         whole = myLA.apply_length_filter(slice(None), slice(None))[:]
         total: MACHScalar = np.sum(whole).named('total', output=True)
-        """)
+        """, "")
     assert found["graph.yaml"] == textwrap.dedent("""\
         field: [6, 6]
         nodes:
@@ -58,3 +50,54 @@ def test_listing_1_becomes_the_graph_of_its_loop_and_sum():
     ranges = "1 <= x <= 4 and 1 <= y <= 4 and 1 <= z <= 7"
     assert f"n4_src1 := {{ n4[x, y, z] -> myLA[1 + x, y, z - 1] : {ranges} }};" in (
         found["accesses.isl"])
+
+
+SOURCE = """\
+from lairmake import numpy as np
+from lairmake.objects import GlobalScalar, LocalArray, MACH_Compiler_Ignore
+
+x = LocalArray("x", 1.0, shape=(4, 4, 8), output=True)
+# a comment, which the intermediate language does not have
+g = GlobalScalar("g", 1.0)
+with MACH_Compiler_Ignore():
+    print(x)
+while g < 3.0:
+    g[...] += 1.0
+    if g > 2.0:
+        break
+    x[1:] = (x[:-1] +
+             g)
+    x[1:] = x[:{}] * 2.0
+"""
+
+
+def test_nodes_have_lines_of_the_intermediate_language():
+    source = SOURCE.format(-1)
+    il = translate_source(Source(path="a.py", text=source)).text
+    files = write_captured(record_program(il, source, "a.py"))
+    lines = il.splitlines()
+    nodes = [line for line in files["graph.yaml"].decode().splitlines() if "il: " in line]
+    said = [lines[int(node.rpartition("il: ")[2].rstrip("}")) - 1].strip() for node in nodes]
+    assert said == [
+        "with while_loop('wl_0', '{0} < 3.0', [g]) as wl_0:",
+        "g[...] = g[...] + 1.0",
+        "wl_0.conditional_break('{0} > 2.0', [g])",
+        "x.apply_length_filter(slice(None, -1), slice(None))[...] + g[...]",
+        "x.apply_length_filter(slice(None, -1), slice(None))[...] * 2.0",
+    ]
+
+
+@pytest.mark.parametrize("edit", [
+    lambda il: il,
+    lambda il: f"# edited\n\n{il}",
+    lambda il: il.replace("g = Glo", "h = GlobalScalar('h', 1.0)\ng = Glo"),
+])
+def test_what_goes_wrong_has_its_place_in_the_source(edit):
+    source = SOURCE.format(-2)
+    il = edit(translate_source(Source(path="a.py", text=source)).text)
+    with pytest.raises(ProgramError) as error:
+        record_program(il, source, "a.py")
+    traces = [each for each in error.traceback if str(each.path).endswith("a.py")]
+    trace = traces[-1]._rawentry
+    line, _, column, _ = list(trace.tb_frame.f_code.co_positions())[trace.tb_lasti // 2]
+    assert (line, column) == (15, 4)

@@ -6,7 +6,8 @@ Paper    ours
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from stages.diagnose import Source, UserError, UserErrors
 from stages.program.source.parsing import give_room
@@ -60,8 +61,19 @@ def _align(node: ast.AST, like: ast.AST | None, place: ast.AST, lines: dict[Plac
         if isinstance(one, ast.AST):
             if name != "ctx":
                 _align(one, two if isinstance(two, ast.AST) else None, place, lines)
-        elif isinstance(one, list):
-            others = two if isinstance(two, list) else []
-            for at_, each in enumerate(one):
-                if isinstance(each, ast.AST):
-                    _align(each, others[at_] if at_ < len(others) else None, place, lines)
+        elif isinstance(one, list) and one and isinstance(one[0], ast.AST):
+            for each, other in _pair(one, two if isinstance(two, list) else []):
+                _align(each, other, place, lines)
+
+
+def _pair(
+    nodes: Sequence[ast.AST], others: Sequence[ast.AST]
+) -> Iterator[tuple[ast.AST, ast.AST | None]]:
+    """Yield nodes with those they are like: where some are missing, from both ends."""
+    more, at = len(nodes) - len(others), 0
+    if more:
+        same = zip(nodes, others, strict=False)
+        at = sum(1 for _ in takewhile(lambda pair: ast.dump(pair[0]) == ast.dump(pair[1]), same))
+    yield from zip(nodes[:at], others[:at], strict=True)
+    for n, each in enumerate(nodes[at:], start=at - more):
+        yield each, others[n] if at <= n < len(others) else None

@@ -138,6 +138,10 @@ class Value(Operators):
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise self._refuse("an array")
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise ProgramError(f"a copy of a {self.form.kind}, made by Python",
+                           "`y: LocalArray = np.copy(x)` is one of the program")
+
     def _refuse(self, wanted: str) -> ProgramError:
         hint = "does a hint say what it is? `def f(x: GlobalScalar)`"
         return ProgramError(f"a {self.form.kind} as {wanted}: its values are not known here", hint)
