@@ -49,19 +49,19 @@ def find_ways(folder):
     from stages.program.values.execution import execute
     from stages.program.values.parameters import set_parameters
 
-    inputs = FolderInputs(open_folder(folder), interpret.READS)
+    inputs = FolderInputs(open_folder(folder), (*interpret.READS, "*.py"))
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     accesses = read_regions(inputs.source("accesses.isl"), graph)
     addresses = read_addresses(inputs.source("addresses.yaml"), graph)
     data = {name: inputs.array(f"build/data/{name}.npy")
             for name, entry in graph.entries.items() if entry.initial == "file"}
-    path = folder / inputs.program_source().path
-    tree = strip_source(path.read_text(encoding="utf-8"), str(path))
+    source = inputs.program_source()
+    tree = strip_source(source.text, source.path)
 
     def run_source():
         WORLD.begin()
         set_parameters(dict(inputs.program().parameters))
-        execute(tree, str(path))
+        execute(tree, source.path)
 
     yield "x86", run_source
     yield "graph", lambda: run_graph(graph, accesses, make_store(graph, accesses, data))
