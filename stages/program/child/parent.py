@@ -114,7 +114,10 @@ def _read_answer(
     marks = [mark for mark in opened.values() if mark is not None]
     if not all(len(mark) == MARK and all(type(n) is int for n in mark) for mark in marks):
         raise ValueError("no marks of files")
-    return None if given is None else Fault(**given), opened, found
+    fault = None if given is None else Fault(**given)
+    if fault is not None and fault.place is not None:
+        Place(**fault.place)
+    return fault, opened, found
 
 
 def _open_program(files: Files) -> Program:
@@ -162,7 +165,8 @@ def _raise(program: Program, fault: Fault, ended: Ended) -> NoReturn:
 
 def _last_said(ended: Ended) -> str | None:
     lines = [line.rstrip() for line in ended.said.splitlines() if line.strip()]
-    return "\n  ".join(["it printed last:", *lines[-LINES_SAID:]]) if lines else None
+    said = "\n  ".join(["it printed last:", *lines[-LINES_SAID:]])
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in said) if lines else None
 
 
 def _span(program: Program, place: Place) -> Span:
