@@ -18,8 +18,13 @@ import numpy as np
 from stages.diagnose import Source, UserError, UserErrors
 from stages.mapping.machine import read_machine
 from stages.program.interpreter.compare import find_difference
-from stages.program.interpreter.explain import check_addressed, check_outputs, explain_endless
-from stages.program.interpreter.machine import LONGEST, EndlessError, run_graph
+from stages.program.interpreter.explain import (
+    check_addressed,
+    check_outputs,
+    explain_counter,
+    explain_endless,
+)
+from stages.program.interpreter.machine import LONGEST, CounterError, EndlessError, run_graph
 from stages.program.interpreter.results import describe_run
 from stages.program.interpreter.stores import (
     Store,
@@ -51,6 +56,7 @@ WRITES = ("build/graph/*.npy", "build/results.json")
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the outputs of the graph, and what is known of the run."""
+    machine = read_machine(inputs.program(), inputs.further_path)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     accesses = read_regions(inputs.source("accesses.isl"), graph)
     addresses = read_addresses(inputs.source("addresses.yaml"), graph)
@@ -78,10 +84,11 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
             check_addressed(graph, accesses, (make, make_addressed), il)
     except EndlessError as error:
         raise explain_endless(error, il, LONGEST) from None
+    except CounterError as error:
+        raise explain_counter(error, il) from None
     except MemoryError:
         raise _explain_size(graph, addresses) from None
     files = {f"build/graph/{name}.npy": _write_array(value) for name, value in found.items()}
-    machine = read_machine(inputs.program(), inputs.further_path)
     results = describe_run(machine, graph, addresses, found, done)
     return {**files, "build/results.json": results}
 

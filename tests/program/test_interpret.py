@@ -54,6 +54,15 @@ def test_an_address_that_two_have_is_seen_at_the_node_where_both_part():
     assert "program.il:15:5: error: node 2, add, gives myGs another value" in str(error.value)
 
 
+def test_a_counter_that_something_else_writes_is_seen():
+    inputs = remembered(listing_files())
+    text, counter = inputs.files["addresses.yaml"], "fl_0.counter: {space: executive, address: "
+    inputs.files["addresses.yaml"] = text.replace(f"{counter}48", f"{counter}44")
+    with pytest.raises(UserError) as error:
+        interpret.run(inputs)
+    assert "program.il:14:1: error: the counter of fl_0, node 0, has " in str(error.value)
+
+
 def test_a_nan_equals_any_nan_and_minus_zero_is_not_zero():
     bits = np.array([0x7FC00000, 0x7FC00001, 0xFFC00000, 0, 0x3F800000], "uint32")
     found, wanted = bits.view("float32"), np.roll(bits[:3], 1)

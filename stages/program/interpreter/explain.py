@@ -9,7 +9,7 @@ import numpy as np
 
 from stages.diagnose import Source, Span, UserError
 from stages.program.interpreter.compare import find_difference, spell_value
-from stages.program.interpreter.machine import EndlessError, run_graph
+from stages.program.interpreter.machine import CounterError, EndlessError, run_graph
 from stages.program.interpreter.stores import Store, find_bits
 from stages.program.interpreter.views import view_operand
 from stages.program.irg.graph import Graph, Node
@@ -159,6 +159,14 @@ def make_ran(graph: Graph, accesses: Mapping[int, Accesses], make: Make) -> Stor
 
 def _spell_element(name: str, at: tuple[int, ...]) -> str:
     return f"{name}[{', '.join(map(str, at))}]" if at else name
+
+
+def explain_counter(error: CounterError, il: Source | None) -> UserError:
+    """Return what to say of a loop whose counter was written by something else."""
+    loop = error.loop
+    said = f"the counter of {loop.name}, node {loop.id}, has {error.found} in iteration " \
+           f"{error.iteration} at its address"
+    return UserError(said, find_line(il, loop.il), OVERLAP)
 
 
 def explain_endless(error: EndlessError, il: Source | None, seconds: float) -> UserError:

@@ -49,6 +49,14 @@ class EndlessError(Exception):
         self.loop, self.iteration = loop, iteration
 
 
+class CounterError(Exception):
+    """The counter of a loop has another value than the iteration that it counts: `found`."""
+
+    def __init__(self, loop: ForLoop, found: int, iteration: int) -> None:
+        super().__init__(f"{loop.name} has {found} in iteration {iteration}")
+        self.loop, self.found, self.iteration = loop, found, iteration
+
+
 @dataclass(slots=True, kw_only=True)
 class Run:
     """A run of a graph: how often each operation ran, and which iteration each loop is in."""
@@ -61,26 +69,30 @@ def run_graph(
     graph: Graph, accesses: Mapping[int, Accesses], store: Store,
     tell: Tell | None = None, watch: Watch | None = None,
 ) -> Run:
-    """Run a graph on a store. Raises EndlessError."""
+    """Run a graph on a store. Raises EndlessError, CounterError."""
     machine = _Machine(graph, accesses, store, watch)
+    progress = machine.progress = _Progress(tell)
     doings = machine.prepare(graph.items)
+    progress.count = len(doings)
     for n, doing in enumerate(doings):
-        machine.tell = _part(tell, n, len(doings))
+        progress.item = n
+        progress.tell(0.0)
         doing()
     return machine.run
 
 
-def _part(tell: Tell | None, n: int, count: int) -> Tell:
-    """Return what tells the share of one of several items, some ten times a second."""
-    last = [0.0]
+class _Progress:
+    """Tells which share of `count` items is done, ten times a second at most."""
 
-    def tell_part(share: float) -> None:
-        now = time.monotonic()
-        if tell is not None and now - last[0] > 0.1:
-            last[0] = now
-            tell((n + share) / count)
+    def __init__(self, tell: Tell | None) -> None:
+        self.to, self.item, self.count = tell, 0, 1
+        self.next = 0.0
 
-    return tell_part
+    def tell(self, share: float) -> None:
+        """Say how much of the item is done that runs now."""
+        if self.to is not None and (now := time.monotonic()) > self.next:
+            self.next = now + 0.1
+            self.to((self.item + share) / self.count)
 
 
 class _Machine:
@@ -91,7 +103,7 @@ class _Machine:
     ) -> None:
         self.graph, self.accesses, self.store, self.watch = graph, accesses, store, watch
         self.run = Run()
-        self.tell: Tell = _part(None, 0, 1)
+        self.progress = _Progress(None)
         self.deadline = time.monotonic() + LONGEST
         self.depth = 0
 
@@ -152,11 +164,15 @@ class _Machine:
             self.depth += 1
             counter[...] = 0
             left = None
-            while (n := int(counter)) < count and left is None:
+            for n in range(count):
                 if self.depth == 1:
-                    self.tell(n / count)
+                    self.progress.tell(n / count)
                 value[...] = over[n]
                 left = body(n)
+                if left is not None:
+                    break
+                if (found := int(counter)) != n:
+                    raise CounterError(loop, found, n)
                 counter[...] = n + 1
             self.depth -= 1
             return left if left is not None and left.loop != loop.name else None
@@ -172,7 +188,7 @@ class _Machine:
             left, n = None, 0
             while left is None and holds():
                 if self.depth == 1:
-                    self.tell(n / (n + 100))
+                    self.progress.tell(n / (n + 100))
                 left = body(n)
                 n += 1
             self.depth -= 1
