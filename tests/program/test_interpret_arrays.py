@@ -13,7 +13,7 @@ from stages.program.interpreter.stores import (
     read_value,
 )
 from stages.program.memory.remembering import place_entries
-from stages.program.values.sums import add_up
+from stages.program.values.sums import add_locally, add_up
 from tests.program.given import read_texts
 
 OBJECTS = """\
@@ -111,6 +111,10 @@ def test_sums():
     found = run("sum", "s", ["r"], "[x, y, z, u] -> [x, y] -> [x, y, z, u]",
                 f"{ALL} and 0 <= z <= 1 and u = 2")
     np.testing.assert_array_equal(found, R[:, :, 0, 2] + R[:, :, 1, 2])
+    found = run("sum", "s", ["a"], "[x, y, z] -> [3, 1] -> [x, y, z]",
+                "x = 3 and y = 1 and 0 <= z <= 5")
+    assert found[3, 1] == add_locally("sum", A[3, 1], [0])
+    assert (np.delete(found.ravel(), 13) == np.delete(S.ravel(), 13)).all()
     found = run("min", "g", ["v"], "[i] -> [] -> [i]", "0 <= i <= 6")
     assert found == V.min()
 

@@ -15,7 +15,7 @@ from stages.program.interpreter.views import drop_axes, view_operand
 from stages.program.irg.graph import Graph, Node
 from stages.program.irg.regions import Access, Accesses
 from stages.program.values.arithmetic import Array, cast, compute, round_number
-from stages.program.values.forms import GLOBAL_ARRAY, REDUCTIONS, UNIFORM
+from stages.program.values.forms import GLOBAL_ARRAY, ON_PES, REDUCTIONS
 from stages.program.values.sums import add_global, add_locally, add_up
 
 Step: TypeAlias = Callable[[], object]
@@ -89,12 +89,12 @@ def _prepare_reduction(
 ) -> Step:
     (dst, src), op = views, node.op
     source, result = graph.entries[str(node.src[0])], graph.entries[node.dst]
-    kept = [axis for axis in to.axes if axis is not None]
-    if result.kind == UNIFORM or not kept:
-        if source.kind == GLOBAL_ARRAY:
-            return lambda: _write(dst, add_global(op, src))
-        origin = of.low[0], of.low[1]
+    if source.kind == GLOBAL_ARRAY:
+        return lambda: _write(dst, add_global(op, src))
+    if result.kind not in ON_PES:
+        origin = of.start[0], of.start[1]
         return lambda: _write(dst, add_up(op, src, origin, graph.field))
+    kept = [axis for axis in to.axes if axis is not None]
     dst = drop_axes(dst, to)
     gone = [k for k in range(len(of.sizes)) if k not in kept]
     return lambda: _write(dst, add_locally(op, src, gone))
