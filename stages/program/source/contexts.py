@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from stages.program.source.control import LOOPS
 from stages.program.source.kinds import find_meaning
 from stages.program.source.meanings import Meaning, Program, Scope
+from stages.program.source.nodes import read_children
 from stages.program.source.reading import is_context
 from stages.program.source.words import IGNORED, ON_HOST
 
@@ -67,7 +68,7 @@ def _enter(spot: Spot) -> Iterator[Spot]:
         return
     if isinstance(node, ast.With):
         inner = _enter_with(node, context)
-    for child in ast.iter_child_nodes(node):
+    for child in read_children(node):
         yield Spot(child, inner if isinstance(child, ast.stmt) else context)
 
 
@@ -79,7 +80,7 @@ def _enter_scope(node: ast.AST, context: Context) -> Iterator[Spot]:
     )
     body = node.body  # type: ignore[attr-defined]
     within = set(body) if isinstance(body, list) else {body}
-    for child in ast.iter_child_nodes(node):
+    for child in read_children(node):
         yield Spot(child, inner if child in within else context)
 
 
@@ -91,7 +92,7 @@ def _enter_graph(node: ast.AST, context: Context) -> Iterator[Spot]:
     body = replace(context, graphs=graphs, loops=around)
     otherwise = replace(context, graphs=graphs)
     within = set(node.body)  # type: ignore[attr-defined]
-    for child in ast.iter_child_nodes(node):
+    for child in read_children(node):
         if child in within:
             yield Spot(child, body)
         elif isinstance(child, ast.stmt):

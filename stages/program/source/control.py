@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from stages.program.source.kinds import find_meaning
 from stages.program.source.meanings import Program, Scope
-from stages.program.source.places import SCOPES
+from stages.program.source.nodes import SCOPES, read_children
 from stages.program.source.reading import is_loop, read_conditions
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -15,11 +15,10 @@ LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 def find_graphs(program: Program, tree: ast.Module) -> None:
     """Note the loops and branches of the graph, and their names, in the order of the text."""
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     counts = {"fl": 0, "wl": 0, "if": 0}
     for node, scope in _walk_scopes(program, tree):
         begin = _begin_name(program, scope, node)
-        while begin and (name := f"{begin}_{counts[begin]}") and name in used:
+        while begin and (name := f"{begin}_{counts[begin]}") and name in program.read:
             counts[begin] += 1
         if begin:
             program.loops[node] = name
@@ -62,14 +61,15 @@ def find_leaves(
             todo += [(each, inside) for each in reversed(node.orelse)]
         elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(
                 node, SCOPES):
-            todo += [(each, inside) for each in reversed([*ast.iter_child_nodes(node)])]
+            todo += [(each, inside) for each in reversed(read_children(node))]
 
 
 def _walk_scopes(program: Program, tree: ast.Module) -> Iterator[tuple[ast.AST, Scope]]:
-    """Yield all nodes in the order of the text, and the scope in which each stands."""
+    """Yield all statements in the order of the text, and the scope in which each stands."""
     todo: list[tuple[ast.AST, Scope]] = [(tree, program.module)]
     while todo:
         node, scope = todo.pop()
         yield node, scope
         inner = program.scopes.get(node, scope)
-        todo += [(child, inner) for child in reversed([*ast.iter_child_nodes(node)])]
+        todo += [(child, inner) for child in reversed(read_children(node))
+                 if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)]

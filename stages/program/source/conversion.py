@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from stages.program.source.conditions import negate, read_condition
 from stages.program.source.kinds import find_meaning, read_hint
@@ -26,6 +27,8 @@ class Conversion(Operands):
         super().__init__(program)
         self.loops: list[str] = []
         """The names of the loops around; "" for those that Python unrolls."""
+        self.contexts: set[str] = set()
+        """The contexts that were written."""
 
     def convert_body(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Return statements that are never none."""
@@ -124,7 +127,7 @@ class Conversion(Operands):
         before, self.values = self.values, {**self.values, node.target.id: name}
         body = self._convert_loop(node.body, name)
         self.values = before
-        return _enter(node, "for_loop", name, [node.iter], body)
+        return self._enter(node, "for_loop", name, [node.iter], body)
 
     def visit_While(self, node: ast.While) -> ast.stmt:  # noqa: N802
         """A condition that must be computed leaves the loop where it begins."""
@@ -139,7 +142,7 @@ class Conversion(Operands):
         if not found.is_simple:
             leave = _leave(node.test, name, "break", negate(text), arguments)
             body, text, arguments = [leave, *body], TRUE, []
-        return _enter(node, "while_loop", name, _list(node.test, text, arguments), body)
+        return self._enter(node, "while_loop", name, _list(node.test, text, arguments), body)
 
     def visit_If(self, node: ast.If) -> ast.stmt:  # noqa: N802
         """A branch of the graph; one that only leaves a loop is one statement."""
@@ -160,7 +163,7 @@ class Conversion(Operands):
         body = self.convert_body(node.body)
         otherwise = self.convert_body(node.orelse) if node.orelse else []
         self.loops = before
-        made = _enter(node, "if_", name, arguments, body)
+        made = self._enter(node, "if_", name, arguments, body)
         if not otherwise:
             return made
         called = ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "else_", ast.Load()), [], [])
@@ -178,6 +181,17 @@ class Conversion(Operands):
         self.loops.pop()
         return found
 
+    def _enter(
+        self, node: ast.For | ast.While | ast.If, context: str, name: str,
+        arguments: list[ast.expr], body: list[ast.stmt],
+    ) -> ast.stmt:
+        """Return `with context('name', arguments) as name: body`."""
+        self.contexts.add(context)
+        called = ast.Call(ast.Name(context, ast.Load()), [ast.Constant(name), *arguments], [])
+        head = node.iter if isinstance(node, ast.For) else node.test
+        item = ast.withitem(ast.copy_location(called, head), ast.Name(name, ast.Store()))
+        return ast.copy_location(ast.With([item], body), node)
+
     def visit_Break(self, node: ast.Break) -> ast.stmt:  # noqa: N802
         """Loops of the graph are left by a node of theirs."""
         return _leave(node, self.loops[-1], "break", TRUE, []) if self.loops[-1] else node
@@ -193,26 +207,22 @@ def _word(node: ast.stmt) -> str:
 
 def _copy(node: ast.Subscript) -> ast.Subscript:
     """Return a target as what is read there."""
-    found = ast.parse(ast.unparse(node), mode="eval").body
+    found = _clone(node)
     assert isinstance(found, ast.Subscript)
-    for one, other in zip(ast.walk(found), ast.walk(node), strict=False):
-        ast.copy_location(one, other)
+    found.ctx = ast.Load()
     return found
+
+
+def _clone(value: Any) -> Any:
+    if isinstance(value, ast.AST):
+        made = type(value)(**{name: _clone(each) for name, each in ast.iter_fields(value)})
+        return ast.copy_location(made, value)
+    return [_clone(each) for each in value] if isinstance(value, list) else value
 
 
 def _list(node: ast.expr, text: str, arguments: list[ast.expr]) -> list[ast.expr]:
     found: list[ast.expr] = [ast.Constant(text), ast.List(arguments, ast.Load())]
     return [ast.copy_location(each, node) for each in found]
-
-
-def _enter(
-    node: ast.stmt, context: str, name: str, arguments: list[ast.expr], body: list[ast.stmt]
-) -> ast.stmt:
-    """Return `with context('name', arguments) as name: body`."""
-    called = ast.Call(ast.Name(context, ast.Load()), [ast.Constant(name), *arguments], [])
-    head = node.iter if isinstance(node, ast.For) else node.test  # type: ignore[attr-defined]
-    item = ast.withitem(ast.copy_location(called, head), ast.Name(name, ast.Store()))
-    return ast.copy_location(ast.With([item], body), node)
 
 
 def _leave(

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from stages.program.source.contexts import Spot
 from stages.program.source.liveness import Live, Names, find_bound, find_live
 from stages.program.source.meanings import Program, Scope, find_name, find_scope, read_targets
-from stages.program.source.places import Places, walk_own
+from stages.program.source.nodes import read_children, walk_own
+from stages.program.source.places import Places
 from stages.program.source.reading import is_context
 from stages.program.source.words import IGNORED
 
@@ -54,7 +55,7 @@ def _check_live(
     if node not in program.loops and not is_ignored:
         return
     is_loop = not isinstance(node, ast.If | ast.With)
-    parts = [each for each in ast.iter_child_nodes(node)
+    parts = [each for each in read_children(node)
              if isinstance(each, ast.stmt) or isinstance(node, ast.While) or (
                  isinstance(node, ast.For) and each is node.target)]
     stored = 0

@@ -22,6 +22,7 @@ from stages.program.source.meanings import (
     Scope,
     find_name,
 )
+from stages.program.source.nodes import read_children
 from stages.program.source.words import (
     ABOUT,
     ELEMENTWISE,
@@ -196,12 +197,12 @@ def read_hint(program: Program, scope: Scope, hint: ast.expr | None) -> Meaning 
 
 def _of_others(program: Program, scope: Scope, node: ast.expr | None) -> Meaning:
     """Return what a display, a comprehension or a constant is: unknown if objects are in it."""
-    todo: list[ast.AST] = [] if node is None else [*ast.iter_child_nodes(node)]
+    todo: list[ast.AST] = [] if node is None else read_children(node)
     while todo:
         found = todo.pop()
         if isinstance(found, ast.Name) and find_name(scope, found.id).what != HOST:
             return NOT_KNOWN
-        todo += ast.iter_child_nodes(found)
+        todo += read_children(found)
     return THE_HOST
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from stages.program.source.control import LOOPS
 from stages.program.source.meanings import read_targets
-from stages.program.source.places import walk_own
+from stages.program.source.nodes import read_children, walk_all, walk_own
 
 ALL = -1
 
@@ -60,7 +60,7 @@ class Names:
     def read(self, node: ast.AST | None) -> int:
         """Return the names that an expression reads, also in what it defines."""
         found = 0
-        for each in () if node is None else (node, *ast.walk(node)):
+        for each in () if node is None else walk_all(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
                 found |= self.bits.get(each.id, 0)
         return found
@@ -172,7 +172,7 @@ def _open_loop(names: Names, node: ast.stmt) -> tuple[Summary, Summary]:
 def _summarise_parts(names: Names, node: ast.stmt) -> Summary:
     """Return what any part of a `try` or `match` may do, in any order."""
     needs = breaks = continues = 0
-    for each in ast.iter_child_nodes(node):
+    for each in read_children(node):
         parts = getattr(each, "body", None)
         found = [each] if isinstance(each, ast.stmt) else parts if isinstance(parts, list) else []
         summary = summarise(names, found)

@@ -66,6 +66,10 @@ class Program:
     members: dict[str, dict[str, Meaning]] = field(default_factory=dict)
     functions: dict[str, list[ast.FunctionDef]] = field(default_factory=dict)
     """Functions and methods; several classes may have methods of one name."""
+    read: set[str] = field(default_factory=set)
+    """All names of the text."""
+    binds_in_expressions: bool = False
+    """Whether there are scopes or bindings in expressions: `lambda` or `:=`."""
     passed: set[str] = field(default_factory=set)
     """Functions that are not only called, so that what is called may be one of them."""
     loops: dict[ast.AST, str] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from stages.program.source.meanings import (
     note,
     read_targets,
 )
+from stages.program.source.nodes import walk_all
 from stages.program.source.words import SCALAR
 from stages.program.values.forms import GLOBAL_ARRAY
 
@@ -90,7 +91,7 @@ def _read_self(
 ) -> None:
     """Note what a method binds to members of its first argument."""
     own = node.args.args[0].arg
-    for each in ast.walk(node):
+    for each in walk_all(node):
         if isinstance(each, ast.Assign | ast.AnnAssign):
             targets = each.targets if isinstance(each, ast.Assign) else [each.target]
             for target in targets:

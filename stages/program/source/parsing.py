@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 
 from stages.diagnose import Source, Span, UserError
+from stages.program.source.nodes import read_children
 from stages.program.source.places import Places, find_span
 
 LARGEST = 4_000_000
@@ -61,7 +62,7 @@ def _explain_syntax(source: Source, error: SyntaxError) -> UserError:
 def _check_depth(places: Places, tree: ast.Module) -> None:
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        level = [child for node in level for child in read_children(node)]
         if not level:
             return
     place = next((node for node in level if hasattr(node, "lineno")), None)

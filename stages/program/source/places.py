@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from stages.diagnose import Source, Span, UserError, UserErrors
 
@@ -50,20 +49,3 @@ def find_span(places: Places, node: ast.AST) -> Span:
         found = _LINE_END.search(places.source.text, start)
         end = found.start() if found else len(places.source.text)
     return Span(source=places.source, start=start, end=max(start + 1, end))
-
-
-def walk_own(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes below one, in the order of the text, but not those of scopes in it.
-
-    A function in it is yielded, its decorators, defaults and body are not.
-    """
-    todo = [*ast.iter_child_nodes(node)][::-1]
-    while todo:
-        found = todo.pop()
-        yield found
-        if not isinstance(found, SCOPES):
-            todo += [*ast.iter_child_nodes(found)][::-1]
-
-
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-"""The nodes whose names are names of their own."""

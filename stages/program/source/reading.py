@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from stages.program.source.kinds import find_meaning, is_of_host
@@ -25,7 +25,7 @@ from stages.program.source.meanings import (
     read_targets,
 )
 from stages.program.source.members import bind_arguments, read_hinted, read_members
-from stages.program.source.places import SCOPES
+from stages.program.source.nodes import SCOPES, read_children, walk_all
 from stages.program.source.words import IGNORED, NUMPY, OBJECTS, ON_HOST
 from stages.program.values.forms import GLOBAL_ARRAY, GLOBAL_SCALAR
 
@@ -38,13 +38,17 @@ def read_program(tree: ast.Module) -> Program:
     program = Program(module=Scope(tree))
     called: set[ast.AST] = set()
     loaded: set[str] = set()
-    for node in ast.walk(tree):
+    for node in walk_all(tree):
         if isinstance(node, ast.FunctionDef):
             program.functions.setdefault(node.name, []).append(node)
         elif isinstance(node, ast.Call):
             called.add(node.func)
-        elif isinstance(node, ast.Name) and node not in called:
-            loaded.add(node.id)
+        elif isinstance(node, ast.Lambda | ast.NamedExpr):
+            program.binds_in_expressions = True
+        elif isinstance(node, ast.Name):
+            program.read.add(node.id)
+            if node not in called:
+                loaded.add(node.id)
     program.passed = loaded & set(program.functions)
     _read_scope(program, program.module, tree.body)
     return program
@@ -85,7 +89,7 @@ def is_loop(program: Program, scope: Scope, node: ast.AST) -> bool:
     return found.is_object and found.detail == GLOBAL_ARRAY
 
 
-def _read_scope(program: Program, scope: Scope, body: list[ast.stmt]) -> None:
+def _read_scope(program: Program, scope: Scope, body: Sequence[ast.AST]) -> None:
     """Note what binds names in the body of a scope, then in those that stand in it."""
     program.scopes[scope.node] = scope
     inner: list[tuple[ast.AST, Scope]] = []
@@ -99,13 +103,13 @@ def _read_scope(program: Program, scope: Scope, body: list[ast.stmt]) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             own = Scope(node, outer)
             bind_arguments(program, own, node.args)
-            _read_scope(program, own, node.body if isinstance(node.body, list) else [])
+            _read_scope(program, own, node.body if isinstance(node.body, list) else [node.body])
         elif isinstance(node, ast.ClassDef):
             _read_scope(program, Scope(node, outer), node.body)
 
 
 def _walk(
-    program: Program, scope: Scope, body: list[ast.stmt]
+    program: Program, scope: Scope, body: Sequence[ast.AST]
 ) -> Iterator[tuple[ast.AST, str]]:
     """Yield the nodes of a scope in the order in which they run, and the context of each."""
     todo: list[tuple[ast.AST, str]] = [(node, "") for node in reversed(body)]
@@ -114,19 +118,26 @@ def _walk(
         yield node, host
         for name in (ON_HOST, IGNORED):
             host = name if is_context(program, scope, node, name) else host
-        if not isinstance(node, SCOPES):
-            todo += [(child, host) for child in reversed([*_in_order(node)])]
+        todo += [(child, host) for child in reversed([*_in_order(node)])
+                 if program.binds_in_expressions or not isinstance(child, ast.expr)]
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the children of a node: what is computed before what is bound to it."""
-    if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For | ast.AsyncFor):
+    """Yield the children of a node: what is computed before what is bound to it.
+
+    Of a function or class these are decorators, defaults and bases.
+    """
+    if isinstance(node, SCOPES):
+        body = node.body if isinstance(node.body, list) else [node.body]
+        within = set(body)
+        yield from (each for each in read_children(node) if each not in within)
+    elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For | ast.AsyncFor):
         value = node.iter if isinstance(node, ast.For | ast.AsyncFor) else node.value
         if value is not None:
             yield value
-        yield from (each for each in ast.iter_child_nodes(node) if each is not value)
+        yield from (each for each in read_children(node) if each is not value)
     else:
-        yield from ast.iter_child_nodes(node)
+        yield from read_children(node)
 
 
 def _bind(

@@ -7,6 +7,7 @@ import ast
 from stages.program.source.calls import Calls, name_function
 from stages.program.source.contexts import COMPREHENSIONS, Context, Spot
 from stages.program.source.meanings import MEMBER
+from stages.program.source.nodes import walk_all
 from stages.program.source.places import Places
 from stages.program.source.reading import is_context
 from stages.program.source.words import DECORATORS, IGNORED, ON_HOST
@@ -20,7 +21,7 @@ PLAIN = ("staticmethod", "classmethod", "property", "dataclass", "dataclasses.da
 
 def is_touching(calls: Calls, context: Context, node: ast.AST) -> bool:
     """Whether a part of a source deals with objects, itself or in functions that it calls."""
-    names = (each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
+    names = (each for each in walk_all(node) if isinstance(each, ast.Name | ast.Attribute))
     return any(calls.deals_with_objects(context.find(each)) for each in names)
 
 

@@ -6,12 +6,14 @@ Paper    seed 004, Sec. 5.3
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from dataclasses import dataclass
 
 from stages.diagnose import Source
 from stages.program.source.checks import check_program
 from stages.program.source.control import find_graphs
 from stages.program.source.conversion import Conversion
+from stages.program.source.nodes import fill_places
 from stages.program.source.parsing import give_room, parse_source
 from stages.program.source.places import Places
 from stages.program.source.reading import read_program
@@ -49,15 +51,15 @@ def convert_source(source: Source, is_right: bool = False) -> ast.Module:
         if not is_right:
             check_program(places, program, tree)
         places.raise_errors()
-        tree.body = Conversion(program).convert_body(tree.body) if tree.body else []
-        _import_contexts(tree)
-        return ast.fix_missing_locations(tree)
+        conversion = Conversion(program)
+        tree.body = conversion.convert_body(tree.body) if tree.body else []
+        _import_contexts(tree, conversion.contexts)
+        fill_places(tree)
+        return tree
 
 
-def _import_contexts(tree: ast.Module) -> None:
-    """Import what contexts the tree has, behind its docstring and what must come first."""
-    used = {node.func.id for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+def _import_contexts(tree: ast.Module, used: Container[str]) -> None:
+    """Import the contexts that are used, behind the docstring and what must come first."""
     names = [ast.alias(name) for name in OF_IL if name in used]
     if not names:
         return

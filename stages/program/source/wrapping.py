@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from stages.program.source.nodes import walk_all
+
 LONGEST = 100
 """How many characters a line has that is left as it is."""
 
@@ -16,6 +18,10 @@ SYMBOLS: dict[type[ast.operator], tuple[str, int]] = {
 }
 """Operators as they are spelt, and how tightly they bind."""
 
+USUAL = (
+    ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Attribute, ast.Subscript,
+    ast.Slice, ast.Name, ast.Constant, ast.Tuple, ast.List,
+)
 
 Line: TypeAlias = bytes
 """The line that holds an expression: what is on one line already is taken from there."""
@@ -29,9 +35,17 @@ def wrap_assignments(text: str) -> str:
     for node in _statements(ast.parse(text)):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             line = lines[node.lineno - 1]
-            if node.end_lineno == node.lineno and len(line) > LONGEST:
+            is_long = node.end_lineno == node.lineno and len(line) > LONGEST
+            if is_long and all(map(_is_usual, walk_all(node.value))):
                 lines[node.lineno - 1] = _wrapped(line.encode(), node.value, " " * node.col_offset)
     return "\n".join(lines)
+
+
+def _is_usual(node: ast.AST) -> bool:
+    """Whether a node needs no brackets of its own; statements with others are left as they are."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name | ast.Attribute)
+    return node.arg is not None if isinstance(node, ast.keyword) else isinstance(node, USUAL)
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
