@@ -1,6 +1,6 @@
 """Run the intermediate language, which gives the graph of the program and its first data.
 
-Paper    seed 004, Sec. 5.4
+Paper    E Sec. 5.4
 Reads    program.yaml, program.il; the source only to say where errors are
 Writes   objects.yaml, graph.yaml, accesses.isl, build/data/*.npy
 Assumes  the program may be run: it is code of its user, in a process of its own.

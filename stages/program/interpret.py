@@ -1,6 +1,6 @@
 """Run the graph in NumPy, and once more with all values at their addresses; compare both.
 
-Paper    seed 004, Sec. 3 and 8.5: a validation system in NumPy
+Paper    E Sec. 3 and 8.5: a validation system in NumPy
 Reads    program.yaml, objects.yaml, graph.yaml, accesses.isl, addresses.yaml, build/data/*.npy,
          build/numpy/*.npy
 Writes   build/graph/*.npy, build/results.json

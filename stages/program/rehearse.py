@@ -1,6 +1,6 @@
 """Run the source of a program with NumPy, as `python` would.
 
-Paper    seed 004, Sec. 5.2
+Paper    E Sec. 5.2
 Reads    program.yaml, build/source.yaml, objects.yaml, build/data/*.npy; of the source only what
          build/source.yaml has the digest of, so that comments do not count
 Writes   build/numpy/*.npy

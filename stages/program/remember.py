@@ -1,6 +1,6 @@
 """Give every entry of the graph an address, and memory that nobody needs any more to others.
 
-Paper    seed 004, Sec. 5.5
+Paper    E Sec. 5.5
 Reads    program.yaml, objects.yaml, graph.yaml, accesses.isl
 Writes   addresses.yaml
 Assumes  ids of nodes are in the order in which they run.

@@ -1,6 +1,6 @@
 """Translate the source of a program to the intermediate language.
 
-Paper    seed 004, Sec. 5.3
+Paper    E Sec. 5.3
 Reads    program.yaml, *.py
 Writes   program.il, build/source.yaml
 Assumes  nothing: whatever the source holds, it is only parsed.

@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 from stages import WINGS
+from stages.program.source.words import IL
 from tests.contract.reached import module_of, reached_from
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| ([VFM] [^|]*) \| [^|]* \| `([\w.]+)` \| `([\w/.]+)::(\w+)` \|$", TEXT, re.M)
+ROW = re.compile(r"^\| ([VFME] [^|]*) \| [^|]* \| `([\w.]+)` \| `([\w/.]+)::(\w+)` \|$", re.MULTILINE)
+ROWS = ROW.findall(TEXT)
 STAGES = [f"{wing.__name__}.{stage}.run" for wing in WINGS for stage in wing.STAGES]
 BELOW = ("poly", "machine", "lair", "mapping", "reference", "fabric", "volumes", "skewing", "layer",
-         "kernel", "network")
+         "kernel", "network", "program")
 ABOVE = ("lairmake", "tools", "stages/make")
 DECLARED = ("READS", "WRITES", "DATA", "STAGES", "__all__")
 RUNS = "stages.make.core.action.run_stage"
@@ -73,6 +75,7 @@ def test_every_numbered_equation_and_example_has_a_row():
         "V": {f"({n})" for n in range(4, 44)} | {f"Ex. 5.{n}" for n in range(1, 11)},
         "F": {f"Def. 4.{n}" for n in (1, 2, 7, 8, 9, 10, 14, 15)} | {"Alg. 1", "Alg. 2"},
         "M": {f"({n})" for n in range(1, 14)} | {"Ex. 1", "Ex. 2"},
+        "E": set(),
     }
     assert cited == wanted
 
@@ -87,7 +90,10 @@ def test_equations_are_compared_with_what_stages_call(name):
 def test_the_compiler_has_nothing_that_only_tests_use():
     above = ["stages", *(name for folder in ABOVE for name in modules(folder))]
     uses = {full for name in above for full in module_of(name).imports.values()}
-    found = reached_from([*STAGES, *above, *uses])
+    of_il = [module_of(name) for name in IL.values()]
+    said = [f"{name}.{key}" for name, module in zip(IL.values(), of_il, strict=True)
+            for key in (*module.own, *module.imports)]
+    found = reached_from([*STAGES, *above, *uses, *said])
     idle = [
         f"{name}.{key}" for folder in BELOW for name in modules(f"stages/{folder}")
         for key in module_of(name).own

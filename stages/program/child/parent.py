@@ -1,6 +1,6 @@
 """Run a user's code in a process of its own, and tell what came of it.
 
-Paper    no: seed 004 leaves open where a program is run
+Paper    no: E leaves open where a program is run
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What `np` of a program has, on x86: functions of objects, with the names that NumPy has.
 
-Paper    seed 004, Sec. 5.1; `right_shift_logical` and `controller=` are as docs/programs.md says
+Paper    E Sec. 5.1; `right_shift_logical` and `controller=` are as docs/programs.md says
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The five kinds of objects of a program, and loops that stay loops, on x86.
 
-Paper    seed 004, Sec. 5.1
+Paper    E Sec. 5.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Objects as what NumPy reads: in MACH_Compiler_Ignore arrays, elsewhere an error with a hint.
 
-Paper    ours; seed 004, Sec. 5.2 has the block
+Paper    ours; E Sec. 5.2 has the block
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run the source of a program on x86, as `python` would, and return its outputs.
 
-Paper    seed 004, Sec. 5.2: the same source runs with NumPy
+Paper    E Sec. 5.2: the same source runs with NumPy
 """
 
 from __future__ import annotations

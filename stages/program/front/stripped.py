@@ -1,6 +1,6 @@
 """What of a source runs on x86 when it is built, and a digest of what that does.
 
-Paper    seed 004, Sec. 5.2: what MACH_Compiler_Ignore holds is not run
+Paper    E Sec. 5.2: what MACH_Compiler_Ignore holds is not run
 """
 
 from __future__ import annotations

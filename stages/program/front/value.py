@@ -2,7 +2,7 @@
 
 A value has a form, for the rules of values/forms.py, and an array of NumPy of its shape.
 
-Paper    seed 004, Sec. 5.1 and 5.2
+Paper    E Sec. 5.1 and 5.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What one run of a program on x86 has: its objects by name, its field, and where it is just now.
 
-Paper    seed 004, Sec. 5.2: Run_On_Host and MACH_Compiler_Ignore; their rules are ours
+Paper    E Sec. 5.2: Run_On_Host and MACH_Compiler_Ignore; their rules are ours
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     with for_loop('fl_0', global_range(0, 50, 1)) as fl_0:
         fl_0.conditional_break('{0} > 100.0', [total])
 
-Paper    seed 004, Sec. 5.3 and 5.4
+Paper    E Sec. 5.3 and 5.4
 """
 
 from __future__ import annotations

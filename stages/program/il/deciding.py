@@ -2,7 +2,7 @@
 
     '{0} > 100.0 and not {1}', [myGs, done]
 
-Paper    seed 004, Sec. 5.3: a text and its arguments
+Paper    E Sec. 5.3: a text and its arguments
 """
 
 from __future__ import annotations

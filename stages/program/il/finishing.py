@@ -1,6 +1,6 @@
 """From what was recorded to the graph: ids, names of temporaries, and accesses.
 
-Paper    seed 004, Sec. 5.4
+Paper    E Sec. 5.4
 """
 
 from __future__ import annotations

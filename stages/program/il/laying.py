@@ -4,7 +4,7 @@ Instances are counted as what is written: x and y are its PEs, and where its ste
 elements in memory. With a step s > 1 the node writes s*z + (start mod s), with s < 0 start + s*z
 from z = 0. Instances of a reduction are the elements of its source.
 
-Paper    seed 004, Sec. 5.4; ours
+Paper    E Sec. 5.4; ours
 """
 
 from __future__ import annotations

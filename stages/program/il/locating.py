@@ -5,7 +5,7 @@ that it would write before. What is assigned is computed where it will lie, and 
 computed for it alone: each operand that is a slice then comes from as far as its slice says. What
 is used more than once, in part, or is added up, lies where its leftmost array lies.
 
-Paper    seed 004, Sec. 5.4; which copies are left out is ours
+Paper    E Sec. 5.4; which copies are left out is ours
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The nodes that operations, assignments and names of a program become.
 
-Paper    seed 004, Sec. 5.4
+Paper    E Sec. 5.4
 """
 
 from __future__ import annotations

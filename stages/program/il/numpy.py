@@ -1,6 +1,6 @@
 """What the intermediate language imports in the place of lairmake.numpy.
 
-Paper    seed 004, Sec. 5.1
+Paper    E Sec. 5.1
 """
 
 from __future__ import annotations

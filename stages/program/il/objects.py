@@ -1,6 +1,6 @@
 """What the intermediate language imports in the place of lairmake.objects.
 
-Paper    seed 004, Sec. 5.1 to 5.3
+Paper    E Sec. 5.1 to 5.3
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run the intermediate language of a program, and write down the graph that it recorded.
 
-Paper    seed 004, Sec. 5.4
+Paper    E Sec. 5.4
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run a graph on a store: nodes in order of their ids, loops, branches, and what leaves loops.
 
-Paper    seed 004, Sec. 5.4: evaluating nodes by id has all that they need before them
+Paper    E Sec. 5.4: evaluating nodes by id has all that they need before them
 """
 
 from __future__ import annotations

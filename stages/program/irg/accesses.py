@@ -5,7 +5,7 @@
 Instances are a box. Each coordinate of an entry is a constant, or a factor times one coordinate of
 the instance, and a constant. Of such relations stages/poly/text.py writes the same text.
 
-Paper    seed 004, Sec. 5.4
+Paper    E Sec. 5.4
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The graph of a program: what is computed, in order, with a graph in each loop and branch.
 
-Paper    seed 004, Sec. 5.4: ids in the order of execution, graphs in graphs, subgraph_transfer
+Paper    E Sec. 5.4: ids in the order of execution, graphs in graphs, subgraph_transfer
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Read graph.yaml and objects.yaml, and check that they are a graph: ids, names, types, sources.
 
-Paper    seed 004, Sec. 5.4
+Paper    E Sec. 5.4
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which elements the operands of a node are: relations of accesses.isl as slices.
 
-Paper    seed 004, Sec. 5.4: nodes and edges have the specifics of accesses to data
+Paper    E Sec. 5.4: nodes and edges have the specifics of accesses to data
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """addresses.yaml: where each entry lies in the memory of workers, or of the executive.
 
-Paper    seed 004, Sec. 5.5: address entries have an offset and a lifespan
+Paper    E Sec. 5.5: address entries have an offset and a lifespan
 """
 
 from __future__ import annotations

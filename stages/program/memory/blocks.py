@@ -1,6 +1,6 @@
 """Memory that is given out and taken back along the ids of a graph: best fit.
 
-Paper    seed 004, Sec. 5.5: emulated malloc and free; split, best fit, append
+Paper    E Sec. 5.5: emulated malloc and free; split, best fit, append
 """
 
 from __future__ import annotations

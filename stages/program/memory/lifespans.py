@@ -1,6 +1,6 @@
 """How long each entry of a graph lives: from which node to which its memory is its own.
 
-Paper    seed 004, Sec. 5.5, rules 1 to 3; what they mean for loops is ours
+Paper    E Sec. 5.5, rules 1 to 3; what they mean for loops is ours
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Translate a source: what it means, what is wrong with it, and what it becomes.
 
-Paper    seed 004, Sec. 5.3
+Paper    E Sec. 5.3
 """
 
 from __future__ import annotations

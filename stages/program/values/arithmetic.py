@@ -3,7 +3,7 @@
 float16 is computed as NumPy does, in float32 and rounded: since float32 has more than twice the
 bits, that is one rounding. Integers wrap. Where pe.h and NumPy differ, pe.h is followed.
 
-Paper    seed 004, Sec. 5.1: what an element of each type may do; the rest is ours
+Paper    E Sec. 5.1: what an element of each type may do; the rest is ours
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 They know an object by its `form`, and the hint of a kind by its `KIND`: so they serve the source
 on x86 and the intermediate language.
 
-Paper    seed 004, Sec. 5.1: three decorators for strict typing; their names are ours
+Paper    E Sec. 5.1: three decorators for strict typing; their names are ours
 """
 
 from __future__ import annotations

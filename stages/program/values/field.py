@@ -1,6 +1,6 @@
 """The field of workers that a program has, which the order of its sums depends on.
 
-Paper    ours; seed 004, Sec. 4.2 has the field
+Paper    ours; E Sec. 4.2 has the field
 """
 
 from __future__ import annotations

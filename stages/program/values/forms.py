@@ -2,7 +2,7 @@
 
 The source on x86 and the graph follow these rules alike, so what one refuses the other does, too.
 
-Paper    seed 004, Sec. 5.1; rules for mixed kinds are ours
+Paper    E Sec. 5.1; rules for mixed kinds are ours
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The source on x86 and the intermediate language take them alike.
 
-Paper    seed 004, Sec. 5.1: objects with a name, data, and whether they are outputs
+Paper    E Sec. 5.1: objects with a name, data, and whether they are outputs
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The operators of objects, the same for the source on x86 and for the graph.
 
-Paper    seed 004, Sec. 5.1
+Paper    E Sec. 5.1
 """
 
 from __future__ import annotations

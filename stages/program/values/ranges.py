@@ -1,6 +1,6 @@
 """The integers of a loop that stays a loop: `global_range(n)`.
 
-Paper    ours; seed 004, Sec. 5.2 has loops over a GlobalArray only
+Paper    ours; E Sec. 5.2 has loops over a GlobalArray only
 """
 
 from __future__ import annotations

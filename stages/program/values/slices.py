@@ -1,6 +1,6 @@
 """Which elements of an object a subscript means.
 
-Paper    seed 004, Sec. 5.3: slices of axes 0 and 1 say which PEs take part
+Paper    E Sec. 5.3: slices of axes 0 and 1 say which PEs take part
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ PEs without elements add 0, which changes nothing: since each PE begins with 0, 
 For largest (least) values 0 is -inf (inf), or the least (largest) integer.
 Sums keep their type: float16 is added in float32, and rounded at the very end.
 
-Paper    seed 004, Sec. 4.4 and 5.1: columns, strips, four inner PEs
+Paper    E Sec. 4.4 and 5.1: columns, strips, four inner PEs
 """
 
 from __future__ import annotations
