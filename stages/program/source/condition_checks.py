@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from stages.program.source.calls import Calls
 from stages.program.source.contexts import Context, Spot
 from stages.program.source.meanings import CLASS, FUNCTION, UNKNOWN
-from stages.program.source.nodes import walk_own
 from stages.program.source.places import Places
 from stages.program.source.reading import read_conditions
+from stages.program.source.walking import walk_own
 from stages.program.values.forms import GLOBAL_ARRAY, LOCAL_ARRAY, LOCAL_SCALAR, UNIFORM
 
 REMEDIES = {

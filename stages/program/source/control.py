@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from stages.program.source.kinds import find_meaning
 from stages.program.source.meanings import Program, Scope
-from stages.program.source.nodes import SCOPES, read_children
 from stages.program.source.reading import is_loop, read_conditions
+from stages.program.source.walking import SCOPES, read_children
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 

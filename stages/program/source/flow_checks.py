@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from stages.program.source.contexts import Spot
 from stages.program.source.liveness import Live, Names, find_bound, find_live
 from stages.program.source.meanings import Program, Scope, find_name, find_scope, read_targets
-from stages.program.source.nodes import read_children, walk_own
 from stages.program.source.places import Places
 from stages.program.source.reading import is_context
+from stages.program.source.walking import read_children, walk_own
 from stages.program.source.words import IGNORED
 
 

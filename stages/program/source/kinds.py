@@ -22,7 +22,7 @@ from stages.program.source.meanings import (
     Scope,
     find_name,
 )
-from stages.program.source.nodes import read_children
+from stages.program.source.walking import read_children
 from stages.program.source.words import (
     ABOUT,
     ELEMENTWISE,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from stages.program.source.control import LOOPS
 from stages.program.source.meanings import read_targets
-from stages.program.source.nodes import read_children, walk_all, walk_own
+from stages.program.source.walking import read_children, walk_all, walk_own
 
 ALL = -1
 

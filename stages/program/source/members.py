@@ -19,7 +19,7 @@ from stages.program.source.meanings import (
     note,
     read_targets,
 )
-from stages.program.source.nodes import walk_all
+from stages.program.source.walking import walk_all
 from stages.program.source.words import SCALAR
 from stages.program.values.forms import GLOBAL_ARRAY
 

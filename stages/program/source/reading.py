@@ -25,7 +25,7 @@ from stages.program.source.meanings import (
     read_targets,
 )
 from stages.program.source.members import bind_arguments, read_hinted, read_members
-from stages.program.source.nodes import SCOPES, read_children, walk_all
+from stages.program.source.walking import SCOPES, read_children, walk_all
 from stages.program.source.words import IGNORED, NUMPY, OBJECTS, ON_HOST
 from stages.program.values.forms import GLOBAL_ARRAY, GLOBAL_SCALAR
 

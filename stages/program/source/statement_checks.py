@@ -7,9 +7,9 @@ import ast
 from stages.program.source.calls import Calls, name_function
 from stages.program.source.contexts import COMPREHENSIONS, Context, Spot
 from stages.program.source.meanings import MEMBER
-from stages.program.source.nodes import walk_all
 from stages.program.source.places import Places
 from stages.program.source.reading import is_context
+from stages.program.source.walking import walk_all
 from stages.program.source.words import DECORATORS, IGNORED, ON_HOST
 from stages.program.values.forms import GLOBAL_ARRAY
 

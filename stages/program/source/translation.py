@@ -13,10 +13,10 @@ from stages.diagnose import Source
 from stages.program.source.checks import check_program
 from stages.program.source.control import find_graphs
 from stages.program.source.conversion import Conversion
-from stages.program.source.nodes import fill_places
 from stages.program.source.parsing import give_room, parse_source
 from stages.program.source.places import Places
 from stages.program.source.reading import read_program
+from stages.program.source.walking import fill_places
 from stages.program.source.words import IL, OBJECTS, OF_IL
 from stages.program.source.wrapping import wrap_assignments
 
