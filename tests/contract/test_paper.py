@@ -13,7 +13,7 @@ from tests.contract.reached import module_of, reached_from
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
-ROW = re.compile(r"^\| ([VFME] [^|]*) \| [^|]* \| `([\w.]+)` \| `([\w/.]+)::(\w+)` \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([VFME] [^|]*) \| [^|]* \| `([\w.]+)` \| `([\w/.]+)::(\w+)` \|$", re.M)
 ROWS = ROW.findall(TEXT)
 STAGES = [f"{wing.__name__}.{stage}.run" for wing in WINGS for stage in wing.STAGES]
 BELOW = ("poly", "machine", "lair", "mapping", "reference", "fabric", "volumes", "skewing", "layer",
