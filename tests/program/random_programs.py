@@ -18,6 +18,8 @@ with Run_On_Host():
     def draw(type, *shape):
         return rng.integers(-9, 10, shape).astype(type)
 
+    third = numpy.float64(1) / 3
+
 """
 NAMES = {"GS": "GlobalScalar", "GA": "GlobalArray", "ULS": "UniformLocalScalar",
          "LS": "LocalScalar", "LA": "LocalArray"}
@@ -133,9 +135,12 @@ class RandomProgram(Expressions):
         self.say(f"def {name}(a: LocalArray, k, n=2):")
         self.say("    for turn in range(n):")
         self.say(f"        a[..., {self.pick(('turn % 1', '0', '-1'))}] {self.pick('+-*')}= k")
-        arrays = [thing for thing in self.things if thing.kind == "LA"]
-        for array in self.rng.sample(arrays, 1):
-            self.say(f"{name}({array.name}, {self.number(array.type)})")
+        array = self.pick(thing for thing in self.things if thing.kind == "LA")
+        self.say(f"{name}({array.name}, {self.number(array.type)})")
+        if self.chance(0.5):
+            self.features.add("slices as arguments")
+            sizes = self.sizes(array)
+            self.say(f"{name}({self.slice_of(array, 'LA', sizes)}, {self.number(array.type)}, 1)")
 
     def define_class(self, one, other):
         name = self.name("C")
@@ -155,7 +160,7 @@ class RandomProgram(Expressions):
         known = list(self.things)
         kinds = {
             self.assign: 8, self.bind: 2, self.for_graph: 1.2, self.for_python: 0.8,
-            self.while_loop: 0.8, self.branch: 1.5, self.leave: 1.5,
+            self.while_loop: 0.8, self.branch: 1.5, self.leave: 1.5, self.for_objects: 0.4,
         }
         for _ in range(count):
             self.budget -= 1
@@ -244,6 +249,19 @@ class RandomProgram(Expressions):
         self.index = before
         return None
 
+    def for_objects(self):
+        """Unroll a loop over objects of one type."""
+        type_, kind = self.pick(self.types), self.pick(("LA", "LA", "LS"))
+        found = [each for each in self.things if each.type == type_ and each.kind == kind]
+        name = self.name("o")
+        if len(found) < 2:
+            return self.assign()
+        self.features.add("loops over objects")
+        self.say(f"for {name} in ({', '.join(each.name for each in found[:3])}):")
+        value = self.smaller("GS", type_, (), 1)
+        self.say(f"    {name}[...] = {name} {self.pick('+-*')} {value}")
+        return None
+
     def while_loop(self):
         if not self.counters:
             return self.assign()
@@ -251,9 +269,14 @@ class RandomProgram(Expressions):
         self.features.add("while")
         more = f" {self.pick(('and', 'and not'))} {self.condition()}" if self.chance(0.3) else ""
         self.say(f"{counter}[...] = 0")
-        self.say(f"while {counter} < {self.pick('234')}{more}:")
+        endless, most = self.chance(0.3), self.pick("234")
+        self.say("while True:" if endless else f"while {counter} < {most}{more}:")
         self.depth += 1
         self.say(f"{counter}[...] += 1")
+        if endless:
+            self.features.add("endless loops")
+            self.say(f"if {counter} > {most}{more.replace('and', 'or', 1)}:")
+            self.say("    break")
         self.depth -= 1
         self.loops.append("graph")
         self.block()
@@ -270,6 +293,8 @@ class RandomProgram(Expressions):
             text = left.name if self.chance(0.6) else self.expression("GS", left.type, (), 1)
             right = self.smaller("GS", left.type, (), 0)
             made = f"{text} {self.pick(COMPARISONS)} {right}"
+            if self.chance(0.1):
+                made = f"{self.number(left.type)} {self.pick(COMPARISONS)} {made}"
             parts.append(f"not {made}" if self.chance(0.2) else made)
         word = self.pick((" and ", " or "))
         return f"({word.join(parts)})" if len(parts) > 1 else parts[0]
@@ -279,6 +304,10 @@ class RandomProgram(Expressions):
         self.say(f"if {self.condition()}:")
         self.loops.append("branch")
         self.block(2)
+        if self.chance(0.3):
+            self.features.add("elif")
+            self.say(f"elif {self.condition()}:")
+            self.block(1)
         if self.chance(0.5):
             self.say("else:")
             self.block(2)
