@@ -22,7 +22,18 @@ class Nothing:
 def run_by_element(source):
     """Return the values of a source by name: its objects, and what else its module names."""
     sums, found = Sums(), {}
+    objects, arrays = _make_objects(sums, found), _make_numpy(sums)
+    package = types.ModuleType("lairmake")
+    package.numpy, package.objects = arrays, objects
+    modules = {"lairmake": package, "lairmake.numpy": arrays, "lairmake.objects": objects}
+    scope = {"__name__": "__main__"}
+    with mock.patch.dict(sys.modules, modules), numpy.errstate(all="ignore"):
+        exec(compile(source, "by_element", "exec"), scope)
+    return {**scope, **found}
 
+
+def _make_objects(sums, found):
+    """Return what stands in the place of lairmake.objects, which notes what is made."""
     def make_kind(kind):
         def make(name, init_data=0, shape=(), dtype=None, output=False):
             own = getattr(init_data, "dtype", None) or {float: "float32"}.get(
@@ -47,6 +58,11 @@ def run_by_element(source):
         global_range=lambda *bounds: (
             Value("GlobalScalar", "int32", (), {(): n}) for n in range(*bounds)),
     )
+    return objects
+
+
+def _make_numpy(sums):
+    """Return what stands in the place of lairmake.numpy."""
     arrays = types.ModuleType("lairmake.numpy")
     for name in ELEMENTS:
         setattr(arrays, name, lambda *given, op=name: compute(op, *given))
@@ -55,13 +71,7 @@ def run_by_element(source):
             op, x, axis, controller))
     for name in ("float16", "float32", "int16", "int32"):
         setattr(arrays, name, getattr(numpy, name))
-    package = types.ModuleType("lairmake")
-    package.numpy, package.objects = arrays, objects
-    modules = {"lairmake": package, "lairmake.numpy": arrays, "lairmake.objects": objects}
-    scope = {"__name__": "__main__"}
-    with mock.patch.dict(sys.modules, modules), numpy.errstate(all="ignore"):
-        exec(compile(source, "by_element", "exec"), scope)
-    return {**scope, **found}
+    return arrays
 
 
 def make_array(value):
