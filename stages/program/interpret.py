@@ -76,7 +76,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         store = make()
         done = run_graph(graph, accesses, store, lambda share: inputs.tell(share / 2))
         found = {entry.name: read_value(store, entry) for entry in outputs}
-        check_outputs(graph, accesses, make, il, found, wanted, ("the graph", "the source on x86"))
+        check_outputs(graph, accesses, make, il, found, wanted)
         del store
         store = make_addressed()
         run_graph(graph, accesses, store, lambda share: inputs.tell((1 + share) / 2))

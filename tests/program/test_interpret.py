@@ -51,7 +51,9 @@ def test_an_address_that_two_have_is_seen_at_the_node_where_both_part():
                                            "myGs: {space: executive, address: 0")
     with pytest.raises(UserError) as error:
         interpret.run(Given(files))
-    assert "program.il:15:5: error: node 2, add, gives myGs another value" in str(error.value)
+    assert "program.il:15:5: error: node 2, add, in iteration 1 of fl_0, gives myGs 0.0 " in str(
+        error.value)
+    assert " (0x00000000) at addresses, and 25.0 (0x41c80000) apart" in str(error.value)
 
 
 def test_a_counter_that_something_else_writes_is_seen():

@@ -206,3 +206,26 @@ def test_a_graph_without_end_is_stopped(monkeypatch):
         interpret.run(given)
     assert "program.il:2:1: error: the graph ran for 0 s: w, node 0, is in" in str(error.value)
     assert given.told and 0 <= min(given.told) <= max(given.told) <= 1
+
+
+def test_a_condition_on_memory_that_something_else_writes():
+    text = ("field: [1, 1]\nnodes:\n  0:\n    for_loop: i\n    range: [0, 4, 1]\n    body:\n"
+            "      1: {op: add, dst: n, src: [n, 1], il: 2}\n"
+            "      2: {op: break, loop: i, when: '{0} > 2', src: [g]}\n"
+            "      3: {op: copy, dst: h, src: [7], il: 3}\n")
+    entries = COUNTS + ("g: {kind: GlobalScalar, type: int32, initial: 0}\n"
+                        "h: {kind: GlobalScalar, type: int32}\n")
+    files = {"program.yaml": "", "graph.yaml": text, "objects.yaml": entries,
+             "accesses.isl": "n1_dst := { n1[] -> n[] };\nn1_src0 := { n1[] -> n[] };\n"
+                             "n3_dst := { n3[] -> h[] };\n",
+             "program.il": "# loop\nn[...] = n[...] + 1\nh[...] = 7\n",
+             "build/numpy/n.npy": np.array(4, "int32"), "build/numpy/m.npy": np.array(0, "int32")}
+    files |= remember.run(Given(files))
+    line = next(n for n in files["addresses.yaml"].splitlines() if n.startswith("  g:"))
+    other = next(n for n in files["addresses.yaml"].splitlines() if n.startswith("  h:"))
+    files["addresses.yaml"] = files["addresses.yaml"].replace(line, "  g:" + other[4:])
+    with pytest.raises(UserError) as error:
+        interpret.run(Given(files))
+    assert error.value.message == (
+        "after node 1, add, in iteration 2 of i, node 3, copy, in iteration 2 of i, follows apart, "
+        "and the program ends at addresses")

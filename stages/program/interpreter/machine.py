@@ -34,8 +34,8 @@ LONGEST = 600.0
 """Seconds that a graph may run."""
 
 Tell: TypeAlias = Callable[[float], None]
-Watch: TypeAlias = Callable[[Node], None]
-"""Is told of each node that has run."""
+Watch: TypeAlias = Callable[[Node, Mapping[str, int]], None]
+"""Is told of each node that has run, and of the iterations that loops are in."""
 
 Doing: TypeAlias = Callable[[], Leave | None]
 """Runs an item; returns what leaves a loop, if something does."""
@@ -129,12 +129,13 @@ class _Machine:
     def node(self, node: Node) -> Doing:
         step = prepare_step(node, self.accesses[node.id], self.graph, self.store)
         counts, op, watch = self.run.counts, node.op, self.watch
+        iterations = self.run.iterations
 
         def run_node() -> None:
             counts[op] += 1
             step()
             if watch is not None:
-                watch(node)
+                watch(node, iterations)
 
         return run_node
 
