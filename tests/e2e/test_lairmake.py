@@ -99,5 +99,5 @@ def test_schema_prints_that_of_one_kind_of_file(small):
     assert json.loads(printed.out)["$schema"].endswith("2020-12/schema")
     refused = lairmake(small, "schema", "layers")
     assert (refused.code, refused.err) == (
-        3, "ERROR: schema: say of which file: layer, network, kernel, lairmake\n",
+        3, "ERROR: schema: say of which file: layer, network, kernel, program, lairmake\n",
     )

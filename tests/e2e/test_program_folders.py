@@ -8,6 +8,7 @@ import pytest
 from stages.make.core.key import action_key
 from stages.make.core.layers import open_folder
 from stages.make.core.opened import may_be_opened
+from stages.make.doit.commands.watch import _places
 from stages.make.store.entry import bytes_of_further
 from stages.make.store.memo import memo_of
 from stages.make.store.store import store_of
@@ -135,6 +136,22 @@ def test_names_that_a_store_claims_count_where_they_lie_in_the_folder(sun):
     primary = action_key("parse", layer, store, memo).primary
     store.shelf.write("entries", primary, bytes_of_further(["a.lair", "dodo.py"], primary))
     assert action_key("parse", layer, store, memo).further == {}
+
+
+def test_any_folder_of_a_program_is_watched_but_what_is_built(sun):
+    sun.build("sun")
+    folder = sun.root / "projects/sun"
+    for name in ("parts/deep", "__pycache__", ".git", "inputs"):
+        (folder / name).mkdir()
+    found = {place.relative_to(folder).as_posix() for place in _places(folder)}
+    assert found == {".", "inputs", "parts", "parts/deep"}
+    assert _places(sun.root / "projects/a") == [sun.root / "projects/a"]
+
+
+def test_a_name_that_no_file_may_have_is_no_input(sun):
+    sun.write("projects/sun/heat.py", "opened = see('mesh.txt')\nsee('x' * 5000)\n")
+    assert sun.build("sun") == ["sun:translate", "sun:capture"]
+    assert sun.build("sun") == []
 
 
 def test_looking_runs_no_program(sun):

@@ -12,7 +12,7 @@ from stages import ANALYSES, PIPELINE
 from stages.diagnose import Span, UserError, source_of
 from stages.make.core.declare import declaration, texts_of
 from stages.make.core.opened import further_digest, may_be_opened
-from stages.make.store.believed import matches
+from stages.make.store.believed import is_name, matches
 from stages.make.store.files import digest_of
 from stages.make.store.folders import (
     KERNEL,
@@ -114,6 +114,8 @@ class FolderInputs(LayerInputs):
         """
         memo = memo_of(self._folder.home / STATE)
         for name, mark in opened.items():
+            if not is_name(name):  # there is none: the program will have been told
+                continue
             path = further_file(self._folder, name)
             if not may_be_opened(self._folder, name):
                 raise UserError(

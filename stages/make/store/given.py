@@ -13,7 +13,7 @@ from stages.make.store.memo import Mark, mark_of
 ARRAYS = ".npy"
 """These may have any size."""
 BY_HAND = frozenset({LAYER, NETWORK, KERNEL, PROGRAM, "lairmake.yaml"})
-MOST = {".lair": 2**20, ".py": 2**20, MLIR: 2**24}
+MOST = {".lair": 2**20, ".py": 2**22, MLIR: 2**24}
 """How many bytes a text of a kind may have that people write; MLIR may hold weights."""
 OTHERS = 2**26
 """How many bytes any other text may have."""
