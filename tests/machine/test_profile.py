@@ -101,6 +101,10 @@ ERRORS = [
         "profile ideal: stride_limits is [1, 2], not eight whole numbers",
     ),
     (("ideal", {"read_banks": 65}), "profile ideal: read_banks is 65, not 0 to 64"),
+    (
+        ("ideal", {"bank_alignment": 3}),
+        "profile ideal: bank_alignment is 3, not an even number of bytes, 2 to 1024",
+    ),
     (("ideal", {"multicast": 1}), "profile ideal: multicast is 1, not true or false"),
     (("wse2", {"vector_multiply_add": 0}),
      "profile wse2: vector_multiply_add is 0, not true or false"),
