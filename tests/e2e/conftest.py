@@ -135,7 +135,8 @@ def modules(tmp_path_factory):
     stages = tmp_path_factory.mktemp("modules") / "stages"
     shutil.copytree(ROOT / "lairmake", stages.parent / "lairmake")
     shutil.copytree(SMALL, stages)
-    for package in ("fabric", "lair", "machine", "make", "mapping", "poly", "report"):
+    packages = "fabric lair machine make mapping poly program report"
+    for package in packages.split():
         shutil.copytree(ROOT / "stages" / package, stages / package)
     for module in ("diagnose.py", "nesting.py", "shipped.py", "yaml_limits.py"):
         shutil.copy(ROOT / "stages" / module, stages)

@@ -177,6 +177,12 @@ def test_a_text_of_a_program_may_be_edited_and_kept(sun):
     assert sun.read("cache/sun/program.il") == "see('mesh.txt')\n"
     assert sun.build("sun") == []
     assert sun.read("cache/sun/program.il") == "see('mesh.txt')\nsee('parts/size.txt')\n"
+    sun.write("cache/sun/program.il", "see('mesh.txt'\n")
+    assert sun.run("--keep-edits", "sun").err == """\
+cache/sun/program.il:1:4: error: no Python: '(' was never closed
+  see('mesh.txt'
+     ^
+"""
 
 
 def test_the_log_says_which_opened_file_changed(sun):

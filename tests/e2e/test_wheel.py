@@ -125,6 +125,14 @@ def test_a_network_a_kernel_and_tables_of_a_layer_need_no_checkout(programs, min
     assert "mlp: 3 parts" in output(programs / "lairmake", "mlp", cwd=mine)
 
 
+def test_a_program_needs_no_checkout(programs, mine):
+    """Neither to be built, in a process of its own, nor to be run by Python alone."""
+    output(programs / "lairmake", "new", "heat", "--like", "heat", cwd=mine)
+    said = output(programs / "lairmake", "heat", cwd=mine)
+    assert "heat: 5 stages ran" in said and "right, bit for bit: NumPy, graph" in said
+    assert "after 20 steps" in output(programs / "python", "heat.py", cwd=mine / "projects/heat")
+
+
 def test_python_imports_it(programs, mine):
     code = "import lairmake; print(lairmake.build('projects/mine').cycles.simd)"
     assert output(programs / "python", "-P", "-c", code, cwd=mine) == "140\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import get_args
 
 import islpy as isl
@@ -15,6 +16,8 @@ from stages.mapping.texts import parse_as
 from stages.mapping.yaml_text import Document, Path, read_document
 from stages.poly.iscc import Statement, TextError, Union, statements
 from stages.poly.text import read_objects
+from stages.program.source.parsing import parse_source
+from stages.program.source.places import Places
 
 Single = isl.Set | isl.Map
 KINDS = {
@@ -26,12 +29,21 @@ KINDS = {
 def check_edit(edited: Source, original: str) -> None:
     """Raise UserErrors unless an edited text has the objects of the original, in their spaces.
 
-    A YAML text must have the keys of the original, and values of the same kinds.
+    A YAML text must have the keys of the original, and values of the same kinds; a `.il` is Python.
     """
-    is_isl = edited.path.endswith(".isl")
-    errors = list(_wrong_isl(edited, original) if is_isl else _wrong_yaml(edited, original))
+    kinds = {".isl": _wrong_isl, ".il": _wrong_python}
+    find = kinds.get(PurePath(edited.path).suffix, _wrong_yaml)
+    errors = list(find(edited, original))
     if errors:
         raise UserErrors(errors)
+
+
+def _wrong_python(edited: Source, original: str) -> Iterator[UserError]:
+    """Yield what keeps Python from reading a text: who runs it says what else is wrong."""
+    try:
+        parse_source(Places(edited))
+    except UserError as error:
+        yield error
 
 
 def _wrong_isl(edited: Source, original: str) -> Iterator[UserError]:
