@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from functools import cache
 from types import CodeType
 
 from stages.program.il.records import (
@@ -15,6 +14,7 @@ from stages.program.il.records import (
     TEMPORARY,
     Cell,
     Part,
+    Places,
     Record,
     Recording,
     Scope,
@@ -158,11 +158,13 @@ def find_line() -> int:
         frame = frame.f_back  # type: ignore[assignment]
     if frame is None:
         return 0
-    place = _list_places(frame.f_code)[frame.f_lasti // 2]
+    place = _list_places(recording, frame.f_code)[frame.f_lasti // 2]
     line = place[0] or 0
     return recording.lines.get(place) or recording.lines.get((line,), line)
 
 
-@cache
-def _list_places(code: CodeType) -> list[tuple[int | None, ...]]:
-    return list(code.co_positions())
+def _list_places(recording: Recording, code: CodeType) -> Places:
+    """Return the place of each instruction; a lookup by the code itself would read all of it."""
+    if id(code) not in recording.places:
+        recording.places[id(code)] = code, list(code.co_positions())
+    return recording.places[id(code)][1]

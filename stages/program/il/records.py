@@ -7,6 +7,7 @@ settled later, when all is there.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import TypeAlias
 
 from stages.program.values.field import Field
@@ -110,6 +111,9 @@ class Exit:
 
 Step: TypeAlias = Record | Block | Exit
 
+Places: TypeAlias = list[tuple[int | None, ...]]
+"""First and last line, first and last column of each instruction, as `co_positions` has them."""
+
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Recording:
@@ -123,3 +127,5 @@ class Recording:
     objects: dict[str, Cell] = field(default_factory=dict)
     lines: dict[tuple[int | None, ...], int] = field(default_factory=dict)
     """The line of program.il that a place of the source became."""
+    places: dict[int, tuple[CodeType, Places]] = field(default_factory=dict)
+    """The place of every instruction of what runs, by the id of its code, which lives as long."""
