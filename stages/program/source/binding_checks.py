@@ -12,6 +12,7 @@ from stages.program.source.meanings import (
     HOST,
     MEMBER,
     OBJECT,
+    UNROLLED,
     Binding,
     Meaning,
     Program,
@@ -48,7 +49,8 @@ def _check_name(places: Places, name: str, bindings: list[Binding]) -> None:
     if first is None:
         return
     kind, line = _say_kind(first.meaning), getattr(first.node, "lineno", 1)
-    if bindings[0] is not first and first.how not in ANEW:
+    comes_first = bindings[0] is first or _repeats(first, bindings[0])
+    if not comes_first and first.how not in ANEW:
         other = getattr(bindings[0].node, "lineno", 1)
         places.report(first.node, f"{name} has two kinds: {kind} here, no object in line {other}",
                       "choose another name")
@@ -56,7 +58,7 @@ def _check_name(places: Places, name: str, bindings: list[Binding]) -> None:
         if each.how in ANEW:
             said, hint = ANEW[each.how]
             places.report(each.node, f"{name} is {kind}: {said}", hint.format(name))
-        elif each is not first and bindings[0] is first and not _repeats(first, each):
+        elif each is not first and comes_first and not _repeats(first, each):
             other = "another object" if each.meaning.is_object else "no object any more"
             places.report(each.node, f"{name} is {kind} (line {line}), and would be {other}",
                           f"`{name}[...] = ` gives it other values"
@@ -65,9 +67,10 @@ def _check_name(places: Places, name: str, bindings: list[Binding]) -> None:
 
 
 def _repeats(first: Binding, other: Binding) -> bool:
-    """Whether two loops bind a name alike."""
-    return first.how == other.how and first.how in ("loop", "unrolled") and (
-        first.meaning == other.meaning)
+    """Whether two loops bind a name alike, or two that are unrolled to no value of the host."""
+    if first.how == other.how == UNROLLED:
+        return other.meaning.what != HOST
+    return first.how == other.how == "loop" and first.meaning == other.meaning
 
 
 def _say_kind(meaning: Meaning) -> str:

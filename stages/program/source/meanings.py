@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 OBJECT, HOST, UNKNOWN = "object", "host", "unknown"
 FUNCTION, CLASS, INSTANCE = "function", "class", "instance"
 MODULE, MEMBER = "module", "member"
+UNROLLED = "unrolled"
+"""How a loop of Python binds a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +93,20 @@ def find_scope(scope: Scope, name: str) -> Scope | None:
 
 
 def find_name(scope: Scope, name: str) -> Meaning:
-    """Return what a name is where it is read: an object if any of its bindings makes it one."""
+    """Return what a name is where it is read: an object if any of its bindings makes it one.
+
+    What several loops that are unrolled bind may be of several kinds.
+    """
     found = find_scope(scope, name)
     if found is None:
         return THE_HOST
-    meanings = [binding.meaning for binding in found.bindings[name]]
-    objects = [meaning for meaning in meanings if meaning.is_object]
-    if objects:
-        return objects[0]
-    unknown = [meaning for meaning in meanings if meaning.what == UNKNOWN]
-    return unknown[0] if unknown else meanings[0]
+    bindings = found.bindings[name]
+    objects = [each for each in bindings if each.meaning.is_object]
+    unknown = [each.meaning for each in bindings if each.meaning.what == UNKNOWN]
+    if objects and not (unknown and all(each.how == UNROLLED for each in objects)):
+        kinds = {each.meaning for each in objects if each.how == UNROLLED}
+        return Meaning(OBJECT) if len(kinds) > 1 else objects[0].meaning
+    return unknown[0] if unknown else bindings[0].meaning
 
 
 def note(scope: Scope, name: str, binding: Binding) -> None:

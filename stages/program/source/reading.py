@@ -16,6 +16,7 @@ from stages.program.source.meanings import (
     NOT_KNOWN,
     OBJECT,
     THE_HOST,
+    UNROLLED,
     Binding,
     Meaning,
     Program,
@@ -226,7 +227,7 @@ def _bind_loop(
 ) -> Iterator[Bound]:
     found = find_meaning(program, scope, node.iter)
     element = THE_HOST if found.what == HOST else NOT_KNOWN
-    how = "unrolled"
+    how = UNROLLED
     if is_loop(program, scope, node):
         element, how = Meaning(OBJECT, GLOBAL_SCALAR, True), "loop"
     elif isinstance(node.iter, ast.Tuple | ast.List):
