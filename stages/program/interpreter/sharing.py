@@ -43,8 +43,8 @@ def _share(
             begun.add(node.dst)
             if others := free[_form(graph, node.dst)]:
                 found[node.dst] = others.pop()
-        for name in {*_refer(node)} & local:
-            if last[name] == node.id:
+        for name in dict.fromkeys(_refer(node)):
+            if name in local and last[name] == node.id:
                 free[_form(graph, name)].append(found.get(name, name))
 
 
