@@ -117,7 +117,7 @@ def read_addresses(source: Source, graph: Graph) -> Addresses:
             raise reading.error(value, f"{name} lives from no node to no node")
         places[name] = Place(
             name=name, space=space, address=address, bytes=size, first=first, last=last)
-    missing = [name for name in find_needed(graph) if name not in places]
+    missing = [name for name in sorted(find_needed(graph)) if name not in places]
     if missing:
         raise UserError(f"{source.path} has no address of {missing[0]}")
     return Addresses(places=places, workers=sizes[WORKERS], executive=sizes[EXECUTIVE])
