@@ -3,6 +3,7 @@
 A case is a name, lines behind those of HEAD, and all errors that they give.
 """
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,32 @@ def test_a_text_is_python_or_refused_at_its_place(text):
     with pytest.raises(UserError) as caught:
         translate(text)
     assert str(caught.value).startswith(wanted)
+
+
+BRANCHES = "if g > 0:\n    g[...] = 0\n{}"
+BRANCH = "elif g > {0}:\n    g[...] = {0}\n"
+OTHERWISE = BRANCHES.format("".join(BRANCH.format(n) for n in range(20)))
+NESTED = {
+    OTHERWISE: "p.py:48:5: error: more than 20 loops, branches and contexts in each other, "
+    "with what `elif` becomes\n      g[...] = 19\n      ^^^^^^^^^^^\n"
+    "hint: put a part into a function",
+    f"if {'g > 1 and ' * 200}g > 2:\n    g[...] = 1\n":
+    "p.py:7:4: error: a condition of 2407 characters: 1900 is the most",
+    f"g[...] = {'(1 + ' * 198}a[...]{')' * 198}\n": "",
+    f"x[...] = {'(1 + ' * 199}x[1:]{')' * 199}\n":
+    "error: p.py: what it becomes has more than 200 brackets in each other\n"
+    "hint: write it flatter: long sums in parts",
+}
+
+
+@pytest.mark.parametrize("text", NESTED, ids=range(len(NESTED)))
+def test_what_is_nested_deeply_becomes_python_or_is_refused(text):
+    if not NESTED[text]:
+        ast.parse(translate(HEAD + text).text)
+        return
+    with pytest.raises((UserError, UserErrors)) as caught:
+        translate(HEAD + text)
+    assert str(caught.value).startswith(NESTED[text])
 
 
 def test_a_huge_source_is_refused(monkeypatch):

@@ -129,6 +129,12 @@ SPELT = {
         "        fl_0.conditional_break('True', [])",
     "for t in a:\n    with MACH_Compiler_Ignore():\n        print(t)":
         "with for_loop('fl_0', a) as fl_0:\n    pass",
+    "for t in a:\n    w = sorted([1, 2], key=lambda t: t)":
+        "with for_loop('fl_0', a) as fl_0:\n    w = sorted([1, 2], key=lambda t: t)",
+    "for p in (x, y):\n    p[1:] = 0\nfor p in [[x]]:\n    p[0][1:] = 0":
+        "for p in (x, y):\n    p[1:] = 0\nfor p in [[x]]:\n    p[0][1:] = 0",
+    "p = x if 1 else y\np[1:] = 0":
+        "p = x if 1 else y\np.apply_length_filter(slice(1, None), slice(None))[...] = 0",
     "def f(p: LocalArray, q):\n    p[1:] = q[1:]":
         "def f(p: LocalArray, q):\n"
         "    p.apply_length_filter(slice(1, None), slice(None))[...] = q[1:]",

@@ -28,6 +28,7 @@ from stages.program.source.flow_checks import check_flow
 from stages.program.source.host_checks import check_change, check_expression, check_value
 from stages.program.source.host_contexts import check_ignored
 from stages.program.source.meanings import Program
+from stages.program.source.nesting_checks import check_length, check_nesting
 from stages.program.source.places import Places
 from stages.program.source.slice_checks import check_subscript
 from stages.program.source.statement_checks import (
@@ -57,6 +58,7 @@ OF_NODES: dict[Check, tuple[type[ast.AST], ...]] = {
         ast.Try, ast.Match, ast.Lambda, *COMPREHENSIONS),
     check_function: (ast.FunctionDef,),
     check_condition: (ast.If, ast.While),
+    check_length: (ast.If, ast.While),
     check_operator: (ast.BinOp, ast.AugAssign),
     check_truth: (ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Assert),
     check_call: (ast.Call,),
@@ -86,6 +88,7 @@ def check_program(places: Places, program: Program, tree: ast.Module) -> None:
         for check in by_type.get(type(spot.node), ()):
             check(places, calls, spot)
     _check_recursion(places, calls)
+    check_nesting(places, program, tree)
     check_flow(places, program, spots)
 
 

@@ -55,7 +55,7 @@ def read_condition(
         if isinstance(each, ast.Compare):
             values = [place(value) for value in (each.left, *each.comparators)]
             pairs = zip(values, each.ops, values[1:], strict=False)
-            parts = [f"{one} {SPELT[type(op)]} {other}" for one, op, other in pairs]
+            parts = [f"{one} {SPELT.get(type(op), 'in')} {other}" for one, op, other in pairs]
             return _wrap(" and ".join(parts), _AND if len(parts) > 1 else _ATOM, around)
         return place(each)
 

@@ -42,10 +42,19 @@ def check_change(places: Places, calls: Calls, spot: Spot) -> None:
         return
     targets = node.targets if isinstance(node, ast.Assign) else [
         node.target]  # type: ignore[attr-defined]
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        _check_grown(places, context, node.target)
     for target in targets:
         parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
         for part in parts:
             _check_target(places, context, part)
+
+
+def _check_grown(places: Places, context: Context, name: ast.Name) -> None:
+    """Report a name that may be a list of the caller, which `+=` would make longer."""
+    if context.find(name).what == UNKNOWN and not context.graphs:
+        places.report(name, f"{name.id} may be a list, which changes in a loop or branch of the "
+                      f"graph: {ONCE}", f"say what it is: `{name.id}: int`")
 
 
 def _check_target(places: Places, context: Context, target: ast.expr) -> None:

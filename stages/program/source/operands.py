@@ -49,6 +49,16 @@ class Operands(ast.NodeTransformer):
         loop = ast.copy_location(ast.Name(self.values[node.id], ast.Load()), node)
         return _subscript(node, loop, ast.copy_location(ast.Constant(0), node))
 
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        """Arguments are none of the values of loops around."""
+        node.args = self.visit(node.args)
+        scope, values = self.scope, self.values
+        self.scope = self.program.scopes[node]
+        self.values = {n: v for n, v in values.items() if n not in self.scope.bindings}
+        node.body = self.visit(node.body)
+        self.scope, self.values = scope, values
+        return node
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """Operators compute with slices."""
         node.left = self.convert_operand(node.left)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from stages.program.source.calls import Calls, name_function
 from stages.program.source.contexts import COMPREHENSIONS, Context, Spot
@@ -21,6 +22,8 @@ PLAIN = ("staticmethod", "classmethod", "property", "dataclass", "dataclasses.da
 
 def is_touching(calls: Calls, context: Context, node: ast.AST) -> bool:
     """Whether a part of a source deals with objects, itself or in functions that it calls."""
+    if isinstance(node, ast.Lambda):
+        context = replace(context, scope=context.program.scopes[node])
     names = (each for each in walk_all(node) if isinstance(each, ast.Name | ast.Attribute))
     return any(calls.deals_with_objects(context.find(each)) for each in names)
 

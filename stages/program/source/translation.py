@@ -9,7 +9,8 @@ import ast
 from collections.abc import Container
 from dataclasses import dataclass
 
-from stages.diagnose import Source
+from stages.diagnose import Source, UserError
+from stages.nesting import DEEPEST, too_deep
 from stages.program.source.checks import check_program
 from stages.program.source.control import find_graphs
 from stages.program.source.conversion import Conversion
@@ -35,7 +36,12 @@ def translate_source(source: Source) -> Translation:
     """Return what a source becomes. Raises UserError and UserErrors."""
     tree = convert_source(source)
     with give_room():
-        return Translation(tree=tree, text=wrap_assignments(HEADER + ast.unparse(tree) + "\n"))
+        plain = HEADER + ast.unparse(tree) + "\n"
+        text = plain if too_deep(plain) is not None else wrap_assignments(plain)
+        if too_deep(text) is not None:
+            said = f"{source.path}: what it becomes has more than {DEEPEST} brackets in each other"
+            raise UserError(said, None, "write it flatter: long sums in parts")
+        return Translation(tree=tree, text=text)
 
 
 def convert_source(source: Source, is_right: bool = False) -> ast.Module:
