@@ -1,13 +1,23 @@
 """Whatever ends a build ends the process that runs a user's code: none is left behind."""
 
+import contextlib
 import os
 import select
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from tests.program.started import Folder
 
+ROOT = Path(__file__).resolve().parents[2]
+DODO = (
+    "from stages.make import layer_config, layer_tasks as task_layer\n"
+    "DOIT_CONFIG = layer_config()\n"
+)
 HANGS = "file = open('held')\nwhile True:\n    pass\n"
 """Holds a pipe open, which tells who writes to it that nobody reads any more."""
 
@@ -32,7 +42,17 @@ def build(folder, source):
         except KeyboardInterrupt:
             os._exit(7)
         os._exit(1)
-    return process, os.open(folder.path / "held", os.O_WRONLY)
+    return process, opened(folder)
+
+
+def opened(folder):
+    """Return the pipe that a program reads, once it does."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            return os.open(folder.path / "held", os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.01)
+    raise AssertionError("no program opened the pipe")
 
 
 def is_let_go(pipe, seconds):
@@ -40,6 +60,21 @@ def is_let_go(pipe, seconds):
     poll = select.poll()
     poll.register(pipe, 0)
     return bool(poll.poll(1000 * seconds))
+
+
+def test_an_interrupt_of_the_command_ends_it_too(folder):
+    """Which runs stages in processes of its own, and these the program."""
+    folder.write("heat.py", "import time\nfile = open('held')\ntime.sleep(50)\n")
+    folder.write("dodo.py", DODO)
+    build = subprocess.Popen(
+        [sys.executable, "-m", "lairmake"], cwd=folder.path, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    pipe = opened(folder)
+    build.send_signal(signal.SIGINT)
+    assert is_let_go(pipe, 2)
+    _, said = build.communicate()
+    assert (build.returncode, said) == (130, "interrupted: what is done is kept\n")
 
 
 IGNORES = "import signal\nfor n in (2, 15, 29):\n    signal.signal(n, signal.SIG_IGN)\n"
