@@ -20,6 +20,7 @@ from stages.program.source.meanings import (
     read_targets,
 )
 from stages.program.source.places import Places
+from stages.program.source.walking import SCOPES, read_children
 from stages.program.source.words import NUMPY, OBJECTS, OF_IL, SCALAR
 from stages.program.values.forms import GLOBAL_SCALAR, KINDS, LOCAL_ARRAY, ON_PES, UNIFORM
 
@@ -40,30 +41,65 @@ def check_bindings(places: Places, program: Program) -> None:
             if name in RESERVED:
                 places.report(bindings[0].node, f"{name} is a word of the intermediate language",
                               "choose another name")
-            _check_name(places, name, [each for each in bindings if each.how != "declared"])
+            found = [each for each in bindings if each.how != "declared"]
+            is_value = name in program.loaded or any(
+                each.how not in ("loop", UNROLLED) for each in found)
+            if is_value and any(each.meaning.is_object for each in found):
+                _check_name(places, name, found, scope.node)
 
 
-def _check_name(places: Places, name: str, bindings: list[Binding]) -> None:
-    """Report all that binds a name but the first place that makes it an object."""
-    first = next((each for each in bindings if each.meaning.is_object), None)
-    if first is None:
-        return
+def _check_name(places: Places, name: str, bindings: list[Binding], scope: ast.AST) -> None:
+    """Report all that binds a name but the first place that makes it an object.
+
+    Of two branches only one runs: both may bind it alike.
+    """
+    first = next(each for each in bindings if each.meaning.is_object)
+    sides = _find_sides(scope, {each.node for each in bindings}) if len(bindings) > 1 else {}
     kind, line = _say_kind(first.meaning), getattr(first.node, "lineno", 1)
     comes_first = bindings[0] is first or _repeats(first, bindings[0])
     if not comes_first and first.how not in ANEW:
         other = getattr(bindings[0].node, "lineno", 1)
         places.report(first.node, f"{name} has two kinds: {kind} here, no object in line {other}",
                       "choose another name")
-    for each in bindings:
+    for number, each in enumerate(bindings):
         if each.how in ANEW:
             said, hint = ANEW[each.how]
             places.report(each.node, f"{name} is {kind}: {said}", hint.format(name))
-        elif each is not first and comes_first and not _repeats(first, each):
+        elif each is not first and comes_first and not _repeats(first, each) and not all(
+                _exclude(sides, each, other) for other in bindings[:number]):
             other = "another object" if each.meaning.is_object else "no object any more"
             places.report(each.node, f"{name} is {kind} (line {line}), and would be {other}",
                           f"`{name}[...] = ` gives it other values"
                           if each.how in ("assigned", "named") and not first.meaning.loop
                           else "choose another name")
+
+
+def _find_sides(
+    scope: ast.AST, wanted: set[ast.AST]
+) -> dict[ast.AST, dict[ast.AST, bool]]:
+    """Return the branches around nodes: each `if`, and whether they are in its first part."""
+    found: dict[ast.AST, dict[ast.AST, bool]] = {}
+    todo: list[tuple[ast.AST, dict[ast.AST, bool]]] = [(scope, {})]
+    while todo:
+        node, around = todo.pop()
+        if node in wanted:
+            found[node] = around
+        body = set(node.body) if isinstance(node, ast.If) else set()
+        for each in read_children(node) if node is scope or not isinstance(node, SCOPES) else ():
+            inner = around
+            if isinstance(node, ast.If) and isinstance(each, ast.stmt):
+                inner = {**around, node: each in body}
+            todo.append((each, inner))
+    return found
+
+
+def _exclude(
+    sides: dict[ast.AST, dict[ast.AST, bool]], one: Binding, other: Binding
+) -> bool:
+    """Whether only one of two places runs, and both bind objects of one kind."""
+    others = sides.get(other.node, {})
+    is_apart = any(others.get(each, side) != side for each, side in sides.get(one.node, {}).items())
+    return is_apart and one.meaning == other.meaning and one.meaning.is_object
 
 
 def _repeats(first: Binding, other: Binding) -> bool:

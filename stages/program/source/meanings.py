@@ -70,6 +70,8 @@ class Program:
     """Functions and methods; several classes may have methods of one name."""
     read: set[str] = field(default_factory=set)
     """All names of the text."""
+    loaded: set[str] = field(default_factory=set)
+    """Those whose values are asked for."""
     binds_in_expressions: bool = False
     """Whether there are scopes or bindings in expressions: `lambda` or `:=`."""
     passed: set[str] = field(default_factory=set)

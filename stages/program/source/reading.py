@@ -48,6 +48,8 @@ def read_program(tree: ast.Module) -> Program:
             program.binds_in_expressions = True
         elif isinstance(node, ast.Name):
             program.read.add(node.id)
+            if isinstance(node.ctx, ast.Load):
+                program.loaded.add(node.id)
             if node not in called:
                 loaded.add(node.id)
     program.passed = loaded & set(program.functions)

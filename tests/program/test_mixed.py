@@ -1,0 +1,22 @@
+"""Loops, branches and functions where values of Python and objects are mixed.
+
+What the host computes in a loop of the graph is computed once: these programs are right with that.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.program.agreeing import read_results, run_program
+
+FOLDER = Path(__file__).parent / "mixed"
+HEAD = (FOLDER / "head.txt").read_text(encoding="utf-8")
+PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.txt") if path.stem != "head")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_host_in_loops_of_the_graph_does_what_python_does(name):
+    source = HEAD + (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    outputs = read_results(run_program(source))["outputs"]
+    assert {"a", "g", "x", "y"} <= set(outputs)
+    assert all(each["right"] for each in outputs.values())
