@@ -179,6 +179,9 @@ ENDS = {
         "heat.py:1:5: error: the program raises MemoryError\n"
         "  x = bytearray(5 << 30)\n      ^^^^^^^^^^^^^^^^^^\n"
         "hint: 4 GiB are there, for Python and NumPy as well\n",
+    "value = 1\nprint(valeu)\n":
+        "heat.py:2:7: error: the program raises NameError: name 'valeu' is not defined\n"
+        "  print(valeu)\n        ^^^^^\nhint: did you mean value?\n",
     "exec('1 / 0')\n":
         "heat.py:1:1: error: the program raises ZeroDivisionError: division by zero\n"
         "  exec('1 / 0')\n  ^^^^^^^^^^^^^\n",

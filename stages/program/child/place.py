@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import traceback
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any
 
+from stages.diagnose import nearest
 from stages.program.child.limits import LIMITS
 from stages.program.child.watch import RefusedError, Watch
 from stages.program.values.errors import ProgramError
@@ -76,7 +78,19 @@ def _said(error: BaseException) -> tuple[str, str | None]:
     hint = None
     if isinstance(error, MemoryError):
         hint = f"{LIMITS.memory >> 30} GiB are there, for Python and NumPy as well"
+    if isinstance(error, NameError):
+        hint = _suggest(error)
     return f"the program raises {kind}{': ' if text else ''}{text}", hint
+
+
+def _suggest(error: NameError) -> str | None:
+    """Return which name may be meant by one that is not known where it stands."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if not frames or not isinstance(error.name, str):
+        return None
+    frame = frames[-1][0]
+    near = nearest(error.name, [*frame.f_locals, *frame.f_globals, *dir(builtins)])
+    return f"did you mean {near}?" if near is not None else None
 
 
 def _text(error: BaseException) -> str:
