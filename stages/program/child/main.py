@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import sys
@@ -17,8 +18,13 @@ from stages.program.child.wire import pack, unpack
 from stages.program.values.parameters import set_parameters
 
 
+FEW_COLLECTIONS = 100_000
+"""How many objects Python makes before it looks for cycles: trees and graphs have hardly any."""
+
+
 def serve(answer: int, held: int) -> None:
     """Read what to call from standard input, call it, write what it gives, and end this process."""
+    gc.set_threshold(FEW_COLLECTIONS)
     end_with(held)
     with open(0, "rb", closefd=False) as file:
         told, files = unpack(file.read())
