@@ -55,6 +55,8 @@ OUTSIDE = "hint: make an object before the {0}, and assign to it there"
      "hint: it stands in the program itself"),
     ("np.sum(x); field(9, 9)", "the field is 4 x 4 already: a sum was taken, whose order depends "
      "on it\nhint: `field(W, H)` stands once, before sums"),
+    ("LocalScalar('z', 0, (2, 2), None, numpy.ones(2))", "output is a ndarray\n"
+     "hint: `output=True`"),
     ("LocalArray('w', init_data=x)", "init_data is an object: it has values only when the graph "
      "runs\nhint: `w[...] = `, behind the constructor"),
 ])
