@@ -185,6 +185,8 @@ ENDS = {
     "exec('1 / 0')\n":
         "heat.py:1:1: error: the program raises ZeroDivisionError: division by zero\n"
         "  exec('1 / 0')\n  ^^^^^^^^^^^^^\n",
+    "a, b = ValueError(1), ValueError(2)\na.__context__, b.__context__ = b, a\nraise a\n":
+        "heat.py:3:1: error: the program raises ValueError: 1\n  raise a\n  ^^^^^^^\n",
     "class E(Exception):\n    def __str__(self):\n        1 / 0\nraise E\n":
         "heat.py:4:1: error: the program raises E\n  raise E\n  ^^^^^^^\n",
     "import os\nfor n in range(3, 99):\n    try:\n        os.write(n, b'{\"told\": 1}')\n"

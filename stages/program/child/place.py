@@ -20,6 +20,8 @@ from stages.shipped import STAGES
 OURS = f"{STAGES}{os.sep}"
 IMPORTS = f"{STAGES}/program/child/modules.py"
 """Where modules of a user are read, which may be damaged."""
+MOST_CAUSES = 100
+"""How far back causes are followed, which may be those of each other."""
 MOST = 300
 """How many characters of what code says are shown."""
 
@@ -62,9 +64,11 @@ def describe(error: BaseException, watch: Watch) -> Fault:
 def _refusal_in(error: BaseException) -> RefusedError | None:
     """Return what was refused, where a library made another error of it."""
     cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, RefusedError):
+    for _ in range(MOST_CAUSES):
+        if cause is None or isinstance(cause, RefusedError):
+            return cause
         cause = cause.__cause__ or cause.__context__
-    return cause
+    return None
 
 
 def _said(error: BaseException) -> tuple[str, str | None]:
