@@ -17,7 +17,6 @@ from stages.program.child.watch import Watch
 from stages.program.child.wire import pack, unpack
 from stages.program.values.parameters import set_parameters
 
-
 FEW_COLLECTIONS = 100_000
 """How many objects Python makes before it looks for cycles: trees and graphs have hardly any."""
 
