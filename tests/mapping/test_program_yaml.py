@@ -1,12 +1,15 @@
 """program.yaml: what it says, and the whole text of every error in it."""
 
+import random
+
 import pytest
 
-from stages.diagnose import Source, UserError, UserErrors
+from stages.diagnose import Source, UserError, UserErrors, source_of
 from stages.make.core.folder_inputs import FolderInputs, UndeclaredReadError
 from stages.make.core.layers import open_folder
 from stages.mapping.machine import read_machine
 from stages.mapping.program_yaml import choose_program, program_schema, read_program
+from tests.property.mutants import damage
 
 GOOD = """program: heat.py
 machine: {profile: wse2, dispatch: 5}
@@ -141,3 +144,24 @@ def test_places_in_files_are_found_without_reading_them(tmp_path):
     assert inputs.reads == {} == inputs.further
     with pytest.raises(UndeclaredReadError):
         inputs.program_source()
+
+
+@pytest.mark.parametrize("seeds", [
+    range(100), pytest.param(range(100, 2000), marks=pytest.mark.long),
+])
+def test_a_damaged_one_is_read_or_refused_at_its_place(seeds):
+    """Whatever YAML makes of it, and whatever machine it names."""
+    for seed in seeds:
+        choose, content = random.Random(seed), GOOD.encode()
+        for _ in range(choose.choice([1, 1, 2, 4])):
+            content = damage(content, choose)
+        try:
+            program = read_program(source_of("program.yaml", content))
+            choose_program(program, ["heat.py"], "here")
+            read_machine(program, _refuse)
+        except (UserError, UserErrors) as error:
+            assert "program.yaml" in str(error), seed
+
+
+def _refuse(given, span):
+    raise UserError(f"{given} does not exist", span)

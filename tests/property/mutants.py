@@ -73,7 +73,7 @@ def write_mutant(seed: int, folder: Path) -> tuple[str, str]:
     files = dict(FOLDERS[kind])
     name = choose.choice(sorted(files))
     for _ in range(choose.choice([1, 1, 1, 2, 4])):
-        files[name] = _damaged(files[name], choose)
+        files[name] = damage(files[name], choose)
     for each, content in files.items():
         path = folder / each
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,8 @@ def write_mutant(seed: int, folder: Path) -> tuple[str, str]:
     return kind, name
 
 
-def _damaged(content: bytes, choose: random.Random) -> bytes:
+def damage(content: bytes, choose: random.Random) -> bytes:
+    """Return a text with one thing in it that is wrong."""
     way = choose.choice([_flipped, _cut, _lines, _lines, _spliced, _spliced, _spliced, _number])
     return way(content, choose)
 
