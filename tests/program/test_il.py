@@ -91,6 +91,8 @@ def test_nodes_have_lines_of_the_intermediate_language():
     lambda il: il,
     lambda il: f"# edited\n\n{il}",
     lambda il: il.replace("g = Glo", "h = GlobalScalar('h', 1.0)\ng = Glo"),
+    lambda il: il.replace("g = Glo", "h = {**{}, 'a': [1][0], **{}}\ng = Glo"),
+    lambda il: il.replace("('g', 1.0)", "('g', 1.0, *[], **{})"),
 ])
 def test_what_goes_wrong_has_its_place_in_the_source(edit):
     source = SOURCE.format(-2)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
+from typing import Any
 
 from stages.diagnose import Source, UserError, UserErrors
 from stages.program.source.parsing import give_room
@@ -40,40 +41,44 @@ def _convert(source: str, path: str) -> ast.Module | None:
     return tree if tree.body else None
 
 
-def _align(node: ast.AST, like: ast.AST | None, place: ast.AST, lines: dict[Place, int]) -> None:
+def _align(node: Any, like: Any, place: Any, lines: dict[Place, int]) -> None:
     """Give a node, and what is below it, the places of a tree that is like it, as far as it is.
 
     Where it is not, the last place that was found is taken.
     """
-    if like is not None and hasattr(like, "lineno"):
+    if like is not None and like._attributes:
         place = like
-    if hasattr(node, "lineno") and hasattr(place, "lineno"):
-        line = node.lineno
-        ast.copy_location(node, place)
-        at = (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)  # type: ignore
-        lines.setdefault(at, line)
+    if node._attributes and place._attributes:
+        line, last = node.lineno, place.end_lineno
+        node.lineno, node.col_offset = place.lineno, place.col_offset
+        node.end_lineno, node.end_col_offset = last, place.end_col_offset
+        lines.setdefault((node.lineno, last, node.col_offset, node.end_col_offset), line)
         if isinstance(node, ast.stmt):
-            lines.update(((n,), line) for n in range(node.lineno, (node.end_lineno or 0) + 1))
-    same = type(node) is type(like)
+            lines.update(((n,), line) for n in range(node.lineno, last + 1))
+    same = node.__class__ is like.__class__
     for name in node._fields:
         one = getattr(node, name, None)
-        two = getattr(like, name, None) if same else None
-        if isinstance(one, ast.AST):
-            if name != "ctx":
-                _align(one, two if isinstance(two, ast.AST) else None, place, lines)
-        elif isinstance(one, list) and one and isinstance(one[0], ast.AST):
-            for each, other in _pair(one, two if isinstance(two, list) else []):
-                _align(each, other, place, lines)
+        if isinstance(one, list):
+            for each, other in _pair(one, getattr(like, name) if same else []):
+                if isinstance(each, ast.AST):
+                    _align(each, other, place, lines)
+        elif isinstance(one, ast.AST) and one._fields:
+            _align(one, getattr(like, name) if same else None, place, lines)
 
 
-def _pair(
-    nodes: Sequence[ast.AST], others: Sequence[ast.AST]
-) -> Iterator[tuple[ast.AST, ast.AST | None]]:
-    """Yield nodes with those they are like: where some are missing, from both ends."""
+def _pair(nodes: Sequence[Any], others: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield what is in a list with what it is like: where some are missing, from both ends."""
     more, at = len(nodes) - len(others), 0
-    if more:
+    if not more:
+        yield from zip(nodes, others, strict=True)
+        return
+    if others:
         same = zip(nodes, others, strict=False)
-        at = sum(1 for _ in takewhile(lambda pair: ast.dump(pair[0]) == ast.dump(pair[1]), same))
+        at = sum(1 for _ in takewhile(lambda pair: _spell(pair[0]) == _spell(pair[1]), same))
     yield from zip(nodes[:at], others[:at], strict=True)
     for n, each in enumerate(nodes[at:], start=at - more):
         yield each, others[n] if at <= n < len(others) else None
+
+
+def _spell(each: Any) -> str:
+    return ast.dump(each) if isinstance(each, ast.AST) else repr(each)
