@@ -26,7 +26,7 @@ b = GlobalArray("b", 1.0, shape=(3, 6))
 def capture(text, objects=OBJECTS):
     """Return the texts of the graph, without their first lines, by the names of the files."""
     il = IMPORTS + objects + textwrap.dedent(text)
-    files = write_captured(record_program(il, "", "program.py"))
+    files = write_captured(record_program(il, "program.py"))
     return {name: content.decode().split("\n", 1)[1] for name, content in files.items()
             if not name.endswith(".npy")}
 

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from stages.diagnose import Source
-from stages.program.il.run import record_program, write_captured
+from stages.program.il.run import capture_program, find_place, record_program, write_captured
 from stages.program.source.translation import translate_source
 from stages.program.values.errors import ProgramError
 from tests.program.captured import capture
@@ -74,7 +74,7 @@ while g < 3.0:
 def test_nodes_have_lines_of_the_intermediate_language():
     source = SOURCE.format(-1)
     il = translate_source(Source(path="a.py", text=source)).text
-    files = write_captured(record_program(il, source, "a.py"))
+    files = write_captured(record_program(il, "a.py"))
     lines = il.splitlines()
     nodes = [line for line in files["graph.yaml"].decode().splitlines() if "il: " in line]
     said = [lines[int(node.rpartition("il: ")[2].rstrip("}")) - 1].strip() for node in nodes]
@@ -98,8 +98,9 @@ def test_what_goes_wrong_has_its_place_in_the_source(edit):
     source = SOURCE.format(-2)
     il = edit(translate_source(Source(path="a.py", text=source)).text)
     with pytest.raises(ProgramError) as error:
-        record_program(il, source, "a.py")
+        capture_program(il, source, "a.py")
     traces = [each for each in error.traceback if str(each.path).endswith("a.py")]
     trace = traces[-1]._rawentry
-    line, _, column, _ = list(trace.tb_frame.f_code.co_positions())[trace.tb_lasti // 2]
+    place = list(trace.tb_frame.f_code.co_positions())[trace.tb_lasti // 2]
+    line, _, column, _ = find_place("a.py", place)
     assert (line, column) == (15, 4)

@@ -18,19 +18,18 @@ Place = tuple[int | None, ...]
 """The first and the last line, and the first and the last byte, as code objects have them."""
 
 
-def place_il(il: str, source: str, path: str) -> tuple[ast.Module, Mapping[Place, int]]:
-    """Return the tree, at places of the source, and lines of `il` by these places.
+def find_places(il: str, source: str, path: str) -> Mapping[Place, Place]:
+    """Return the places of the source that places of `il` come from; that of a line is (line,).
 
     Each part of `il` that the source becomes has the place that it comes from, each other part that
-    of what stands there in the source. Without a source, or with a wrong one, places are of `il`.
+    of what stands there in the source. Without a source, or with a wrong one, there are none.
     """
     with give_room():
-        tree = ast.parse(il, path)
-        lines: dict[Place, int] = {}
+        places: dict[Place, Place] = {}
         found = _convert(source, path)
         if found is not None:
-            _align(tree, found, found, lines)
-        return tree, lines
+            _align(ast.parse(il, path), found, found, places)
+        return places
 
 
 def _convert(source: str, path: str) -> ast.Module | None:
@@ -41,29 +40,31 @@ def _convert(source: str, path: str) -> ast.Module | None:
     return tree if tree.body else None
 
 
-def _align(node: Any, like: Any, place: Any, lines: dict[Place, int]) -> None:
-    """Give a node, and what is below it, the places of a tree that is like it, as far as it is.
+def _align(node: Any, like: Any, at: Any, places: dict[Place, Place]) -> None:
+    """Find the places of a node, and of what is below it, in a tree that is like it.
 
-    Where it is not, the last place that was found is taken.
+    Where that is not, the last place that was found is taken.
     """
     if like is not None and like._attributes:
-        place = like
-    if node._attributes and place._attributes:
-        line, last = node.lineno, place.end_lineno
-        node.lineno, node.col_offset = place.lineno, place.col_offset
-        node.end_lineno, node.end_col_offset = last, place.end_col_offset
-        lines.setdefault((node.lineno, last, node.col_offset, node.end_col_offset), line)
+        at = like
+    if node._attributes and at._attributes:
+        places[_read_place(node)] = _read_place(at)
         if isinstance(node, ast.stmt):
-            lines.update(((n,), line) for n in range(node.lineno, last + 1))
+            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            places.update(((n,), _read_place(at)) for n in lines)
     same = node.__class__ is like.__class__
     for name in node._fields:
         one = getattr(node, name, None)
         if isinstance(one, list):
             for each, other in _pair(one, getattr(like, name) if same else []):
                 if isinstance(each, ast.AST):
-                    _align(each, other, place, lines)
+                    _align(each, other, at, places)
         elif isinstance(one, ast.AST) and one._fields:
-            _align(one, getattr(like, name) if same else None, place, lines)
+            _align(one, getattr(like, name) if same else None, at, places)
+
+
+def _read_place(node: Any) -> Place:
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
 def _pair(nodes: Sequence[Any], others: Sequence[Any]) -> Iterator[tuple[Any, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from types import CodeType
 
 from stages.program.il.records import (
@@ -14,7 +13,6 @@ from stages.program.il.records import (
     TEMPORARY,
     Cell,
     Part,
-    Places,
     Record,
     Recording,
     Scope,
@@ -29,10 +27,10 @@ from stages.program.values.slices import whole_region
 _recordings: list[Recording] = []
 
 
-def begin_recording(path: str, lines: Mapping[tuple[int | None, ...], int]) -> Recording:
-    """Begin a program whose code has the path, and positions of which `lines` tells the line."""
+def begin_recording(path: str) -> Recording:
+    """Begin a program whose code has the path."""
     root = Scope(what=PROGRAM, sure=True)
-    recording = Recording(path=path, root=root, scope=root, workers=Field(), lines=dict(lines))
+    recording = Recording(path=path, root=root, scope=root, workers=Field())
     _recordings[:] = [recording]
     return recording
 
@@ -40,7 +38,7 @@ def begin_recording(path: str, lines: Mapping[tuple[int | None, ...], int]) -> R
 def find_recording() -> Recording:
     """Return the program that runs."""
     if not _recordings:
-        begin_recording("", {})
+        begin_recording("")
     return _recordings[-1]
 
 
@@ -158,13 +156,11 @@ def find_line() -> int:
         frame = frame.f_back  # type: ignore[assignment]
     if frame is None:
         return 0
-    place = _list_places(recording, frame.f_code)[frame.f_lasti // 2]
-    line = place[0] or 0
-    return recording.lines.get(place) or recording.lines.get((line,), line)
+    return _list_lines(recording, frame.f_code)[frame.f_lasti // 2] or 0
 
 
-def _list_places(recording: Recording, code: CodeType) -> Places:
-    """Return the place of each instruction; a lookup by the code itself would read all of it."""
-    if id(code) not in recording.places:
-        recording.places[id(code)] = code, list(code.co_positions())
-    return recording.places[id(code)][1]
+def _list_lines(recording: Recording, code: CodeType) -> list[int | None]:
+    """Return the line of each instruction; a lookup by the code itself would read all of it."""
+    if id(code) not in recording.lines:
+        recording.lines[id(code)] = code, [place[0] for place in code.co_positions()]
+    return recording.lines[id(code)][1]

@@ -111,9 +111,6 @@ class Exit:
 
 Step: TypeAlias = Record | Block | Exit
 
-Places: TypeAlias = list[tuple[int | None, ...]]
-"""First and last line, first and last column of each instruction, as `co_positions` has them."""
-
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Recording:
@@ -125,7 +122,5 @@ class Recording:
     workers: Field
     on_host: bool = False
     objects: dict[str, Cell] = field(default_factory=dict)
-    lines: dict[tuple[int | None, ...], int] = field(default_factory=dict)
-    """The line of program.il that a place of the source became."""
-    places: dict[int, tuple[CodeType, Places]] = field(default_factory=dict)
-    """The place of every instruction of what runs, by the id of its code, which lives as long."""
+    lines: dict[int, tuple[CodeType, list[int | None]]] = field(default_factory=dict)
+    """The line of every instruction of what runs, by the id of its code, which lives as long."""

@@ -5,6 +5,7 @@ Paper    E Sec. 5.4
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import sys
@@ -14,11 +15,12 @@ import numpy as np
 
 from stages.program.il import numpy as il_numpy, objects as il_objects
 from stages.program.il.finishing import Captured, finish_recording
-from stages.program.il.positions import place_il
+from stages.program.il.positions import Place, find_places
 from stages.program.il.recording import begin_recording
 from stages.program.irg.accesses import write_accesses
 from stages.program.irg.graph_text import write_graph
 from stages.program.irg.objects_text import write_entries
+from stages.program.source.parsing import give_room
 from stages.program.values.execution import execute
 from stages.program.values.parameters import check_parameters
 
@@ -26,15 +28,26 @@ from stages.program.values.parameters import check_parameters
 def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:
     """Return the files of the graph that program.il of a source gives.
 
-    What the program raises has positions of the source, in a file of that path.
+    What the program raises has positions of `il`, in a file of that path: see `find_place`.
     """
-    return write_captured(record_program(il, source, path))
+    _ran[:] = [(il, source, path)]
+    return write_captured(record_program(il, path))
 
 
-def record_program(il: str, source: str, path: str) -> Captured:
+def find_place(path: str, place: Place) -> Place:
+    """Return the place of a source that one of the program.il comes from that ran here."""
+    places = next((find_places(*each) for each in _ran if each[2] == path), {})
+    return places.get(place) or places.get(place[:1]) or place
+
+
+_ran: list[tuple[str, str, str]] = []
+
+
+def record_program(il: str, path: str) -> Captured:
     """Return the graph that program.il gives."""
-    tree, lines = place_il(il, source, path)
-    recording = begin_recording(path, lines)
+    with give_room():
+        tree = ast.parse(il, path)
+    recording = begin_recording(path)
     with _serve_modules():
         execute(tree, path)
     check_parameters()
