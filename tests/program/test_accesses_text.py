@@ -4,8 +4,12 @@ import random
 
 import islpy as isl
 
-from stages.poly.text import write_objects
+from stages.diagnose import Source
+from stages.poly.text import read_objects, write_objects
+from stages.program.il.run import capture_program
 from stages.program.irg.accesses import HEADER, Access, write_accesses
+from stages.program.source.translation import translate_source
+from tests.program.random_programs import RandomProgram
 
 
 def draw_access(chosen, node):
@@ -43,3 +47,11 @@ def test_the_text_is_the_one_that_isl_objects_have():
     accesses = [draw_access(chosen, node) for node in range(400)]
     relations = {f"n{each.node}_{each.place}": make_relation(each) for each in accesses}
     assert write_accesses(accesses) == write_objects(HEADER, relations)
+
+
+def test_the_accesses_of_programs_are_what_writing_what_was_read_gives():
+    for seed in range(4):
+        source = RandomProgram(seed).text
+        il = translate_source(Source(path="a.py", text=source)).text
+        text = capture_program(il, source, "a.py")["accesses.isl"].decode()
+        assert write_objects(HEADER, read_objects(text)) == text
