@@ -140,7 +140,8 @@ def _find_summary(names: Names, node: ast.stmt) -> Summary:
         return _summarise_parts(names, node)
     if isinstance(node, ast.Return | ast.Raise):
         return Summary(names.read(node), 0)
-    needs = names.bind(node) if isinstance(node, ast.AugAssign) else 0
+    is_changed = isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+    needs = names.bind(node.target) if is_changed else 0  # type: ignore[attr-defined]
     return Summary(names.read(node) | needs, ~names.bind(node))
 
 
