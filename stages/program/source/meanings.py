@@ -49,12 +49,24 @@ class Binding:
 
 
 @dataclass(slots=True)
+class Known:
+    """What the bindings of a name say: the first of each sort, and what unrolled loops bind."""
+
+    first: Meaning
+    object: Meaning | None = None
+    unknown: Meaning | None = None
+    is_unrolled: bool = True
+    unrolled: set[Meaning] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class Scope:
     """The names of a module, function or class, each with all places that bind it."""
 
     node: ast.AST
     outer: Scope | None = None
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    known: dict[str, Known] = field(default_factory=dict)
     elsewhere: dict[str, Scope] = field(default_factory=dict)
     """Names that `global` and `nonlocal` say are of other scopes."""
 
@@ -102,18 +114,24 @@ def find_name(scope: Scope, name: str) -> Meaning:
     found = find_scope(scope, name)
     if found is None:
         return THE_HOST
-    bindings = found.bindings[name]
-    objects = [each for each in bindings if each.meaning.is_object]
-    unknown = [each.meaning for each in bindings if each.meaning.what == UNKNOWN]
-    if objects and not (unknown and all(each.how == UNROLLED for each in objects)):
-        kinds = {each.meaning for each in objects if each.how == UNROLLED}
-        return Meaning(OBJECT) if len(kinds) > 1 else objects[0].meaning
-    return unknown[0] if unknown else bindings[0].meaning
+    known = found.known[name]
+    if known.object is not None and not (known.unknown and known.is_unrolled):
+        return Meaning(OBJECT) if len(known.unrolled) > 1 else known.object
+    return known.unknown or known.first
 
 
 def note(scope: Scope, name: str, binding: Binding) -> None:
     """Note a place that binds a name."""
-    scope.elsewhere.get(name, scope).bindings.setdefault(name, []).append(binding)
+    scope = scope.elsewhere.get(name, scope)
+    scope.bindings.setdefault(name, []).append(binding)
+    known = scope.known.setdefault(name, Known(binding.meaning))
+    if binding.meaning.is_object:
+        known.object = known.object or binding.meaning
+        known.is_unrolled = known.is_unrolled and binding.how == UNROLLED
+        if binding.how == UNROLLED:
+            known.unrolled.add(binding.meaning)
+    elif binding.meaning.what == UNKNOWN:
+        known.unknown = known.unknown or binding.meaning
 
 
 def read_targets(target: ast.AST) -> Iterator[ast.Name]:

@@ -7,6 +7,8 @@ import re
 
 from stages.diagnose import Source, Span, UserError, UserErrors
 
+MOST = 100
+"""How many errors are shown."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -25,8 +27,11 @@ class Places:
 
     def raise_errors(self) -> None:
         """Raise UserErrors with all that was noted, in the order of the text."""
-        if self.errors:
-            raise UserErrors(self.errors[key] for key in sorted(self.errors))
+        found = [self.errors[key] for key in sorted(self.errors)]
+        if len(found) > MOST:
+            found[MOST:] = [UserError(f"{len(found) - MOST} more errors in {self.source.path}")]
+        if found:
+            raise UserErrors(found)
 
 
 def find_offset(places: Places, line: int, column: int) -> int:

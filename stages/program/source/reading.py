@@ -246,5 +246,4 @@ def _go_elsewhere(program: Program, scope: Scope, node: ast.Global | ast.Nonloca
         while at is not None and at is not program.module and name not in at.bindings:
             at = at.outer
         scope.elsewhere[name] = at or program.module
-        scope.elsewhere[name].bindings.setdefault(name, []).append(
-            Binding(node, "elsewhere", NOT_KNOWN))
+        note(scope.elsewhere[name], name, Binding(node, "elsewhere", NOT_KNOWN))
