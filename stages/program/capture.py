@@ -10,9 +10,10 @@ Ensures  ids of nodes are in the order in which they run; each operand has a rel
 from __future__ import annotations
 
 import typing
+from functools import partial
 
 from stages.program.child.parent import run_apart
-from stages.program.il.run import capture_program
+from stages.program.il.run import capture_program, find_line
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -23,4 +24,5 @@ WRITES = ("objects.yaml", "graph.yaml", "accesses.isl", "build/data/*.npy")
 
 def run(inputs: Inputs) -> dict[str, bytes]:
     """Return the texts of the graph, and the data that it begins with."""
-    return run_apart(capture_program, inputs, {"il": inputs.text("program.il")})
+    il = inputs.text("program.il")
+    return run_apart(capture_program, inputs, {"il": il}, find_line=partial(find_line, il))

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 from stages.diagnose import Source, Span, UserError
 from stages.program.child.limits import LIMITS, Limits
@@ -30,6 +30,10 @@ MOST_DUMPED = 100_000
 MARK = 4
 """How many numbers tell whether a file was written."""
 SLOW = "fewer steps or a smaller field: this much is waited for"
+
+
+FindLine: TypeAlias = Callable[[Source, int], int]
+"""Returns the line of a source that a line of what runs in its place comes from."""
 
 
 class Files(Protocol):
@@ -73,12 +77,14 @@ class Program:
 def run_apart(
     function: Callable[..., Mapping[str, bytes]], files: Files, arguments: Mapping[str, Any],
     data: Mapping[str, bytes] | None = None, limits: Limits = LIMITS,
+    find_line: FindLine | None = None,
 ) -> dict[str, bytes]:
     """Return what a function of ours gives that runs the code of a program.
 
     It is called with the text and the path of the program, `source` and `path`, with `arguments`,
-    which JSON has to hold, and with `data`, where they are given. Raises UserError where the
-    program does what it may not, or raises something.
+    which JSON has to hold, and with `data`, where they are given. What hangs is at the line that
+    `find_line` gives, where what runs is not the source. Raises UserError where the program does
+    what it may not, or raises something.
     """
     program = _open_program(files)
     told = {
@@ -91,7 +97,7 @@ def run_apart(
     try:
         fault, opened, found = _read_answer(ended.answer, limits.answer)
     except (ValueError, KeyError, TypeError):
-        _blame(program, ended, limits)
+        _blame(program, ended, limits, find_line)
     files.note_opened(opened)
     if fault is not None:
         _raise(program, fault, ended)
@@ -128,10 +134,12 @@ def _open_program(files: Files) -> Program:
     return Program(source=source, folder=folder, name=name, settings=files.program())
 
 
-def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
+def _blame(
+    program: Program, ended: Ended, limits: Limits, find_line: FindLine | None
+) -> NoReturn:
     """Raise UserError for a process that gave no answer."""
     report = ended.answer[:MOST_DUMPED].decode("utf-8", "replace")
-    span = _dumped_span(program, report)
+    span = _dumped_span(program, report, find_line)
     hint = _last_said(ended)
     if len(ended.answer) > limits.answer:
         raise UserError(f"the program gives back more than {limits.answer} bytes", span, hint)
@@ -144,13 +152,15 @@ def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
     raise UserError(f"the program gives no result: {how}", span, hint)
 
 
-def _dumped_span(program: Program, report: str) -> Span | None:
+def _dumped_span(program: Program, report: str, find_line: FindLine | None) -> Span | None:
     """Return the line of the folder that was running, as faulthandler tells it: in ASCII."""
     folder = os.path.join(program.folder, "").encode("ascii", "backslashreplace").decode()
     for path, line in DUMPED.findall(report):
         if path.startswith(folder):
             name = path.removeprefix(folder).encode().decode("unicode_escape", "replace")
-            return _span(program, Place(file=name, line=int(line)))
+            find = find_line if name == program.name else None
+            at = int(line) if find is None else find(program.source, int(line))
+            return _span(program, Place(file=name, line=at))
     return None
 
 

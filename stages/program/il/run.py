@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from stages.diagnose import Source
 from stages.program.il import numpy as il_numpy, objects as il_objects
 from stages.program.il.finishing import Captured, finish_recording
 from stages.program.il.positions import Place, find_places
@@ -38,6 +39,12 @@ def find_place(path: str, place: Place) -> Place:
     """Return the place of a source that one of the program.il comes from that ran here."""
     places = next((find_places(*each) for each in _ran if each[2] == path), {})
     return places.get(place) or places.get(place[:1]) or place
+
+
+def find_line(il: str, source: Source, line: int) -> int:
+    """Return the line of a source that a line of its program.il comes from."""
+    place = find_places(il, source.text, source.path).get((line,), (None,))
+    return place[0] or line
 
 
 _ran: list[tuple[str, str, str]] = []

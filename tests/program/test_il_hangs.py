@@ -1,0 +1,35 @@
+"""A program that hangs while it is captured is shown at its line of the source."""
+
+from functools import partial
+
+import pytest
+
+from stages.diagnose import Source, UserError
+from stages.program.child.limits import Limits
+from stages.program.child.parent import run_apart
+from stages.program.il.run import capture_program, find_line
+from stages.program.source.translation import translate_source
+from tests.program.started import Folder
+
+SOURCE = """\
+from lairmake.objects import LocalArray, Run_On_Host
+# a comment, which program.il does not have
+
+x = LocalArray("x", 1.0, shape=(3, 2, 4), output=True)
+with Run_On_Host():
+    n = 1
+
+    while n: pass
+"""
+
+
+def test_what_hangs_is_at_its_line_of_the_source(tmp_path):
+    folder = Folder(tmp_path)
+    folder.write("heat.py", SOURCE)
+    il = translate_source(Source(path="heat.py", text=SOURCE)).text
+    with pytest.raises(UserError) as error:
+        run_apart(capture_program, folder.inputs(), {"il": il}, limits=Limits(seconds=1.0),
+                  find_line=partial(find_line, il))
+    assert str(error.value).replace(f"{tmp_path}/", "") == (
+        "heat.py:8:5: error: the program runs for more than 1 s\n      while n: pass\n"
+        "      ^^^^^^^^^^^^^\nhint: fewer steps or a smaller field: this much is waited for\n")
