@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from stages.program.source.kinds import find_meaning, read_hint
 from stages.program.source.meanings import (
@@ -89,15 +90,31 @@ def _of_method(program: Program, scope: Scope, node: ast.FunctionDef) -> Meaning
 def _read_self(
     program: Program, scope: Scope, node: ast.FunctionDef, found: dict[str, Meaning]
 ) -> None:
-    """Note what a method binds to members of its first argument."""
+    """Note what a method binds to members of its first argument, and to names that it has."""
     own = node.args.args[0].arg
     for each in walk_all(node):
-        if isinstance(each, ast.Assign | ast.AnnAssign):
-            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
-            for target in targets:
-                if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == own:
-                    meaning = (read_hinted(program, scope, each) if isinstance(each, ast.AnnAssign)
-                               else find_meaning(program, scope, each.value))
-                    before = found.get(target.attr, THE_HOST)
-                    known = before.is_object or (before.what == UNKNOWN and not meaning.is_object)
-                    found[target.attr] = before if known else meaning
+        for target, value in _read_pairs(each):
+            if isinstance(each, ast.AnnAssign):
+                meaning = read_hinted(program, scope, each)
+            else:
+                meaning = NOT_KNOWN if value is None else find_meaning(program, scope, value)
+            if isinstance(target, ast.Name):
+                note(scope, target.id, Binding(target, "assigned", meaning))
+            elif isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == own:
+                before = found.get(target.attr, THE_HOST)
+                known = before.is_object or (before.what == UNKNOWN and not meaning.is_object)
+                found[target.attr] = before if known else meaning
+
+
+def _read_pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """Yield what a statement binds, each with its value; None where the text does not part it."""
+    if isinstance(node, ast.AnnAssign):
+        yield node.target, node.value
+    todo = [(each, node.value) for each in node.targets] if isinstance(node, ast.Assign) else []
+    for target, value in todo:
+        if not isinstance(target, ast.Tuple | ast.List):
+            yield target, value
+        elif isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+            todo += zip(target.elts, value.elts, strict=True)
+        else:
+            yield from ((each, None) for each in target.elts)
