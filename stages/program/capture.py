@@ -12,8 +12,11 @@ from __future__ import annotations
 import typing
 from functools import partial
 
+from stages.diagnose import Source
 from stages.program.child.parent import run_apart
-from stages.program.il.run import capture_program, find_line
+from stages.program.child.place import Place
+from stages.program.il.positions import find_places
+from stages.program.il.run import capture_program
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -25,4 +28,13 @@ WRITES = ("objects.yaml", "graph.yaml", "accesses.isl", "build/data/*.npy")
 def run(inputs: Inputs) -> dict[str, bytes]:
     """Return the texts of the graph, and the data that it begins with."""
     il = inputs.text("program.il")
-    return run_apart(capture_program, inputs, {"il": il}, find_line=partial(find_line, il))
+    return run_apart(capture_program, inputs, {"il": il}, find=partial(find_place, il))
+
+
+def find_place(il: str, source: Source, place: Place) -> Place:
+    """Return the place of a source that one of its program.il comes from."""
+    at = place.line, place.end_line, place.column, place.end_column
+    places = find_places(il, source.text, source.path)
+    line, end_line, column, end_column = places.get(at) or places.get(at[:1]) or at
+    return Place(file=place.file, line=line or place.line, end_line=end_line, column=column,
+                 end_column=end_column)

@@ -5,7 +5,9 @@ import textwrap
 import pytest
 
 from stages.diagnose import Source
-from stages.program.il.run import capture_program, find_place, record_program, write_captured
+from stages.program.capture import find_place
+from stages.program.child.place import Place
+from stages.program.il.run import capture_program, record_program, write_captured
 from stages.program.source.translation import translate_source
 from stages.program.values.errors import ProgramError
 from tests.program.captured import capture
@@ -102,5 +104,7 @@ def test_what_goes_wrong_has_its_place_in_the_source(edit):
     traces = [each for each in error.traceback if str(each.path).endswith("a.py")]
     trace = traces[-1]._rawentry
     place = list(trace.tb_frame.f_code.co_positions())[trace.tb_lasti // 2]
-    line, _, column, _ = find_place("a.py", place)
-    assert (line, column) == (15, 4)
+    keys = ("line", "end_line", "column", "end_column")
+    raised = Place(file="a.py", **dict(zip(keys, place, strict=True)))
+    found = find_place(il, Source(path="a.py", text=source), raised)
+    assert (found.line, found.column) == (15, 4)

@@ -5,9 +5,10 @@ from functools import partial
 import pytest
 
 from stages.diagnose import Source, UserError
+from stages.program.capture import find_place
 from stages.program.child.limits import Limits
 from stages.program.child.parent import run_apart
-from stages.program.il.run import capture_program, find_line
+from stages.program.il.run import capture_program
 from stages.program.source.translation import translate_source
 from tests.program.started import Folder
 
@@ -29,7 +30,7 @@ def test_what_hangs_is_at_its_line_of_the_source(tmp_path):
     il = translate_source(Source(path="heat.py", text=SOURCE)).text
     with pytest.raises(UserError) as error:
         run_apart(capture_program, folder.inputs(), {"il": il}, limits=Limits(seconds=1.0),
-                  find_line=partial(find_line, il))
+                  find=partial(find_place, il))
     assert str(error.value).replace(f"{tmp_path}/", "") == (
         "heat.py:8:5: error: the program runs for more than 1 s\n      while n: pass\n"
         "      ^^^^^^^^^^^^^\nhint: fewer steps or a smaller field: this much is waited for\n")

@@ -12,7 +12,7 @@ from typing import Any
 
 from stages.program.child.limits import Limits, end_with, set_limits
 from stages.program.child.modules import add_paths, find_beside
-from stages.program.child.place import Find, describe
+from stages.program.child.place import describe
 from stages.program.child.watch import Watch
 from stages.program.child.wire import pack, unpack
 from stages.program.values.parameters import set_parameters
@@ -35,7 +35,7 @@ def serve(answer: int, held: int) -> None:
     try:
         found = _call(told, files, watch)
     except BaseException as error:
-        fault = asdict(describe(error, watch, _find_place(told["module"])))
+        fault = asdict(describe(error, watch))
     _send(answer, {"fault": fault, "opened": watch.opened}, found)
 
 
@@ -52,12 +52,6 @@ def _call(told: dict[str, Any], files: dict[str, bytes], watch: Watch) -> dict[s
     find_beside(watch)
     watch.begin()
     return dict(function(**arguments))
-
-
-def _find_place(module: str) -> Find:
-    """Return what finds places in the source: a module says so of which what runs is no source."""
-    found: Find = getattr(sys.modules.get(module), "find_place", lambda path, place: place)
-    return found
 
 
 def _send(answer: int, told: Any, files: dict[str, bytes]) -> None:

@@ -32,8 +32,8 @@ MARK = 4
 SLOW = "fewer steps or a smaller field: this much is waited for"
 
 
-FindLine: TypeAlias = Callable[[Source, int], int]
-"""Returns the line of a source that a line of what runs in its place comes from."""
+Find: TypeAlias = Callable[[Source, Place], Place]
+"""Returns the place of a source that one of what runs in its stead comes from."""
 
 
 class Files(Protocol):
@@ -66,27 +66,31 @@ class Settings(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program: its text, the folder that it lies in, its name there, and its program.yaml."""
+    """A program: its text, the folder that it lies in, its name there, and its program.yaml.
+
+    `find` gives the places of its text for those of what runs.
+    """
 
     source: Source
     settings: Settings
     folder: str
     name: str
+    find: Find
 
 
 def run_apart(
     function: Callable[..., Mapping[str, bytes]], files: Files, arguments: Mapping[str, Any],
     data: Mapping[str, bytes] | None = None, limits: Limits = LIMITS,
-    find_line: FindLine | None = None,
+    find: Find = lambda source, place: place,
 ) -> dict[str, bytes]:
     """Return what a function of ours gives that runs the code of a program.
 
     It is called with the text and the path of the program, `source` and `path`, with `arguments`,
-    which JSON has to hold, and with `data`, where they are given. What hangs is at the line that
-    `find_line` gives, where what runs is not the source. Raises UserError where the program does
-    what it may not, or raises something.
+    which JSON has to hold, and with `data`, where they are given. Where it does not run
+    the source itself, `find` gives places of that. Raises UserError where the program does what it
+    may not, or raises something.
     """
-    program = _open_program(files)
+    program = _open_program(files, find)
     told = {
         "module": function.__module__, "function": function.__name__, "folder": program.folder,
         "program": program.name, "parameters": program.settings.parameters,
@@ -97,7 +101,7 @@ def run_apart(
     try:
         fault, opened, found = _read_answer(ended.answer, limits.answer)
     except (ValueError, KeyError, TypeError):
-        _blame(program, ended, limits, find_line)
+        _blame(program, ended, limits)
     files.note_opened(opened)
     if fault is not None:
         _raise(program, fault, ended)
@@ -126,20 +130,18 @@ def _read_answer(
     return fault, opened, found
 
 
-def _open_program(files: Files) -> Program:
+def _open_program(files: Files, find: Find) -> Program:
     """Return the program of a folder; that its text is read here is not noted."""
     source = files.unnoted().program_source()
     name = source.path.rpartition("/")[2]
     folder = os.path.realpath(files.unnoted().path(name).parent)
-    return Program(source=source, folder=folder, name=name, settings=files.program())
+    return Program(source=source, folder=folder, name=name, settings=files.program(), find=find)
 
 
-def _blame(
-    program: Program, ended: Ended, limits: Limits, find_line: FindLine | None
-) -> NoReturn:
+def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
     """Raise UserError for a process that gave no answer."""
     report = ended.answer[:MOST_DUMPED].decode("utf-8", "replace")
-    span = _dumped_span(program, report, find_line)
+    span = _dumped_span(program, report)
     hint = _last_said(ended)
     if len(ended.answer) > limits.answer:
         raise UserError(f"the program gives back more than {limits.answer} bytes", span, hint)
@@ -152,15 +154,13 @@ def _blame(
     raise UserError(f"the program gives no result: {how}", span, hint)
 
 
-def _dumped_span(program: Program, report: str, find_line: FindLine | None) -> Span | None:
+def _dumped_span(program: Program, report: str) -> Span | None:
     """Return the line of the folder that was running, as faulthandler tells it: in ASCII."""
     folder = os.path.join(program.folder, "").encode("ascii", "backslashreplace").decode()
     for path, line in DUMPED.findall(report):
         if path.startswith(folder):
             name = path.removeprefix(folder).encode().decode("unicode_escape", "replace")
-            find = find_line if name == program.name else None
-            at = int(line) if find is None else find(program.source, int(line))
-            return _span(program, Place(file=name, line=at))
+            return _span(program, Place(file=name, line=int(line)))
     return None
 
 
@@ -184,6 +184,8 @@ def _span(program: Program, place: Place) -> Span:
     name, source = place.file, program.source
     if name != program.name:
         source = _read_beside(program, name)
+    else:
+        place = program.find(source, place)
     start, line = _line_of(source.text, place.line)
     first, last = len(line) - len(line.lstrip()), len(line.rstrip())
     if place.column is not None:

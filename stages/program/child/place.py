@@ -5,10 +5,10 @@ from __future__ import annotations
 import builtins
 import os
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any
 
 from stages.diagnose import nearest
 from stages.program.child.limits import LIMITS
@@ -24,9 +24,6 @@ MOST_CAUSES = 100
 """How far back causes are followed, which may be those of each other."""
 MOST = 300
 """How many characters of what code says are shown."""
-
-Find: TypeAlias = Callable[[str, tuple[int | None, ...]], tuple[int | None, ...]]
-"""Returns the place that a user knows for one in a file: lines and bytes, as code has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +51,10 @@ class Fault:
     bug: str | None
 
 
-def describe(error: BaseException, watch: Watch, find: Find) -> Fault:
-    """Return what is wrong in a program that raised an exception, at what `find` gives."""
+def describe(error: BaseException, watch: Watch) -> Fault:
+    """Return what is wrong in a program that raised an exception."""
     message, hint = _said(_refusal_in(error) or error)
-    place = _place_of_syntax(error, watch) or _place_of(error.__traceback__, watch, find)
+    place = _place_of_syntax(error, watch) or _place_of(error.__traceback__, watch)
     bug = "".join(traceback.format_exception(error)) if _is_ours(error) else None
     at = asdict(place) if place is not None else None
     name = error.name if isinstance(error, ParameterError) else None
@@ -125,7 +122,7 @@ def _place_of_syntax(error: BaseException, watch: Watch) -> Place | None:
     return Place(file=name, line=error.lineno) if name is not None else None
 
 
-def _place_of(trace: TracebackType | None, watch: Watch, find: Find) -> Place | None:
+def _place_of(trace: TracebackType | None, watch: Watch) -> Place | None:
     """Return the innermost place in a file below the folder; None where there is none."""
     found = None
     while trace is not None:
@@ -139,7 +136,7 @@ def _place_of(trace: TracebackType | None, watch: Watch, find: Find) -> Place | 
     trace, name = found
     positions = list(trace.tb_frame.f_code.co_positions())
     at = positions[trace.tb_lasti // 2] if trace.tb_lasti >= 0 else (None,) * 4
-    line, end_line, column, end_column = find(trace.tb_frame.f_code.co_filename, at)
+    line, end_line, column, end_column = at
     return Place(
         file=name, line=line or trace.tb_lineno, end_line=end_line, column=column,
         end_column=end_column,

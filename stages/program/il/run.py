@@ -13,10 +13,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stages.diagnose import Source
 from stages.program.il import numpy as il_numpy, objects as il_objects
 from stages.program.il.finishing import Captured, finish_recording
-from stages.program.il.positions import Place, find_places
 from stages.program.il.recording import begin_recording
 from stages.program.irg.accesses import write_accesses
 from stages.program.irg.graph_text import write_graph
@@ -29,25 +27,9 @@ from stages.program.values.parameters import check_parameters
 def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:
     """Return the files of the graph that program.il of a source gives.
 
-    What the program raises has positions of `il`, in a file of that path: see `find_place`.
+    What the program raises has positions of `il`, in a file of that path.
     """
-    _ran[:] = [(il, source, path)]
     return write_captured(record_program(il, path))
-
-
-def find_place(path: str, place: Place) -> Place:
-    """Return the place of a source that one of the program.il comes from that ran here."""
-    places = next((find_places(*each) for each in _ran if each[2] == path), {})
-    return places.get(place) or places.get(place[:1]) or place
-
-
-def find_line(il: str, source: Source, line: int) -> int:
-    """Return the line of a source that a line of its program.il comes from."""
-    place = find_places(il, source.text, source.path).get((line,), (None,))
-    return place[0] or line
-
-
-_ran: list[tuple[str, str, str]] = []
 
 
 def record_program(il: str, path: str) -> Captured:
