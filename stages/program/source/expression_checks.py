@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 
 from stages.diagnose import nearest
 from stages.program.source.calls import Calls
@@ -182,6 +183,9 @@ def check_member(places: Places, node: ast.AST, full: str) -> None:
         places.report(node, f"{'np.' if module == NUMPY else ''}{name} {LATER_ON}")
     elif module == NUMPY and name == "newaxis":
         places.report(node, "np.newaxis: objects get no further axes")
+    elif module == NUMPY and hasattr(math, name):
+        places.report(node, f"np.{name} is none of the functions for objects",
+                      f"for numbers: `math.{name}`")
     elif module == NUMPY:
         near = nearest(name, known)
         places.report(node, f"np.{name} is none of the functions for objects",
