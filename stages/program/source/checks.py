@@ -25,7 +25,12 @@ from stages.program.source.expression_checks import (
     check_truth,
 )
 from stages.program.source.flow_checks import check_flow
-from stages.program.source.host_checks import check_change, check_expression, check_value
+from stages.program.source.host_checks import (
+    check_change,
+    check_expression,
+    check_iterator,
+    check_value,
+)
 from stages.program.source.host_contexts import check_ignored
 from stages.program.source.meanings import Program
 from stages.program.source.nesting_checks import check_length, check_nesting
@@ -68,6 +73,7 @@ OF_NODES: dict[Check, tuple[type[ast.AST], ...]] = {
     check_change: (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Global, ast.Nonlocal),
     check_expression: (ast.Expr,),
     check_value: (ast.Call,),
+    check_iterator: (ast.For,),
     check_ignored: (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Return, ast.Call),
 }
 """The nodes that each check looks at."""

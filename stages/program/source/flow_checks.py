@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from stages.program.source.contexts import Spot
+from stages.program.source.contexts import COMPREHENSIONS, Spot
 from stages.program.source.liveness import Live, Names, find_bound, find_live
 from stages.program.source.meanings import Program, Scope, find_name, find_scope, read_targets
 from stages.program.source.places import Places
 from stages.program.source.reading import is_context
-from stages.program.source.walking import read_children, walk_own
+from stages.program.source.walking import find_hidden, read_children, walk_all, walk_own
 from stages.program.source.words import IGNORED
 
 
@@ -23,6 +23,7 @@ def check_flow(places: Places, program: Program, spots: Iterable[Spot]) -> None:
     bound: dict[ast.AST, set[str]] = {}
     always: dict[ast.AST, set[str]] = {}
     ignored: set[ast.AST] = set()
+    hidden: set[ast.AST] = set()
     for spot in spots:
         node, context = spot.node, spot.context
         found = bound.setdefault(context.scope.node, set())
@@ -32,8 +33,12 @@ def check_flow(places: Places, program: Program, spots: Iterable[Spot]) -> None:
             found.update(name.id for name in read_targets(node.target))
         if is_context(program, context.scope, node, IGNORED):
             ignored.add(node)
+        if isinstance(node, COMPREHENSIONS):
+            own = find_hidden(node)
+            hidden.update(each for each in walk_all(node)
+                          if isinstance(each, ast.Name) and each.id in own)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and (
-                context.host != IGNORED):
+                context.host != IGNORED and node not in hidden):
             home = find_scope(context.scope, node.id)
             if home is not None and home is not context.scope:
                 always.setdefault(home.node, set()).add(node.id)

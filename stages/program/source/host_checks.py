@@ -10,6 +10,7 @@ import ast
 
 from stages.program.source.calls import Calls, name_function
 from stages.program.source.contexts import Context, Spot
+from stages.program.source.kinds import ITERATOR
 from stages.program.source.meanings import (
     CLASS,
     FUNCTION,
@@ -17,6 +18,7 @@ from stages.program.source.meanings import (
     MEMBER,
     MODULE,
     UNKNOWN,
+    find_scope,
 )
 from stages.program.source.places import Places
 from stages.program.source.words import IGNORED, ON_HOST, PURE, PURE_METHODS, PURE_MODULES
@@ -154,3 +156,25 @@ def _first(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node
+
+
+def check_iterator(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report a loop over what can be gone through once, and was made before."""
+    node, context = spot.node, spot.context
+    assert isinstance(node, ast.For)
+    if not isinstance(node.iter, ast.Name) or not is_looped(calls, context) or (
+            context.find(node.iter).detail != ITERATOR):
+        return
+    home = find_scope(context.scope, node.iter.id)
+    made = [] if home is None else [each.node for each in home.bindings[node.iter.id]]
+    if home is not context.scope or any(
+            not _is_within(one, each)
+            for one in made for each in context.graphs[:1]):
+        name = node.iter.id
+        places.report(node.iter, f"{name} can be gone through once, and not in each iteration of "
+                      f"the graph: {ONCE}", f"make it a list: `{name} = list(...)`")
+
+
+def _is_within(node: ast.AST, graph: ast.AST) -> bool:
+    line = getattr(node, "lineno", 0)
+    return bool(graph.lineno <= line <= graph.end_lineno)  # type: ignore[attr-defined]

@@ -45,6 +45,9 @@ from stages.program.values.forms import (
 
 WRAPPERS = ("Optional", "Final", "ClassVar")
 """Hints around hints that change nothing here."""
+PASSING = ("iter", "zip", "map", "filter", "enumerate", "reversed", "open")
+ITERATOR = "iterator"
+"""The detail of a value of the host that one goes through once."""
 
 
 def find_meaning(program: Program, scope: Scope, node: ast.expr | None) -> Meaning:
@@ -137,8 +140,10 @@ def _of_call(program: Program, scope: Scope, node: ast.Call) -> Meaning:
     if called.what == HOST and isinstance(node.func, ast.Name) and node.func.id == "abs":
         return combine(arguments)
     arguments += [find_meaning(program, scope, each.value) for each in node.keywords]
-    is_host = called.what == HOST and all(each.what in (HOST, MODULE) for each in arguments)
-    return THE_HOST if is_host else NOT_KNOWN
+    if called.what != HOST or any(each.what not in (HOST, MODULE) for each in arguments):
+        return NOT_KNOWN
+    passes = isinstance(node.func, ast.Name) and node.func.id in PASSING
+    return Meaning(HOST, ITERATOR) if passes else THE_HOST
 
 
 def _of_member(name: str, node: ast.Call, arguments: Sequence[Meaning]) -> Meaning:
@@ -203,7 +208,7 @@ def _of_others(program: Program, scope: Scope, node: ast.expr | None) -> Meaning
         if isinstance(found, ast.Name) and find_name(scope, found.id).what != HOST:
             return NOT_KNOWN
         todo += read_children(found)
-    return THE_HOST
+    return Meaning(HOST, ITERATOR) if isinstance(node, ast.GeneratorExp) else THE_HOST
 
 
 def is_of_host(module: str | None) -> bool:

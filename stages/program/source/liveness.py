@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from stages.program.source.control import LOOPS
 from stages.program.source.meanings import read_targets
-from stages.program.source.walking import read_children, walk_all, walk_own
+from stages.program.source.walking import read_children, read_names, walk_own
 
 ALL = -1
 
@@ -60,9 +60,8 @@ class Names:
     def read(self, node: ast.AST | None) -> int:
         """Return the names that an expression reads, also in what it defines."""
         found = 0
-        for each in () if node is None else walk_all(node):
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
-                found |= self.bits.get(each.id, 0)
+        for each in () if node is None else read_names(node):
+            found |= self.bits.get(each.id, 0)
         return found
 
     def bind(self, node: ast.AST) -> int:

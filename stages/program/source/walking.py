@@ -51,6 +51,30 @@ def walk_own(node: ast.AST) -> Iterator[ast.AST]:
             todo += read_children(found)[::-1]
 
 
+def read_names(node: ast.AST) -> Iterator[ast.Name]:
+    """Yield the names that a node reads, but those that comprehensions bind.
+
+    What functions and classes in it read is left out: they may read it at any time.
+    """
+    todo: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
+    while todo:
+        found, hidden = todo.pop()
+        if isinstance(found, ast.Name):
+            if isinstance(found.ctx, ast.Load) and found.id not in hidden:
+                yield found
+            continue
+        hidden |= find_hidden(found)
+        body = getattr(found, "body", []) if isinstance(found, SCOPES) else []
+        within = set(body) if isinstance(body, list) else {body}
+        todo += [(each, hidden) for each in read_children(found) if each not in within]
+
+
+def find_hidden(node: ast.AST) -> frozenset[str]:
+    """Return the names that are those of a comprehension alone."""
+    targets = (each for part in getattr(node, "generators", ()) for each in walk_all(part.target))
+    return frozenset(each.id for each in targets if isinstance(each, ast.Name))
+
+
 def fill_places(tree: ast.Module) -> None:
     """Give each node without a place that of the one above it."""
     todo: list[tuple[ast.AST, ast.AST]] = [(each, each) for each in tree.body]
