@@ -56,5 +56,7 @@ def end_with(held: int) -> None:
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     fcntl.fcntl(held, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(held, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
-    if select.select([held], [], [], 0)[0]:
+    ended = select.poll()  # which takes a file of any number
+    ended.register(held)
+    if ended.poll(0):
         sys.exit(1)
