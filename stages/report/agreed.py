@@ -37,6 +37,8 @@ def is_right(results: Mapping[str, Any]) -> bool:
 
 
 def _outputs(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if not results["outputs"]:
+        yield "output", "none to compare: `output=True` says which object is one"
     for output, found in results["outputs"].items():
         value = f"{found['value']}, " if "value" in found else ""
         yield output, f"{value}{RIGHT if found['right'] else 'WRONG'}"
@@ -46,7 +48,8 @@ def _operations(counts: Mapping[str, int]) -> str:
     """Return how often nodes ran, and which of them most often."""
     most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     named = list_first([f"{count} {op}" for op, count in most])
-    return f"{sum(counts.values())} operations: {named}" if most else "no operation"
+    count = sum(counts.values())
+    return f"{count} operation{'s' * (count > 1)}: {named}" if most else "no operation"
 
 
 def _memory(memory: Mapping[str, int]) -> str:

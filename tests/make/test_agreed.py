@@ -40,7 +40,10 @@ def test_an_output_that_is_wrong_is_told():
 
 def test_a_program_that_does_nothing():
     empty = RESULTS | {"operations": {}, "outputs": {}}
-    assert summary("none", empty).splitlines()[1] == "  ran     no operation"
+    assert summary("none", empty).splitlines()[1:3] == [
+        "  output  none to compare: `output=True` says which object is one",
+        "  ran     no operation",
+    ]
 
 
 def test_what_changed_in_the_results_of_a_program():

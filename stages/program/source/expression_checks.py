@@ -10,7 +10,15 @@ from stages.program.source.calls import Calls
 from stages.program.source.contexts import Context, Spot
 from stages.program.source.meanings import HOST, MEMBER
 from stages.program.source.places import Places
-from stages.program.source.words import IGNORED, LATER, NUMPY, OBJECTS, OF_OBJECTS, ON_HOST
+from stages.program.source.words import (
+    FILES,
+    IGNORED,
+    LATER,
+    NUMPY,
+    OBJECTS,
+    OF_OBJECTS,
+    ON_HOST,
+)
 from stages.program.values.forms import ON_PES, REDUCTIONS
 from stages.program.values.names import NAMES
 
@@ -179,7 +187,10 @@ def check_member(places: Places, node: ast.AST, full: str) -> None:
     known = NAMES if module == NUMPY else OF_OBJECTS
     if name in known or name.startswith("__"):
         return
-    if name in LATER:
+    if module == NUMPY and name in FILES:
+        places.report(node, f"np.{name} {LATER_ON}: hosts neither load nor save during a run",
+                      "what is read before is NumPy's own, `import numpy` in Run_On_Host")
+    elif name in LATER:
         places.report(node, f"{'np.' if module == NUMPY else ''}{name} {LATER_ON}")
     elif module == NUMPY and name == "newaxis":
         places.report(node, "np.newaxis: objects get no further axes")
@@ -187,7 +198,7 @@ def check_member(places: Places, node: ast.AST, full: str) -> None:
         places.report(node, f"np.{name} is none of the functions for objects",
                       f"for numbers: `math.{name}`")
     elif module == NUMPY:
-        near = nearest(name, known)
+        near = nearest(name, [*known, *LATER])
         places.report(node, f"np.{name} is none of the functions for objects",
                       f"did you mean np.{near}?" if near else
                       "what prepares data is NumPy's own: `import numpy` in Run_On_Host")

@@ -23,6 +23,9 @@ LATER = (
 )
 """What programs are to have, and have not yet."""
 
+FILES = ("load", "save", "savez", "loadtxt", "savetxt", "fromfile")
+"""What NumPy reads and writes files by."""
+
 OF_IL = ("for_loop", "while_loop", "if_")
 """What only the intermediate language has; a source has no such names."""
 
