@@ -106,6 +106,11 @@ def test_parameters_and_the_machine_are_those_of_program_yaml(sun):
     assert "sun:remember" in sun.build("sun")
 
 
+def test_a_parameter_among_tasks_is_none_of_a_program(first):
+    said = "steps=5: for dodo files; program.yaml has the parameters of a program\n"
+    assert first.run("sun", "steps=5").err.endswith(said)
+
+
 def test_texts_and_nodes_are_shown_by_name(first):
     assert "with for_loop('fl_0'" in printed(first.run("show", "sun", "program.il"))
     assert "n2_src1 := { n2[x, y, z] -> T[" in printed(first.run("show", "sun", "n2_src1"))

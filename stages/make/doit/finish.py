@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from doit import doit_cmd
 
 from stages.make.core.action import use
 from stages.make.core.declare import declaration
@@ -40,8 +43,17 @@ def finish(known: Session, code: int) -> int:
         if isinstance(known.reporter, StageReporter):
             unchanged = known.unchanged + len(results) - len(shown)
             known.reporter.write("".join(_lines(known, shown, unchanged)))
+            _note_variables(shown)
         known.reporter.end(code)
     return code
+
+
+def _note_variables(shown: Mapping[str, Mapping[str, Any]]) -> None:
+    """Say that `n=16` is no parameter of a program: doit takes it for a dodo file."""
+    given = getattr(doit_cmd, "_CMDLINE_VARS", None)
+    if given and any("outputs" in results for results in shown.values()):
+        words = ", ".join(f"{name}={value}" for name, value in sorted(given.items()))
+        sys.stderr.write(f"{words}: for dodo files; program.yaml has the parameters of a program\n")
 
 
 def _results(known: Session) -> Iterator[tuple[str, Mapping[str, Any]]]:
