@@ -29,7 +29,7 @@ from stages.program.values.forms import (
     combine_forms,
     convert_form,
 )
-from stages.program.values.initial import name_type, settle_number
+from stages.program.values.initial import name_type, read_number
 from stages.program.values.names import make_alone
 from stages.program.values.operators import make_rebound
 from stages.program.values.slices import find_region
@@ -144,14 +144,7 @@ def settle(operand: Any, beside: Value | None = None) -> Value | Number:
     """Return an operand as a value, or as a number of Python's. Raises ProgramError."""
     if isinstance(operand, Value):
         return operand
-    number = settle_number(operand)
-    if type(number) in (int, float):
-        return number  # type: ignore[no-any-return]
-    kind = "a value" if beside is None else f"a {beside.form.kind}"
-    if isinstance(number, np.ndarray):
-        raise ProgramError(f"an array of NumPy beside {kind}",
-                           "make it an object: `LocalArray(\"a\", init_data=a)`, or a GlobalArray")
-    raise ProgramError(f"a {type(operand).__name__} beside {kind}", "a number, or an object")
+    return read_number(operand, None if beside is None else beside.form)
 
 
 @lru_cache(maxsize=4096, typed=True)

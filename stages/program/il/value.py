@@ -14,7 +14,7 @@ from stages.program.il.nodes import assign_part, compute_parts, convert_part, na
 from stages.program.il.records import Part, Source
 from stages.program.values.errors import ProgramError
 from stages.program.values.forms import KINDS, Form, check_condition, check_fresh
-from stages.program.values.initial import name_type, settle_number
+from stages.program.values.initial import name_type, read_number
 from stages.program.values.names import make_alone
 from stages.program.values.operators import Operators, make_index, make_missing, make_rebound
 from stages.program.values.slices import find_region, take_region
@@ -187,14 +187,7 @@ def read_source(given: Any, beside: Value | None = None) -> Source:
     """Return an operand: elements, or a number of the host. Raises ProgramError."""
     if isinstance(given, Value):
         return given._part
-    number = settle_number(given)
-    if type(number) in (int, float):
-        return number  # type: ignore[no-any-return]
-    kind = "a value" if beside is None else f"a {beside.form.kind}"
-    if isinstance(number, np.ndarray):
-        raise ProgramError(f"an array of NumPy beside {kind}",
-                           "make it an object: `LocalArray(\"a\", init_data=a)`, or a GlobalArray")
-    raise ProgramError(f"a {type(given).__name__} beside {kind}", "a number, or an object")
+    return read_number(given, None if beside is None else beside.form)
 
 
 def compute(op: str, *operands: Any) -> Value:

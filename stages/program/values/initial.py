@@ -97,6 +97,18 @@ def settle_number(given: Any) -> Any:
     return int(given) if isinstance(given, bool) else given
 
 
+def read_number(given: Any, beside: Form | None) -> Number:
+    """Return an operand that is no object, a number of Python's or NumPy's. Raises ProgramError."""
+    number = settle_number(given)
+    if type(number) in (int, float):
+        return number  # type: ignore[no-any-return]
+    kind = "a value" if beside is None else f"a {beside.kind}"
+    if isinstance(number, np.ndarray):
+        raise ProgramError(f"an array of NumPy beside {kind}",
+                           "make it an object: `LocalArray(\"a\", init_data=a)`, or a GlobalArray")
+    raise ProgramError(f"a {type(given).__name__} beside {kind}", "a number, or an object")
+
+
 def name_type(dtype: Any) -> str:
     """Return the name of a type that is given as NumPy takes it. Raises ProgramError."""
     try:
