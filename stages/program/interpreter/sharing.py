@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from stages.program.irg.graph import Branch, Entry, ForLoop, Graph, Items, Node, WhileLoop
+from stages.program.irg.graph import Entry, Graph, Node, list_bodies, list_items
 from stages.program.irg.regions import Accesses, list_nodes
 from stages.program.values.forms import ON_PES
 
@@ -18,7 +18,8 @@ def share_temporaries(graph: Graph, accesses: Mapping[int, Accesses]) -> dict[st
     """
     everywhere = Counter(name for node in list_nodes(graph.items) for name in _refer(node))
     found: dict[str, str] = {}
-    for items in _list_bodies(graph.items):
+    inside = (body for item in list_items(graph.items) for body in list_bodies(item))
+    for items in (graph.items, *inside):
         nodes = [item for item in items if isinstance(item, Node)]
         here = Counter(name for node in nodes for name in _refer(node))
         last = {name: node.id for node in nodes for name in _refer(node)}
@@ -59,13 +60,3 @@ def _form(graph: Graph, name: str) -> tuple[object, ...]:
 
 def _refer(node: Node) -> tuple[str, ...]:
     return (node.dst, *(each for each in node.src if isinstance(each, str)))
-
-
-def _list_bodies(items: Items) -> Iterator[Items]:
-    """Yield a list of items, and the lists in it."""
-    yield items
-    for item in items:
-        if isinstance(item, ForLoop | WhileLoop | Branch):
-            yield from _list_bodies(item.body)
-        if isinstance(item, Branch):
-            yield from _list_bodies(item.otherwise)

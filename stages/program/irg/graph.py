@@ -5,6 +5,7 @@ Paper    E Sec. 5.4: ids in the order of execution, graphs in graphs, subgraph_t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -121,3 +122,21 @@ class Graph:
     field: tuple[int, int]
     entries: dict[str, Entry]
     items: Items
+
+
+def list_items(items: Items) -> Iterator[Item]:
+    """Yield all items of a graph and of the graphs in it, in order of their ids."""
+    for item in items:
+        yield item
+        for body in list_bodies(item):
+            yield from list_items(body)
+
+
+def list_bodies(item: Item) -> tuple[Items, ...]:
+    """Return the graphs in an item: one of a loop, two of a branch."""
+    match item:
+        case ForLoop() | WhileLoop():
+            return (item.body,)
+        case Branch():
+            return item.body, item.otherwise
+    return ()

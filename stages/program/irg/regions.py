@@ -12,7 +12,7 @@ import islpy as isl
 
 from stages.diagnose import Source, Span, UserError
 from stages.poly.iscc import Statement, TextError, statements
-from stages.program.irg.graph import Branch, Entry, ForLoop, Graph, Items, Node, WhileLoop
+from stages.program.irg.graph import Entry, Graph, Items, Node, list_items
 from stages.program.values.forms import ON_PES, REDUCTIONS, Form
 
 SET, IN, OUT = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
@@ -49,15 +49,7 @@ class Accesses:
 
 def list_nodes(items: Items) -> Iterator[Node]:
     """Yield all operations of a graph and of the graphs in it, in order of their ids."""
-    for item in items:
-        match item:
-            case Node():
-                yield item
-            case ForLoop() | WhileLoop():
-                yield from list_nodes(item.body)
-            case Branch():
-                yield from list_nodes(item.body)
-                yield from list_nodes(item.otherwise)
+    return (item for item in list_items(items) if isinstance(item, Node))
 
 
 def read_regions(source: Source, graph: Graph) -> dict[int, Accesses]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from stages.diagnose import Source, UserError
 from stages.machine.types import BYTES
-from stages.program.irg.graph import Branch, Entry, ForLoop, Graph, Items, WhileLoop
+from stages.program.irg.graph import Entry, ForLoop, Graph, Items, list_items
 from stages.program.irg.yaml_nodes import Reading, compose_text, pause_collector
 from stages.program.values.forms import ON_PES, ON_WORKERS, count_elements
 
@@ -52,16 +52,7 @@ class Addresses:
 
 def list_loops(items: Items) -> Iterator[ForLoop]:
     """Yield the for-loops of a graph, and of the graphs in it."""
-    for item in items:
-        match item:
-            case ForLoop():
-                yield item
-                yield from list_loops(item.body)
-            case WhileLoop():
-                yield from list_loops(item.body)
-            case Branch():
-                yield from list_loops(item.body)
-                yield from list_loops(item.otherwise)
+    return (item for item in list_items(items) if isinstance(item, ForLoop))
 
 
 def count_bytes(entry: Entry) -> int:
