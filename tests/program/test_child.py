@@ -131,13 +131,16 @@ def test_what_code_may_not_do_is_refused_and_not_done(folder):
 
 def test_what_numpy_is_asked_for_is_not_refused(folder):
     """Its parts are loaded when they are first used, some with the help of C."""
-    folder.run(
+    found = folder.run(
         "import numpy, numpy.ctypeslib\n"
         "numpy.random.default_rng(0).normal(size=3)\n"
-        "numpy.linalg.eigh(numpy.eye(3)), numpy.fft.fft(numpy.ones(3)), numpy.polynomial\n"
+        "values, _ = numpy.linalg.eigh(numpy.eye(3))\n"
+        "first = numpy.fft.fft(numpy.ones(3))[0].real, numpy.polynomial.Polynomial([1, 2])(1)\n"
         "open('/dev/null', 'w').write('x')\n"
         "open(1, 'w', closefd=False).write('x')\n"
+        "found['said'] = repr([float(x) for x in (*values, *first)]).encode()\n"
     )
+    assert found == {"said": b"[1.0, 1.0, 1.0, 3.0, 3.0]"}
 
 
 def test_an_error_names_the_line_and_columns_and_the_last_that_was_printed(folder):

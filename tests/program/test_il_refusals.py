@@ -144,7 +144,8 @@ def test_what_has_no_data_is_written_first(text, said):
     "with if_('i', '{0}', [n]) as i:\n  w[...] = 0\n  x[...] = w",
 ])
 def test_what_is_sure_to_be_written_may_be_read(text):
-    capture(W.format("") + text)
+    graph = capture(W.format("") + text)["graph.yaml"]
+    assert "dst: w" in graph and "dst: x, src: [w]" in graph
 
 
 def test_an_output_that_may_not_be_written_is_refused():

@@ -49,5 +49,5 @@ def test_100_damaged_sources_are_translated_or_refused():
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 def test_2000_damaged_sources_are_translated_or_refused():
-    for seed in range(100, 2100):
-        translate_or_refuse(seed)
+    found = [translate_or_refuse(seed) for seed in range(100, 2100)]
+    assert 200 <= sum(map(bool, found)) <= 1200
