@@ -1,0 +1,23 @@
+"""Find which operands lie on other PEs, by which hops they come, and which PEs take part in what.
+
+Paper    E Sec. 4.3, 6.1.4
+Reads    objects.yaml, graph.yaml, accesses.isl
+Writes   exchanges.isl, filters.isl
+Assumes  slices of PEs have step 1, so that those that take part are boxes.
+Ensures  each hop is from a PE to its neighbour on one side, inside the field.
+"""
+
+from __future__ import annotations
+
+import typing
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = ("objects.yaml", "graph.yaml", "accesses.isl")
+WRITES = ("exchanges.isl", "filters.isl")
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return exchanges.isl and filters.isl."""
+    raise NotImplementedError

@@ -1,0 +1,1 @@
+"""Which operands lie on other PEs, and how they come to those that compute."""

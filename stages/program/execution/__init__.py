@@ -1,0 +1,1 @@
+"""A program on the simulated fabric, and what it is compared with."""

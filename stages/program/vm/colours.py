@@ -1,0 +1,28 @@
+"""The colours of the virtual machine by name, in the order of their numbers.
+
+Paper    E Sec. 4.1, 4.2, 6.2
+"""
+
+CTRL_COORD = "ctrl_coord"
+"""The number of a section, from the executive to the response PEs."""
+
+ARGS_DIST, CTRL_DIST = "args_dist", "ctrl_dist"
+"""Arguments and procedures, from the response PEs to the merge PE."""
+
+ARGS, CTRL = "args", "ctrl"
+"""The same, from the merge PE to all workers and reduction PEs."""
+
+CHECKER = ("C0", "C1")
+"""Between neighbours: PEs of the field where x + y is even send on C1, odd ones on C0."""
+
+REDUCTION_1, REDUCTION_2 = "reduction_1", "reduction_2"
+"""Columns to the strips, strips to the inner PEs."""
+
+REDUCTION_3, REDUCTION_4 = "reduction_3", "reduction_4"
+"""The result to the executive; the inner PEs to the upper right one, which has it."""
+
+REDUCTION_BROADCAST, GLOBAL_BROADCAST = "reduction_broadcast", "global_broadcast"
+"""To all workers: the result of a reduction, a scalar of the executive."""
+
+TURNING = (ARGS_DIST, CTRL_DIST, *CHECKER, REDUCTION_1, REDUCTION_2, REDUCTION_4)
+"""Those whose switches have positions: on a machine with colours that have none, they get others."""
