@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import PlainValidator, WithJsonSchema
+from pydantic import Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from stages.diagnose import Source, UserError
 from stages.mapping.layer_yaml import Machine
-from stages.mapping.yaml_file import File, read_file
+from stages.mapping.yaml_file import File, Strict, read_file
 from stages.mapping.yaml_text import read_document
 
 NAME = "program.yaml"
@@ -38,11 +38,17 @@ Parameter = Annotated[
 ]
 
 
+class Control(Strict):
+    """How a program is controlled: by how many response PEs on each side, None: by as few as do."""
+
+    responses: Annotated[int, Field(ge=1)] | None = None
+
+
 class Program(File):
     """A program.yaml.
 
     `program` is the source: by default the only one. `parameters` are what `parameter("n", 16)`
-    gives in it, by name.
+    gives in it, by name. `reductions` is how sums come together on the fabric.
     """
 
     NAME = NAME
@@ -50,6 +56,8 @@ class Program(File):
     program: str | None = None
     machine: Machine = "wse2"
     parameters: dict[str, Parameter] = {}
+    control: Control = Control()
+    reductions: Literal["drain"] = "drain"
 
 
 def read_program(source: Source) -> Program:

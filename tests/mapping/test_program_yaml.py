@@ -14,6 +14,8 @@ from tests.property.mutants import damage
 GOOD = """program: heat.py
 machine: {profile: wse2, dispatch: 5}
 parameters: {n: 16, wide: true, rate: 0.5, name: sun}
+control: {responses: 2}
+reductions: drain
 """
 WRONG = {
     "unknown_key": (
@@ -49,6 +51,31 @@ program.yaml:1:10: error: machine must be a profile's name, a path, or a mapping
            ^^^^^^^^^^^^^
 """,
     ),
+    "no_response_pe": (
+        "control: {responses: 0}\n",
+        """\
+program.yaml:1:22: error: control.responses must be at least 1
+  control: {responses: 0}
+                       ^
+""",
+    ),
+    "an_unknown_control": (
+        "control: {response: 2}\n",
+        """\
+program.yaml:1:11: error: unknown key response
+  control: {response: 2}
+            ^^^^^^^^
+hint: did you mean responses?
+""",
+    ),
+    "a_reduction": (
+        "reductions: tree\n",
+        """\
+program.yaml:1:13: error: reductions must be 'drain'
+  reductions: tree
+              ^^^^
+""",
+    ),
     "a_text": (
         "heat.py\n",
         """\
@@ -69,12 +96,16 @@ def test_what_it_says():
     assert program.program == "heat.py"
     assert program.parameters == {"n": 16, "wide": True, "rate": 0.5, "name": "sun"}
     assert program.parameters["wide"] is True
+    assert (program.control.responses, program.reductions) == (2, "drain")
     assert read_machine(program, lambda given, span: pytest.fail(given)).dispatch == 5
     assert program.key_span("parameters", "n").column == 14
 
 
 def test_an_empty_one_says_what_is_there_without_it():
-    assert read("").model_dump() == {"program": None, "machine": "wse2", "parameters": {}}
+    assert read("").model_dump() == {
+        "program": None, "machine": "wse2", "parameters": {}, "control": {"responses": None},
+        "reductions": "drain",
+    }
 
 
 @pytest.mark.parametrize(("text", "expected"), WRONG.values(), ids=WRONG)
@@ -122,7 +153,8 @@ def test_errors_of_the_source(text, names, expected):
 
 
 def test_the_schema_names_every_key():
-    assert set(program_schema()["properties"]) == {"program", "machine", "parameters"}
+    assert set(program_schema()["properties"]) == {
+        "program", "machine", "parameters", "control", "reductions"}
 
 
 def test_a_stage_gets_the_program_and_its_source(tmp_path):
