@@ -5,6 +5,7 @@ import random
 import pytest
 
 from stages.diagnose import UserError
+from stages.machine.types import BYTES
 from stages.program import remember
 from stages.program.memory.addresses import read_addresses, write_addresses
 from stages.program.memory.remembering import place_entries
@@ -36,10 +37,11 @@ def live_bytes(graph, addresses, space):
 
 
 def check_places(graph, addresses):
-    """Nothing that lives at one node overlaps; arrays are aligned, all else at even addresses."""
+    """Nothing that lives at one node overlaps; arrays are aligned, and so is every element."""
     places = sorted(addresses.places.values(), key=lambda p: (p.space, p.address))
     for n, one in enumerate(places):
-        assert one.address % (ALIGNMENT if is_array(graph, one.name) else 2) == 0
+        element = BYTES[graph.entries[one.name].type] if one.name in graph.entries else 4
+        assert one.address % (ALIGNMENT if is_array(graph, one.name) else element) == 0
         for other in places[n + 1 :]:
             if (one.space, True) != (other.space, other.address < one.address + one.bytes):
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from stages.machine.types import BYTES
 from stages.program.irg.graph import Graph
 from stages.program.irg.regions import Accesses
 from stages.program.memory.addresses import (
@@ -21,7 +22,8 @@ def place_entries(
 ) -> Addresses:
     """Return places in which no two entries that live at one time meet.
 
-    Arrays begin where `alignment` (bytes) divides the address, scalars at words of 16 bits.
+    Arrays begin where `alignment` (bytes) divides the address, and all where the bytes of their
+    elements do.
     """
     spans, wanted = find_lifespans(graph, accesses), find_wanted(graph)
     places: dict[str, Place] = {}
@@ -29,7 +31,8 @@ def place_entries(
     for space in SPACES:
         requests = [
             Request(name=name, bytes=wanted[name][1], first=first, last=last,
-                    alignment=alignment if _is_array(graph, name) else 2)
+                    alignment=max(alignment if _is_array(graph, name) else 2,
+                                  _count_element_bytes(graph, name)))
             for name, (first, last) in spans.items() if wanted[name][0] == space
         ]
         found, ends[space] = place_requests(requests)
@@ -40,6 +43,11 @@ def place_entries(
             )
     workers, executive = (ends[space] for space in SPACES)
     return Addresses(places=places, workers=workers, executive=executive)
+
+
+def _count_element_bytes(graph: Graph, name: str) -> int:
+    """Return the bytes of an element of an entry, or of the counter of a loop."""
+    return BYTES[graph.entries[name].type] if name in graph.entries else BYTES["int32"]
 
 
 def _is_array(graph: Graph, name: str) -> bool:

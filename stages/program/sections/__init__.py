@@ -1,1 +1,1 @@
-"""What runs without a decision, as vectors of calls and arguments, and what the executive decides."""
+"""Straight lines as vectors of calls and arguments, and what the executive decides."""

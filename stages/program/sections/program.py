@@ -70,7 +70,8 @@ class Call:
 class Slot:
     """Memory of a worker behind that of the entries: `address` and `bytes` are in bytes.
 
-    `name` is `landing_0`..., `constant_0`..., or `global_NAME`: where NAME of the executive comes to.
+    `name` is `landing_0`..., `constant_0`..., or `global_NAME`, to which NAME of the executive
+    comes.
     """
 
     name: str
@@ -118,7 +119,8 @@ class Begin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Next:
-    """Take what the loop runs over at its counter, and count; if there is no more, go to a state."""
+    """Take what the loop runs over at its counter, and count; if no more is there, go to a state.
+    """
 
     loop: str
     otherwise: int
@@ -126,7 +128,7 @@ class Next:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoUnless:
-    """Go to a state unless a condition holds: that of the loop, branch or leave `item` of the graph."""
+    """Go to a state unless a condition holds: that of loop, branch or leave `item` of the graph."""
 
     item: int
     to: int

@@ -25,4 +25,4 @@ REDUCTION_BROADCAST, GLOBAL_BROADCAST = "reduction_broadcast", "global_broadcast
 """To all workers: the result of a reduction, a scalar of the executive."""
 
 TURNING = (ARGS_DIST, CTRL_DIST, *CHECKER, REDUCTION_1, REDUCTION_2, REDUCTION_4)
-"""Those whose switches have positions: on a machine with colours that have none, they get others."""
+"""Those whose switches have positions: where a machine has colours without, they get others."""
