@@ -408,6 +408,10 @@ void forward(struct pe *pe, int in, int out);
 /* From now on all that comes on `in` leaves on `out`, and nothing takes it. */
 void pass_by(struct pe *pe, int in, int out);
 
+/* As pass_by, and each element leaves as a control wavelet, NOP with its low 16 bits as argument;
+ * control wavelets leave as they are. */
+void pass_as_control(struct pe *pe, int in, int out);
+
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
 /* Let up to `capacity` more wavelets of the colour wait, in memory that the program keeps for them:

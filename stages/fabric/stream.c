@@ -187,17 +187,26 @@ void stream_pass(struct pe *pe, const struct vector *v, int out, int in, task *t
         issue_stream(node, PASS, v, in, out, NULL, NULL, 0, then);
 }
 
-void pass_by(struct pe *pe, int in, int out)
+static void pass_endlessly(struct node *node, int in, int out, uint32_t control)
 {
-    struct node *node = (struct node *)pe;
-
     struct instruction instruction = instruction_of(PASS, in, out);
 
     instruction.endless = true;
+    instruction.control = control & (CONTROL | TURNING);
     if (can_receive(node, in) && can_send(node, out)) {
         issue(node, instruction, (struct stream){ .vector = NULL }, 0);
         node->endless += 1;
     }
+}
+
+void pass_by(struct pe *pe, int in, int out)
+{
+    pass_endlessly((struct node *)pe, in, out, 0);
+}
+
+void pass_as_control(struct pe *pe, int in, int out)
+{
+    pass_endlessly((struct node *)pe, in, out, CONTROL);
 }
 
 void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control)
@@ -270,6 +279,16 @@ static void store(enum kind kind, const struct stream *stream, uint32_t arrived)
     apply(v, element_of(stream, 0), &a, two ? element_of(stream, 2) : NULL, NULL);
 }
 
+/* What leaves for a PASS of what arrived: with CONTROL an element is the argument of a NOP. */
+static struct parcel passed(struct parcel arrived, uint32_t control)
+{
+    if (control & CONTROL && !(arrived.control & CONTROL)) {
+        arrived.bits &= UINT16_MAX;
+        arrived.control = CONTROL;
+    }
+    return arrived;
+}
+
 /* The parcel goes to the ramp in a cycle, this or a later one, and takes the time of the ramp. */
 void leave_for_router(struct node *node, int out, struct parcel parcel, int64_t cycle)
 {
@@ -303,6 +322,8 @@ static void move_element(struct node *node, int32_t i)
         parcel.bits = computed(kind, stream, parcel.bits);
     if (kind == SEND && parcel.control & CONTROL)
         parcel.bits &= ALL_BITS;
+    if (kind == PASS)
+        parcel = passed(parcel, instruction->control);
     if (kind == RECEIVE || kind == ACCUMULATE)
         store(kind, stream, parcel.bits);
     else if (kind == RESTART)
