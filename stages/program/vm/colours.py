@@ -26,3 +26,9 @@ REDUCTION_BROADCAST, GLOBAL_BROADCAST = "reduction_broadcast", "global_broadcast
 
 TURNING = (ARGS_DIST, CTRL_DIST, *CHECKER, REDUCTION_1, REDUCTION_2, REDUCTION_4)
 """Those whose switches have positions: where a machine has colours without, they get others."""
+
+COLOURS = (
+    CTRL_COORD, ARGS_DIST, CTRL_DIST, ARGS, CTRL, *CHECKER, REDUCTION_1, REDUCTION_2, REDUCTION_3,
+    REDUCTION_4, REDUCTION_BROADCAST, GLOBAL_BROADCAST,
+)
+"""All of them."""

@@ -1,0 +1,58 @@
+"""What programs of the virtual machine are made of, and what each of them needs of a PE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.fabric.layout_yaml import LocalTensor
+from stages.machine.profile import Profile
+from stages.program.irg.graph import Graph
+from stages.program.irg.regions import Accesses
+from stages.program.memory.addresses import Addresses
+from stages.program.sections.program import Sections
+from stages.program.vm.geometry import Geometry
+
+WORKER, REDUCTION, RESPONSE = "worker", "reduction", "response"
+EXECUTIVE, MERGE = "executive", "merge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What the stages before wrote.
+
+    `colours` has the number of each colour that is used; `variables` what programs may ask of the
+    place of their PE: sets { PE[x, y] }, and maps { PE[x, y] -> [n] }.
+    """
+
+    graph: Graph
+    accesses: Mapping[int, Accesses]
+    addresses: Addresses
+    sections: Sections
+    geometry: Geometry
+    profile: Profile
+    colours: Mapping[str, int]
+    variables: Mapping[str, isl.Set | isl.Map]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeProgram:
+    """The program of a role, in C, and what it needs of a PE.
+
+    `data` is the bytes of its struct memory, which begins with `tensors`. `activated` are the tasks
+    that are activated, at once or behind a stream; `reacting` the colours to whose wavelets tasks
+    react, `control_tasks` how many procedures have one of their own; `functions` all of these and
+    others, of which code is estimated; `vectors` the descriptors of instructions and streams.
+    """
+
+    role: str
+    text: str
+    data: int
+    tensors: Mapping[str, LocalTensor]
+    functions: int
+    activated: tuple[str, ...] = ()
+    reacting: tuple[str, ...] = ()
+    control_tasks: int = 0
+    vectors: int = 0
