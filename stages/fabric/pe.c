@@ -240,6 +240,11 @@ int64_t present(const struct node *node)
     return node->engine->running_mains ? 0 : node->started + node->pe.charge;
 }
 
+int64_t read_clock(struct pe *pe)
+{
+    return present(node_of(pe));
+}
+
 static void begin(struct node *node)
 {
     open_memory(node);

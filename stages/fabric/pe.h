@@ -254,6 +254,11 @@ static inline void CHARGE(struct pe *pe, int64_t loops, int64_t scalars, int64_t
 #define COUNT_CALL(pe, counter) ((void)((pe)->counters[counter].calls += 1))
 #define COUNT_INSTANCES(pe, counter, count)                                                        \
     ((void)((pe)->computes = 1, (pe)->counters[counter].points += (count)))
+#define COUNT_CYCLES(pe, counter, count) ((void)((pe)->counters[counter].points += (count)))
+
+/* The cycle that the running task has come to, what was charged so far included. Asking costs
+ * nothing: it is the simulator's, to see how long something takes. */
+int64_t read_clock(struct pe *pe);
 
 /* ---- Vector instructions --------------------------------------------------------------------- */
 
