@@ -1,4 +1,4 @@
 """From a NumPy source to a graph whose values have addresses: the stages of program folders."""
 
 PIPELINE = ("translate", "capture", "rehearse", "remember", "interpret")
-STAGES = PIPELINE
+STAGES = (*PIPELINE, "exchange", "section", "paint", "lower", "execute")

@@ -19,7 +19,12 @@ stages.lair stages.program.front stages.program.source
 stages.mapping
 stages.program.irg
 stages.reference stages.fabric stages.volumes stages.program.il stages.program.memory
+stages.program.exchanges stages.program.regions
 stages.skewing stages.layer.texts stages.program.child stages.program.interpreter
+stages.program.sections
+stages.program.vm
+stages.program.lowering
+stages.program.execution
 stages.layer.routes stages.kernel.parts stages.kernel.mlir
 stages.layer.streams
 stages.layer.vector stages.layer.pe stages.layer.bound
