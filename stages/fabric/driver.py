@@ -23,7 +23,7 @@ from stages.fabric.counts import Count, add_up
 from stages.fabric.elements import DTYPES
 from stages.fabric.expected import Ports, find_leaving_ports
 from stages.fabric.external import Values
-from stages.fabric.gathered import FabricFailure, read_outputs
+from stages.fabric.gathered import FabricFailure, read_outputs, read_residents
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.loaded import Loaded, load, scatter_inputs
 from stages.fabric.probed import Probed
@@ -39,7 +39,16 @@ CYCLE_LIMIT = 10**9
 
 
 class FabricStuck(Exception):  # noqa: N818
-    """The fabric can no longer move, or reached the cycle limit; the text says who waits."""
+    """The fabric can no longer move, or reached the cycle limit; the text says who waits.
+
+    `is_endless`: it reached the limit. `residents` are the tensors that are read from memory, as
+    they were then.
+    """
+
+    def __init__(self, said: str, is_endless: bool = False) -> None:
+        super().__init__(said)
+        self.is_endless = is_endless
+        self.residents: Mapping[str, Array] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +92,15 @@ def run_fabric(
     cycle_limit: int = CYCLE_LIMIT,
     tell: Tell | None = None,
     probes: Mapping[str, isl.Set] | None = None,
+    tasks: int | None = None,
 ) -> FabricRun:
     """Run the programs of `library` on the fabric of `layout`.
 
     `arrays` holds every tensor that arrives or is resident before the start, by name; of one that
     arrives, an array that comes in every invocation, or a sequence with one for each. `shapes`
-    gives those of outputs, else the smallest that hold what the layout names; `tell` is told of it.
-    `probes` has by colour the PEs for which its first and last wavelet is noted.
+    gives those of outputs, else the smallest that hold what the layout names. `tell` is told how far
+    it is: where nothing enters, of `tasks`, which is about how many run. `probes` has by colour the
+    PEs for which its first and last wavelet is noted.
 
     Raises FabricFailure before the run where routes are at fault, ValueError where the layout
     contradicts itself or the arrays; FabricStuck and FabricFailure during it.
@@ -101,7 +112,12 @@ def run_fabric(
         _check_routes(loaded, layout, profile)
         scatter_inputs(loaded, layout, values)
         placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
-        outcome = _run(opened, loaded, profile, invocations, cycle_limit, tell, placed)
+        try:
+            outcome = _run(
+                opened, loaded, profile, invocations, cycle_limit, tell, tasks, placed)
+        except FabricStuck as error:
+            error.residents = read_residents(loaded, layout, shapes or {})
+            raise
         outputs = read_outputs(loaded, layout, invocations, shapes or {})
         return _result(loaded, layout, outcome, outputs, placed)
 
@@ -133,7 +149,7 @@ def _check_routes(loaded: Loaded, layout: Layout, profile: Profile) -> None:
 
 def _run(
     opened: ctypes.CDLL, loaded: Loaded, profile: Profile, invocations: int, cycle_limit: int,
-    tell: Tell | None, probes: Probes,
+    tell: Tell | None, tasks: int | None, probes: Probes,
 ) -> engine.Outcome:
     """Run the engine; the arrays it is given are alive in `loaded` and in local names."""
     stride = np.array([memory.shape[1] for memory in loaded.memory], dtype=np.int64)
@@ -173,19 +189,20 @@ def _run(
         probe_of=probes.of.ctypes.data if probes.records.size else None,
         probe=probes.records.ctypes.data,
     )
-    return _completed(opened, layout, loaded, tell)
+    return _completed(opened, layout, loaded, tell, tasks)
 
 
 def _completed(
-    opened: ctypes.CDLL, layout: engine.Layout, loaded: Loaded, tell: Tell | None
+    opened: ctypes.CDLL, layout: engine.Layout, loaded: Loaded, tell: Tell | None,
+    tasks: int | None,
 ) -> engine.Outcome:
     outcome = engine.Outcome()
     entering = int(loaded.inlets.inlets["total"].sum())
-    tasks = int((loaded.role >= 0).sum()) * layout.invocations
-    with report_progress(lambda: find_share(outcome, entering, tasks), tell):
+    least = int((loaded.role >= 0).sum()) * layout.invocations
+    with report_progress(lambda: find_share(outcome, entering, max(least, tasks or 0)), tell):
         status = opened.fabric_run(ctypes.byref(layout), ctypes.byref(outcome))
     if status in (engine.STUCK, engine.OUT_OF_CYCLES):
-        raise FabricStuck(outcome.report.decode())
+        raise FabricStuck(outcome.report.decode(), status == engine.OUT_OF_CYCLES)
     if status != engine.COMPLETE:
         raise FabricFailure(outcome.report.decode())
     return outcome

@@ -45,10 +45,19 @@ def read_outputs(
         ]
         for name, dtype in leaving.items()
     }
-    resident = {name: DTYPES[t.type] for name, t in find_residents(layout, "out")}
-    for name, dtype in resident.items():
-        outputs[name] = [_gathered(loaded, layout, name, dtype, find_shape(layout, name, shapes))]
-    return outputs
+    return outputs | {
+        name: [array] for name, array in read_residents(loaded, layout, shapes).items()}
+
+
+def read_residents(
+    loaded: Loaded, layout: Layout, shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, Array]:
+    """Return what PEs hold of tensors that are read from memory. Raises ValueError."""
+    types = {name: DTYPES[tensor.type] for name, tensor in find_residents(layout, "out")}
+    return {
+        name: _gathered(loaded, layout, name, dtype, find_shape(layout, name, shapes))
+        for name, dtype in types.items()
+    }
 
 
 def _departures(loaded: Loaded, invocations: int) -> list[tuple[Departure, Array | Received]]:
