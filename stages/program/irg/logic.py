@@ -6,6 +6,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -18,10 +19,56 @@ Predicate: TypeAlias = Callable[[Sequence[Any]], Any]
 PLACEHOLDER = re.compile(r"\{(\d{1,4})\}")
 LONGEST = 2000
 HINT = "conditions have comparisons, `and`, `or`, `not`, numbers, and `{0}` for the first argument"
+SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 COMPARES = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge,
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
+    ">": operator.gt, ">=": operator.ge,
 }
+
+Term: TypeAlias = tuple[int | None, Number]
+"""The number of an argument, or None and a number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What holds always, or never."""
+
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NonZero:
+    """Whether an argument is not zero."""
+
+    argument: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A comparison, `sign`, of two terms in a type; "" where both are numbers."""
+
+    sign: str
+    left: Term
+    right: Term
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Not:
+    """What holds where another condition does not."""
+
+    part: Condition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """Whether all conditions hold, or any."""
+
+    parts: tuple[Condition, ...]
+    all: bool
+
+
+Condition: TypeAlias = Known | NonZero | Comparison | Not | Joined
 
 
 @lru_cache(maxsize=1024)
@@ -30,6 +77,11 @@ def parse_logic(text: str, types: tuple[str, ...]) -> Predicate:
 
     Numbers are rounded to the type of the argument beside them. Raises ProgramError.
     """
+    return _predicate(parse_condition(text, types), types)
+
+
+def parse_condition(text: str, types: tuple[str, ...]) -> Condition:
+    """Return a condition as a tree. Raises ProgramError."""
     if len(text) > LONGEST or "_argument" in text:
         raise ProgramError("a condition that nobody writes", HINT)
     for match in PLACEHOLDER.finditer(text):
@@ -39,45 +91,37 @@ def parse_logic(text: str, types: tuple[str, ...]) -> Predicate:
         tree = ast.parse(PLACEHOLDER.sub(r" _argument\1 ", text).strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ProgramError(f"`{text}` is no condition", HINT) from None
-    return _truth(tree.body, types)
+    return _read(tree.body, types)
 
 
-def _truth(node: ast.expr, types: tuple[str, ...]) -> Predicate:
+def _read(node: ast.expr, types: tuple[str, ...]) -> Condition:
     """Return a condition; a number that stands alone holds where it is not zero."""
     match node:
         case ast.BoolOp():
-            parts = [_truth(each, types) for each in node.values]
-            found = all if isinstance(node.op, ast.And) else any
-            return lambda values: found(part(values) for part in parts)
+            parts = tuple(_read(each, types) for each in node.values)
+            return Joined(parts=parts, all=isinstance(node.op, ast.And))
         case ast.UnaryOp(op=ast.Not()):
-            inner = _truth(node.operand, types)
-            return lambda values: not inner(values)
+            return Not(part=_read(node.operand, types))
         case ast.Constant(value=bool() as value):
-            return lambda values: value
+            return Known(holds=value)
         case ast.Compare():
-            return _comparison(node, types)
-    at, number = _term(node, types)
-    if at is None:
-        return lambda values: number != 0
-    return lambda values: values[at] != 0
+            return _read_comparison(node, types)
+    at, number = _term(node)
+    return Known(holds=number != 0) if at is None else NonZero(argument=at)
 
 
-def _comparison(node: ast.Compare, types: tuple[str, ...]) -> Predicate:
-    terms = [_term(each, types) for each in (node.left, *node.comparators)]
-    if any(type(op) not in COMPARES for op in node.ops):
+def _read_comparison(node: ast.Compare, types: tuple[str, ...]) -> Condition:
+    terms = [_term(each) for each in (node.left, *node.comparators)]
+    if any(type(op) not in SIGNS for op in node.ops):
         raise ProgramError(f"`{ast.unparse(node)}` is no comparison of numbers", HINT)
-    pairs = [
-        (COMPARES[type(op)], *_alike(left, right, types))  
+    found = tuple(
+        Comparison(sign=SIGNS[type(op)], left=left, right=right, type=_type(left, right, types))
         for op, left, right in zip(node.ops, terms, terms[1:], strict=False)
-    ]
-    return lambda values: all(op(left(values), right(values)) for op, left, right in pairs)
+    )
+    return found[0] if len(found) == 1 else Joined(parts=found, all=True)
 
 
-Term: TypeAlias = tuple[int | None, Number]
-"""The number of an argument, or None and a number."""
-
-
-def _term(node: ast.expr, types: tuple[str, ...]) -> Term:
+def _term(node: ast.expr) -> Term:
     match node:
         case ast.Name(id=name) if name.startswith("_argument"):
             return int(name.removeprefix("_argument")), 0
@@ -88,14 +132,32 @@ def _term(node: ast.expr, types: tuple[str, ...]) -> Term:
     raise ProgramError(f"`{ast.unparse(node)}` in a condition", HINT)
 
 
-def _alike(left: Term, right: Term, types: tuple[str, ...]) -> tuple[Predicate, Predicate]:
-    """Return both sides of a comparison in one type. Raises ProgramError where they have two."""
+def _type(left: Term, right: Term, types: tuple[str, ...]) -> str:
+    """Return the type in which terms are compared. Raises ProgramError where they have two."""
     found = {types[at] for at, _ in (left, right) if at is not None and types[at]}
     if len(found) > 1:
         raise ProgramError(f"{' and '.join(sorted(found))} compared: types are not mixed",
                            f'`x.astype("{min(found)}")`')
-    type_ = next(iter(found), "")
-    return _side(left, type_, types), _side(right, type_, types)
+    return next(iter(found), "")
+
+
+def _predicate(condition: Condition, types: tuple[str, ...]) -> Predicate:
+    match condition:
+        case Known(holds=known):
+            return lambda values: known
+        case NonZero(argument=at):
+            return lambda values: values[at] != 0
+        case Not():
+            inner = _predicate(condition.part, types)
+            return lambda values: not inner(values)
+        case Joined():
+            parts = [_predicate(part, types) for part in condition.parts]
+            found = all if condition.all else any
+            return lambda values: found(part(values) for part in parts)
+    compare = COMPARES[condition.sign]
+    left = _side(condition.left, condition.type, types)
+    right = _side(condition.right, condition.type, types)
+    return lambda values: compare(left(values), right(values))
 
 
 def _side(term: Term, type_: str, types: tuple[str, ...]) -> Predicate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import islpy as isl
 
@@ -23,8 +23,8 @@ EXECUTIVE, MERGE = "executive", "merge"
 class Material:
     """What the stages before wrote.
 
-    `colours` has the number of each colour that is used; `variables` what programs may ask of the
-    place of their PE: sets { PE[x, y] }, and maps { PE[x, y] -> [n] }.
+    `colours` has the number of each colour that is used; `roles` the PEs { PE[x, y] } of each;
+    `variables` what programs may ask of the place of theirs: such sets, and { PE[x, y] -> [n] }.
     """
 
     graph: Graph
@@ -35,6 +35,7 @@ class Material:
     profile: Profile
     colours: Mapping[str, int]
     variables: Mapping[str, isl.Set | isl.Map]
+    roles: Mapping[str, isl.Set] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
