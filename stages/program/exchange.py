@@ -11,6 +11,12 @@ from __future__ import annotations
 
 import typing
 
+from stages.program.exchanges.exchanges_text import write_exchanges
+from stages.program.exchanges.filters_text import write_filters
+from stages.program.exchanges.finding import find_hops, list_boxes
+from stages.program.irg.reading import read_graph
+from stages.program.irg.regions import read_regions
+
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
@@ -20,4 +26,9 @@ WRITES = ("exchanges.isl", "filters.isl")
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return exchanges.isl and filters.isl."""
-    raise NotImplementedError
+    graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
+    accesses = inputs.source("accesses.isl")
+    regions = read_regions(accesses, graph)
+    hops = find_hops(graph, regions, accesses)
+    filters = write_filters(list_boxes(graph, regions, hops))
+    return {"exchanges.isl": write_exchanges(hops), "filters.isl": filters}

@@ -12,6 +12,18 @@ from __future__ import annotations
 
 import typing
 
+from stages.diagnose import Source, UserError, UserErrors
+from stages.mapping.machine import read_machine
+from stages.program.exchanges.exchanges_text import read_exchanges
+from stages.program.exchanges.filters_text import HINT, read_filters
+from stages.program.exchanges.finding import list_boxes
+from stages.program.irg.reading import read_graph
+from stages.program.irg.regions import read_regions
+from stages.program.memory.addresses import read_addresses
+from stages.program.sections.calling import Caller
+from stages.program.sections.making import make_sections
+from stages.program.sections.sections_yaml import write_sections
+
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
@@ -22,4 +34,31 @@ WRITES = ("sections.yaml",)
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return sections.yaml."""
-    raise NotImplementedError
+    program = inputs.program()
+    machine = read_machine(program, inputs.further_path)
+    graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
+    accesses = inputs.source("accesses.isl")
+    regions = read_regions(accesses, graph)
+    addresses = read_addresses(inputs.source("addresses.yaml"), graph)
+    hops = read_exchanges(inputs.source("exchanges.isl"), graph, regions, accesses)
+    source = inputs.source("filters.isl")
+    filters = {box: n for n, box in enumerate(read_filters(source, graph.field))}
+    for box in list_boxes(graph, regions, hops):
+        if box not in filters:
+            left, right, top, bottom = box
+            said = f"{source.path} has no filter of columns {left} to {right}, rows {top} to " \
+                   f"{bottom}"
+            raise UserError(said, hint=HINT)
+    caller = Caller(graph=graph, regions=regions, addresses=addresses, hops=hops, filters=filters)
+    span = program.span("control", "responses")
+    sections = make_sections(
+        caller, machine, program.control.responses, span, _find_source(inputs))
+    return {"sections.yaml": write_sections(sections)}
+
+
+def _find_source(inputs: Inputs) -> Source | None:
+    """Return the source, to say where something is wrong; None where it cannot be read."""
+    try:
+        return inputs.unnoted().program_source()
+    except (UserError, UserErrors):
+        return None

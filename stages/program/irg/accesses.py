@@ -45,19 +45,39 @@ def write_accesses(accesses: Iterable[Access]) -> str:
 
 def spell_access(access: Access) -> str:
     """Return the statement of one access, with the end of its line."""
-    names = _name_axes(len(access.instances), access.on_pes)
-    fixed = [first == last for first, last in access.instances]
-    bounds = zip(names, access.instances, fixed, strict=True)
-    said = [str(first) if alone else name for name, (first, _), alone in bounds]
-    ranges = " and ".join(
-        f"{first} <= {name} <= {last}"
-        for name, (first, last) in zip(names, access.instances, strict=True) if first != last
-    )
-    element = [_spell(each, names, access.instances) for each in access.element]
     node = f"n{access.node}"
-    relation = f"{node}[{', '.join(said)}] -> {access.entry}[{', '.join(element)}]"
-    where = f" : {ranges}" if ranges else ""
-    return f"{node}_{access.place} := {{ {relation}{where} }};\n"
+    relation = spell_relation(
+        node, access.entry, access.instances, access.element, access.on_pes)
+    return f"{node}_{access.place} := {relation};\n"
+
+
+def spell_relation(
+    source: str, target: str, instances: Sequence[Bounds], element: Sequence[Coordinate],
+    on_pes: bool = True,
+) -> str:
+    """Return `{ source[x, y] -> target[1 + x, y] : 0 <= x <= 4 and 1 <= y <= 2 }`."""
+    names = _name_axes(len(instances), on_pes)
+    said = ", ".join(_spell(each, names, instances) for each in element)
+    tuples = f"{source}[{_spell_axes(names, instances)}] -> {target}[{said}]"
+    return f"{{ {tuples}{_spell_ranges(names, instances)} }}"
+
+
+def spell_box(name: str, bounds: Sequence[Bounds]) -> str:
+    """Return `{ name[x, y] : 0 <= x <= 4 and 1 <= y <= 2 }`."""
+    names = _name_axes(len(bounds), True)
+    return f"{{ {name}[{_spell_axes(names, bounds)}]{_spell_ranges(names, bounds)} }}"
+
+
+def _spell_axes(names: Sequence[str], bounds: Sequence[Bounds]) -> str:
+    return ", ".join(str(first) if first == last else name
+                     for name, (first, last) in zip(names, bounds, strict=True))
+
+
+def _spell_ranges(names: Sequence[str], bounds: Sequence[Bounds]) -> str:
+    ranges = " and ".join(f"{first} <= {name} <= {last}"
+                          for name, (first, last) in zip(names, bounds, strict=True)
+                          if first != last)
+    return f" : {ranges}" if ranges else ""
 
 
 def _name_axes(count: int, on_pes: bool) -> Sequence[str]:

@@ -116,10 +116,13 @@ def _read_initial(reading: Reading, node: yaml.Node, type_: str) -> int | float 
         return FROM_FILE
     if node.value in ("", "null", "~"):
         return None
-    return _fit(reading, node, reading.number(node, "initial"), type_)
+    return fit_number(reading, node, reading.number(node, "initial"), type_)
 
 
-def _fit(reading: Reading, node: yaml.Node, number: int | float, type_: str) -> int | float:
+def fit_number(
+    reading: Reading, node: yaml.Node, number: int | float, type_: str
+) -> int | float:
+    """Return a number that a type has. Raises UserError."""
     try:
         check_number(number, type_)
     except ProgramError as error:

@@ -175,7 +175,7 @@ def _check_inside(
 
 def _find_access(relation: isl.Map) -> Access | None:
     """Return `{ n[i] -> entry[start + step * (i - low)] : i in a box }`; None if it is none."""
-    box = _find_box(relation.domain())
+    box = find_box(relation.domain())
     if box is None or not relation.is_single_valued():
         return None
     low, sizes = box
@@ -194,7 +194,7 @@ def _find_access(relation: isl.Map) -> Access | None:
     )
 
 
-def _find_box(domain: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def find_box(domain: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return least instance and sizes of a box; None if the set is none, or has no end."""
     if domain.is_empty() or not domain.is_bounded() or domain.dim(isl.dim_type.param):
         return None

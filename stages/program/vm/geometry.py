@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stages.program.sections.shares import find_most_responses as find_most_responses
+
 BETWEEN = 3
 """Rows between both halves of the field."""
 
@@ -52,11 +54,6 @@ class Geometry:
     def executive(self) -> int:
         """The column of the executive, and of the inner PEs to the right."""
         return self.width // 2
-
-
-def find_most_responses(width: int) -> int:
-    """Return how many response PEs a side the control row of a field has room for."""
-    return max(0, min(width // 2 - 1, width - width // 2 - 1))
 
 
 def find_response_column(geometry: Geometry, part: int) -> int:

@@ -1,0 +1,216 @@
+"""Cut a graph: straight lines become sections, and what is between them states of the executive.
+
+A section is told to workers before the executive computes its own nodes of that line, so both run
+at one time. Sums come in the order in which they are sent; so do global scalars.
+
+Paper    E Sec. 4.1, 6.1.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from stages.program.exchanges.finding import is_on_workers, is_over_pes
+from stages.program.irg.graph import Branch, ForLoop, Items, Leave, Node, Transfer, WhileLoop
+from stages.program.sections.calling import Caller, Draft
+from stages.program.sections.program import (
+    HALT,
+    TAKE_GLOBAL,
+    TAKE_SUM,
+    Begin,
+    Compute,
+    Go,
+    GoUnless,
+    Next,
+    SendGlobal,
+    SendSection,
+    State,
+    Stop,
+    TakeSum,
+)
+from stages.program.values.forms import GLOBAL_SCALAR
+
+MOST_SUMS = 2
+"""How many sums are under way at most: a result waits in the queue of those who have not taken it,
+and the next behind it, so that none waits for one that only comes once it is taken."""
+
+
+@dataclass(slots=True)
+class Cut:
+    """Sections as drafts of calls, and states; while it is made, states go to labels below 0."""
+
+    sections: list[list[Draft]] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+
+
+def cut_graph(caller: Caller) -> Cut:
+    """Return the sections and states of a graph; `caller` has their procedures and slots."""
+    cutter = _Cutter(caller)
+    cutter.items(caller.graph.items, is_last=True)
+    cutter.say(Stop())
+    cut = cutter.cut
+    cut.states = [_resolve(state, cutter.labels) for state in cut.states]
+    return cut
+
+
+def _resolve(state: State, labels: Sequence[int]) -> State:
+    """Return a state that goes to the number of a state where it went to a label, -1 - k."""
+    match state:
+        case Next():
+            return replace(state, otherwise=labels[-1 - state.otherwise])
+        case GoUnless() | Go():
+            return replace(state, to=labels[-1 - state.to])
+    return state
+
+
+class _Cutter:
+    """Goes through a graph in order. Labels are numbers below 0, set once states are there."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        self.cut = Cut()
+        self.labels: list[int] = []
+        self.loops: dict[str, tuple[int, int]] = {}
+
+    def say(self, state: State) -> None:
+        self.cut.states.append(state)
+
+    def label(self) -> int:
+        self.labels.append(0)
+        return -len(self.labels)
+
+    def set(self, label: int) -> None:
+        """Let a label be the next state."""
+        self.labels[-1 - label] = len(self.cut.states)
+
+    def items(self, items: Items, *, is_last: bool = False) -> None:
+        line: list[Node] = []
+        for item in items:
+            if isinstance(item, Node):
+                line.append(item)
+            elif not isinstance(item, Transfer):
+                self.line(line)
+                line = []
+                self.block(item)
+        self.line(line, is_last=is_last)
+
+    def line(self, nodes: Sequence[Node], *, is_last: bool = False) -> None:
+        line = _Line(self.caller)
+        for node in nodes:
+            line.node(node)
+        line.finish(is_last)
+        if line.calls:
+            self.say(SendSection(section=len(self.cut.sections)))
+            self.cut.sections.append(line.calls)
+        self.cut.states += line.states
+
+    def block(self, item: ForLoop | WhileLoop | Branch | Leave) -> None:
+        match item:
+            case ForLoop() | WhileLoop():
+                self.loop(item)
+            case Branch():
+                self.branch(item)
+            case Leave():
+                after, (again, end) = self.label(), self.loops[item.loop]
+                self.say(GoUnless(item=item.id, to=after))
+                self.say(Go(to=again if item.op == "continue" else end))
+                self.set(after)
+            case _:
+                assert_never(item)
+
+    def loop(self, loop: ForLoop | WhileLoop) -> None:
+        again, end = self.loops[loop.name] = self.label(), self.label()
+        if isinstance(loop, ForLoop):
+            self.say(Begin(loop=loop.name))
+        self.set(again)
+        if isinstance(loop, ForLoop):
+            self.say(Next(loop=loop.name, otherwise=end))
+        else:
+            self.say(GoUnless(item=loop.id, to=end))
+        self.items(loop.body)
+        self.say(Go(to=again))
+        self.set(end)
+
+    def branch(self, branch: Branch) -> None:
+        otherwise, end = self.label(), self.label()
+        self.say(GoUnless(item=branch.id, to=otherwise))
+        self.items(branch.body)
+        if branch.otherwise:
+            self.say(Go(to=end))
+        self.set(otherwise)
+        self.items(branch.otherwise)
+        self.set(end)
+
+
+class _Line:
+    """A straight line of nodes: what workers are told, and what the executive does meanwhile."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller, self.entries = caller, caller.graph.entries
+        self.calls: list[Draft] = []
+        self.states: list[State] = []
+        self.known: set[str] = set()
+        self.sums: list[Node] = []
+
+    def node(self, node: Node) -> None:
+        """Add a node. The value of a scalar is sent once it is there, before it is written anew."""
+        self.settle(node)
+        if not is_on_workers(node, self.entries):
+            self.states.append(Compute(node=node.id))
+            self.known.discard(node.dst)
+            return
+        for name in dict.fromkeys(node.src):
+            if isinstance(name, str) and self.entries[name].kind == GLOBAL_SCALAR:
+                self.send(name, node)
+        if is_over_pes(node, self.entries):
+            if len(self.sums) == MOST_SUMS:
+                self.take(self.sums[0])
+            self.sums.append(node)
+            self.known.discard(node.dst)
+        self.calls += self.caller.call(node)
+
+    def send(self, name: str, node: Node) -> None:
+        """Let workers have the value of a scalar of the executive, unless they have it."""
+        if name in self.known:
+            return
+        self.known.add(name)
+        self.states.append(SendGlobal(entry=name))
+        type_ = self.entries[name].type
+        slot = self.caller.slots.take_global(name, type_, node.id)
+        self.calls.append(self.caller.special(TAKE_GLOBAL, type_, (slot,), node.id))
+
+    def settle(self, node: Node) -> None:
+        """Take the sums that a node reads or writes, or whose memory may be another's by then.
+
+        Those before them are taken as well, for they come in order.
+        """
+        names, places = {node.dst, *node.src}, self.caller.addresses.places
+        for is_global in (False, True):
+            sums = [each for each in self.sums if self.is_global(each) == is_global]
+            due = [n for n, each in enumerate(sums, 1)
+                   if each.dst in names or places[each.dst].last < node.id]
+            for each in sums[: due[-1] if due else 0]:
+                self.take(each)
+
+    def is_global(self, node: Node) -> bool:
+        return self.entries[node.dst].kind == GLOBAL_SCALAR
+
+    def take(self, node: Node) -> None:
+        """Let the executive, or all workers, take a sum."""
+        self.sums.remove(node)
+        if self.is_global(node):
+            self.states.append(TakeSum(node=node.id))
+            return
+        entry = self.entries[node.dst]
+        at = self.caller.addresses.places[entry.name].address // 2
+        self.calls.append(self.caller.special(TAKE_SUM, entry.type, (at,), node.id))
+
+    def finish(self, is_last: bool) -> None:
+        """Take the sums that are left, turn the ring to its first state, and halt at the end."""
+        while self.sums:
+            self.take(self.sums[0])
+        self.calls += self.caller.turn()
+        if is_last:
+            self.calls.append(self.caller.special(HALT))

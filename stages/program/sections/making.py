@@ -1,0 +1,69 @@
+"""The whole program of the virtual machine, from a graph and where its values lie.
+
+Paper    E Sec. 4.1
+"""
+
+from __future__ import annotations
+
+from stages.diagnose import Source, Span, UserError
+from stages.machine.profile import Profile
+from stages.program.memory.room import find_constructor
+from stages.program.sections.calling import Caller, Draft
+from stages.program.sections.cutting import cut_graph
+from stages.program.sections.program import Call, Sections
+from stages.program.sections.shares import WORD, choose_responses
+from stages.program.sections.slots import place_slots
+
+LARGEST = 2**15 - 1
+"""The largest argument."""
+
+NARROWEST = 4
+"""Columns of the smallest field: merge PE, executive, and a response PE on each side."""
+
+
+def make_sections(
+    caller: Caller, machine: Profile, responses: int | None, span: Span | None,
+    source: Source | None,
+) -> Sections:
+    """Return the program for a machine, with so many response PEs on each side as are asked for.
+
+    Those are asked for at `span`; None: as few as hold the program. `source` is the program's, to
+    say where something is wrong. Raises UserError where a PE has no room for its part, or where an
+    argument needs more than 16 bits.
+    """
+    cut = cut_graph(caller)
+    slots, end = place_slots(caller.slots, caller.addresses.workers, machine.bank_alignment)
+    words = {slot.name: slot.address // WORD for slot in slots}
+    sections = tuple(
+        tuple(_make_call(draft, words, caller, source) for draft in drafts)
+        for drafts in cut.sections)
+    sizes = [[WORD * (1 + len(call.arguments)) for call in calls] for calls in sections]
+    count, shares = choose_responses(sizes, caller.graph.field, machine, responses, span)
+    return Sections(
+        procedures=tuple(caller.procedures.numbers), sections=sections,
+        states=tuple(cut.states), slots=slots, filters=tuple(caller.filters), workers=end,
+        responses=count, shares=tuple(shares))
+
+
+def _make_call(
+    draft: Draft, words: dict[str, int], caller: Caller, source: Source | None
+) -> Call:
+    arguments = tuple(
+        words[each] if isinstance(each, str) else each for each in draft.arguments)
+    for each in arguments:
+        if not -LARGEST - 1 <= each <= LARGEST:
+            raise _explain_argument(each, draft, caller, source)
+    return Call(procedure=draft.procedure, arguments=arguments, node=draft.node)
+
+
+def _explain_argument(
+    argument: int, draft: Draft, caller: Caller, source: Source | None
+) -> UserError:
+    """Return what to say where a number is too large for workers to be told it."""
+    names = [each for each in caller.addresses.places.values() if each.space == "workers"]
+    largest = max(names, key=lambda place: place.bytes, default=None)
+    name = "" if largest is None else largest.name
+    said = f"node {draft.node} needs the argument {argument}: an address in words, a size or a " \
+           f"stride beyond 16 bits"
+    hint = f"fewer elements on each PE: the largest entry is {name}" if name else None
+    return UserError(said, find_constructor(source, name), hint)

@@ -1,0 +1,37 @@
+"""The files of programs up to sections.yaml, in this process."""
+
+from stages.diagnose import Source
+from stages.program import exchange, remember, section
+from stages.program.il.run import capture_program
+from stages.program.irg.reading import read_graph
+from stages.program.sections.sections_reading import read_sections
+from stages.program.source.translation import translate_source
+from stages.program.values.parameters import set_parameters
+from tests.program.given import Given
+
+NAME = "program.py"
+
+
+def section_program(source, settings="", **parameters):
+    """Return the files of a program, as far as the sections. Raises whatever stages raise."""
+    set_parameters(parameters)
+    il = translate_source(Source(path=NAME, text=source)).text
+    files = {"program.yaml": settings, NAME: source, "program.il": il}
+    files |= capture_program(il, source, NAME)
+    return section_graph(files)
+
+
+def section_graph(files):
+    """Return the files of a graph with what remember, exchange and section write."""
+    for stage in (remember, exchange, section):
+        files = files | stage.run(Given(files))
+    return files
+
+
+def read_files(files):
+    """Return the graph of files, and its sections."""
+    text = {name: files[name] if isinstance(files[name], str) else files[name].decode()
+            for name in ("graph.yaml", "objects.yaml", "sections.yaml")}
+    sources = {name: Source(path=name, text=each) for name, each in text.items()}
+    graph = read_graph(sources["graph.yaml"], sources["objects.yaml"])
+    return graph, read_sections(sources["sections.yaml"], graph)
