@@ -102,15 +102,19 @@ def _of_routes(path: Path, text: str) -> Iterator[Wrong]:
         yield Wrong(path=path, said=None, hint=ROUTES)
         return
     for each in list_maps(relation):
-        wrapped = each.domain().unwrap() if each.domain().is_wrapping() else None
-        fits = wrapped is not None and (
-            wrapped.dim(isl.dim_type.in_) == 2 and wrapped.dim(isl.dim_type.out) == 0
-            and each.dim(isl.dim_type.out) == 0
-            and wrapped.get_tuple_name(isl.dim_type.out) in SIDES
-            and each.get_tuple_name(isl.dim_type.out) in SIDES
-        )
-        if not fits:
+        if not is_route(each):
             yield Wrong(path=path, said=f"this is no route: {each}", hint=ROUTES)
+
+
+def is_route(relation: isl.Map) -> bool:
+    """Whether a relation is { [PE[x, y] -> from[]] -> to[] }."""
+    wrapped = relation.domain().unwrap() if relation.domain().is_wrapping() else None
+    return wrapped is not None and (
+        wrapped.dim(isl.dim_type.in_) == 2 and wrapped.dim(isl.dim_type.out) == 0
+        and relation.dim(isl.dim_type.out) == 0
+        and wrapped.get_tuple_name(isl.dim_type.out) in SIDES
+        and relation.get_tuple_name(isl.dim_type.out) in SIDES
+    )
 
 
 def _of_numbers(

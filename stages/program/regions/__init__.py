@@ -1,1 +1,1 @@
-"""An algebra of regions of PEs, and of the properties that are painted on them."""
+"""Regions of PEs, and what is painted on them: tiles, stacks and unions, in the manner of Paint."""

@@ -32,3 +32,20 @@ COLOURS = (
     REDUCTION_4, REDUCTION_BROADCAST, GLOBAL_BROADCAST,
 )
 """All of them."""
+
+MEANINGS = {
+    CTRL_COORD: "the number of a section, from the executive to the response PEs",
+    ARGS_DIST: "arguments, from the response PEs to the merge PE",
+    CTRL_DIST: "procedures, from the response PEs to the merge PE",
+    ARGS: "arguments, from the merge PE to all workers and reduction PEs",
+    CTRL: "procedures, from the merge PE to all workers and reduction PEs",
+    CHECKER[0]: "between neighbours, from odd workers to even ones",
+    CHECKER[1]: "between neighbours, from even workers to odd ones",
+    REDUCTION_1: "sums, along columns to the strips",
+    REDUCTION_2: "sums, along strips to the inner PEs",
+    REDUCTION_3: "sums, from the upper right inner PE to the executive",
+    REDUCTION_4: "sums, from the inner PEs to the upper right one",
+    REDUCTION_BROADCAST: "sums, from the upper right inner PE to all workers",
+    GLOBAL_BROADCAST: "scalars, from the executive to all workers",
+}
+"""What goes on a colour, and from where to where."""

@@ -1,0 +1,26 @@
+"""The virtual machine, painted: all of its regions above each other.
+
+Paper    E Sec. 6.2, Listing 12
+"""
+
+from __future__ import annotations
+
+from stages.program.regions.region import Region, unite
+from stages.program.vm.checker import paint_checker
+from stages.program.vm.control import paint_control
+from stages.program.vm.features import Features, list_colours
+from stages.program.vm.geometry import Geometry
+from stages.program.vm.roles import paint_roles
+from stages.program.vm.sums import paint_sums
+from stages.program.vm.trees import paint_trees
+
+
+def paint_machine(geometry: Geometry, features: Features) -> Region:
+    """Return the virtual machine for what a program uses; at least 4 columns, 1 response a side."""
+    painted = [paint_roles(geometry), paint_control(geometry),
+               paint_trees(geometry, list_colours(features))]
+    if features.neighbours:
+        painted.append(paint_checker(geometry))
+    if features.sums:
+        painted.append(paint_sums(geometry, features.executive_sums))
+    return unite(*painted)
