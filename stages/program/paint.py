@@ -11,6 +11,15 @@ from __future__ import annotations
 
 import typing
 
+from stages.mapping.machine import read_machine
+from stages.program.irg.reading import read_graph
+from stages.program.sections.sections_reading import read_sections
+from stages.program.vm.features import find_features
+from stages.program.vm.geometry import Geometry
+from stages.program.vm.paint_text import write_painting
+from stages.program.vm.room import check_colours, check_machine
+from stages.program.vm.whole import paint_machine
+
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
@@ -20,4 +29,13 @@ WRITES = ("paint.isl",)
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return paint.isl."""
-    raise NotImplementedError
+    program = inputs.program()
+    machine = read_machine(program, inputs.further_path)
+    graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
+    sections = read_sections(inputs.source("sections.yaml"), graph)
+    width, height = graph.field
+    geometry = Geometry(width=width, height=height, responses=sections.responses)
+    check_machine(geometry, machine, program.span("machine"))
+    region = paint_machine(geometry, find_features(sections))
+    check_colours(region, machine, program.span("machine"))
+    return {"paint.isl": write_painting(region)}

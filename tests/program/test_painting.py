@@ -10,7 +10,7 @@ from stages.fabric.check import find_faults
 from stages.fabric.grid import SIDES, members, read_roles
 from stages.fabric.library import INLET, OUTLET
 from stages.machine.profile import load_profile
-from stages.program.vm.geometry import find_most_responses
+from stages.program.sections.shares import find_most_responses
 from tests.program.laid_out import make_layout, nothing, paint, read_routes
 from tests.program.painted import Enumerated
 
