@@ -11,14 +11,12 @@ from stages.program.memory.room import find_constructor
 from stages.program.sections.calling import Caller, Draft
 from stages.program.sections.cutting import cut_graph
 from stages.program.sections.program import Call, Sections
+from stages.program.sections.room_checks import check_width, check_workers
 from stages.program.sections.shares import WORD, choose_responses
 from stages.program.sections.slots import place_slots
 
 LARGEST = 2**15 - 1
 """The largest argument."""
-
-NARROWEST = 4
-"""Columns of the smallest field: merge PE, executive, and a response PE on each side."""
 
 
 def make_sections(
@@ -31,8 +29,10 @@ def make_sections(
     say where something is wrong. Raises UserError where a PE has no room for its part, or where an
     argument needs more than 16 bits.
     """
+    check_width(caller.graph.field, source)
     cut = cut_graph(caller)
     slots, end = place_slots(caller.slots, caller.addresses.workers, machine.bank_alignment)
+    check_workers(caller.addresses, slots, len(caller.filters), end, machine, source)
     words = {slot.name: slot.address // WORD for slot in slots}
     sections = tuple(
         tuple(_make_call(draft, words, caller, source) for draft in drafts)

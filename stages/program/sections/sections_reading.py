@@ -18,7 +18,6 @@ from stages.program.irg.graph import Graph
 from stages.program.irg.reading import fit_number
 from stages.program.irg.yaml_nodes import Fields, Reading, compose_text, pause_collector
 from stages.program.sections.call_checks import check_call, check_section
-from stages.program.sections.making import NARROWEST
 from stages.program.sections.procedures import WITH_ADDRESSES, finish_procedure
 from stages.program.sections.program import (
     ACCUMULATE,
@@ -34,6 +33,7 @@ from stages.program.sections.program import (
     Sections,
     Slot,
 )
+from stages.program.sections.room_checks import NARROWEST
 from stages.program.sections.shares import find_most_responses
 from stages.program.sections.states_reading import read_states
 from stages.program.values.forms import OPERATIONS, REDUCTIONS

@@ -40,7 +40,7 @@ class Slots:
         """Return the name of the slot for what lands, and let it have room for elements."""
         name = f"landing_{number}"
         use = self.uses.setdefault(name, _Use(type_, 0, -1, -1))
-        use.bytes = max(use.bytes, count * BYTES[type_])
+        use.bytes = max(use.bytes, -(-count * BYTES[type_] // WIDEST) * WIDEST)
         use.type = max(use.type, type_, key=BYTES.__getitem__)
         return name
 
