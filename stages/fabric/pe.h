@@ -151,6 +151,34 @@ static inline int64_t selected_integer(int64_t c, int64_t a, int64_t b)
     return c != 0 ? a : b;
 }
 
+/* As SLL, SLR and SAR: shifted by less than 0 or more than 31 nothing is left but the sign. */
+static inline int32_t shifted_left(int32_t a, int32_t count)
+{
+    return (uint32_t)count < 32 ? (int32_t)((uint32_t)a << count) : 0;
+}
+
+static inline int32_t shifted_right_logical(uint32_t a, int32_t count)
+{
+    return (uint32_t)count < 32 ? (int32_t)(a >> count) : 0;
+}
+
+static inline int32_t shifted_right(int32_t a, int32_t count)
+{
+    return a >> ((uint32_t)count < 32 ? count : 31);
+}
+
+/* Towards zero; what is beyond -most - 1 or most is that, and NaN is 0. */
+static inline int32_t truncated(float x, int32_t most)
+{
+    const double wide = x;
+
+    if (wide != wide)
+        return 0;
+    if (wide >= most)
+        return most;
+    return wide <= -most - 1.0 ? -most - 1 : (int32_t)wide;
+}
+
 /* ---- Wavelets -------------------------------------------------------------------------------- */
 
 /* 32 bits. Sparse: the value in the low half, its index in the high half. Dense: one element. */

@@ -48,16 +48,6 @@ static void store_int(enum element type, int32_t value, void *element)
         *(int32_t *)element = value;
 }
 
-/* Towards zero; what is too large becomes the largest, NaN becomes 0. */
-static int32_t to_int(float value)
-{
-    if (value != value)
-        return 0;
-    if (value >= 2147483648.0f)
-        return INT32_MAX;
-    return value < -2147483648.0f ? INT32_MIN : (int32_t)value;
-}
-
 static void store_float(enum element type, float value, void *element)
 {
     if (type == FLOAT16)
@@ -65,7 +55,7 @@ static void store_float(enum element type, float value, void *element)
     else if (type == FLOAT32)
         *(float *)element = value;
     else
-        store_int(type, to_int(value), element);
+        store_int(type, truncated(value, INT32_MAX), element);
 }
 
 static float compute_float(enum operation operation, float d, float a, float b, float c)
@@ -104,9 +94,9 @@ static int32_t compute_int(enum operation operation, int32_t d, int32_t a, int32
     case AND: return a & b;
     case OR: return a | b;
     case XOR: return a ^ b;
-    case SLL: return y < 32 ? (int32_t)(x << y) : 0;
-    case SLR: return y < 32 ? (int32_t)(x >> y) : 0;
-    case SAR: return a >> (y < 32 ? y : 31);
+    case SLL: return shifted_left(a, b);
+    case SLR: return shifted_right_logical(x, b);
+    case SAR: return shifted_right(a, b);
     case COPY:
     case DIV: break;
     }

@@ -87,6 +87,7 @@ class Profile:
     threads: Positive
     fifo: Annotated[int, Field(ge=0, le=1000)]
     task_ids: Figure
+    control_tasks: Figure
     data_tasks: Literal["colours", "queues"]
     colours: Annotated[int, Field(ge=1, le=32)]
     positions: Annotated[int, Field(ge=1, le=4)]

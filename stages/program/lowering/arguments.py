@@ -1,0 +1,100 @@
+"""Where the arguments of a procedure are, and the operands of its instructions in C.
+
+Paper    E Sec. 6.1.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stages.program.exchanges.hops import CENTER
+from stages.program.lowering.c_operations import C_TYPES
+from stages.program.sections.program import ARRAY, COMPUTE, REDUCE, Procedure
+
+ONE, SAME = "1", "0"
+"""Strides: of elements that follow each other, and of what is the same for all instances."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """An operand in memory: where it begins, and a stride for each size, all texts in C."""
+
+    type: str
+    place: str
+    strides: tuple[str, ...] = (SAME,)
+
+    @property
+    def c(self) -> str:
+        """The type of its elements in C."""
+        return C_TYPES[self.type]
+
+    @property
+    def text(self) -> str:
+        """The operand as programs configure it."""
+        return f"{self.type.upper()}_OPERAND({', '.join(self.strides)})"
+
+    @property
+    def fabric(self) -> str:
+        """What is of its type on the fabric, as programs configure it."""
+        return f"{self.type.upper()}_FABRIC"
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it has an element for each instance."""
+        return any(each != SAME for each in self.strides)
+
+    def find_element(self, loops: Sequence[str]) -> str:
+        """Return the number of its element for some values of loops."""
+        terms = [
+            loop if stride == ONE else f"{loop} * {stride}"
+            for loop, stride in zip(loops, self.strides, strict=True) if stride != SAME
+        ]
+        return " + ".join(terms) or "0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """Numbers of arguments: of the sizes, the filter of who computes, and that of who sends.
+
+    `operands` are those in the order of their addresses, the destination first, if there is one.
+    """
+
+    operands: tuple[Operand, ...]
+    sizes: tuple[int, ...]
+    filter: int
+    senders: int = 0
+    turns: int = 0
+
+    @property
+    def charged(self) -> tuple[int, int]:
+        """The scalar operations and addresses that setting up takes.
+
+        An address each is that of an operand and of a filter; a scalar operation each size, which a
+        filter is multiplied with, and each stride that is an argument.
+        """
+        filters = 2 if self.senders else 1
+        strides = sum(each.startswith("arg") for op in self.operands for each in op.strides)
+        return len(self.sizes) - 1 + filters + strides, len(self.operands) + filters
+
+
+def find_arguments(procedure: Procedure) -> Arguments:
+    """Return where the arguments are of a procedure that computes, accumulates or reduces."""
+    reduces = procedure.kind == REDUCE
+    kinds = procedure.sources if reduces else (ARRAY, *procedure.sources)
+    types = procedure.types[1:] if reduces else procedure.types
+    first, rank = int(reduces), max(procedure.rank, 1)
+    sizes = tuple(range(first + len(kinds), first + len(kinds) + rank))
+    at = sizes[-1] + 1
+    operands = []
+    for k, (kind, type_) in enumerate(zip(kinds, types, strict=True)):
+        strides = (ONE if kind == ARRAY else SAME,) * rank
+        if kind == ARRAY and procedure.rank:
+            strides = tuple(f"argument[{at + i}]" for i in range(rank))
+            at += rank
+        operands.append(Operand(type=type_, place=f"entry(my, {first + k})", strides=strides))
+    found = Arguments(operands=tuple(operands), sizes=sizes, filter=at)
+    if procedure.kind == COMPUTE and procedure.side != CENTER:
+        return Arguments(operands=found.operands, sizes=sizes, filter=at, senders=at + 1,
+                         turns=at + 2)
+    return found
