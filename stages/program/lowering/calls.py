@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stages.machine.profile import Profile
-from stages.program.lowering.conditions import write_geo_condition, write_geo_number
-from stages.program.lowering.lowered import Material
 from stages.program.sections.program import Procedure
 from stages.program.vm.colours import COLOURS
 
@@ -47,18 +45,10 @@ WORDS = {
 }
 """Variables of the painting, and what they are."""
 
-NUMBERS = ("rows", "columns")
-"""Those that are numbers."""
-
-
-def ask(material: Material, variables: Iterable[str], role: str) -> tuple[Asked, ...]:
-    """Return functions in C for what PEs of a role ask of the painting."""
-    return tuple(
-        Asked(name=each, comment=WORDS[each],
-              text=(write_geo_number if each in NUMBERS else write_geo_condition)(
-                  material, each, role))
-        for each in variables
-    )
+def ask(variables: Iterable[str], conditions: Mapping[str, str]) -> tuple[Asked, ...]:
+    """Return functions in C for what a program asks of the painting: `conditions`, by name."""
+    return tuple(Asked(name=each, comment=WORDS[each], text=conditions[each])
+                 for each in variables)
 
 
 def name_colours(used: Iterable[str], numbers: Mapping[str, int]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Paper    E Sec. 4.2, Fig. 4
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +51,8 @@ class Reduction:
     neutral: str
 
 
-def write_reduction(material: Material) -> PeProgram:
-    """Return the program of reduction PEs."""
+def write_reduction(material: Material, conditions: Mapping[str, str]) -> PeProgram:
+    """Return the program of reduction PEs; `conditions` are geo-vars, as for workers."""
     procedures = material.sections.procedures
     reductions = tuple(_write(number, each) for number, each in enumerate(procedures)
                        if each.kind == REDUCE)
@@ -62,7 +63,7 @@ def write_reduction(material: Material) -> PeProgram:
     most = find_most_arguments(procedures)
     text = template_in(TEMPLATES, "reduction.c.j2").render(
         colours=name_colours((CTRL, ARGS, *colours), material.colours), most=most,
-        asked=ask(material, VARIABLES, REDUCTION) if reductions else (), reductions=reductions,
+        asked=ask(VARIABLES, conditions) if reductions else (), reductions=reductions,
         local=REDUCTION_BROADCAST in wanted, to_executive=REDUCTION_3 in wanted,
         routines=routines, limit=find_limit(procedures, material.profile),
     )

@@ -5,8 +5,10 @@ Paper    E Sec. 6.1.4, Listing 7
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from stages.fabric.layout_yaml import LocalTensor
 from stages.jinja import template_in
 from stages.machine.types import BYTES
 from stages.program.lowering.arguments import Operand
@@ -19,7 +21,7 @@ from stages.program.lowering.calls import (
 )
 from stages.program.lowering.lowered import WORKER, Material, PeProgram
 from stages.program.lowering.routines import Routine, write_routine
-from stages.program.lowering.tensors import find_filters_address, list_worker_tensors
+from stages.program.lowering.tensors import find_filters_address
 from stages.program.vm.colours import ARGS, CHECKER, CTRL, REDUCTION_1
 
 DATA = ("templates/shared.c.j2", "templates/worker.c.j2")
@@ -31,8 +33,14 @@ FUNCTIONS = 6
 """Those beside the procedures, of which code is estimated."""
 
 
-def write_worker(material: Material) -> PeProgram:
-    """Return the program of workers."""
+def write_worker(
+    material: Material, conditions: Mapping[str, str], tensors: Mapping[str, LocalTensor]
+) -> PeProgram:
+    """Return the program of workers.
+
+    `conditions` are geo-vars by name as expressions in C of a `pe`; `tensors` lie at the beginning
+    of its memory.
+    """
     sections, procedures = material.sections, material.sections.procedures
     routines = tuple(write_routine(each, material.profile) for each in procedures)
     forms = {each.form for each in routines}
@@ -43,7 +51,7 @@ def write_worker(material: Material) -> PeProgram:
     used = (CTRL, ARGS, *(CHECKER if moves else ()), *((REDUCTION_1,) if "reduce" in forms else ()),
             *(each.colour for each in routines))
     text = template_in(TEMPLATES, "worker.c.j2").render(
-        asked=ask(material, asked, WORKER), bytes=address,
+        asked=ask(asked, conditions), bytes=address,
         colours=name_colours(used, material.colours), filters=max(len(sections.filters), 1),
         kept=kept, limit=find_limit(procedures, material.profile), most=most, moves=moves,
         addresses=bool(forms - {"turn", "halt"}), sides="side" in forms, routines=routines,
@@ -51,7 +59,7 @@ def write_worker(material: Material) -> PeProgram:
     )
     words = max(len(sections.filters), 1) + most + 2
     return PeProgram(
-        role=WORKER, text=text, tensors=list_worker_tensors(material),
+        role=WORKER, text=text, tensors=tensors,
         functions=len(routines) + FUNCTIONS,
         data=address + 2 * words + sum(BYTES[each.type] for each in kept),
         activated=("run", *(("transferred",) if waits else ())),
