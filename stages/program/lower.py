@@ -12,6 +12,21 @@ from __future__ import annotations
 
 import typing
 
+from stages.diagnose import Source, UserError, UserErrors
+from stages.fabric.layout_yaml import write_layout
+from stages.mapping.machine import read_machine
+from stages.program.irg.reading import read_graph
+from stages.program.irg.regions import read_regions
+from stages.program.lowering.layout import make_layout
+from stages.program.lowering.lowered import Material
+from stages.program.lowering.needs import check_needs
+from stages.program.lowering.programs import write_programs
+from stages.program.memory.addresses import read_addresses
+from stages.program.sections.sections_reading import read_sections
+from stages.program.vm.geometry import Geometry
+from stages.program.vm.numbers import number_colours
+from stages.program.vm.paint_reading import read_painting
+
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
@@ -22,4 +37,29 @@ WRITES = ("build/vm/pe_*.c", "build/layout.yaml")
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return the programs, in C, and build/layout.yaml."""
-    raise NotImplementedError
+    profile = read_machine(inputs.program(), inputs.further_path)
+    graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
+    sections = read_sections(inputs.source("sections.yaml"), graph)
+    painting = read_painting(inputs.source("paint.isl"))
+    numbers = number_colours(painting.colours, profile)
+    (width, height), responses = graph.field, sections.responses
+    material = Material(
+        graph=graph, accesses=read_regions(inputs.source("accesses.isl"), graph),
+        addresses=read_addresses(inputs.source("addresses.yaml"), graph), sections=sections,
+        geometry=Geometry(width=width, height=height, responses=responses), profile=profile,
+        colours={name: each.number for name, each in numbers.items()},
+        variables=painting.variables, roles=painting.roles,
+    )
+    programs = write_programs(material)
+    for program in programs:
+        check_needs(program, material, _find_source(inputs))
+    texts = {f"build/vm/pe_{each.role}.c": each.text for each in programs}
+    return {**texts, "build/layout.yaml": write_layout(make_layout(material, painting, programs))}
+
+
+def _find_source(inputs: Inputs) -> Source | None:
+    """Return the source, to say where something is wrong; None where it cannot be read."""
+    try:
+        return inputs.unnoted().program_source()
+    except (UserError, UserErrors):
+        return None

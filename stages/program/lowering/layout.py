@@ -1,0 +1,37 @@
+"""The layout that the programs of the virtual machine run on.
+
+Paper    E Sec. 4, 6.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stages.fabric.layout_yaml import Layout, Memory, Role
+from stages.program.lowering.lowered import Material, PeProgram
+from stages.program.lowering.needs import count_code
+from stages.program.lowering.queues import assign_queues
+from stages.program.vm.numbers import number_colours
+from stages.program.vm.painting import Painting
+
+
+def make_layout(
+    material: Material, painting: Painting, programs: Sequence[PeProgram]
+) -> Layout:
+    """Return the layout. Raises UserError where a PE has too few queues, or a machine colours."""
+    geometry = material.geometry
+    return Layout(
+        grid=f"{{ PE[x, y] : 0 <= x < {geometry.width} and 0 <= y < {geometry.rows} }}",
+        roles={each.role: _make_role(material, painting, each) for each in programs},
+        colours=number_colours(painting.colours, material.profile),
+        arrivals={}, departures={},
+    )
+
+
+def _make_role(material: Material, painting: Painting, program: PeProgram) -> Role:
+    taken, sent = assign_queues(program, painting, material.sections, material.profile)
+    return Role(
+        at=str(painting.roles[program.role]), counters=(), input_queues=taken, output_queues=sent,
+        memory=Memory(data=program.data, code=count_code(program, material.profile)),
+        tensors=program.tensors,
+    )

@@ -1,0 +1,69 @@
+"""What programs need of a machine: memory, ids of tasks, descriptors.
+
+Paper    ours
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from stages.diagnose import Source, UserError
+from stages.machine.profile import Profile
+from stages.machine.types import BYTES
+from stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER, Material, PeProgram
+from stages.program.memory.addresses import EXECUTIVE as OF_EXECUTIVE, WORKERS as OF_WORKERS
+from stages.program.memory.room import SHOWN, find_constructor, find_peak
+
+SPACES = {WORKER: OF_WORKERS, EXECUTIVE: OF_EXECUTIVE}
+
+
+def count_code(program: PeProgram, profile: Profile) -> int:
+    """Return the bytes of code of a program, an estimate."""
+    return profile.code_base + profile.code_task * program.functions
+
+
+def check_needs(program: PeProgram, material: Material, source: Source | None) -> None:
+    """Raise UserError where a PE has less memory, ids of tasks or descriptors than are needed.
+
+    `source` is that of the program, to show where it makes what is largest.
+    """
+    profile = material.profile
+    _check_memory(program, material, source)
+    reacting = program.reacting if profile.data_tasks == "colours" else ()
+    need = len(program.activated) + len(reacting)
+    if 0 < profile.task_ids < need:
+        also = f", and those that react to {', '.join(reacting)}" if reacting else ""
+        raise UserError(
+            f"role {program.role} has {need} tasks, {profile.name} has {profile.task_ids} "
+            f"task_ids: {', '.join(program.activated)}{also}", hint="another machine")
+    if program.vectors > profile.descriptors:
+        raise UserError(
+            f"role {program.role} has {program.vectors} instructions, {profile.name} has "
+            f"{profile.descriptors} descriptors", hint="another machine")
+
+
+def _check_memory(program: PeProgram, material: Material, source: Source | None) -> None:
+    profile, code = material.profile, count_code(program, material.profile)
+    need = program.data + code
+    if need <= profile.memory:
+        return
+    largest: dict[str, int] = {}
+    if program.role in SPACES:
+        space = SPACES[program.role]
+        live = find_peak(p for p in material.addresses.places.values() if p.space == space)
+        largest = {p.name: p.bytes for p in live}
+        if program.role == WORKER:
+            largest |= {slot.name: slot.bytes for slot in material.sections.slots}
+            largest["filters"] = 2 * len(material.sections.filters)
+    else:
+        largest = {name: prod(each.shape) * BYTES[each.type]
+                   for name, each in program.tensors.items()}
+    ordered = sorted(largest, key=lambda name: -largest[name])[:SHOWN]
+    spans = (find_constructor(source, name) for name in ordered)
+    remedy = "`control: {responses: n}` with a larger n" if program.role == RESPONSE else (
+        "smaller arrays, or fewer that live at one time")
+    raise UserError(
+        f"a PE of role {program.role} needs {need} bytes, {profile.name} has {profile.memory}",
+        next(filter(None, spans), None),
+        f"code {code}, {', '.join(f'{name} {largest[name]}' for name in ordered)}; {remedy}",
+    )

@@ -1,0 +1,37 @@
+"""The programs of all roles.
+
+Paper    E Sec. 6.1
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from stages.program.lowering.conditions import write_geo_condition, write_geo_number
+from stages.program.lowering.executive import write_executive
+from stages.program.lowering.lowered import REDUCTION, WORKER, Material, PeProgram
+from stages.program.lowering.merge import write_merge
+from stages.program.lowering.reduction import write_reduction
+from stages.program.lowering.response import write_response
+from stages.program.lowering.tensors import list_worker_tensors
+from stages.program.lowering.worker import write_worker
+
+
+def write_programs(material: Material) -> tuple[PeProgram, ...]:
+    """Return the program of each role."""
+    return (
+        write_worker(material, _ask(material, WORKER), list_worker_tensors(material)),
+        write_reduction(material, _ask(material, REDUCTION)),
+        write_response(material), write_executive(material), write_merge(material),
+    )
+
+
+def _ask(material: Material, role: str) -> dict[str, str]:
+    """Return the geo-vars of the PEs of a role as expressions in C."""
+    here = material.roles[role]
+    return {
+        name: write_geo_condition(material, name, role) if isinstance(variable, isl.Set)
+        else write_geo_number(material, name, role)
+        for name, variable in material.variables.items()
+        if isinstance(variable, isl.Set) or not variable.domain().is_disjoint(here)
+    }
