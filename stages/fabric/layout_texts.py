@@ -8,16 +8,20 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.fabric.grid import SIDES
+from stages.fabric.grid import SIDES, read_grid
 from stages.fabric.layout_yaml import Colour, Layout
 from stages.fabric.library import MAX_POSITIONS
 from stages.fabric.switches import POP_MODES
 from stages.mapping.isl_text import IslText
 from stages.mapping.texts import parse_map
 from stages.mapping.yaml_text import Document, read_document
-from stages.poly.pieces import find_example, list_maps
+from stages.poly.pieces import find_example, list_maps, list_sets
 
 Path = tuple[str | int, ...]
+MAX_COLOURS = 32
+"""As many as the engine has room for."""
+MOST_PES = 2**22
+"""PEs of a grid: several times those of a wafer."""
 ROUTES = f"write `{{ [PE[x, y] -> W[]] -> ramp[] }}`; sides: {', '.join(SIDES)}"
 
 
@@ -31,10 +35,12 @@ class Wrong:
 
 
 def check_texts(layout: Layout, source: Source) -> None:
-    """Raise UserErrors with what is wrong in texts of colours; `source` has the layout's text."""
-    grid = isl.UnionSet(layout.grid)
-    colours = layout.colours.items()
-    found = [wrong for name, colour in colours for wrong in _find(name, colour, grid)]
+    """Raise UserErrors with what is wrong with grid, roles and colours of a layout in `source`."""
+    found = [*_of_grid(layout), *_of_numbers_of_colours(layout)]
+    if not found:
+        grid = isl.UnionSet(layout.grid)
+        found = [*_of_roles(layout), *(wrong for name, colour in layout.colours.items()
+                                       for wrong in _find(name, colour, grid))]
     if found:
         document = read_document(source)
         raise UserErrors([_explain(wrong, source, document) for wrong in found])
@@ -62,6 +68,53 @@ def _explain(wrong: Wrong, source: Source, document: Document) -> UserError:
     except UserError as error:
         return error
     return UserError("isl: invalid input", _find_span(document, wrong.path), wrong.hint)
+
+
+def _of_grid(layout: Layout) -> Iterator[Wrong]:
+    """Yield what is wrong with the rectangle of all PEs."""
+    hint = "write `{ PE[x, y] : 0 <= x < 4 and 0 <= y < 4 }`"
+    try:
+        grid = read_grid(layout.grid)
+    except (isl.Error, ValueError):
+        yield Wrong(path=("grid",), said="the grid is not a rectangle of PEs", hint=hint)
+        return
+    if grid.size > MOST_PES:
+        yield Wrong(path=("grid",), said=f"the grid has {grid.size} PEs", hint=hint)
+
+
+def _of_roles(layout: Layout) -> Iterator[Wrong]:
+    """Yield which roles have no PEs, or some of another one."""
+    known = isl.UnionSet("{ }")
+    for name, role in layout.roles.items():
+        path: Path = ("roles", name, "at")
+        try:
+            pes = isl.UnionSet(role.at)
+        except isl.Error:
+            pes = None
+        if pes is None or any(each.get_tuple_name() != "PE" or each.dim(isl.dim_type.set) != 2
+                              or each.dim(isl.dim_type.param) for each in list_sets(pes)):
+            yield Wrong(path=path, said=f"role {name} is of no set of PEs",
+                        hint="write `{ PE[x, y] : 0 <= x < 4 and y = 0 }`")
+            continue
+        both = known.intersect(pes)
+        if not both.is_empty():
+            yield Wrong(path=path, said=f"{find_example(both)} has another role than {name}, too",
+                        hint="a PE runs one program")
+        known = known.union(pes)
+
+
+def _of_numbers_of_colours(layout: Layout) -> Iterator[Wrong]:
+    """Yield which numbers of colours no machine has, or two of them."""
+    seen: dict[int, str] = {}
+    for name, colour in layout.colours.items():
+        path: Path = ("colours", name, "number")
+        if not 0 <= colour.number < MAX_COLOURS:
+            yield Wrong(path=path, said=f"colour {name} has number {colour.number}",
+                        hint=f"from 0 to {MAX_COLOURS - 1}")
+        elif colour.number in seen:
+            yield Wrong(path=path, said=f"colour {name} has the number of {seen[colour.number]}",
+                        hint="each colour has one of its own")
+        seen[colour.number] = name
 
 
 def _find(name: str, colour: Colour, grid: isl.UnionSet) -> Iterator[Wrong]:

@@ -56,8 +56,12 @@ def number_of(place):
 
 
 def run_machine(library, width, height, responses, profile):
-    painting = paint(width, height, responses)
-    layout = make_layout(painting, width, height, profile)
+    layout = make_layout(paint(width, height, responses), width, height, profile)
+    return run_layout(library, layout, width, height, responses, profile)
+
+
+def run_layout(library, layout, width, height, responses, profile):
+    """Return what PEs kept, of a layout without tensors."""
     roles = dict(layout.roles)
     arrays = tell(Enumerated(width, height, responses))
     for role, words in WORDS.items():

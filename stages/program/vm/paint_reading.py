@@ -143,8 +143,8 @@ class _Reader:
         """Return the text of { PE[x, y] -> [n] }, None where there is none."""
         if name not in self.statements:
             return None
-        self.read_numbers(name, least, greatest)
-        return self.text(name)
+        numbers = self.read_numbers(name, least, greatest)
+        return None if numbers.is_empty() else self.text(name)
 
     def read_numbers(self, name: str, least: int, greatest: int) -> isl.Map:
         """Return { PE[x, y] -> [n] }, where least <= n <= greatest."""
