@@ -70,12 +70,14 @@ class Arguments:
     def charged(self) -> tuple[int, int]:
         """The scalar operations and addresses that setting up takes.
 
-        An address each is that of an operand and of a filter; a scalar operation each size, which a
-        filter is multiplied with, and each stride that is an argument.
+        An address each is that of an operand and of a filter. A scalar operation each is a size, and
+        a stride that is an argument, of an operand; a product of a size and a filter; and that
+        further calls may come, or how many streams they wait for.
         """
         filters = 2 if self.senders else 1
         strides = sum(each.startswith("arg") for op in self.operands for each in op.strides)
-        return len(self.sizes) - 1 + filters + strides, len(self.operands) + filters
+        sizes = len(self.sizes) * len(self.operands)
+        return sizes + strides + filters + 1, len(self.operands) + filters
 
 
 def find_arguments(procedure: Procedure) -> Arguments:

@@ -46,8 +46,11 @@ WORDS = {
 """Variables of the painting, and what they are."""
 
 def ask(variables: Iterable[str], conditions: Mapping[str, str]) -> tuple[Asked, ...]:
-    """Return functions in C for what a program asks of the painting: `conditions`, by name."""
-    return tuple(Asked(name=each, comment=WORDS[each], text=conditions[each])
+    """Return functions in C for what a program asks of the painting: `conditions`, by name.
+
+    What is not painted is so nowhere: a field of one row has no neighbours to the north.
+    """
+    return tuple(Asked(name=each, comment=WORDS[each], text=conditions.get(each, "0"))
                  for each in variables)
 
 

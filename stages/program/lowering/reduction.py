@@ -35,7 +35,7 @@ from stages.program.vm.colours import (
 DATA = ("templates/shared.c.j2", "templates/reduction.c.j2")
 TEMPLATES = Path(__file__).parent / "templates"
 VARIABLES = ("farthest", "upper_left", "upper_right", "lower_right", "rows", "columns")
-TASKS = ("run", "sent", "finish", "took_columns", "took_rows")
+TASKS = ("run", "sent", "took_columns", "took_rows")
 FUNCTIONS = 12
 """Those of a program with reductions, of which code is estimated."""
 
@@ -65,7 +65,8 @@ def write_reduction(material: Material, conditions: Mapping[str, str]) -> PeProg
         colours=name_colours((CTRL, ARGS, *colours), material.colours), most=most,
         asked=ask(VARIABLES, conditions) if reductions else (), reductions=reductions,
         local=REDUCTION_BROADCAST in wanted, to_executive=REDUCTION_3 in wanted,
-        routines=routines, limit=find_limit(procedures, material.profile),
+        drops=any(each.name == "drop" for each in routines), routines=routines,
+        limit=find_limit(procedures, material.profile),
     )
     return PeProgram(
         role=REDUCTION, text=text, data=4 + 2 * (most + 4), tensors={},

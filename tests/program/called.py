@@ -1,0 +1,115 @@
+"""Procedures called by hand on the virtual machine: its programs, compiled and run."""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import islpy as isl
+
+from stages.fabric.compiler import build_library, users_cache
+from stages.fabric.driver import run_fabric
+from stages.fabric.layout_yaml import Memory, Role
+from stages.machine.profile import load_profile
+from stages.machine.types import BYTES
+from stages.program.irg.graph import FROM_FILE, Entry, Graph
+from stages.program.lowering.conditions import write_geo_condition, write_geo_number
+from stages.program.lowering.data import make_arrays
+from stages.program.lowering.executive import write_executive
+from stages.program.lowering.lowered import Material
+from stages.program.lowering.merge import write_merge
+from stages.program.lowering.reduction import write_reduction
+from stages.program.lowering.response import write_response
+from stages.program.lowering.tensors import list_worker_tensors
+from stages.program.lowering.worker import write_worker
+from stages.program.memory.addresses import Addresses, Place
+from stages.program.sections.procedures import finish_procedure
+from stages.program.sections.program import Call, Procedure, Sections, SendSection, Stop
+from stages.program.vm.features import find_features
+from stages.program.vm.geometry import Geometry
+from stages.program.vm.numbers import number_colours
+from tests.program.laid_out import make_layout, paint
+
+
+class Machine:
+    """Entries, and calls of procedures in one section, on a field of (columns, rows)."""
+
+    def __init__(self, field, profile="wse2", overrides=None, filters=None):
+        self.field, self.profile = field, load_profile(profile, overrides or {})
+        self.filters = filters or ((0, field[0] - 1, 0, field[1] - 1),)
+        self.entries, self.places, self.data = {}, {}, {}
+        self.procedures, self.calls, self.end = [], [], 0
+
+    def add(self, name, array):
+        """Put an array [column][row][element] on the workers; return its address in words."""
+        if array.ndim == 2:
+            array = array[..., None]
+        type_, at = array.dtype.name, -(-self.end // 16) * 16
+        self.entries[name] = Entry(name=name, kind="LocalArray", type=type_, shape=array.shape,
+                                   initial=FROM_FILE, output=True)
+        self.end = at + BYTES[type_] * array.shape[2]
+        self.places[name] = Place(name=name, space="workers", address=at, first=-1, last=9,
+                                  bytes=self.end - at)
+        self.data[name] = array
+        return at // 2
+
+    def call(self, *arguments, **procedure):
+        """Call a procedure, which is numbered by its first call."""
+        made = finish_procedure(Procedure(name="", **procedure))
+        if made not in self.procedures:
+            self.procedures.append(made)
+        assert len(arguments) == made.count, made
+        self.calls.append(Call(procedure=self.procedures.index(made), arguments=arguments))
+
+    def run(self, **options):
+        """Return the outputs by name, and what the fabric tells."""
+        self.call(kind="halt")
+        sections = Sections(
+            procedures=tuple(self.procedures), sections=(tuple(self.calls),), slots=(),
+            states=(SendSection(section=0), Stop()), filters=self.filters, workers=self.end,
+            shares=((len(self.calls), 0),),
+        )
+        material, layout = self.lay_out(sections)
+        with TemporaryDirectory() as folder:
+            programs = write_all(material)
+            roles = {}
+            for each in programs:
+                Path(folder, f"pe_{each.role}.c").write_text(each.text, encoding="utf-8")
+                roles[each.role] = Role(at=str(material.roles[each.role]), tensors=each.tensors,
+                                        memory=Memory(data=each.data, code=0))
+            library = build_library(sorted(Path(folder).glob("*.c")), Path(folder), users_cache())
+            arrays = make_arrays(material.graph, sections, material.geometry, self.data)
+            shapes = {name: each.shape for name, each in self.entries.items()}
+            run = run_fabric(library, replace(layout, roles=roles), self.profile, arrays,
+                             shapes={**shapes, "executive.state": (2,)}, **options)
+        return {name: run.outputs[name][0] for name in self.entries}, run
+
+    def lay_out(self, sections):
+        """Return what programs are written of, and the layout without roles."""
+        painting = paint(*self.field, 1, find_features(sections))
+        layout = make_layout(painting, *self.field, self.profile.name)
+        numbers = number_colours(painting.colours, self.profile)
+        material = Material(
+            graph=Graph(field=self.field, entries=self.entries, items=()), accesses={},
+            addresses=Addresses(places=self.places, workers=self.end, executive=0),
+            sections=sections, profile=self.profile, roles=painting.roles,
+            geometry=Geometry(width=self.field[0], height=self.field[1], responses=1),
+            colours={name: each.number for name, each in numbers.items()},
+            variables=painting.variables,
+        )
+        return material, layout
+
+
+def write_all(material):
+    """Return the programs of all roles."""
+    def ask(role):
+        here = material.roles[role]
+        return {
+            name: write_geo_condition(material, name, role) if isinstance(each, isl.Set)
+            else write_geo_number(material, name, role)
+            for name, each in material.variables.items()
+            if isinstance(each, isl.Set) or not each.domain().is_disjoint(here)
+        }
+
+    return (write_worker(material, ask("worker"), list_worker_tensors(material)),
+            write_reduction(material, ask("reduction")), write_response(material),
+            write_executive(material), write_merge(material))
