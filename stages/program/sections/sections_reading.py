@@ -12,6 +12,7 @@ import yaml
 from stages.diagnose import Source, UserError
 from stages.machine.types import BYTES, TYPES
 from stages.program.exchanges.exchanges_text import is_inside
+from stages.program.exchanges.finding import list_worker_nodes
 from stages.program.exchanges.hops import CENTER, RING
 from stages.program.irg.checks import SOURCES
 from stages.program.irg.graph import Graph
@@ -63,6 +64,7 @@ def read_sections(source: Source, graph: Graph) -> Sections:
 class _Reader:
     def __init__(self, reading: Reading, graph: Graph) -> None:
         self.reading, self.graph = reading, graph
+        self.nodes = {node.id for node in list_worker_nodes(graph)}
         self.numbers: dict[str, int] = {}
         self.procedures: list[Procedure] = []
         self.workers = 0
@@ -193,6 +195,9 @@ class _Reader:
             if name is None:
                 raise self.reading.error(node, "a call is `n4: NAME(...)`, or `NAME(...)`", HINT)
             of, said = int(name[1]), pairs[0][1]
+            if of not in self.nodes:
+                raise self.reading.error(
+                    node, f"a call for n{of}, which is no node of workers", HINT)
         match = CALL.fullmatch(self.reading.text(said, "a call"))
         if match is None or match[1] not in self.numbers:
             raise self.reading.error(said, "a call of no procedure: `NAME(1, 2)`", HINT)

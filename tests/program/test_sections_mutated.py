@@ -1,0 +1,33 @@
+"""Whatever the texts of the virtual machine have become, who reads them says what is wrong."""
+
+import random
+
+import pytest
+
+from stages.diagnose import UserError, UserErrors
+from stages.program import section
+from tests.program.given import Given, listing_files
+from tests.program.sectioned import read_files, section_graph
+from tests.program.test_reading_mutated import mutate
+
+READERS = {
+    "exchanges.isl": lambda files: section.run(Given(files)),
+    "filters.isl": lambda files: section.run(Given(files)),
+    "sections.yaml": read_files,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_mutated_texts(name):
+    sound = section_graph(listing_files())
+    refused = 0
+    for seed in range(100):
+        rng, files = random.Random(seed), dict(sound)
+        for _ in range(rng.choice((1, 1, 3))):
+            files[name] = mutate(rng, files[name])
+        try:
+            READERS[name](files)
+        except (UserError, UserErrors) as error:
+            assert str(error).startswith(("error:", *files)), (seed, str(error))
+            refused += 1
+    assert refused > 40
