@@ -199,15 +199,15 @@ def find_box(domain: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     if domain.is_empty() or not domain.is_bounded() or domain.dim(isl.dim_type.param):
         return None
     rank = domain.dim(SET)
-    low = tuple(domain.dim_min_val(k).to_python() for k in range(rank))
-    high = tuple(domain.dim_max_val(k).to_python() for k in range(rank))
+    low = [domain.dim_min_val(k) for k in range(rank)]
+    high = [domain.dim_max_val(k) for k in range(rank)]
     box = isl.Set.universe(domain.get_space())
     for k in range(rank):
-        box = box.lower_bound_val(SET, k, isl.Val(low[k])).upper_bound_val(
-            SET, k, isl.Val(high[k]))
+        box = box.lower_bound_val(SET, k, low[k]).upper_bound_val(SET, k, high[k])
     if not box.is_equal(domain):
         return None
-    return low, tuple(h - n + 1 for n, h in zip(low, high, strict=True))
+    first = tuple(each.to_python() for each in low)
+    return first, tuple(h.to_python() - n + 1 for n, h in zip(first, high, strict=True))
 
 
 def _find_row(
