@@ -183,6 +183,9 @@ def _of_numbers(
         if each.dim(isl.dim_type.in_) != 2 or each.dim(isl.dim_type.out) != 1:
             yield Wrong(path=path, said=f"{key} is no number of each PE: {each}", hint=hint)
             return
+    if relation.n_map() != 1:
+        yield Wrong(path=path, said=f"{key} is no number of PEs alone: {text}", hint=hint)
+        return
     relation = relation.intersect_domain(grid)
     if not relation.is_single_valued():
         yield Wrong(path=path, said=f"{key} has several numbers for one PE", hint=hint)

@@ -23,8 +23,10 @@ from stages.program.lowering.needs import check_needs
 from stages.program.lowering.programs import write_programs
 from stages.program.memory.addresses import read_addresses
 from stages.program.sections.sections_reading import read_sections
+from stages.program.vm.features import find_features
 from stages.program.vm.geometry import Geometry
 from stages.program.vm.numbers import number_colours
+from stages.program.vm.paint_checks import check_painting
 from stages.program.vm.paint_reading import read_painting
 
 if typing.TYPE_CHECKING:
@@ -40,13 +42,16 @@ def run(inputs: Inputs) -> dict[str, str]:
     profile = read_machine(inputs.program(), inputs.further_path)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     sections = read_sections(inputs.source("sections.yaml"), graph)
-    painting = read_painting(inputs.source("paint.isl"))
-    numbers = number_colours(painting.colours, profile)
+    painted = inputs.source("paint.isl")
+    painting = read_painting(painted)
     (width, height), responses = graph.field, sections.responses
+    geometry = Geometry(width=width, height=height, responses=responses)
+    check_painting(painting, geometry, find_features(sections), painted.path)
+    numbers = number_colours(painting.colours, profile)
     material = Material(
         graph=graph, accesses=read_regions(inputs.source("accesses.isl"), graph),
         addresses=read_addresses(inputs.source("addresses.yaml"), graph), sections=sections,
-        geometry=Geometry(width=width, height=height, responses=responses), profile=profile,
+        geometry=geometry, profile=profile,
         colours={name: each.number for name, each in numbers.items()},
         variables=painting.variables, roles=painting.roles,
     )

@@ -11,13 +11,15 @@ from stages.fabric.layout_yaml import read_layout, write_layout
 from stages.program.vm.geometry import Geometry
 from stages.program.vm.paint_checks import check_painting
 from stages.program.vm.paint_reading import read_painting
+from stages.program.vm.roles import ROLES
 from tests.program.laid_out import ALL, make_layout, paint, paint_text
 from tests.program.test_painted_machine import library, run_layout  # noqa: F401
 
 WIDTH, HEIGHT = 5, 3
 ORDINARY, LONG, CHUNK = 50, 1000, 50
 WORDS = ("-1", "0", "1", "9" * 20, "x", "{", "}", "[", "]", ":", ", ", "\n", ";", "#", "ramp",
-         "W[]", "*", "PE[x, y]", " -> ", "mod", "exists", "or", "E", "N[]", "é", "[2]", "role_worker")
+         "W[]", "*", "PE[x, y]", " -> ", "mod", "exists", "or", "E", "N[]", "é", "[2]",
+         "role_worker")
 
 
 def mutate(text, rng):
@@ -55,6 +57,8 @@ def read_damaged_layout(text):
     source = Source(path="layout.yaml", text=text)
     layout = read_layout(source)
     check_texts(layout, source)
+    if set(layout.roles) != set(ROLES):
+        raise UserError("a role without a program, in layout.yaml")
     return layout
 
 
