@@ -45,9 +45,10 @@ def one_by_one(op, values, origin, field):
         return found
 
     def along(found):
+        """What arrives is the first operand."""
         total = found[0] if found else neutral
         for each in found[1:]:
-            total = step(op, total, each)
+            total = step(op, each, total)
         return total
 
     upper = [along([on_pe(x, y) for y in range(height // 2 - 1, -1, -1)]) for x in range(width)]
@@ -55,7 +56,7 @@ def one_by_one(op, values, origin, field):
     left, right = range(width // 2 - 1, -1, -1), range(width // 2, width)
     total = along([upper[x] for x in right])
     for strip, columns in ((upper, left), (lower, right), (lower, left)):
-        total = step(op, total, along([strip[x] for x in columns]))
+        total = step(op, along([strip[x] for x in columns]), total)
     return values.dtype.type(total)
 
 

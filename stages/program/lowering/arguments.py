@@ -70,8 +70,8 @@ class Arguments:
     def charged(self) -> tuple[int, int]:
         """The scalar operations and addresses that setting up takes.
 
-        An address each is that of an operand and of a filter. A scalar operation each is a size, and
-        a stride that is an argument, of an operand; a product of a size and a filter; and that
+        An address each is that of an operand and of a filter. A scalar operation each is a size,
+        and a stride that is an argument, of an operand; a product of a size and a filter; and that
         further calls may come, or how many streams they wait for.
         """
         filters = 2 if self.senders else 1

@@ -7,7 +7,8 @@
 4. Of these four, upper right + upper left + lower right + lower left.
 
 PEs without elements add 0, which changes nothing: since each PE begins with 0, no value is -0.
-For largest (least) values 0 is -inf (inf), or the least (largest) integer.
+For largest (least) values 0 is -inf (inf), or the least (largest) integer. Of 0 and -0 a PE takes
+the first of its own; between PEs the last is taken: what arrives is compared with what is there.
 Sums keep their type: float16 is added in float32, and rounded at the very end.
 
 Paper    E Sec. 4.4 and 5.1: columns, strips, four inner PEs
@@ -65,11 +66,11 @@ def add_up(op: str, values: Array, origin: tuple[int, int], field: tuple[int, in
     on_pes = begin_on_pes(op, values)
     inner: dict[tuple[str, str], Array] = {}
     for half, rows in order_rows(field[1]).items():
-        strip = _fold_all(op, on_pes[:, [r - row for r in rows if 0 <= r - row < h]])
+        strip = _fold_arriving(op, on_pes[:, [r - row for r in rows if 0 <= r - row < h]])
         for side, columns in order_columns(field[0]).items():
             kept = strip[[c - column for c in columns if 0 <= c - column < w]]
-            inner[half, side] = _fold_all(op, kept)
-    found = _fold_all(op, np.stack([inner[place] for place in INNER]))
+            inner[half, side] = _fold_arriving(op, kept)
+    found = _fold_arriving(op, np.stack([inner[place] for place in INNER]))
     return _round(found, values)
 
 
@@ -104,6 +105,14 @@ def add_in_memory(op: str, values: Array) -> Array:
     neutral = find_neutral(op, type_)
     found = _fold_all(op, values.astype(neutral.dtype, copy=False))
     return compute(STEPS[op], neutral.dtype.name, neutral, found)
+
+
+def _fold_arriving(op: str, values: Array) -> Array:
+    """As _fold_all, of values that come one by one to where they are added up.
+
+    What arrives is the first operand: of equal ones the last is taken, 0 or -0.
+    """
+    return _fold_all(op, values if op == "sum" else values[..., ::-1])
 
 
 def _fold_all(op: str, values: Array) -> Array:

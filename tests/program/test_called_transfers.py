@@ -1,0 +1,133 @@
+"""What workers take of neighbours, and sums of all of them, by procedures called by hand."""
+
+import numpy as np
+import pytest
+
+from stages.program.exchanges.hops import RING, STEPS
+from stages.program.sections.procedures import finish_procedure
+from stages.program.sections.program import Procedure
+from stages.program.values.arithmetic import compute
+from stages.program.values.sums import add_locally, add_up
+from tests.program.called import Machine
+
+ADD = {"kind": "compute", "op": "add", "types": ("float32",) * 3}
+PAIR = ("ar", "ar")
+
+
+def list_boxes(width, height):
+    """Return the filters of who takes from each side, and of who sends."""
+    for side in RING:
+        x, y = STEPS[side]
+        box = max(0, -x), width - 1 - max(0, x), max(0, -y), height - 1 - max(0, y)
+        yield box
+        yield box[0] + x, box[1] + x, box[2] + y, box[3] + y
+
+
+@pytest.mark.parametrize(("field", "profile"), [
+    ((4, 1), "wse2"), ((5, 4), "wse2"), ((6, 7), "wse3"), ((5, 2), "ideal"),
+])
+def test_neighbours_are_taken_from_in_any_order(field, profile):
+    """Subtractions tell which operand came; a copy follows a turn over several states."""
+    rng, machine = np.random.default_rng(3), Machine(field, profile,
+                                                     filters=tuple(list_boxes(*field)))
+    x, y = (rng.integers(-9, 9, (*field, 5)).astype("float32") for _ in range(2))
+    X, Y = machine.add("x", x), machine.add("y", y)
+    state, wanted = 0, {}
+    for number, at in enumerate(rng.permutation([*range(4), *range(4)]).tolist()):
+        name = f"z{number}"
+        z = rng.integers(-9, 9, x.shape).astype("float32")
+        Z, turns, takes = machine.add(name, z), (at - state) % 4, number % 2
+        common = {"kind": "compute", "side": RING[at], "streamed": 0}
+        if takes:
+            machine.call(Z, X, Y, 5, 2 * at, 2 * at + 1, turns, op="sub", types=("float32",) * 3,
+                         sources=PAIR, **common)
+        else:
+            machine.call(Z, X, 5, 2 * at, 2 * at + 1, turns, op="copy", types=("float32",) * 2,
+                         sources=("ar",), **common)
+        state, wanted[name] = (at + 1) % 4, z.copy()
+        for place in np.ndindex(field):
+            there = place[0] + STEPS[RING[at]][0], place[1] + STEPS[RING[at]][1]
+            if 0 <= there[0] < field[0] and 0 <= there[1] < field[1]:
+                wanted[name][place] = x[there] - y[place] if takes else x[there]
+    machine.call(-state % 4, kind="turn")
+    outputs, _ = machine.run()
+    assert [n for n, each in wanted.items() if not np.array_equal(outputs[n], each)] == []
+
+
+@pytest.mark.parametrize(("field", "type_"), [
+    ((4, 1), "float32"), ((7, 5), "float16"), ((6, 4), "int16"), ((4, 2), "int32"),
+])
+def test_sums_come_in_the_order_of_the_machine(field, type_):
+    """Three at once, among zeros of both signs; what is added up changes behind each."""
+    rng, machine = np.random.default_rng(5), Machine(field)
+    x = rng.choice([0.0, -0.0, 0.1, -700.5, 3e4, 3.3], (*field, 3), p=[0.4, 0.4, *[0.05] * 4])
+    x = (x * (rng.random(x.shape) < 0.8)).astype(type_)
+    X, wanted, takes = machine.add("x", x), {}, []
+    for op in ("sum", "max", "min"):
+        machine.call(1, X, 3, 0, kind="reduce", op=op, types=(type_,) * 2, sources=("ar",))
+        wanted[op] = add_up(op, x, (0, 0), field)
+        takes.append(machine.add(op, np.zeros(field, type_)))
+        machine.call(X, X, 3, 0, kind="compute", op="neg", types=(type_,) * 2, sources=("ar",))
+        x = compute("neg", type_, x)
+    for address in takes:
+        machine.call(address, kind="take_sum", types=(type_,))
+    outputs, _ = machine.run()
+    for op, value in wanted.items():
+        assert {each.tobytes() for each in outputs[op].ravel()} == {value.tobytes()}, op
+
+
+@pytest.mark.parametrize("type_", ["float16", "float32", "int16"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_sums_over_an_axis_in_memory(type_, axis):
+    rng, machine = np.random.default_rng(axis), Machine((4, 2), filters=((1, 2, 0, 1),))
+    x = (rng.standard_normal((4, 2, 3, 4, 2)) * 500).astype(type_)
+    D = np.full((4, 2, 24 // x.shape[axis + 2]), 3, type_)
+    kept = [size if k != axis else 1 for k, size in enumerate((3, 4, 2))]
+    to = [0 if k == axis else int(np.prod(kept[k + 1 :])) for k in range(3)]
+    addresses = machine.add("d", D), machine.add("x", x.reshape(4, 2, 24))
+    machine.call(*addresses, 3, 4, 2, *to, 8, 2, 1, 0, kind="accumulate", op="sum",
+                 types=(type_,) * 2, sources=("ar",), rank=3)
+    outputs, _ = machine.run()
+    D[1:3] = add_locally("sum", x, (axis + 2,)).reshape(4, 2, -1)[1:3]
+    assert outputs["d"].tobytes() == D.tobytes()
+
+
+def count_cycles(calls, size, side):
+    """Return the cycles of so many additions of as many elements, and a turn."""
+    machine = Machine((5, 5), filters=((0, 4, 0, 4), (1, 4, 0, 4), (0, 3, 0, 4)))
+    Z, X, Y = (machine.add(n, np.zeros((5, 5, 64), "float32")) for n in "zxy")
+    for number in range(calls):
+        if side == "center":
+            machine.call(Z, X, Y, size, 0, sources=PAIR, **ADD)
+        else:
+            machine.call(Z, X, Y, size, 1, 2, 3 * (number > 0), sources=PAIR, side=side,
+                         streamed=1, **ADD)
+    _, run = machine.run()
+    return run.cycles
+
+
+@pytest.mark.parametrize(("side", "least", "most"), [("center", 50, 60), ("west", 80, 90)])
+def test_what_a_call_takes_beside_its_elements_on_wse2(side, least, most):
+    """Per call, the fit of 16 and 64 elements at 0; from a neighbour with three states between."""
+    each = {size: (count_cycles(20, size, side) - count_cycles(10, size, side)) / 10
+            for size in (16, 64)}
+    slope = (each[64] - each[16]) / 48
+    assert slope == (1 if side == "center" else 2)
+    assert least <= each[16] - 16 * slope <= most
+
+
+@pytest.mark.parametrize("profile", ["wse2", "wse3", "ideal"])
+def test_a_hundred_procedures_need_no_more_than_a_machine_has(profile):
+    machine = Machine((4, 2), profile)
+    x = np.ones((4, 2, 4), "int16")
+    X = machine.add("x", x)
+    operations = ("add", "sub", "mul", "maximum", "minimum", "and", "or", "xor")
+    kinds = [(op, s, rank) for op in operations for s in (PAIR, ("ar", "sc"), ("sc", "ar"))
+             for rank in range(5)][:100]
+    for op, sources, rank in kinds:
+        shape = (1,) * max(rank, 1) + (1,) * rank * (1 + sources.count("ar"))
+        machine.call(X, X, X, *shape, 0, kind="compute", op=op, types=("int16",) * 3,
+                     sources=sources, rank=rank)
+    _, run = machine.run()
+    assert len(machine.procedures) == 101 and run.cycles > 0
+    assert finish_procedure(Procedure(name="", kind="halt")) in machine.procedures
