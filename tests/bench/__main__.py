@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.bench import compiling, cycles, fabric, making, programs, simulating
+from tests.bench import compiling, cycles, fabric, making, painting, programs, simulating
 from tests.bench.figures import described, line
 from tests.bench.machine import machine
 
@@ -20,6 +20,7 @@ GROUPS = {
     "simulating": (simulating.fc4096, simulating.fc8192),
     "fabric": (fabric.busy128, fabric.busy256),
     "programs": (programs.heat, programs.fields, programs.long, programs.interpreter),
+    "painting": (painting.paint,),
     "cycles": (cycles.fc1024, cycles.conv2d),
 }
 
