@@ -1,4 +1,4 @@
-"""Procedures of workers give the bits that values/arithmetic.py says: vectors and loops, all types."""
+"""Procedures of workers give the bits of values/arithmetic: vectors and loops, of all types."""
 
 import itertools
 
@@ -93,10 +93,10 @@ def test_ranks_strides_and_scalars(rank, op):
     size = int(np.prod(shape))
     a, b = (rng.integers(-9, 9, (*FIELD, size)).astype("int32") for _ in range(2))
     d = np.full((*FIELD, 2 * size), 7, "int32" if op == "add" else "int16")
-    D, A, B = (machine.add(name, each) for name, each in (("d", d), ("a", a), ("b", b)))
+    at_d, at_a, at_b = (machine.add(name, each) for name, each in (("d", d), ("a", a), ("b", b)))
     strides = [int(np.prod(shape[k + 1 :])) for k in range(rank)]
-    machine.call(D, A, B, *shape, *(2 * each for each in strides), *strides, 0, kind="compute",
-                 op=op, types=(d.dtype.name, "int32", "int32"), sources=("ar", "sc"), rank=rank)
+    machine.call(at_d, at_a, at_b, *shape, *(2 * each for each in strides), *strides, 0,
+                 kind="compute", op=op, types=(d.dtype.name, "int32", "int32"), sources=("ar", "sc"), rank=rank)
     outputs, _ = machine.run()
     d[..., ::2] = compute(op, "int32", a, b[..., :1])
     assert np.array_equal(outputs["d"], d)

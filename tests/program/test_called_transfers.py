@@ -31,19 +31,19 @@ def test_neighbours_are_taken_from_in_any_order(field, profile):
     rng, machine = np.random.default_rng(3), Machine(field, profile,
                                                      filters=tuple(list_boxes(*field)))
     x, y = (rng.integers(-9, 9, (*field, 5)).astype("float32") for _ in range(2))
-    X, Y = machine.add("x", x), machine.add("y", y)
+    at_x, at_y = machine.add("x", x), machine.add("y", y)
     state, wanted = 0, {}
     for number, at in enumerate(rng.permutation([*range(4), *range(4)]).tolist()):
         name = f"z{number}"
         z = rng.integers(-9, 9, x.shape).astype("float32")
-        Z, turns, takes = machine.add(name, z), (at - state) % 4, number % 2
+        at_z, turns, takes = machine.add(name, z), (at - state) % 4, number % 2
         common = {"kind": "compute", "side": RING[at], "streamed": 0}
         if takes:
-            machine.call(Z, X, Y, 5, 2 * at, 2 * at + 1, turns, op="sub", types=("float32",) * 3,
-                         sources=PAIR, **common)
+            machine.call(at_z, at_x, at_y, 5, 2 * at, 2 * at + 1, turns, op="sub",
+                         types=("float32",) * 3, sources=PAIR, **common)
         else:
-            machine.call(Z, X, 5, 2 * at, 2 * at + 1, turns, op="copy", types=("float32",) * 2,
-                         sources=("ar",), **common)
+            machine.call(at_z, at_x, 5, 2 * at, 2 * at + 1, turns, op="copy",
+                         types=("float32",) * 2, sources=("ar",), **common)
         state, wanted[name] = (at + 1) % 4, z.copy()
         for place in np.ndindex(field):
             there = place[0] + STEPS[RING[at]][0], place[1] + STEPS[RING[at]][1]
@@ -62,12 +62,13 @@ def test_sums_come_in_the_order_of_the_machine(field, type_):
     rng, machine = np.random.default_rng(5), Machine(field)
     x = rng.choice([0.0, -0.0, 0.1, -700.5, 3e4, 3.3], (*field, 3), p=[0.4, 0.4, *[0.05] * 4])
     x = (x * (rng.random(x.shape) < 0.8)).astype(type_)
-    X, wanted, takes = machine.add("x", x), {}, []
+    at_x, wanted, takes = machine.add("x", x), {}, []
     for op in ("sum", "max", "min"):
-        machine.call(1, X, 3, 0, kind="reduce", op=op, types=(type_,) * 2, sources=("ar",))
+        machine.call(1, at_x, 3, 0, kind="reduce", op=op, types=(type_,) * 2, sources=("ar",))
         wanted[op] = add_up(op, x, (0, 0), field)
         takes.append(machine.add(op, np.zeros(field, type_)))
-        machine.call(X, X, 3, 0, kind="compute", op="neg", types=(type_,) * 2, sources=("ar",))
+        machine.call(at_x, at_x, 3, 0, kind="compute", op="neg", types=(type_,) * 2,
+                     sources=("ar",))
         x = compute("neg", type_, x)
     for address in takes:
         machine.call(address, kind="take_sum", types=(type_,))
@@ -76,31 +77,45 @@ def test_sums_come_in_the_order_of_the_machine(field, type_):
         assert {each.tobytes() for each in outputs[op].ravel()} == {value.tobytes()}, op
 
 
+def test_a_value_that_waits_is_not_the_next_one():
+    """Values leave slowly where queues hold one: workers wait for them."""
+    rng, machine = np.random.default_rng(6), Machine((4, 9), overrides={"queue_depth": 1})
+    arrays = [rng.integers(-99, 99, (4, 9, 1)).astype("int32") for _ in range(5)]
+    sums = [machine.add(f"s{k}", np.zeros((4, 9), "int32")) for k in range(5)]
+    for k, each in enumerate(arrays):
+        machine.call(1, machine.add(f"x{k}", each), 1, 0, kind="reduce", op="sum",
+                     types=("int32",) * 2, sources=("ar",))
+    for address in sums:
+        machine.call(address, kind="take_sum", types=("int32",))
+    outputs, _ = machine.run()
+    assert [outputs[f"s{k}"][0, 0, 0] for k in range(5)] == [each.sum() for each in arrays]
+
+
 @pytest.mark.parametrize("type_", ["float16", "float32", "int16"])
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_sums_over_an_axis_in_memory(type_, axis):
     rng, machine = np.random.default_rng(axis), Machine((4, 2), filters=((1, 2, 0, 1),))
     x = (rng.standard_normal((4, 2, 3, 4, 2)) * 500).astype(type_)
-    D = np.full((4, 2, 24 // x.shape[axis + 2]), 3, type_)
+    d = np.full((4, 2, 24 // x.shape[axis + 2]), 3, type_)
     kept = [size if k != axis else 1 for k, size in enumerate((3, 4, 2))]
     to = [0 if k == axis else int(np.prod(kept[k + 1 :])) for k in range(3)]
-    addresses = machine.add("d", D), machine.add("x", x.reshape(4, 2, 24))
+    addresses = machine.add("d", d), machine.add("x", x.reshape(4, 2, 24))
     machine.call(*addresses, 3, 4, 2, *to, 8, 2, 1, 0, kind="accumulate", op="sum",
                  types=(type_,) * 2, sources=("ar",), rank=3)
     outputs, _ = machine.run()
-    D[1:3] = add_locally("sum", x, (axis + 2,)).reshape(4, 2, -1)[1:3]
-    assert outputs["d"].tobytes() == D.tobytes()
+    d[1:3] = add_locally("sum", x, (axis + 2,)).reshape(4, 2, -1)[1:3]
+    assert outputs["d"].tobytes() == d.tobytes()
 
 
 def count_cycles(calls, size, side):
     """Return the cycles of so many additions of as many elements, and a turn."""
     machine = Machine((5, 5), filters=((0, 4, 0, 4), (1, 4, 0, 4), (0, 3, 0, 4)))
-    Z, X, Y = (machine.add(n, np.zeros((5, 5, 64), "float32")) for n in "zxy")
+    at_z, at_x, at_y = (machine.add(n, np.zeros((5, 5, 64), "float32")) for n in "zxy")
     for number in range(calls):
         if side == "center":
-            machine.call(Z, X, Y, size, 0, sources=PAIR, **ADD)
+            machine.call(at_z, at_x, at_y, size, 0, sources=PAIR, **ADD)
         else:
-            machine.call(Z, X, Y, size, 1, 2, 3 * (number > 0), sources=PAIR, side=side,
+            machine.call(at_z, at_x, at_y, size, 1, 2, 3 * (number > 0), sources=PAIR, side=side,
                          streamed=1, **ADD)
     _, run = machine.run()
     return run.cycles
@@ -120,13 +135,13 @@ def test_what_a_call_takes_beside_its_elements_on_wse2(side, least, most):
 def test_a_hundred_procedures_need_no_more_than_a_machine_has(profile):
     machine = Machine((4, 2), profile)
     x = np.ones((4, 2, 4), "int16")
-    X = machine.add("x", x)
+    at_x = machine.add("x", x)
     operations = ("add", "sub", "mul", "maximum", "minimum", "and", "or", "xor")
     kinds = [(op, s, rank) for op in operations for s in (PAIR, ("ar", "sc"), ("sc", "ar"))
              for rank in range(5)][:100]
     for op, sources, rank in kinds:
         shape = (1,) * max(rank, 1) + (1,) * rank * (1 + sources.count("ar"))
-        machine.call(X, X, X, *shape, 0, kind="compute", op=op, types=("int16",) * 3,
+        machine.call(at_x, at_x, at_x, *shape, 0, kind="compute", op=op, types=("int16",) * 3,
                      sources=sources, rank=rank)
     _, run = machine.run()
     assert len(machine.procedures) == 101 and run.cycles > 0
