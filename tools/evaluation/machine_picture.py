@@ -83,7 +83,8 @@ def _list_legend(grid: Grid) -> list[dict[str, Any]]:
                "ctrl_coord": "ctrl_coord", "reduction_1, 2": "reduction_1",
                "reduction_4": "reduction_4"}
     rows = [dict(FILLS), {said: DRAWN[name][0] for said, name in strokes.items()}]
-    return [{"x": MARGIN + 98 * column, "y": top + 16 * row, "fill": fill, "text": said}
+    return [{"x": MARGIN + 98 * column, "right": MARGIN + 98 * column + 14,
+             "top": top + 16 * row - 8, "y": top + 16 * row, "fill": fill, "text": said}
             for row, each in enumerate(rows) for column, (said, fill) in enumerate(each.items())]
 
 
