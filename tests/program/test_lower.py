@@ -1,0 +1,103 @@
+"""What the executive decides and computes on the fabric is what the graph does; and errors."""
+
+import pytest
+
+from stages.diagnose import UserError
+from tests.program.run_on_fabric import are_equal, lower_program, run_programs
+
+HEAD = """
+from lairmake import numpy as np
+from lairmake.objects import (
+    GlobalArray, GlobalScalar, LocalArray, MACHScalar, Run_On_Host, UniformLocalScalar, field,
+    global_range,
+)
+with Run_On_Host():
+    import numpy
+    rng = numpy.random.default_rng(3)
+
+field(4, 3)
+a = LocalArray("a", rng.integers(-9, 10, (4, 3, 4)).astype("float32"), output=True)
+h = LocalArray("h", rng.integers(-9, 10, (4, 3, 2)).astype("float16"), output=True)
+u = UniformLocalScalar("u", 1.5, output=True)
+"""
+PROGRAMS = {
+    "values": """
+for type in ("float16", "float32", "int16", "int32"):
+    s = GlobalScalar(f"s_{type}", 3, dtype=type, output=True)
+    v = GlobalArray(f"v_{type}", rng.integers(-9, 10, (3, 5)).astype(type), output=True)
+    s[...] = s * 7 - np.sum(v) + np.maximum(np.max(v), -s)
+    v[:, 1:] = v[:, :-1] + v[:, 1:]
+    v[1, ::2] = np.where(v[0, ::2] > s, v[2, ::2], np.abs(v[1, ::2]))
+    s[...] = np.min(v[1:, ::-1]) + s
+""",
+    "loops": """
+k = GlobalScalar("k", 0, output=True)
+g = GlobalScalar("g", 0.1, output=True)
+t = GlobalScalar("t", 0.0)
+steps = GlobalArray("steps", rng.integers(-3, 9, 6).astype("float32"))
+for i in global_range(7, -5, -3):
+    k[...] += i
+    for step in steps:
+        if step < 0.0 or not 3.0 < g + step:
+            continue
+        g[...] = g + step / 3.0
+        if g > 9.5 and k != 5:
+            break
+        a[...] = a + g
+    t[...] = 2.0
+    while t < g:
+        t[...] = t * 2.0
+        u[...] = u + t
+    if k == 11:
+        a[1:] = a[:-1] * 2.0
+    elif k > 11:
+        a[...] -= g
+    else:
+        g[...] += 1.0
+""",
+    "sums": """
+g = GlobalScalar("g", 0.0, output=True)
+s = GlobalScalar("s", 0.0, dtype="float16", output=True)
+k = GlobalScalar("k", 0, output=True)
+g[...] = np.sum(a, controller=True)
+while g < 500.0 and k < 4:
+    a[...] = a * 1.5 + g
+    g[...] = np.sum(np.abs(a), controller=True)
+    s[...] = np.sum(h, controller=True) + s
+    h[...] = h * s
+    k[...] += 1
+""",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_executive_does_what_the_graph_does(program):
+    found, wanted = run_programs(lower_program(HEAD + PROGRAMS[program], "machine: ideal\n"),
+                                 "ideal")
+    assert [name for name in wanted if not are_equal(found[name], wanted[name])] == []
+
+
+ERRORS = {
+    "memory: 2048": """\
+program.py:12:5: error: a PE of role worker needs 4940 bytes, wse2 has 2048
+  a = LocalArray("a", rng.integers(-9, 10, (4, 3, 4)).astype("float32"), output=True)
+      ^^^^^^^^^^^^^^
+hint: code 4864, a 16, t3 16, h 4, u 4, constant_0 4; smaller arrays, or fewer that live at one time
+""",
+    "output_queues: [2]": """\
+error: PE[0, 2] sends on 2 colours, wse2 has 1 output_queues: args_dist, ctrl_dist
+hint: another machine, or a program without sums, or without scalars for workers
+""",
+    "descriptors: 1": """\
+error: role worker has 3 instructions, wse2 has 1 descriptors
+hint: another machine
+""",
+}
+
+
+@pytest.mark.parametrize("figure", ERRORS)
+def test_a_machine_with_too_little_is_refused(figure):
+    with pytest.raises(UserError) as error:
+        lower_program(HEAD + PROGRAMS["sums"],
+                      f"machine: {{profile: wse2, {figure}}}\n")
+    assert str(error.value) == ERRORS[figure]
