@@ -7,11 +7,11 @@ from typing import Any
 
 import islpy as isl
 
-from stages.poly.text import write_objects
 from stages.program.regions.properties import CODE, COUNTS, GEO, NEVER, POP, RING
 from stages.program.regions.region import Region
 from stages.program.vm.colours import COLOURS, MEANINGS
 from stages.program.vm.painting import ROLE
+from stages.program.vm.plain_text import write_statement
 from stages.program.vm.roles import ROLES
 
 HEADER = """The virtual machine: which PE runs which program, and where routers send what they hear.
@@ -28,7 +28,10 @@ def write_painting(region: Region) -> str:
     variables = {name: _find_value(values) for name, values in sorted(region.painted.items())
                  if name.startswith(GEO)}
     parts.append(("Geo-vars: what programs know of their PE", variables))
-    texts = [write_objects(comment, objects) for comment, objects in parts]
+    middle = region.width // 2, region.height // 2
+    texts = ["\n".join([f"# {comment}\n", *(
+        write_statement(name, each, middle) for name, each in objects.items())])
+        for comment, objects in parts]
     comments = "".join(f"# {line}\n" for line in HEADER.splitlines())
     return "\n".join([comments, *texts])
 
