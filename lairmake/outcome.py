@@ -66,10 +66,10 @@ class Files(Mapping[str, T], Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cycles:
-    """Cycles with vector instructions, and with loops only."""
+    """Cycles with vector instructions, and with loops only: programs in NumPy do not run so."""
 
     simd: int
-    loops: int
+    loops: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class Results:
     `cycles` are those of the layer, or of all parts one after another. `outputs` are arrays by the
     names of their tensors, or objects, and `programs` C texts by their paths below `build/`. Only
     layers have a `bound` and `tasks`, only layers and programs a `machine`: of others these are
-    None and empty. Programs in NumPy, which run as graphs, have no `cycles` and no `speedup`.
+    None and empty. Programs in NumPy have no `speedup`.
     """
 
     folder: Path
@@ -152,10 +152,10 @@ def _results(folder: LayerFolder) -> Results:
         if "outputs" in found:
             return _results_of_program(folder, found)
         has_parts = "parts" in found
-        cycles = _made(Cycles, found["one_after_another" if has_parts else "cycles"])
+        cycles = found["one_after_another" if has_parts else "cycles"]
         return Results(
-            folder=folder.path, cycles=cycles, machine=found.get("machine"),
-            speedup=found.get("speedup", round(cycles.loops / cycles.simd, 3)),
+            folder=folder.path, cycles=_made(Cycles, cycles), machine=found.get("machine"),
+            speedup=found.get("speedup", round(cycles["loops"] / cycles["simd"], 3)),
             bound=None if has_parts else _made(Bound, found["bound"]),
             checks={name: _made(Check, check) for name, check in found["check"].items()},
             tasks={name: _made(Task, task) for name, task in found.get("tasks", {}).items()},
@@ -171,13 +171,14 @@ def _results(folder: LayerFolder) -> Results:
 def _results_of_program(folder: LayerFolder, found: Mapping[str, Any]) -> Results:
     """Return the results of a program: each output is right bit for bit, or not at all."""
     return Results(
-        folder=folder.path, machine=found["machine"], cycles=None, speedup=None, bound=None,
+        folder=folder.path, machine=found["machine"], cycles=Cycles(simd=found["cycles"]),
+        speedup=None, bound=None,
         checks={
             name: Check(right=check["right"], exact=check["right"], max_abs_error=0.0)
             for name, check in found["outputs"].items()
         },
-        tasks={}, programs=Files({}, bytes.decode), parts={},
-        outputs=Files(_paths(folder.build / "graph", "*.npy", stem=True), _array),
+        tasks={}, programs=Files(_paths(folder.build, "*/pe_*.c"), bytes.decode), parts={},
+        outputs=Files(_paths(folder.build / "outputs", "*.npy", stem=True), _array),
     )
 
 

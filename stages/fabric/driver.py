@@ -98,9 +98,9 @@ def run_fabric(
 
     `arrays` holds every tensor that arrives or is resident before the start, by name; of one that
     arrives, an array that comes in every invocation, or a sequence with one for each. `shapes`
-    gives those of outputs, else the smallest that hold what the layout names. `tell` is told how far
-    it is: where nothing enters, of `tasks`, which is about how many run. `probes` has by colour the
-    PEs for which its first and last wavelet is noted.
+    gives those of outputs, else the smallest that hold what the layout names. `tell` is told how
+    far it is: where nothing enters, of `tasks`, which is about how many run. `probes` has by colour
+    the PEs for which its first and last wavelet is noted.
 
     Raises FabricFailure before the run where routes are at fault, ValueError where the layout
     contradicts itself or the arrays; FabricStuck and FabricFailure during it.

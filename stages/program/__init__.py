@@ -1,4 +1,7 @@
-"""From a NumPy source to a graph whose values have addresses: the stages of program folders."""
+"""From a NumPy source to programs of a virtual machine, and their run: stages of programs."""
 
-PIPELINE = ("translate", "capture", "rehearse", "remember", "interpret")
-STAGES = (*PIPELINE, "exchange", "section", "paint", "lower", "execute")
+PIPELINE = (
+    "translate", "capture", "rehearse", "remember", "interpret", "exchange", "section", "paint",
+    "lower", "execute",
+)
+STAGES = PIPELINE

@@ -1,7 +1,7 @@
 """Run the programs on the simulated fabric, and compare what they give with NumPy and the graph.
 
 Paper    E Sec. 3, 4
-Reads    program.yaml, objects.yaml, graph.yaml, addresses.yaml, sections.yaml, build/data/*.npy,
+Reads    program.yaml, objects.yaml, graph.yaml, sections.yaml, build/data/*.npy,
          build/numpy/*.npy, build/graph/*.npy, build/counts.json, build/layout.yaml,
          build/vm/pe_*.c
 Writes   build/outputs/*.npy, build/results.json
@@ -13,15 +13,65 @@ from __future__ import annotations
 
 import typing
 
+from stages.diagnose import UserError
+from stages.fabric.layout_yaml import read_layout
+from stages.mapping.machine import read_machine
+from stages.program.execution.measures import find_probes
+from stages.program.execution.outputs import check_outputs, take_output
+from stages.program.execution.results import describe_run, write_results
+from stages.program.execution.running import run_programs
+from stages.program.interpreter.arrays import check_array, write_array
+from stages.program.interpreter.counts import read_counts
+from stages.program.irg.graph import FROM_FILE, Entry
+from stages.program.irg.reading import read_graph
+from stages.program.lowering.data import make_arrays
+from stages.program.sections.sections_reading import read_sections
+from stages.program.values.arithmetic import Array
+from stages.program.vm.geometry import Geometry
+
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "objects.yaml", "graph.yaml", "addresses.yaml", "sections.yaml",
-         "build/data/*.npy", "build/numpy/*.npy", "build/graph/*.npy", "build/counts.json",
-         "build/layout.yaml", "build/vm/pe_*.c")
+READS = ("program.yaml", "objects.yaml", "graph.yaml", "sections.yaml", "build/data/*.npy",
+         "build/numpy/*.npy", "build/graph/*.npy", "build/counts.json", "build/layout.yaml",
+         "build/vm/pe_*.c")
 WRITES = ("build/outputs/*.npy", "build/results.json")
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the outputs of the fabric, and what is known of the run."""
-    raise NotImplementedError
+    machine = read_machine(inputs.program(), inputs.further_path)
+    graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
+    sections = read_sections(inputs.source("sections.yaml"), graph)
+    counts = read_counts(inputs.source("build/counts.json"))
+    source = inputs.source("build/layout.yaml")
+    layout = read_layout(source)
+    entries = [entry for entry in graph.entries.values() if entry.output]
+    data = {entry.name: _read_array(inputs, "data", entry)
+            for entry in graph.entries.values() if entry.initial == FROM_FILE}
+    columns, rows = graph.field
+    geometry = Geometry(width=columns, height=rows, responses=sections.responses)
+    try:
+        done = run_programs(
+            [inputs.path(f"build/vm/pe_{role}.c") for role in layout.roles], source, layout, graph,
+            counts, machine, make_arrays(graph, sections, geometry, data),
+            find_probes(geometry, layout), inputs.tell,
+        )
+    except MemoryError:
+        said = f"{columns} x {rows} workers, for whose simulation this computer has no memory"
+        raise UserError(said, hint="a smaller field, or fewer elements on each PE") from None
+    outputs = {entry.name: take_output(entry, done.outputs[entry.name][0]) for entry in entries}
+    check_outputs(outputs, {
+        said: {entry.name: _read_array(inputs, of, entry) for entry in entries}
+        for of, said in (("graph", "in the graph"), ("numpy", "in the source on x86"))
+    })
+    results = describe_run(done, outputs, graph, layout, sections, machine, counts)
+    files: dict[str, str | bytes] = {
+        f"build/outputs/{name}.npy": write_array(value) for name, value in outputs.items()}
+    return files | {"build/results.json": write_results(results)}
+
+
+
+def _read_array(inputs: Inputs, of: str, entry: Entry) -> Array:
+    name = f"build/{of}/{entry.name}.npy"
+    return check_array(inputs.array(name), entry, inputs.shown(name))

@@ -1,31 +1,28 @@
 """Run the graph in NumPy, and once more with all values at their addresses; compare both.
 
 Paper    E Sec. 3 and 8.5: a validation system in NumPy
-Reads    program.yaml, objects.yaml, graph.yaml, accesses.isl, addresses.yaml, build/data/*.npy,
+Reads    objects.yaml, graph.yaml, accesses.isl, addresses.yaml, build/data/*.npy,
          build/numpy/*.npy
-Writes   build/graph/*.npy, build/results.json
+Writes   build/graph/*.npy, build/counts.json
 Assumes  nothing of the source but what it gave.
 Ensures  source, graph and graph at addresses agree bit for bit; a NaN equals a NaN.
 """
 
 from __future__ import annotations
 
-import io
 import typing
 
-import numpy as np
-
 from stages.diagnose import Source, UserError, UserErrors
-from stages.mapping.machine import read_machine
+from stages.program.interpreter.arrays import check_array, write_array
 from stages.program.interpreter.compare import find_difference
+from stages.program.interpreter.counts import Counts, write_counts
 from stages.program.interpreter.explain import (
     check_addressed,
     check_outputs,
     explain_counter,
     explain_endless,
 )
-from stages.program.interpreter.machine import LONGEST, CounterError, EndlessError, run_graph
-from stages.program.interpreter.results import describe_run
+from stages.program.interpreter.graph_run import LONGEST, CounterError, EndlessError, run_graph
 from stages.program.interpreter.stores import (
     Store,
     are_copies_equal,
@@ -33,7 +30,7 @@ from stages.program.interpreter.stores import (
     make_store,
     read_value,
 )
-from stages.program.irg.graph import FROM_FILE, Entry, Graph
+from stages.program.irg.graph import FROM_FILE, Entry, ForLoop, Graph, WhileLoop, list_items
 from stages.program.irg.reading import read_graph
 from stages.program.irg.regions import read_regions
 from stages.program.memory.addresses import Addresses, read_addresses
@@ -43,7 +40,6 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
 READS = (
-    "program.yaml",
     "objects.yaml",
     "graph.yaml",
     "accesses.isl",
@@ -51,12 +47,11 @@ READS = (
     "build/data/*.npy",
     "build/numpy/*.npy",
 )
-WRITES = ("build/graph/*.npy", "build/results.json")
+WRITES = ("build/graph/*.npy", "build/counts.json")
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
-    """Return the outputs of the graph, and what is known of the run."""
-    machine = read_machine(inputs.program(), inputs.further_path)
+    """Return the outputs of the graph, and how often its nodes ran."""
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     accesses = read_regions(inputs.source("accesses.isl"), graph)
     addresses = read_addresses(inputs.source("addresses.yaml"), graph)
@@ -88,9 +83,13 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         raise explain_counter(error, il) from None
     except MemoryError:
         raise _explain_size(graph, addresses) from None
-    files = {f"build/graph/{name}.npy": _write_array(value) for name, value in found.items()}
-    results = describe_run(machine, graph, addresses, found, done)
-    return {**files, "build/results.json": results}
+    files = {f"build/graph/{name}.npy": write_array(value) for name, value in found.items()}
+    loops = (item for item in list_items(graph.items) if isinstance(item, ForLoop | WhileLoop))
+    counts = Counts(
+        operations=dict(sorted(done.counts.items())),
+        iterations={loop.name: done.bodies[loop.name] for loop in loops},
+    )
+    return {**files, "build/counts.json": write_counts(counts)}
 
 
 def _explain_size(graph: Graph, addresses: Addresses) -> UserError:
@@ -108,20 +107,8 @@ def _is_same(store: Store, entry: Entry, value: Array) -> bool:
 
 
 def _read_array(inputs: Inputs, of: str, entry: Entry) -> Array:
-    """Return an array that a stage wrote. Raises UserError where it is not of its entry."""
     name = f"build/{of}/{entry.name}.npy"
-    array = inputs.array(name)
-    if array.dtype.name != entry.type or array.shape != entry.shape:
-        said = f"{inputs.shown(name)} is {array.dtype} of shape {array.shape}, and {entry.name} " \
-               f"is {entry.type} of shape {entry.shape}"
-        raise UserError(said, hint="a build writes it anew once it is deleted")
-    return array
-
-
-def _write_array(array: Array) -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
-    return buffer.getvalue()
+    return check_array(inputs.array(name), entry, inputs.shown(name))
 
 
 def _find_il(inputs: Inputs) -> Source | None:

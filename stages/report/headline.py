@@ -13,6 +13,7 @@ Line = tuple[str, str]
 """What is meant, and what became of it."""
 MEMORY = {
     "bytes_per_pe": "the fullest PE", "workers": "a worker", "executive": "the executive",
+    "response": "the fullest response",
 }
 """What each number of bytes is of."""
 MOST_WAYS = 6
@@ -52,7 +53,9 @@ def _verdicts(before: Results, after: Results) -> Iterator[Line]:
 def _numbers(before: Results, after: Results) -> Iterator[Line]:
     """Yield a line each for cycles, which layers always have, bound, memory and operations."""
     old, new = (each.get("cycles") or each.get("one_after_another") for each in (before, after))
-    if old and new:
+    if isinstance(old, int) and isinstance(new, int):
+        yield ("cycles", f"{_to(old, new)}{', as before' if old == new else ''}")
+    elif old and new:
         simd, loops = (_to(old[way], new[way]) for way in ("simd", "loops"))
         same = ", as before" if (old["simd"], old["loops"]) == (new["simd"], new["loops"]) else ""
         yield ("cycles", f"{simd} with vector instructions, {loops} with loops{same}")
@@ -68,9 +71,9 @@ def _numbers(before: Results, after: Results) -> Iterator[Line]:
         bytes_ = [each.get("memory", {}).get(key) for each in (before, after)]
         if bytes_[0] != bytes_[1]:
             yield ("memory", f"{_to(*bytes_)} bytes on {where}")
-    nodes = [each.get("nodes") for each in (before, after)]
-    if nodes[0] != nodes[1]:
-        yield ("ran", f"{_to(*nodes)} operations")
+    ran = [sum(each.get("operations", {}).values()) for each in (before, after)]
+    if ran[0] != ran[1]:
+        yield ("ran", f"{_to(*ran)} operations")
 
 
 def _bound(results: Results) -> str:

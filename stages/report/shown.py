@@ -23,6 +23,7 @@ CITED = {
     "V": "Verdoolaege et al., IMPACT 2020",
     "F": "Friebel et al., IMPACT 2023",
     "M": "Meister, Trading off Latency for Memory Bandwidth",
+    "E": "Van Essendelft et al., A System Level Compiler",
 }
 """The papers by the letters of docs/paper.md."""
 DOMAIN = re.compile(r"\} \* (\w+);$", re.MULTILINE)

@@ -41,7 +41,7 @@ def find_ways(folder):
     from stages.program import interpret
     from stages.program.front.stripped import strip_source
     from stages.program.front.world import WORLD
-    from stages.program.interpreter.machine import run_graph
+    from stages.program.interpreter.graph_run import run_graph
     from stages.program.interpreter.stores import make_addressed_store, make_store
     from stages.program.irg.reading import read_graph
     from stages.program.irg.regions import read_regions

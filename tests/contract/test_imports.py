@@ -17,15 +17,15 @@ from stages.shipped import STAGES
 
 EVERY = tuple(dict.fromkeys((*PIPELINE, *NETWORK, *KERNEL, *TILES, *ANALYSES, *PROGRAM)))
 ALL = " ".join(EVERY)
-MACHINE = "route simd render simulate emit skew remember interpret"
+MACHINE = "route simd render simulate emit skew remember section paint lower execute"
 AGAIN = {
     "layer/pe/compute.py": "render",
     "layer/bound/bound.py": "simulate",
     "layer/pe/block.py": "simd render",
     "layer/pe/speller.py": "render",
-    "fabric/report.c": "simulate",
-    "fabric/command.py": "simulate",
-    "fabric/pe.h": "render simulate",
+    "fabric/report.c": "simulate execute",
+    "fabric/command.py": "simulate execute",
+    "fabric/pe.h": "render simulate execute",
     "machine/profiles/wse2.yaml": MACHINE,
     "mapping/machine.py": MACHINE,
     "mapping/inputs.py": ALL,
@@ -142,7 +142,8 @@ def test_a_program_that_runs_waits_for_numpy_alone(modules):
 
 
 def test_only_stages_that_compile_depend_on_the_compiler(code):
-    assert [stage for stage in EVERY if COMPILES in code[stage]] == ["simulate"]
+    assert [stage for stage in EVERY if COMPILES in code[stage]] == [
+        "simulate", "execute"]
 
 
 @pytest.fixture

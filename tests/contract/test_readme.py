@@ -54,9 +54,10 @@ def listing(tmp_path_factory):
 def test_the_program_and_what_is_made_of_it_are_those_of_listing1(listing):
     (source,) = blocks_with("for gs in myGA")
     assert source in (ROOT / "projects/listing1/listing1.py").read_text(encoding="utf-8")
-    for word, name in {"with for_loop": "program.il", "subgraph_transfer": "graph.yaml"}.items():
+    for word, name in {"with for_loop": "program.il", "subgraph_transfer": "graph.yaml",
+                       "ar_ar_addiii": "sections.yaml"}.items():
         assert blocks_with(word)[0] in listing[name].decode()
-    (said,) = blocks_with("graph at addresses")
+    (said,) = blocks_with("NumPy, graph, fabric")
     assert summary("listing1", json.loads(listing["build/results.json"])) == said
     assert OF_PROGRAM and OF_PROGRAM[0] in listing["accesses.isl"].decode().splitlines()
 

@@ -9,21 +9,27 @@ from stages.report.objects import find_objects
 RESULTS = {
     "machine": "wse2",
     "field": [6, 8],
+    "responses": 2,
     "outputs": {"T": {"right": True}, "total": {"right": True, "value": 0.1}},
-    "nodes": 13,
+    "cycles": 23480,
+    "set_up": {"center": 54.2, "neighbour": 84.9},
+    "workers": {"elements": 0.434, "set_up": 0.546, "sums": 0.0, "control": 0.02},
+    "sums": {"count": 1, "latency": 92},
+    "memory": {"workers": 1612, "executive": 604, "response": 540, "of": 49152},
     "operations": {"add": 1, "sum": 2, "mul": 10},
-    "memory": {"workers": 1612, "executive": 4, "of": 49152},
+    "iterations": {"fl_0": 20},
 }
 TEXT = """\
-heat on 6 x 8 PEs of wse2
-  T       right, bit for bit: NumPy, graph, graph at addresses
-  total   0.1, right, bit for bit: NumPy, graph, graph at addresses
-  ran     13 operations: 10 mul, 2 sum, 1 add
-  memory  1612 of 49152 bytes on a worker, 4 on the executive
+heat on wse2: 6 x 8 workers, 2 responses a side
+  T        right, bit for bit: NumPy, graph, fabric
+  total    0.1, right, bit for bit: NumPy, graph, fabric
+  cycles   23 480 for 20 iterations; an operation takes 54 and its elements, one with a neighbour 85
+  workers  43 % elements, 55 % set-up, 2 % waiting for the control
+  sums     1, 92 cycles from the last value
+  ran      13 operations: 10 mul, 2 sum, 1 add
+  memory   1612 of 49152 bytes on a worker, 604 on the executive, 540 on the fullest response
 """
-LINE = """\
-heat: right, bit for bit: NumPy, graph, graph at addresses; 1612 of 49152 bytes on a worker
-"""
+LINE = "heat: right, bit for bit: NumPy, graph, fabric; 23 480 cycles\n"
 WRONG = RESULTS | {"outputs": {"T": {"right": False}, "total": {"right": True, "value": 0.2}}}
 
 
@@ -34,23 +40,43 @@ def test_one_program_is_told_in_full_and_one_of_many_in_a_line():
 
 def test_an_output_that_is_wrong_is_told():
     assert is_right(RESULTS) and not is_right(WRONG)
-    assert summary("heat", WRONG).splitlines()[1] == "  T       WRONG"
-    assert line("heat", WRONG) == "heat: WRONG; 1612 of 49152 bytes on a worker\n"
+    assert summary("heat", WRONG).splitlines()[1] == "  T        WRONG"
+    assert line("heat", WRONG) == "heat: WRONG; 23 480 cycles\n"
 
 
 def test_a_program_that_does_nothing():
-    empty = RESULTS | {"operations": {}, "outputs": {}}
-    assert summary("none", empty).splitlines()[1:3] == [
-        "  output  none to compare: `output=True` says which object is one",
-        "  ran     no operation",
+    empty = RESULTS | {"operations": {}, "outputs": {}, "iterations": {}, "cycles": 101,
+                       "responses": 1, "set_up": {}, "sums": {"count": 0}}
+    assert summary("none", empty).splitlines()[:3] == [
+        "none on wse2: 6 x 8 workers, 1 response a side",
+        "  output   none to compare: `output=True` says which object is one",
+        "  cycles   101 for 0 operations",
+    ]
+    assert "  ran      no operation\n" in summary("none", empty)
+    assert "sums" not in summary("none", empty)
+
+
+def test_what_a_program_waits_for_is_told_if_it_does():
+    shares = {"elements": 0.2, "set_up": 0.3, "sums": 0.4, "control": 0.1}
+    several = RESULTS | {"workers": shares, "sums": {"count": 30, "latency": 95},
+                         "set_up": {"neighbour": 85.0}}
+    assert [text for text in summary("heat", several).splitlines() if text[2:8] in (
+            "worker", "sums  ", "cycles")] == [
+        "  cycles   23 480 for 20 iterations; an operation with a neighbour takes 85 and its "
+        "elements",
+        "  workers  20 % elements, 30 % set-up, 40 % waiting for sums, 10 % waiting for the "
+        "control",
+        "  sums     30, the last one 95 cycles from the last value",
     ]
 
 
 def test_what_changed_in_the_results_of_a_program():
-    new = WRONG | {"memory": {"workers": 1700, "executive": 4, "of": 49152}, "nodes": 14}
+    memory = {"workers": 1700, "executive": 604, "response": 540, "of": 49152}
+    new = WRONG | {"memory": memory, "operations": {"add": 14}, "cycles": 23481}
     assert headlines(*(json.dumps(side).encode() for side in (RESULTS, new))) == [
         "T       right -> WRONG",
         "total   0.1 -> 0.2",
+        "cycles  23480 -> 23481",
         "memory  1612 -> 1700 bytes on a worker",
         "ran     13 -> 14 operations",
     ]

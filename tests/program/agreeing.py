@@ -1,9 +1,20 @@
-"""Run a program three times in this process: on x86, as a graph, and as a graph at addresses."""
+"""Run a program in this process: on x86, as a graph, as a graph at addresses, and on the fabric."""
 
+import atexit
+import functools
+import hashlib
+import io
 import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
 
 from stages.diagnose import Source
-from stages.program import interpret, remember
+from stages.fabric.compiler import build_library, users_cache
+from stages.program import exchange, execute, interpret, lower, paint, remember, section
+from stages.program.execution import running
 from stages.program.front.run import rehearse_program
 from stages.program.front.stripped import digest_code, strip_source
 from stages.program.il.run import capture_program
@@ -14,6 +25,8 @@ from stages.program.values.parameters import set_parameters
 from tests.program.given import Given
 
 NAME = "program.py"
+VIRTUAL = (exchange, section, paint, lower)
+"""The stages between interpret and execute."""
 
 
 def run_program(source, parameters=()):
@@ -30,6 +43,54 @@ def run_program(source, parameters=()):
     return files
 
 
+@functools.cache
+def folder_of_programs():
+    """Return a folder for PE programs and their libraries, which is there while tests run."""
+    folder = Path(tempfile.mkdtemp(prefix="programs"))
+    atexit.register(shutil.rmtree, folder)
+    return folder
+
+
+class OnDisk(Given):
+    """Files of which PE programs are on a disk, by what they hold: a compiler reads them there."""
+
+    def path(self, name):
+        content = self.content(name)
+        path = folder_of_programs() / hashlib.sha256(content).hexdigest() / Path(name).name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+
+@functools.cache
+def build_once(*programs):
+    """Return the library of PE programs; what is the same is compiled once."""
+    key = hashlib.sha256(repr(programs).encode()).hexdigest()
+    return build_library(programs, folder_of_programs() / key, cache=users_cache())
+
+
+def run_virtual(files, profile="wse2", responses=None):
+    """Return the files of a captured program with those of the stages up to execute.
+
+    `files` are those of `run_program`, for whatever machine. Raises whatever stages raise.
+    """
+    control = "" if responses is None else f"control: {{responses: {responses}}}\n"
+    files = {**files, "program.yaml": f"machine: {profile}\n{control}"}
+    for stage in (remember, *VIRTUAL):
+        files |= stage.run(OnDisk(files))
+    before, running.build_library = running.build_library, lambda programs, *_, **__: build_once(
+        *programs)
+    try:
+        return files | execute.run(OnDisk(files))
+    finally:
+        running.build_library = before
+
+
+def run_on_fabric(source, profile="wse2", parameters=(), responses=None):
+    """Return the files of all stages of a program. Raises whatever they raise."""
+    return run_virtual(run_program(source, parameters), profile, responses)
+
+
 def rehearse(source, files):
     """Return the outputs of a source on x86."""
     objects = Source(path="objects.yaml", text=files["objects.yaml"].decode())
@@ -40,6 +101,12 @@ def rehearse(source, files):
             for name, given in initial.items() if given == FROM_FILE}
     code = digest_code(strip_source(source, NAME))
     return rehearse_program(source, NAME, code, outputs, initial, data)
+
+
+def read_outputs(files, of="graph"):
+    """Return the outputs that a run gave, by name: `graph`, `numpy`, or `outputs` of the fabric."""
+    names = [name for name in files if name.startswith(f"build/{of}/")]
+    return {Path(name).stem: np.load(io.BytesIO(files[name])) for name in names}
 
 
 def read_results(files):

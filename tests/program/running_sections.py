@@ -6,7 +6,7 @@ import numpy as np
 
 from stages.diagnose import Source
 from stages.program.interpreter.compare import find_difference
-from stages.program.interpreter.machine import run_graph
+from stages.program.interpreter.graph_run import run_graph
 from stages.program.interpreter.steps import prepare_step
 from stages.program.interpreter.stores import make_addressed_store, make_store, read_value
 from stages.program.irg.graph import FROM_FILE, ForLoop, list_items

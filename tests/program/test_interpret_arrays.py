@@ -5,7 +5,7 @@ import pytest
 
 from stages.program.interpreter import steps
 from stages.program.interpreter.compare import find_difference
-from stages.program.interpreter.machine import run_graph
+from stages.program.interpreter.graph_run import run_graph
 from stages.program.interpreter.stores import (
     are_copies_equal,
     make_addressed_store,

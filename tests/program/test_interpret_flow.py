@@ -7,8 +7,8 @@ import pytest
 
 from stages.diagnose import UserError
 from stages.program import interpret, remember
-from stages.program.interpreter import machine
-from stages.program.interpreter.machine import run_graph
+from stages.program.interpreter import graph_run as machine
+from stages.program.interpreter.graph_run import run_graph
 from stages.program.interpreter.stores import make_addressed_store, make_store
 from stages.program.memory.remembering import place_entries
 from tests.program.given import Given, read_texts

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from stages.program.interpreter.machine import run_graph
+from stages.program.interpreter.graph_run import run_graph
 from stages.program.interpreter.sharing import share_temporaries
 from stages.program.interpreter.stores import make_store
 from tests.program.given import read_texts

@@ -11,7 +11,7 @@ from stages.make.core.action import build
 from stages.make.core.layers import open_folder
 from stages.program import capture, interpret, rehearse
 from stages.program.child.limits import Limits
-from stages.program.interpreter import machine
+from stages.program.interpreter import graph_run as machine
 from tests.program.mutations import mutate
 from tests.program.started import Folder
 from tests.program.test_translate_mutations import PIECES, PROGRAMS

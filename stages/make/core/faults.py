@@ -31,7 +31,7 @@ REFUSALS = {
 }
 """What the system may refuse to any program."""
 
-RUNS_PROGRAMS = frozenset({"simulate", "capture", "rehearse", "interpret"})
+RUNS_PROGRAMS = frozenset({"simulate", "capture", "rehearse", "interpret", "execute"})
 """The stages that may take any time, and hardly any in isl."""
 
 HARD = (r"^placement", r"^target", r"func\.func @\w+", r"\A.*")

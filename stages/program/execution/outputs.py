@@ -12,18 +12,13 @@ import numpy as np
 from stages.diagnose import UserError
 from stages.program.execution.running import OURS
 from stages.program.interpreter.compare import find_difference, spell_value
-from stages.program.irg.graph import Entry, Graph
+from stages.program.irg.graph import Entry
 from stages.program.values.arithmetic import Array
 from stages.program.values.forms import UNIFORM
 
 FABRIC = "on the fabric"
 Runs = Mapping[str, Mapping[str, Array]]
 """Outputs by name, by what gave them: `in the graph`."""
-
-
-def find_shape(entry: Entry, graph: Graph) -> tuple[int, ...]:
-    """Return the shape of what the fabric gives: of a uniform scalar the value of each worker."""
-    return graph.field if entry.kind == UNIFORM else entry.shape
 
 
 def take_output(entry: Entry, found: Array) -> Array:

@@ -15,40 +15,70 @@ from stages.diagnose import Source, UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.fabric.layout_texts import check_texts, find_place
-from stages.fabric.layout_yaml import Layout, read_layout
+from stages.fabric.layout_yaml import Layout
 from stages.fabric.progress import Tell
 from stages.machine.profile import Profile
+from stages.program.interpreter.counts import Counts
+from stages.program.irg.graph import Entry, Graph
+from stages.program.lowering.tensors import STATE
 from stages.program.values.arithmetic import Array
+from stages.program.values.forms import ON_PES, UNIFORM, count_elements
 
 OURS = "the compiler is at fault, not the program: please report it with the program folder"
+TASKS = 3
+"""About how many of a worker an operation is: its call, its arguments, and what it computes."""
 
 
-def read_checked_layout(source: Source) -> Layout:
-    """Return what build/layout.yaml says. Raises UserErrors where it was edited to be none."""
-    layout = read_layout(source)
-    check_texts(layout, source)
-    return layout
+def find_cycle_limit(graph: Graph, counts: Counts, machine: Profile) -> int:
+    """Return more cycles than a run can take, of a graph that ran so often."""
+    ran = 1 + sum(counts.operations.values()) + sum(counts.iterations.values())
+    entries = graph.entries.values()
+    most = max((count_elements(e.shape[2:] if e.kind in ON_PES else e.shape) for e in entries),
+               default=1)
+    figures = (machine.dispatch, machine.vector_start_up, machine.configuration, machine.loop,
+               machine.scalar, machine.address, machine.hop, machine.ramp, machine.fifo)
+    return ran * (50 + sum(graph.field) + most) * (100 + sum(figures))
+
+
+def count_tasks(graph: Graph, counts: Counts) -> int:
+    """Return about how many tasks a run has."""
+    columns, rows = graph.field
+    return TASKS * columns * rows * (1 + sum(counts.operations.values()))
 
 
 def run_programs(
-    programs: Sequence[Path], source: Source, layout: Layout, machine: Profile,
-    arrays: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]], cycles: int,
-    probes: Mapping[str, isl.Set], tell: Tell,
+    programs: Sequence[Path], source: Source, layout: Layout, graph: Graph, counts: Counts,
+    machine: Profile, arrays: Mapping[str, Array], probes: Mapping[str, isl.Set], tell: Tell,
 ) -> FabricRun:
-    """Compile the programs, and run them on a layout for `cycles` at most; `source` is its text.
+    """Compile the programs, and run them on a layout, of which `source` is the text.
 
     Raises UserError where they do not end well: they are ours.
     """
+    check_texts(layout, source)
+    shapes = {entry.name: find_shape(entry, graph) for entry in graph.entries.values()}
+    limit = find_cycle_limit(graph, counts, machine)
     with tempfile.TemporaryDirectory() as folder:
         try:
             library = build_library(programs, Path(folder), cache=users_cache())
             return run_fabric(
-                library, layout, machine, arrays, shapes=shapes, cycle_limit=cycles,
-                probes=probes, tell=tell,
+                library, layout, machine, arrays, shapes=shapes, cycle_limit=limit,
+                probes=probes, tell=tell, tasks=count_tasks(graph, counts),
             )
         except CompilerError as error:
             raise UserError(str(error), hint=error.hint) from error
-        except (FabricStuck, FabricFailure) as error:
-            keys = error.place if isinstance(error, FabricFailure) else ()
-            span = find_place(source, keys) if keys else None
+        except FabricFailure as error:
+            span = find_place(source, error.place) if error.place else None
             raise UserError(f"the fabric stopped: {error}", span, OURS) from error
+        except FabricStuck as error:
+            _, section, jumps = map(int, error.residents[STATE])
+            said = f"after section {section}, and {jumps} times back in loops"
+            if error.is_endless:
+                said = f"the program did not end in {limit} cycles: it is {said}"
+            else:
+                said = f"the fabric is stuck {said}: {error}"
+            raise UserError(said, hint=OURS) from error
+
+
+def find_shape(entry: Entry, graph: Graph) -> tuple[int, ...]:
+    """Return the shape of what the fabric gives: of a uniform scalar the value of each worker."""
+    return graph.field if entry.kind == UNIFORM else entry.shape

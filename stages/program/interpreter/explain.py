@@ -9,7 +9,7 @@ import numpy as np
 
 from stages.diagnose import Source, Span, UserError
 from stages.program.interpreter.compare import find_difference, spell_value
-from stages.program.interpreter.machine import CounterError, EndlessError, run_graph
+from stages.program.interpreter.graph_run import CounterError, EndlessError, run_graph
 from stages.program.interpreter.stores import Store
 from stages.program.interpreter.tracing import (
     Step,

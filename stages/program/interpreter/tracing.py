@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stages.program.interpreter.compare import find_difference
-from stages.program.interpreter.machine import run_graph
+from stages.program.interpreter.graph_run import run_graph
 from stages.program.interpreter.stores import Store, find_bits
 from stages.program.interpreter.views import view_operand
 from stages.program.irg.graph import Branch, ForLoop, Graph, Items, Node, WhileLoop

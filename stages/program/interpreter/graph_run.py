@@ -59,9 +59,13 @@ class CounterError(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """A run of a graph: how often each operation ran, and which iteration each loop is in."""
+    """A run of a graph: how often each operation, and the body of each loop, ran.
+
+    `iterations` has which one each loop is in.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
+    bodies: Counter[str] = field(default_factory=Counter)
     iterations: dict[str, int] = field(default_factory=dict)
 
 
@@ -201,10 +205,11 @@ class _Machine:
         self, loop: ForLoop | WhileLoop, items: Items
     ) -> Callable[[int], Leave | None]:
         """Return what runs an iteration, and returns what ends the loop; `continue` does not."""
-        doings, iterations = self.prepare(items), self.run.iterations
+        doings, iterations, bodies = self.prepare(items), self.run.iterations, self.run.bodies
 
         def run_body(n: int) -> Leave | None:
             iterations[loop.name] = n
+            bodies[loop.name] += 1
             if time.monotonic() > self.deadline:
                 raise EndlessError(loop, n)
             left = _run(doings)

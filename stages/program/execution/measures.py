@@ -1,0 +1,204 @@
+"""What the cycles of a run went into: of workers by their clocks, of all roles by charges.
+
+A worker counts for each procedure its calls and elements, and the cycles from where its control
+task begins to where it is complete: all others it waits for the control.
+
+Paper    E Sec. 8.3 says 50 to 60 cycles for the set-up of an operation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.driver import FabricRun
+from stages.fabric.grid import read_grid, read_roles
+from stages.fabric.layout_yaml import Layout
+from stages.machine.profile import Profile
+from stages.program.exchanges.hops import CENTER
+from stages.program.lowering.lowered import WORKER
+from stages.program.lowering.routines import find_instruction
+from stages.program.sections.program import (
+    ARRAY,
+    COMPUTE,
+    REDUCE,
+    TAKE_GLOBAL,
+    TAKE_SUM,
+    Procedure,
+    Sections,
+)
+from stages.program.vm.colours import REDUCTION_1, REDUCTION_3, REDUCTION_BROADCAST
+from stages.program.vm.geometry import Geometry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """What the cycles of workers went into, as shares of all.
+
+    `elements` has, of what is no vector instruction, all but the set-up of one; `set_up` all else
+    that calls took; `sums` the waiting for one, or for a scalar of the executive; `control` the
+    waiting for a call.
+    """
+
+    elements: float
+    set_up: float
+    sums: float
+    control: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """The PEs of a role, and as shares of all their cycles what was charged, and what was not."""
+
+    pes: int
+    busy: float
+    elements: float
+    dispatch: float
+    waiting: float
+
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """What workers counted of a procedure: calls of one, and of each its elements and cycles."""
+
+    procedure: Procedure
+    calls: int
+    elements: Ints
+    cycles: Ints
+
+
+def find_called(run: FabricRun, sections: Sections, machine: Profile) -> list[Called]:
+    """Return what workers counted, by procedure; the first dispatch is part of a call."""
+    points, counts = run.points[WORKER], run.counters[WORKER]
+    count, workers = len(sections.procedures), len(points)
+    calls = [each.calls // max(1, workers) for each in counts[:count]]
+    return [
+        Called(
+            procedure=procedure, calls=calls[n], elements=points[:, n],
+            cycles=points[:, count + n] + machine.dispatch * calls[n],
+        )
+        for n, procedure in enumerate(sections.procedures)
+    ]
+
+
+def find_set_up(called: Sequence[Called], machine: Profile, with_neighbour: bool) -> float | None:
+    """Return how many cycles an operation takes besides its elements; None where there is none.
+
+    It is the mean over all calls of operations that are one instruction, on those workers that have
+    as many elements as any; `with_neighbour`: of those whose one source comes from a neighbour.
+    """
+    cycles, calls = 0.0, 0
+    for each in called:
+        is_wanted = is_instruction(each.procedure, machine) and each.calls > 0
+        if is_wanted and (each.procedure.side != CENTER) == with_neighbour:
+            busiest = each.elements == each.elements.max()
+            spent = each.cycles - find_element_cycles(each, machine)
+            cycles += float(spent[busiest].sum())
+            calls += each.calls * int(busiest.sum())
+    return round(cycles / calls, 1) if calls else None
+
+
+def is_instruction(procedure: Procedure, machine: Profile) -> bool:
+    """Whether a procedure computes with one vector instruction."""
+    return procedure.kind == COMPUTE and find_instruction(procedure, machine) is not None
+
+
+def find_element_cycles(called: Called, machine: Profile) -> Reals:
+    """Return for each worker how long the elements of an instruction take: a neighbour's, one each.
+    """
+    procedure = called.procedure
+    if procedure.side != CENTER:
+        return called.elements.astype(float)
+    result, *of = procedure.types
+    moving = [type_ for type_, kind in zip(of, procedure.sources, strict=True) if kind == ARRAY]
+    instruction = find_instruction(procedure, machine)
+    assert instruction is not None, "only vector instructions have lanes"
+    return called.elements / machine.find_lanes(instruction, result, *moving)
+
+
+def find_shares(run: FabricRun, called: Sequence[Called], machine: Profile) -> Shares:
+    """Return what the cycles of workers went into."""
+    whole = max(1, run.cycles * len(run.points[WORKER]))
+    set_up = find_set_up(called, machine, False) or find_set_up(called, machine, True) or 0.0
+    elements = within = sums = 0.0
+    for each in called:
+        cycles = float(each.cycles.sum())
+        within += cycles
+        if each.procedure.kind in (TAKE_SUM, TAKE_GLOBAL):
+            sums += cycles
+        elif is_instruction(each.procedure, machine):
+            elements += float(find_element_cycles(each, machine).sum())
+        else:
+            elements += max(0.0, cycles - set_up * each.calls * len(each.cycles))
+    return Shares(
+        elements=_round(elements / whole),
+        set_up=_round((within - elements - sums) / whole),
+        sums=_round(sums / whole),
+        control=_round(1 - within / whole),
+    )
+
+
+def find_usage(run: FabricRun, layout: Layout) -> dict[str, Usage]:
+    """Return what was charged to the PEs of each role."""
+    role = read_roles(layout.roles, read_grid(layout.grid))
+    found = {}
+    for n, name in enumerate(layout.roles):
+        usage = run.usage[role == n]
+        whole = max(1, run.cycles * len(usage))
+        busy = int(usage["busy"].sum())
+        found[name] = Usage(
+            pes=len(usage),
+            busy=_round(busy / whole),
+            elements=_round(int((usage["lanes"] + usage["memory"]).sum()) / whole),
+            dispatch=_round(int(usage["dispatch"].sum()) / whole),
+            waiting=_round(1 - busy / whole),
+        )
+    return found
+
+
+def _round(share: float) -> float:
+    return round(share, 4)
+
+
+def find_probes(geometry: Geometry, layout: Layout) -> dict[str, isl.Set]:
+    """Return where to look for the last values of sums, and for the sums: see find_latency."""
+    g = geometry
+    last = [0, g.rows - 1] if g.upper else [g.rows - 1]
+    wanted = {
+        REDUCTION_1: " or ".join(f"y = {row}" for row in last),
+        REDUCTION_3: f"x = {g.executive} and y = {g.control}",
+        REDUCTION_BROADCAST: f"x = {g.executive} and y = {g.upper}",
+    }
+    grid = isl.Set(layout.grid)
+    return {
+        colour: grid.intersect(isl.Set(f"{{ PE[x, y] : {where} }}"))
+        for colour, where in wanted.items() if colour in layout.colours
+    }
+
+
+def find_latency(run: FabricRun) -> int | None:
+    """Return the cycles from the last value of the last sum to that sum; None without sums.
+
+    The value is that of the last worker of a column to send, far from the middle; the sum is known
+    where the executive's router hands it over, or the reduction PE's begins to broadcast it.
+    """
+    last = {
+        colour: max((each.last for each in probes if each.last is not None), default=None)
+        for colour, probes in run.probes.items()
+    }
+    sent = last.get(REDUCTION_1)
+    known = [cycle for colour, cycle in last.items() if colour != REDUCTION_1 and cycle is not None]
+    return max(known) - sent if sent is not None and known else None
+
+
+def count_sums(called: Sequence[Called]) -> int:
+    """Return how many values of all workers were brought together."""
+    return sum(each.calls for each in called if each.procedure.kind == REDUCE)

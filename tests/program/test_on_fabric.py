@@ -1,0 +1,38 @@
+"""Programs give on the fabric what NumPy and the graph give, on all machines and fields."""
+
+import functools
+
+import pytest
+
+from tests.program.agreeing import read_outputs, read_results, run_program, run_virtual
+from tests.program.on_fields import EVERY, choose_pairs, source_on
+
+CHOSEN = choose_pairs()
+
+
+@functools.cache
+def captured(program, field):
+    """Return the files of a program up to interpret; they are the same on all machines."""
+    return run_program(*source_on(program, field))
+
+
+def name(each):
+    program, profile, (columns, rows), responses = each
+    return f"{program}-{profile}-{columns}x{rows}-{responses}"
+
+
+@pytest.mark.parametrize("each", [
+    pytest.param(each, id=name(each), marks=() if each in CHOSEN else pytest.mark.long)
+    for each in EVERY
+])
+def test_a_program_gives_on_the_fabric_what_numpy_gives(each):
+    program, profile, field, responses = each
+    files = run_virtual(captured(program, field), profile, responses)
+    results = read_results(files)
+    assert (results["machine"], results["field"], results["responses"]) == (
+        profile, list(field), responses)
+    found, wanted = read_outputs(files, "outputs"), read_outputs(files, "numpy")
+    assert found.keys() == wanted.keys() and wanted
+    for output, values in wanted.items():  # none of these programs gives a NaN
+        assert found[output].dtype == values.dtype
+        assert found[output].tobytes() == values.tobytes()
