@@ -70,10 +70,12 @@ u[...] = np.sum(b)
 for _ in global_range(3):
     v: MACHScalar = np.sum(a)
     w: MACHScalar = np.sum(b, controller=True)
-    c: LocalArray = a + b
-    d: LocalArray = c * 2.0
-    b[...] = d - 1.0
-    a[...] = a - 1.0
+    c: LocalScalar = l + 1.0
+    e: MACHScalar = g * 0.5
+    if k > 3:
+        a[...] = a - 1.0
+    l[...] = c * 0.5
+    g[...] = e + 1.0
 """,
     "branches with exchanges": """
 for step in steps:
