@@ -96,7 +96,8 @@ def test_ranks_strides_and_scalars(rank, op):
     at_d, at_a, at_b = (machine.add(name, each) for name, each in (("d", d), ("a", a), ("b", b)))
     strides = [int(np.prod(shape[k + 1 :])) for k in range(rank)]
     machine.call(at_d, at_a, at_b, *shape, *(2 * each for each in strides), *strides, 0,
-                 kind="compute", op=op, types=(d.dtype.name, "int32", "int32"), sources=("ar", "sc"), rank=rank)
+                 kind="compute", op=op, types=(d.dtype.name, "int32", "int32"),
+                 sources=("ar", "sc"), rank=rank)
     outputs, _ = machine.run()
     d[..., ::2] = compute(op, "int32", a, b[..., :1])
     assert np.array_equal(outputs["d"], d)
