@@ -11,7 +11,7 @@ from stages.fabric.driver import run_fabric
 from stages.fabric.layout_yaml import read_layout
 from stages.machine.profile import load_profile
 from stages.program import lower, paint
-from stages.program.interpreter.machine import run_graph
+from stages.program.interpreter.graph_run import run_graph
 from stages.program.interpreter.stores import make_store, read_value
 from stages.program.irg.graph import FROM_FILE
 from stages.program.irg.regions import read_regions

@@ -28,7 +28,7 @@ a[...] = a * parameter("scale", 2.0) + float(extra)
 SHAPES = """import numpy
 
 def stretch(x):
-    return numpy.full((2, 2, 3), x, "float32")
+    return numpy.full((4, 2, 3), x, "float32")
 """
 
 

@@ -45,23 +45,18 @@ def write_value(value: Value) -> str:
     return _write(value, is_inside=False)
 
 
-@functools.singledispatch
 def _write(value: Value, is_inside: bool) -> str:
+    match value:
+        case Number():
+            return f"({value.value})" if is_inside and value.value < 0 else str(value.value)
+        case Name():
+            return FIELDS[value.name]
+        case Operation():
+            return _write_operation(value, is_inside)
     raise AssertionError(f"{value} is no expression of isl")
 
 
-@_write.register
-def _(value: Number, is_inside: bool) -> str:
-    return f"({value.value})" if is_inside and value.value < 0 else str(value.value)
-
-
-@_write.register
-def _(value: Name, is_inside: bool) -> str:
-    return FIELDS[value.name]
-
-
-@_write.register
-def _(value: Operation, is_inside: bool) -> str:
+def _write_operation(value: Operation, is_inside: bool) -> str:
     parts = [_write(each, is_inside=True) for each in value.arguments]
     if value.sign in ("max", "min", "floord"):
         text = functools.reduce(lambda a, b: f"{value.sign}({a}, {b})", parts)

@@ -54,14 +54,3 @@ class Geometry:
     def executive(self) -> int:
         """The column of the executive, and of the inner PEs to the right."""
         return self.width // 2
-
-
-def find_response_column(geometry: Geometry, part: int) -> int:
-    """Return the column of the response PE that has part `part` of each section, from 0.
-
-    The drain begins right of the executive, goes on left of the merge PE, and so on outwards.
-    """
-    outwards, is_left = divmod(part, 2)
-    if is_left:
-        return geometry.merge - 1 - outwards
-    return geometry.executive + 1 + outwards
