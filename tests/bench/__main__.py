@@ -19,7 +19,8 @@ GROUPS = {
     "make": (making.thousand, making.reverts),
     "simulating": (simulating.fc4096, simulating.fc8192),
     "fabric": (fabric.busy128, fabric.busy256),
-    "programs": (programs.heat, programs.fields, programs.long, programs.interpreter),
+    "programs": (programs.heat, programs.fields, programs.long, programs.interpreter,
+                 programs.on_the_fabric),
     "painting": (painting.paint,),
     "cycles": (cycles.fc1024, cycles.conv2d),
 }

@@ -1,4 +1,4 @@
-"""How fast programs are compiled and interpreted: seconds of CPU of whole processes."""
+"""How fast programs are compiled, interpreted, and run on the fabric: CPU of whole processes."""
 
 import shutil
 from statistics import median
@@ -30,12 +30,12 @@ def heat(folder):
 
 
 def fields(folder):
-    """heat on a small and a large field, in turn: translate, capture and remember."""
+    """heat on a small and a large field, in turn: all stages that compile."""
     programs = [set_parameters(shipped(folder / f"heat{n}", "heat"), n=n) for n in (16, 512)]
-    turns = [[build_cold(each, "remember").cpu for each in programs] for _ in range(REPEATS)]
+    turns = [[build_cold(each, "lower").cpu for each in programs] for _ in range(REPEATS)]
     small, large = map(median, zip(*turns, strict=True))
-    yield Figure(what="to addresses, on 16 x 16 PEs", value=small, unit="s")
-    yield Figure(what="to addresses, on 512 x 512 PEs", value=large, unit="s")
+    yield Figure(what="to PE programs, on 16 x 16 PEs", value=small, unit="s")
+    yield Figure(what="to PE programs, on 512 x 512 PEs", value=large, unit="s")
     yield Figure(what="the second over the first", value=large / small, limit=1.3)
 
 
@@ -66,6 +66,14 @@ def interpreter(folder):
     yield Figure(what="heat on x86", value=found["x86"], unit="s")
     for name, what in {"graph": "the graph", "addresses": "the graph at addresses"}.items():
         yield Figure(what=f"{what}, over x86", value=found[name] / found["x86"], limit=3)
+
+
+def on_the_fabric(folder):
+    """heat, 64 x 64 x 50, 20 steps, from its source to what the fabric gives."""
+    program = set_parameters(shipped(folder / "heat", "heat"), n=64, z=50, steps=20)
+    cost = build_cold(program, "execute")
+    yield Figure(what="heat on 64 x 64 PEs, source to result", value=cost.cpu, unit="s", limit=12)
+    yield Figure(what="memory for it", value=cost.peak, unit="MiB", limit=400)
 
 
 def set_parameters(program, **parameters):
