@@ -67,6 +67,10 @@ while g < 500.0 and k < 4:
     h[...] = h * s
     k[...] += 1
 """,
+    "nothing for workers": """
+k = GlobalScalar("k", 3, output=True)
+k[...] += k
+""",
 }
 
 

@@ -54,7 +54,8 @@ def write_worker(
         asked=ask(asked, conditions), bytes=address,
         colours=name_colours(used, material.colours), filters=max(len(sections.filters), 1),
         kept=kept, limit=find_limit(procedures, material.profile), most=most, moves=moves,
-        addresses=bool(forms - {"turn", "halt"}), sides="side" in forms, routines=routines,
+        addresses=bool(forms - {"turn", "halt"}), completes=bool(forms - {"halt"}),
+        sides="side" in forms, routines=routines,
         waits=waits, called=[Called(name=each.name, count=each.count) for each in procedures],
     )
     words = max(len(sections.filters), 1) + most + 2
