@@ -41,6 +41,9 @@ class Expressions:
     def chance(self, share):
         return self.rng.random() < share
 
+    def types_of(self, kind):
+        return sorted({thing.type for thing in self.things if thing.kind == kind})
+
     def number(self, type_):
         if self.index and self.chance(0.3):
             return self.index
@@ -100,7 +103,7 @@ class Expressions:
                 f" {self.smaller(kind, type_, shape, depth)})")
 
     def mask(self, kind, shape, depth):
-        type_ = self.pick({thing.type for thing in self.things if thing.kind == kind} or {"int16"})
+        type_ = self.pick(self.types_of(kind) or ["int16"])
         left = self.expression(kind, type_, shape, depth)
         return f"({left} {self.pick(COMPARISONS)} {self.smaller(kind, type_, shape, depth)})"
 
@@ -109,9 +112,8 @@ class Expressions:
         return made if type_ == "int16" else f'{made}.astype("{type_}")'
 
     def converted(self, kind, type_, shape, depth):
-        types = {thing.type for thing in self.things if thing.kind == kind}
         self.features.add("casts")
-        inner = self.expression(kind, self.pick(types or {type_}), shape, depth)
+        inner = self.expression(kind, self.pick(self.types_of(kind) or [type_]), shape, depth)
         return f"{inner}.astype(np.{type_})"
 
     def reduced(self, kind, type_, shape, depth):
