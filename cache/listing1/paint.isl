@@ -141,28 +141,32 @@ C0_0 := {
 
 C0_1 := {
   [PE[0, 0] -> S[]] -> ramp[];
+  [PE[0, 1] -> ramp[]] -> S[];
+  [PE[0, 2] -> N[]] -> ramp[];
+  [PE[0, 6] -> ramp[]] -> S[];
+  [PE[0, 7] -> N[]] -> ramp[];
   [PE[0, 8] -> ramp[]] -> N[];
-  [PE[x = 5, y = 7] -> ramp[]] -> S[];
-  [PE[x = 5, y = 8] -> N[]] -> ramp[];
+  [PE[5, 0] -> ramp[]] -> S[];
+  [PE[5, 1] -> N[]] -> ramp[];
+  [PE[5, 2] -> ramp[]] -> S[];
+  [PE[5, 6] -> N[]] -> ramp[];
+  [PE[5, 7] -> ramp[]] -> S[];
+  [PE[5, 8] -> N[]] -> ramp[];
   [PE[x, y] -> E[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 0 <= y <= 2;
   [PE[x, y] -> E[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 6 <= y <= 8;
-  [PE[x, y] -> N[]] -> ramp[] : 0 <= x <= 5 and 5y = 10 - x;
-  [PE[x, y] -> N[]] -> ramp[] : 0 <= x <= 5 and 5y = 35 - x;
-  [PE[x, y] -> ramp[]] -> S[] : 0 <= x <= 5 and 5y = 30 - 4x;
-  [PE[x, y] -> ramp[]] -> S[] : 0 <= x <= 5 and 5y = 5 - x;
   [PE[x, y] -> ramp[]] -> W[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 8;
   [PE[x, y] -> ramp[]] -> W[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 0 <= y <= 2
 };
 
 C0_2 := {
   [PE[x, y = 0] -> S[]] -> ramp[] : x mod 2 = 0 and 2 <= x <= 4;
+  [PE[x, y = 1 + x//5] -> ramp[]] -> N[] : x mod 5 = 0 and 0 <= x <= 5;
+  [PE[x, y = 2 + (-x)//5] -> S[]] -> ramp[] : x mod 5 = 0 and 0 <= x <= 5;
+  [PE[x, y = 6 + x//5] -> ramp[]] -> N[] : x mod 5 = 0 and 0 <= x <= 5;
+  [PE[x, y = 7 + (-x)//5] -> S[]] -> ramp[] : x mod 5 = 0 and 0 <= x <= 5;
   [PE[x, y = 8] -> ramp[]] -> N[] : x mod 2 = 0 and 2 <= x <= 4;
   [PE[x, y] -> N[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 1 <= y <= 2;
   [PE[x, y] -> N[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 6 <= y <= 8;
-  [PE[x, y] -> S[]] -> ramp[] : 0 <= x <= 5 and 5y = 10 - x;
-  [PE[x, y] -> S[]] -> ramp[] : 0 <= x <= 5 and 5y = 35 - x;
-  [PE[x, y] -> ramp[]] -> N[] : 0 <= x <= 5 and 5y = 30 + x;
-  [PE[x, y] -> ramp[]] -> N[] : 0 <= x <= 5 and 5y = 5 + x;
   [PE[x, y] -> ramp[]] -> S[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 7;
   [PE[x, y] -> ramp[]] -> S[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 0 <= y <= 2
 };
@@ -175,15 +179,18 @@ C0_3 := {
 };
 
 C0_counts := {
-  PE[x = 0, y] -> [3 + (2 - y)//6] : y mod 6 = 2 and 2 <= y <= 8;
+  PE[x = 0, y = 2] -> [3];
+  PE[x = 0, y = 8] -> [2];
+  PE[x = 0, y] -> [2 + y] : 0 <= y <= 1;
   PE[x = 0, y] -> [3] : 6 <= y <= 7;
   PE[x = 5, y = 2] -> [3];
+  PE[x = 5, y = 8] -> [2];
   PE[x = 5, y] -> [2 + y] : 0 <= y <= 1;
   PE[x = 5, y] -> [3] : 6 <= y <= 7;
   PE[x, y = 0] -> [3] : 1 <= x <= 4;
+  PE[x, y = 3] -> [1] : 0 <= x <= 5;
   PE[x, y = 8] -> [3] : 1 <= x <= 4;
-  PE[x, y] -> [1] : 0 <= x <= 5 and 3 <= y <= 5;
-  PE[x, y] -> [2 + (y mod 8)] : (2x) mod 5 = 0 and x >= 0 and 8x <= 5y <= 5 + 8x and y <= 8
+  PE[x, y] -> [1] : 0 <= x <= 5 and 4 <= y <= 5
 };
 
 # C1: between neighbours, from even workers to odd ones
@@ -204,29 +211,33 @@ C1_0 := {
 };
 
 C1_1 := {
+  [PE[0, 0] -> ramp[]] -> S[];
+  [PE[0, 1] -> N[]] -> ramp[];
+  [PE[0, 2] -> ramp[]] -> S[];
+  [PE[0, 6] -> N[]] -> ramp[];
+  [PE[0, 7] -> ramp[]] -> S[];
+  [PE[0, 8] -> N[]] -> ramp[];
   [PE[5, 0] -> S[]] -> ramp[];
+  [PE[5, 1] -> ramp[]] -> S[];
+  [PE[5, 2] -> N[]] -> ramp[];
+  [PE[5, 6] -> ramp[]] -> S[];
+  [PE[5, 7] -> N[]] -> ramp[];
   [PE[5, 8] -> ramp[]] -> N[];
-  [PE[x = 0, y = 7] -> ramp[]] -> S[];
-  [PE[x = 0, y = 8] -> N[]] -> ramp[];
   [PE[x, y] -> E[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 8;
   [PE[x, y] -> E[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 0 <= y <= 2;
-  [PE[x, y] -> N[]] -> ramp[] : 0 <= x <= 5 and 5y = 30 + x;
-  [PE[x, y] -> N[]] -> ramp[] : 0 <= x <= 5 and 5y = 5 + x;
-  [PE[x, y] -> ramp[]] -> S[] : 0 <= x <= 5 and 5y = 10 + 4x;
-  [PE[x, y] -> ramp[]] -> S[] : 0 <= x <= 5 and 5y = x;
   [PE[x, y] -> ramp[]] -> W[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 0 <= y <= 2;
   [PE[x, y] -> ramp[]] -> W[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 6 <= y <= 8
 };
 
 C1_2 := {
   [PE[x, y = 0] -> S[]] -> ramp[] : x mod 2 = 1 and 1 <= x <= 3;
+  [PE[x, y = 1 + x//5] -> S[]] -> ramp[] : x mod 5 = 0 and 0 <= x <= 5;
+  [PE[x, y = 2 + (-x)//5] -> ramp[]] -> N[] : x mod 5 = 0 and 0 <= x <= 5;
+  [PE[x, y = 6 + x//5] -> S[]] -> ramp[] : x mod 5 = 0 and 0 <= x <= 5;
+  [PE[x, y = 7 + (-x)//5] -> ramp[]] -> N[] : x mod 5 = 0 and 0 <= x <= 5;
   [PE[x, y = 8] -> ramp[]] -> N[] : x mod 2 = 1 and 1 <= x <= 3;
   [PE[x, y] -> N[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 8;
   [PE[x, y] -> N[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 1 <= y <= 2;
-  [PE[x, y] -> S[]] -> ramp[] : 0 <= x <= 5 and 5y = 30 + x;
-  [PE[x, y] -> S[]] -> ramp[] : 0 <= x <= 5 and 5y = 5 + x;
-  [PE[x, y] -> ramp[]] -> N[] : 0 <= x <= 5 and 5y = 10 - x;
-  [PE[x, y] -> ramp[]] -> N[] : 0 <= x <= 5 and 5y = 35 - x;
   [PE[x, y] -> ramp[]] -> S[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 0 <= y <= 2;
   [PE[x, y] -> ramp[]] -> S[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 6 <= y <= 7
 };
@@ -239,15 +250,18 @@ C1_3 := {
 };
 
 C1_counts := {
-  PE[x = 0, y] -> [3 + (2 - y)//6] : y mod 6 = 2 and 2 <= y <= 8;
+  PE[x = 0, y = 2] -> [3];
+  PE[x = 0, y = 8] -> [2];
+  PE[x = 0, y] -> [2 + y] : 0 <= y <= 1;
   PE[x = 0, y] -> [3] : 6 <= y <= 7;
   PE[x = 5, y = 2] -> [3];
+  PE[x = 5, y = 8] -> [2];
   PE[x = 5, y] -> [2 + y] : 0 <= y <= 1;
   PE[x = 5, y] -> [3] : 6 <= y <= 7;
   PE[x, y = 0] -> [3] : 1 <= x <= 4;
+  PE[x, y = 3] -> [1] : 0 <= x <= 5;
   PE[x, y = 8] -> [3] : 1 <= x <= 4;
-  PE[x, y] -> [1] : 0 <= x <= 5 and 3 <= y <= 5;
-  PE[x, y] -> [2 + (y mod 8)] : (2x) mod 5 = 0 and x >= 0 and 8x <= 5y <= 5 + 8x and y <= 8
+  PE[x, y] -> [1] : 0 <= x <= 5 and 4 <= y <= 5
 };
 
 # reduction_1: sums, along columns to the strips
@@ -297,10 +311,14 @@ reduction_2_1 := {
 };
 
 reduction_2_counts := {
-  PE[x, y = 3] -> [1] : 2 <= x <= 3;
-  PE[x, y = 5] -> [1] : 2 <= x <= 3;
-  PE[x, y] -> [1] : 0 <= x <= 5 and 5y = 15 + 2x;
-  PE[x, y] -> [1] : 0 <= x <= 5 and 5y = 25 - 2x
+  PE[0, 3] -> [1];
+  PE[0, 5] -> [1];
+  PE[2, 3] -> [1];
+  PE[2, 5] -> [1];
+  PE[3, 3] -> [1];
+  PE[3, 5] -> [1];
+  PE[5, 3] -> [1];
+  PE[5, 5] -> [1]
 };
 
 reduction_2_ring := {
@@ -326,8 +344,9 @@ reduction_4_1 := {
 };
 
 reduction_4_counts := {
-  PE[x = 2, y = 5] -> [1];
-  PE[x, y = 1 + x] -> [1] : 2 <= x <= 3
+  PE[2, 3] -> [1];
+  PE[2, 5] -> [1];
+  PE[3, 4] -> [1]
 };
 
 reduction_4_ring := {
@@ -371,10 +390,14 @@ geo_even := {
 };
 
 geo_farthest := {
-  PE[x, y = 0] : 0 <= x <= 5;
-  PE[x, y = 8] : 0 <= x <= 5;
-  PE[x, y] : 0 <= x <= 5 and 5y = 15 + 2x;
-  PE[x, y] : 0 <= x <= 5 and 5y = 25 - 2x
+  PE[x = 0, 3];
+  PE[x = 0, 5];
+  PE[x = 5, 3];
+  PE[x = 5, 5];
+  PE[x, 0] : 0 <= x <= 2;
+  PE[x, 0] : 3 <= x <= 5;
+  PE[x, 8] : 0 <= x <= 2;
+  PE[x, 8] : 3 <= x <= 5
 };
 
 geo_has_east := {
