@@ -71,7 +71,6 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     return files | {"build/results.json": write_results(results)}
 
 
-
 def _read_array(inputs: Inputs, of: str, entry: Entry) -> Array:
     name = f"build/{of}/{entry.name}.npy"
     return check_array(inputs.array(name), entry, inputs.shown(name))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.fabric.layout_yaml import Queue
+from stages.fabric.queue_numbers import number_queues
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.routes.forwarded import name_positions
@@ -72,13 +73,8 @@ def _assign(
         in_target = isl.UnionMap(f"{{ PE[x, y] -> PE[x - ({left}), y - ({top})] }}")
         found = find_busiest_router({name: each.apply(in_target) for name, each in pes.items()})
         raise TooFewQueuesError(figure, *found)
-    order = sorted(range(len(depths)), reverse=figure == "output_queues")
-    deepest = sorted(order, key=lambda number: (number in used, -depths[number]))
-    numbers = {name: deepest[k] for k, group in enumerate(groups) for name in group}
-    return {
-        name: Queue(number=numbers[name], holds=depths[numbers[name]] // words[name])
-        for name in pes
-    }
+    numbered = number_queues(groups, words, depths, used, is_output=figure == "output_queues")
+    return {name: numbered[name] for name in pes}
 
 
 def _taken(model: Model, program: Program) -> dict[str, isl.UnionSet]:

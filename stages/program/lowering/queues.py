@@ -15,6 +15,7 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.fabric.layout_yaml import Queue
+from stages.fabric.queue_numbers import number_queues
 from stages.machine.profile import Profile
 from stages.machine.types import BYTES
 from stages.poly.colouring import find_busiest_router, share
@@ -104,9 +105,5 @@ def _assign(
             f"{pe} {WORDS[figure]} {len(colours)} colours, {profile.name} has {len(depths)} "
             f"{figure}: {', '.join(colours)}",
             hint="another machine, or a program without sums, or without scalars for workers")
-    order = sorted(range(len(depths)), reverse=figure == "output_queues")
-    deepest = sorted(order, key=lambda number: (number in used, -depths[number]))
-    return {
-        name: Queue(number=deepest[k], holds=depths[deepest[k]] // words.get(name, WIDE))
-        for k, group in enumerate(groups) for name in group
-    }
+    wide = {name: words.get(name, WIDE) for name in pes}
+    return number_queues(groups, wide, depths, used, is_output=figure == "output_queues")

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stages.program.sections.shares import find_most_responses as find_most_responses
-
 BETWEEN = 3
 """Rows between both halves of the field."""
 
