@@ -19,7 +19,7 @@ from stages.mapping.machine import read_machine
 from stages.program.execution.measures import find_probes
 from stages.program.execution.outputs import check_outputs, take_output
 from stages.program.execution.results import describe_run, write_results
-from stages.program.execution.running import run_programs
+from stages.program.execution.running import check_layout, run_programs
 from stages.program.interpreter.arrays import check_array, write_array
 from stages.program.interpreter.counts import read_counts
 from stages.program.irg.graph import FROM_FILE, Entry
@@ -46,6 +46,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     counts = read_counts(inputs.source("build/counts.json"))
     source = inputs.source("build/layout.yaml")
     layout = read_layout(source)
+    check_layout(layout, graph, source.path)
     entries = [entry for entry in graph.entries.values() if entry.output]
     data = {entry.name: _read_array(inputs, "data", entry)
             for entry in graph.entries.values() if entry.initial == FROM_FILE}

@@ -56,10 +56,15 @@ def run(inputs: Inputs) -> dict[str, str]:
         variables=painting.variables, roles=painting.roles,
     )
     programs = write_programs(material)
-    for program in programs:
-        check_needs(program, material, _find_source(inputs))
+    try:
+        for each in programs:
+            check_needs(each, material, _find_source(inputs))
+        layout = make_layout(material, painting, programs)
+    except UserError as error:
+        span = error.span or inputs.program().span("machine")
+        raise UserError(error.message, span, error.hint) from None
     texts = {f"build/vm/pe_{each.role}.c": each.text for each in programs}
-    return {**texts, "build/layout.yaml": write_layout(make_layout(material, painting, programs))}
+    return {**texts, "build/layout.yaml": write_layout(layout)}
 
 
 def _find_source(inputs: Inputs) -> Source | None:

@@ -82,6 +82,13 @@ def test_the_executive_does_what_the_graph_does(program):
 
 
 ERRORS = {
+    "input_queues: [2]": """\
+program.yaml:1:10: error: PE[0, 0] takes what comes on 3 colours, wse2 has 1 input_queues: args, \
+ctrl, global_broadcast
+  machine: {profile: wse2, input_queues: [2]}
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: another machine, or a program without sums, or without scalars for workers
+""",
     "memory: 2048": """\
 program.py:12:5: error: a PE of role worker needs 4940 bytes, wse2 has 2048
   a = LocalArray("a", rng.integers(-9, 10, (4, 3, 4)).astype("float32"), output=True)
@@ -89,11 +96,16 @@ program.py:12:5: error: a PE of role worker needs 4940 bytes, wse2 has 2048
 hint: code 4864, a 16, t3 16, h 4, u 4, constant_0 4; smaller arrays, or fewer that live at one time
 """,
     "output_queues: [2]": """\
-error: PE[0, 2] sends on 2 colours, wse2 has 1 output_queues: args_dist, ctrl_dist
+program.yaml:1:10: error: PE[0, 2] sends on 2 colours, wse2 has 1 output_queues: args_dist, \
+ctrl_dist
+  machine: {profile: wse2, output_queues: [2]}
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: another machine, or a program without sums, or without scalars for workers
 """,
     "descriptors: 1": """\
-error: role worker has 3 instructions, wse2 has 1 descriptors
+program.yaml:1:10: error: role worker has 3 instructions, wse2 has 1 descriptors
+  machine: {profile: wse2, descriptors: 1}
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: another machine
 """,
 }

@@ -17,14 +17,17 @@ from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabr
 from stages.fabric.layout_texts import check_texts, find_place
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.progress import Tell
+from stages.fabric.resident import find_residents
 from stages.machine.profile import Profile
 from stages.program.interpreter.counts import Counts
 from stages.program.irg.graph import Entry, Graph
 from stages.program.lowering.tensors import STATE
 from stages.program.values.arithmetic import Array
 from stages.program.values.forms import ON_PES, UNIFORM, count_elements
+from stages.program.vm.roles import ROLES
 
 OURS = "the compiler is at fault, not the program: please report it with the program folder"
+EDITED = "lower writes it anew once it is deleted"
 TASKS = 3
 """About how many of a worker an operation is: its call, its arguments, and what it computes."""
 
@@ -66,6 +69,9 @@ def run_programs(
             )
         except CompilerError as error:
             raise UserError(str(error), hint=error.hint) from error
+        except (ValueError, isl.Error) as error:
+            said = f"{source.path} does not fit the program: {error}"
+            raise UserError(said, hint=EDITED) from error
         except FabricFailure as error:
             span = find_place(source, error.place) if error.place else None
             raise UserError(f"the fabric stopped: {error}", span, OURS) from error
@@ -75,8 +81,21 @@ def run_programs(
             if error.is_endless:
                 said = f"the program did not end in {limit} cycles: it is {said}"
             else:
-                said = f"the fabric is stuck {said}: {error}"
+                said = f"the fabric is stuck {said}: {str(error).rstrip()}"
             raise UserError(said, hint=OURS) from error
+
+
+def check_layout(layout: Layout, graph: Graph, path: str) -> None:
+    """Raise UserError where a layout has other roles than there are, or lacks what is read."""
+    if set(layout.roles) != set(ROLES):
+        said = f"{path} has the roles {', '.join(sorted(layout.roles))}: the virtual machine has " \
+               f"{', '.join(sorted(ROLES))}"
+        raise UserError(said, hint=EDITED)
+    read = {name for name, _ in find_residents(layout, "out")}
+    outputs = [entry.name for entry in graph.entries.values() if entry.output]
+    for name in (STATE, *outputs):
+        if name not in read:
+            raise UserError(f"{path} has no tensor {name} that is read at the end", hint=EDITED)
 
 
 def find_shape(entry: Entry, graph: Graph) -> tuple[int, ...]:

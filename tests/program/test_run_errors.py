@@ -1,0 +1,134 @@
+"""What is said of a run on the fabric that ends badly, or that gives other values."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+
+from stages.diagnose import UserError
+from stages.program import execute
+from stages.program.execution import running
+from tests.program.agreeing import OnDisk, build_once, run_on_fabric
+
+SOURCE = """\
+from lairmake.objects import GlobalScalar, LocalArray, field
+from lairmake import numpy as np
+
+field(4, 2)
+a = LocalArray("a", 1.0, shape=(4, 2, 3), output=True)
+g = GlobalScalar("g", 0.0, output=True)
+while g < 100.0:
+    a[1:] = a[:-1] + a[1:]
+    g[...] = np.sum(a, controller=True)
+"""
+OURS = "hint: the compiler is at fault, not the program: please report it with the program folder\n"
+EDITED = "hint: lower writes it anew once it is deleted\n"
+EXECUTIVE, LAYOUT = "build/vm/pe_executive.c", "build/layout.yaml"
+
+
+@pytest.fixture(scope="module")
+def built():
+    return run_on_fabric(SOURCE)
+
+
+@pytest.fixture(autouse=True)
+def compiled_once(monkeypatch):
+    monkeypatch.setattr(running, "build_library", lambda programs, *_, **__: build_once(*programs))
+
+
+def edit(files, name, old, new):
+    text = files[name] if isinstance(files[name], str) else files[name].decode()
+    assert old in text, text
+    return {**files, name: text.replace(old, new)}
+
+
+def find_error(files):
+    with pytest.raises(UserError) as error:
+        execute.run(OnDisk(files))
+    return str(error.value)
+
+
+def edit_array(content):
+    values = np.load(io.BytesIO(content))
+    values[2, 1, 0] = -0.5
+    buffer = io.BytesIO()
+    np.save(buffer, values)
+    return buffer.getvalue()
+
+
+def test_a_loop_that_never_ends_says_where_it_is(built):
+    said = find_error(edit(built, EXECUTIVE, "at_g) < 100.0f", "at_g) >= 0.0f"))
+    said = re.sub(r"\b\d\d+\b", "N", said)
+    assert said == ("error: the program did not end in N cycles: it is after section 0, and N "
+                    f"times back in loops\n{OURS}")
+
+
+def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
+    said = find_error(edit(built, EXECUTIVE, "send_wavelet(pe, CTRL_COORD, (wavelet){ 0 });", ""))
+    workers, strip = ("".join(
+        f"  PE[{x}, {y}] ({role}) waits for wavelets: 0 of 1 invocations are done\n"
+        for x in range(4)) for y, role in ((0, "worker"), (1, "reduction")))
+    assert said == (
+        "error: the fabric is stuck after section 0, and 0 times back in loops: the fabric can no "
+        "longer move after cycle 24: 17 PEs are not done, 0 output wavelets are missing\n"
+        f"{workers}{strip}"
+        "  PE[2, 2] (executive) waits for wavelets: 0 of 1 invocations are done\n"
+        f"  and 8 more\n{OURS}")
+
+
+def test_a_value_that_differs_is_named_with_its_bits_and_the_other_run(built):
+    summed = "put_float32(my, at_g, wavelet_float32(my->sum))"
+    doubled = edit(built, EXECUTIVE, summed, summed.replace("wave", "2.0f * wave"))
+    assert find_error(doubled) == (
+        "error: a[1, 0, 0] is 3.0 (0x40400000) on the fabric, 4.0 (0x40800000) in the graph\n"
+        f"{OURS}")
+    name = "build/numpy/a.npy"
+    assert find_error({**built, name: edit_array(built[name])}) == (
+        "error: a[2, 1, 0] is 7.0 (0x40e00000) on the fabric, -0.5 (0xbf000000) in the source on "
+        f"x86\n{OURS}")
+
+
+def test_a_computer_without_memory_for_the_fabric(built, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+    monkeypatch.setattr(running, "run_fabric", fail)
+    assert find_error(built) == (
+        "error: 4 x 2 workers, for whose simulation this computer has no memory\n"
+        "hint: a smaller field, or fewer elements on each PE\n")
+
+
+FITS = "does not fit the program: "
+EDITS = {
+    "another role": (
+        "  merge:\n", "  middle:\n", "has the roles executive, middle, reduction, response, "
+        "worker: the virtual machine has executive, merge, reduction, response, worker"),
+    "another tensor": (
+        "tensor: worker.filters", "tensor: worker.others",
+        f"{FITS}tensor worker.others is missing"),
+    "another address": (
+        "address: 32", "address: 3200", f"{FITS}a local tensor at bytes 3200 to 3206 is not "
+        "aligned, or not inside the program's 416 bytes"),
+    "no state": (
+        "tensor: executive.state", "tensor: executive.states",
+        "has no tensor executive.state that is read at the end"),
+    "an output that is not read": (
+        "tensor: g\n        transfer: out", "tensor: g\n        transfer: in",
+        "has no tensor g that is read at the end"),
+    "a map with holes": (
+        "state[i] : 0 <= i < 3", "state[2i] : 0 <= i < 3",
+        f"{FITS}the layout leaves out 2 of 5 elements of executive.state"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edited_layout_that_does_not_fit_is_refused(name, built):
+    old, new, said = EDITS[name]
+    found = find_error(edit(built, LAYOUT, old, new))
+    assert found == f"error: {LAYOUT} {said}\n{EDITED}"
+
+
+def test_a_map_that_is_no_isl_is_refused(built):
+    found = find_error(edit(built, LAYOUT, "state[i] : 0", "state[i : 0"))
+    assert found.startswith(f"error: {LAYOUT} {FITS}call to isl_map_read_from_str failed: ")
+    assert found.endswith(EDITED)
