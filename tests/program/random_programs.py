@@ -1,6 +1,7 @@
 """Random programs: sources that hold what a program may hold."""
 
 import random
+import re
 
 from tests.program.random_definitions import Definitions
 from tests.program.random_expressions import COMPARISONS, FLOATS, INTEGERS, Thing
@@ -24,15 +25,31 @@ with Run_On_Host():
 """
 BUDGET = 14
 """About how many statements a program has."""
+FIELD = r"(?m)^field\((\d+), (\d+)\)$"
+
+
+def join_programs(seeds, rng):
+    """Return random programs one after another, on one field that has room for them and for what
+    controls it; and how many columns it has.
+    """
+    programs = [RandomProgram(seed, 1000 * number) for number, seed in enumerate(seeds)]
+    said = [tuple(map(int, each)) for program in programs
+            for each in re.findall(FIELD, program.text)]
+    sizes = [*said, *((program.columns, program.rows) for program in programs), (4, 1)]
+    columns, rows = (max(each) + rng.randint(0, 2) for each in zip(*sizes, strict=True))
+    bodies = [re.sub(FIELD, "", "\n".join(program.lines[1:])) for program in programs]
+    head = HEAD.format(seed=seeds[0])
+    return f"{head}field({columns}, {rows})\n" + "\n".join(bodies) + "\n", columns
 
 
 class RandomProgram(Definitions):
     """The text of a program, line by line."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, first=0):
+        """Names are numbered from `first` on."""
         super().__init__(random.Random(seed))
         self.lines = [HEAD.format(seed=seed)]
-        self.depth = self.count = 0
+        self.depth, self.count = 0, first
         self.loops = []
         self.budget = BUDGET
         self.columns, self.rows = self.rng.randint(1, 5), self.rng.randint(1, 5)
