@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from stages.diagnose import UserError
 from stages.fabric.layout_yaml import Colour
 from stages.machine.profile import Profile
-from stages.program.vm.colours import MEANINGS, TURNING
+from stages.program.vm.colours import MEANINGS, REDUCTION_1, TURNING
 from stages.program.vm.painting import Painted
 
 
@@ -57,5 +57,6 @@ def assign_numbers(names: Sequence[str], profile: Profile) -> dict[str, int]:
 
 def _too_few(names: Sequence[str], count: int, profile: Profile, what: str) -> UserError:
     wants = "".join(f"\n  {name}: {MEANINGS[name]}" for name in names)
+    sums = ", or a program without sums" if REDUCTION_1 in names else ""
     return UserError(f"the virtual machine needs {len(names)} {what}, and {profile.name} has "
-                     f"{count}:{wants}", hint="another machine, or a program without sums")
+                     f"{count}:{wants}", hint=f"another machine{sums}")
