@@ -12,13 +12,14 @@ Ensures  every value was computed by the programs; all three agree bit for bit.
 from __future__ import annotations
 
 import typing
+from collections.abc import Mapping
 
 from stages.diagnose import UserError
 from stages.fabric.layout_yaml import read_layout
 from stages.mapping.machine import read_machine
 from stages.program.execution.measures import find_probes
 from stages.program.execution.outputs import check_outputs, take_output
-from stages.program.execution.results import describe_run, write_results
+from stages.program.execution.results import Results, describe_run, write_results
 from stages.program.execution.running import check_layout, run_programs
 from stages.program.interpreter.arrays import check_array, write_array
 from stages.program.interpreter.counts import read_counts
@@ -30,6 +31,9 @@ from stages.program.values.arithmetic import Array
 from stages.program.vm.geometry import Geometry
 
 if typing.TYPE_CHECKING:
+    import islpy as isl
+
+    from stages.fabric.driver import FabricRun
     from stages.mapping.inputs import Inputs
 
 READS = ("program.yaml", "objects.yaml", "graph.yaml", "sections.yaml", "build/data/*.npy",
@@ -40,6 +44,16 @@ WRITES = ("build/outputs/*.npy", "build/results.json")
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the outputs of the fabric, and what is known of the run."""
+    outputs, _, results = run_fabric_of(inputs, {})
+    files: dict[str, str | bytes] = {
+        f"build/outputs/{name}.npy": write_array(value) for name, value in outputs.items()}
+    return files | {"build/results.json": write_results(results)}
+
+
+def run_fabric_of(
+    inputs: Inputs, further: Mapping[str, isl.Set],
+) -> tuple[dict[str, Array], FabricRun, Results]:
+    """Return the outputs, the run, and what is known of it; `further` probes are PEs by colour."""
     machine = read_machine(inputs.program(), inputs.further_path)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     sections = read_sections(inputs.source("sections.yaml"), graph)
@@ -56,7 +70,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         done = run_programs(
             [inputs.path(f"build/vm/pe_{role}.c") for role in layout.roles], source, layout, graph,
             counts, machine, make_arrays(graph, sections, geometry, data),
-            find_probes(geometry, layout), inputs.tell,
+            {**further, **find_probes(geometry, layout)}, inputs.tell,
         )
     except MemoryError:
         said = f"{columns} x {rows} workers, for whose simulation this computer has no memory"
@@ -67,10 +81,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         for of, said in (("graph", "in the graph"), ("numpy", "in the source on x86"))
     })
     results = describe_run(done, outputs, graph, layout, sections, machine, counts)
-    files: dict[str, str | bytes] = {
-        f"build/outputs/{name}.npy": write_array(value) for name, value in outputs.items()}
-    return files | {"build/results.json": write_results(results)}
-
+    return outputs, done, results
 
 def _read_array(inputs: Inputs, of: str, entry: Entry) -> Array:
     name = f"build/{of}/{entry.name}.npy"

@@ -56,7 +56,8 @@ def test_what_is_no_layer_is_refused(space):
         assert run.code == 3 and f"evaluate: {words[-1]} is no layer" in run.err
 
 
-@pytest.mark.parametrize("option", [[], ["--broadcast"], ["--multicast"], ["--json"]])
+@pytest.mark.parametrize(
+    "option", [[], ["--broadcast"], ["--multicast"], ["--programs"], ["--json"]])
 def test_documents_are_written_in_the_repository_of_lairmake_only(space, option):
     before = space.files()
     run = space.run("evaluate", *option)

@@ -18,7 +18,15 @@ from stages.make.store.files import write_whole
 from stages.make.store.folders import LAYER, LayerFolder
 from stages.mapping.records import as_data
 from stages.shipped import STAGES
-from tools.evaluation import broadcasts, chosen, counted as layers, document, multicast, sweeps
+from tools.evaluation import (
+    broadcasts,
+    chosen,
+    counted as layers,
+    document,
+    multicast,
+    programs,
+    sweeps,
+)
 from tools.evaluation.measure import Case, case_of, measure, on_machine
 
 T = TypeVar("T")
@@ -34,6 +42,8 @@ def evaluate(command: LayerCommand, options: Options, words: list[str]) -> int:
     if not words and Path.cwd() != STAGES.parent:
         raise command.refuse("only Lairmake's own repository has these documents",
                              "name layers, and their tables are printed")
+    if options["programs"]:
+        return _with_programs(command, options, words)
     if options["broadcast"]:
         return _count(command, options, words)
     if options["multicast"]:
@@ -115,6 +125,18 @@ def _with_other_figures(command: LayerCommand, options: Options, words: list[str
     return 0
 
 
+def _with_programs(command: LayerCommand, options: Options, words: list[str]) -> int:
+    """Run programs on the virtual machine, and print or write what they took."""
+    if words:
+        raise command.refuse("--programs runs programs of its own", "name no layer")
+    wanted = programs.list_wanted()
+    found = dict(zip(wanted, _each(wanted, programs.measure_program), strict=True))
+    write(Path.cwd() / "docs", "machine_cycles", programs.document(found), {})
+    if options["json"]:
+        print_json([as_data({"program": each, "run": found[each]}) for each in wanted])
+    return 0
+
+
 def _cases(command: LayerCommand, words: Sequence[str]) -> list[Case]:
 
     layers = _layers(command, words)
@@ -159,7 +181,7 @@ def _check_values(name: str, *results: Results) -> None:
         raise UserError(f"{name}: a value is wrong", hint="a build of it says which")
 
 
-def _each(cases: Sequence[Case], what: Callable[..., T]) -> Iterator[T]:
+def _each(cases: Sequence[Any], what: Callable[..., T]) -> Iterator[T]:
     """Yield what(case, workspace) of cases, in order, from as many processes as processors."""
     with TemporaryDirectory() as place, ProcessPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(functools.partial(what, workspace=Path(place)), cases)

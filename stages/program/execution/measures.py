@@ -195,7 +195,8 @@ def find_latency(run: FabricRun) -> int | None:
         for colour, probes in run.probes.items()
     }
     sent = last.get(REDUCTION_1)
-    known = [cycle for colour, cycle in last.items() if colour != REDUCTION_1 and cycle is not None]
+    results = (last.get(colour) for colour in (REDUCTION_3, REDUCTION_BROADCAST))
+    known = [cycle for cycle in results if cycle is not None]
     return max(known) - sent if sent is not None and known else None
 
 

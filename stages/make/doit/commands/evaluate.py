@@ -17,6 +17,10 @@ CHOSEN = option(
 )
 MULTICAST = option("multicast", "measure what multicast is worth, and write docs/multicast.md")
 
+PROGRAMS = option(
+    "programs", "run programs on the virtual machine, and write docs/machine_cycles.md",
+)
+
 
 class Evaluate(LayerCommand):
     """Say what vector instructions gain."""
@@ -29,7 +33,7 @@ class Evaluate(LayerCommand):
         "figure changes at a time, in a temporary folder; writes tables and plots to docs/. Where "
         "layers are named, prints the tables of these and writes nothing."
     )
-    cmd_options = (JSON, BROADCAST, CHOSEN, MULTICAST)
+    cmd_options = (JSON, BROADCAST, CHOSEN, MULTICAST, PROGRAMS)
 
     def act(self, options: Options, words: list[str]) -> int:
         """Build the layers, and print or write what came of them."""

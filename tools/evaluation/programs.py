@@ -1,0 +1,186 @@
+"""What an operation, the control and a sum of a program take on the virtual machine.
+
+Paper    E Sec. 3, 8: its figures stand beside ours
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import islpy as isl
+import yaml
+
+from stages.make.core.action import run_stage
+from stages.make.core.folder_inputs import FolderInputs
+from stages.make.core.layers import open_folder
+from stages.program import PIPELINE, execute
+from stages.program.execution.results import Results
+from stages.program.vm.geometry import Geometry
+from tools.evaluation.document import table
+from tools.evaluation.templates import template
+
+MACHINES = ("wse2", "wse3", "ideal", "paper")
+ITERATIONS = 200
+SIZES = (1, 10, 50, 100, 1000)
+RESPONSES = (1, 2, 5, 16)
+SIDES = (4, 8, 16, 32)
+"""Columns, and rows, of fields of which a sum is measured."""
+
+HEAD = """\
+from lairmake import numpy as np
+from lairmake.objects import GlobalScalar, LocalArray, global_range
+a = LocalArray("a", 1.0, shape={shape}, output=True)
+b = LocalArray("b", 0.5, shape={shape})
+"""
+LOOP = """\
+for _ in global_range({iterations}):
+    a[...] = a + b
+"""
+NEIGHBOURS = """\
+for _ in global_range({iterations}):
+    a[1:-1, 1:-1, :] = a[1:-1, 1:-1, :] + b[:-2, 1:-1, :]
+    a[1:-1, 1:-1, :] = a[1:-1, 1:-1, :] + b[2:, 1:-1, :]
+    a[1:-1, 1:-1, :] = a[1:-1, 1:-1, :] + b[1:-1, :-2, :]
+    a[1:-1, 1:-1, :] = a[1:-1, 1:-1, :] + b[1:-1, 2:, :]
+"""
+SUM = """\
+s = GlobalScalar("s", 0.0, output=True)
+s[...] = np.sum(a, controller=True)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A program that is measured: its statements, the field, numbers on a PE, responses a side."""
+
+    text: str
+    machine: str
+    field: tuple[int, int]
+    size: int = 1
+    responses: int = 1
+
+    @property
+    def name(self) -> str:
+        """What is said of it while it runs."""
+        return f"{self.field[0]} x {self.field[1]} workers on {self.machine}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A run, and the cycles from the executive's first index to the merge PE's first wavelet."""
+
+    results: Results
+    path: int
+
+
+Runs = Mapping[Wanted, Found]
+
+
+def adding(machine: str, size: int) -> Wanted:
+    """Return a loop of one operation of `size` numbers on a PE."""
+    return Wanted(text=LOOP, machine=machine, field=(6, 4), size=size)
+
+
+def taking(machine: str) -> Wanted:
+    """Return a loop of operations with a number of each neighbour."""
+    return Wanted(text=NEIGHBOURS, machine=machine, field=(6, 4))
+
+
+def controlled(machine: str, responses: int) -> Wanted:
+    """Return a loop of one operation, told by so many response PEs a side."""
+    return Wanted(text=LOOP, machine=machine, field=(36, 2), responses=responses)
+
+
+def summed(machine: str, side: int) -> Wanted:
+    """Return a sum over a square field."""
+    return Wanted(text=SUM, machine=machine, field=(side, side))
+
+
+def list_wanted() -> list[Wanted]:
+    """Return all that is measured."""
+    return [
+        wanted for machine in MACHINES for wanted in (
+            *(adding(machine, size) for size in SIZES), taking(machine),
+            *(controlled(machine, responses) for responses in RESPONSES),
+            *(summed(machine, side) for side in SIDES),
+        )
+    ]
+
+
+def measure_program(wanted: Wanted, workspace: Path) -> Found:
+    """Build a program in a new folder of a workspace, and run it on the fabric.
+
+    Raises UserError, also where the fabric does not give what NumPy gives.
+    """
+    (workspace / "projects").mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=workspace / "projects"))
+    text = (HEAD + wanted.text).format(shape=(*wanted.field, wanted.size), iterations=ITERATIONS)
+    (folder / "program.py").write_text(text, encoding="utf-8")
+    settings = {"machine": wanted.machine, "control": {"responses": wanted.responses}}
+    (folder / "program.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    for stage in PIPELINE[:-1]:
+        run_stage(stage, folder)
+    columns, rows = wanted.field
+    geometry = Geometry(width=columns, height=rows, responses=wanted.responses)
+    probes = {"ctrl_coord": geometry.executive, "ctrl": geometry.merge}
+    inputs = FolderInputs(open_folder(folder), execute.READS)
+    _, run, results = execute.run_fabric_of(inputs, {
+        colour: isl.Set(f"{{ PE[{x}, {geometry.control}] }}") for colour, x in probes.items()})
+    first = {colour: run.probes[colour][0].first for colour in probes}
+    return Found(results=results, path=(first["ctrl"] or 0) - (first["ctrl_coord"] or 0))
+
+
+def document(found: Runs) -> str:
+    """Return the document."""
+    return template("programs.md.j2").render(
+        operations=operations_table(found), efficiency=efficiency_table(found),
+        control=control_table(found), sums=sums_table(found), iterations=ITERATIONS,
+    )
+
+
+def operations_table(found: Runs) -> str:
+    """Return the cycles of operations besides their elements, and the waiting for the control."""
+    return table(("", "set-up", "with a neighbour", "waiting for the control"), [
+        ("the paper", "50 to 60", "", ""),
+        *((machine, found[adding(machine, 1)].results.set_up.center,
+           found[taking(machine)].results.set_up.neighbour,
+           f"{found[adding(machine, 1)].results.workers.control:.1%}") for machine in MACHINES),
+    ])
+
+
+def efficiency_table(found: Runs) -> str:
+    """Return the shares of workers' cycles that were elements."""
+    return table(("", *map(str, SIZES)), [
+        (machine, *(f"{found[adding(machine, size)].results.workers.elements:.0%}"
+                    for size in SIZES)) for machine in MACHINES
+    ])
+
+
+def control_table(found: Runs) -> str:
+    """Return, by responses, the path, the cycles of a section, and how busy response PEs are."""
+    rows = []
+    for machine in MACHINES:
+        for what in ("first call", "a section", "a response PE"):
+            each = (found[controlled(machine, count)] for count in RESPONSES)
+            rows.append((machine, what, *(_control_cell(what, one) for one in each)))
+    return table(("", "cycles", *(f"K = {count}" for count in RESPONSES)), rows)
+
+
+def _control_cell(what: str, found: Found) -> str:
+    if what == "first call":
+        return str(found.path)
+    cycles = found.results.cycles / ITERATIONS
+    if what == "a response PE":
+        cycles *= found.results.roles["response"].busy
+    return f"{cycles:.1f}"
+
+
+def sums_table(found: Runs) -> str:
+    """Return the cycles from the last worker's value to the executive's router."""
+    return table(("", *(f"W + H = {2 * side}" for side in SIDES)), [
+        (machine, *(found[summed(machine, side)].results.sums.latency for side in SIDES))
+        for machine in MACHINES
+    ])
