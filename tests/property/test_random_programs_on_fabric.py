@@ -9,7 +9,7 @@ import re
 import pytest
 
 from stages.diagnose import UserError
-from stages.program.vm.geometry import find_most_responses
+from stages.program.sections.shares import find_most_responses
 from tests.program.agreeing import run_on_fabric
 from tests.program.random_programs import join_programs
 
