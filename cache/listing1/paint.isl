@@ -25,26 +25,26 @@ role_merge := { PE[2, 4] };
 # ctrl_coord: the number of a section, from the executive to the response PEs
 
 ctrl_coord_0 := {
-  [PE[1, 4] -> E[]] -> ramp[];
   [PE[2, 4] -> E[]] -> W[];
+  [PE[1, 4] -> E[]] -> ramp[];
+  [PE[4, 4] -> W[]] -> ramp[];
   [PE[3, 4] -> ramp[]] -> E[];
-  [PE[3, 4] -> ramp[]] -> W[];
-  [PE[4, 4] -> W[]] -> ramp[]
+  [PE[3, 4] -> ramp[]] -> W[]
 };
 
 # args_dist: arguments, from the response PEs to the merge PE
 
 args_dist_0 := {
-  [PE[1, 4] -> ramp[]] -> E[];
-  [PE[2, 4] -> E[]] -> ramp[];
   [PE[3, 4] -> E[]] -> W[];
+  [PE[2, 4] -> E[]] -> ramp[];
+  [PE[1, 4] -> ramp[]] -> E[];
   [PE[4, 4] -> ramp[]] -> W[]
 };
 
 args_dist_1 := { [PE[2, 4] -> W[]] -> ramp[] };
 
 args_dist_counts := {
-  PE[x = 1, 4] -> [1];
+  PE[1, 4] -> [1];
   PE[x, 4] -> [1] : 3 <= x <= 4
 };
 
@@ -61,16 +61,16 @@ args_dist_pop := {
 # ctrl_dist: procedures, from the response PEs to the merge PE
 
 ctrl_dist_0 := {
-  [PE[1, 4] -> ramp[]] -> E[];
-  [PE[2, 4] -> E[]] -> ramp[];
   [PE[3, 4] -> E[]] -> W[];
+  [PE[2, 4] -> E[]] -> ramp[];
+  [PE[1, 4] -> ramp[]] -> E[];
   [PE[4, 4] -> ramp[]] -> W[]
 };
 
 ctrl_dist_1 := { [PE[2, 4] -> W[]] -> ramp[] };
 
 ctrl_dist_counts := {
-  PE[x = 1, 4] -> [1];
+  PE[1, 4] -> [1];
   PE[x, 4] -> [1] : 3 <= x <= 4
 };
 
@@ -87,39 +87,39 @@ ctrl_dist_pop := {
 # args: arguments, from the merge PE to all workers and reduction PEs
 
 args_0 := {
-  [PE[1, 4] -> E[]] -> W[];
-  [PE[2, 4] -> ramp[]] -> E[];
-  [PE[2, 4] -> ramp[]] -> N[];
-  [PE[2, 4] -> ramp[]] -> S[];
-  [PE[2, 4] -> ramp[]] -> W[];
   [PE[x, 4] -> E[]] -> N[] : 0 <= x <= 1;
   [PE[x, 4] -> E[]] -> S[] : 0 <= x <= 1;
-  [PE[x, 4] -> W[]] -> E[] : 3 <= x <= 4;
-  [PE[x, 4] -> W[]] -> N[] : 3 <= x <= 5;
-  [PE[x, 4] -> W[]] -> S[] : 3 <= x <= 5;
+  [PE[1, 4] -> E[]] -> W[];
   [PE[x, y] -> N[]] -> S[] : 0 <= x <= 5 and 5 <= y <= 7;
   [PE[x, y] -> N[]] -> ramp[] : 0 <= x <= 5 and 5 <= y <= 8;
   [PE[x, y] -> S[]] -> N[] : 0 <= x <= 5 and 1 <= y <= 3;
-  [PE[x, y] -> S[]] -> ramp[] : 0 <= x <= 5 and 0 <= y <= 3
+  [PE[x, y] -> S[]] -> ramp[] : 0 <= x <= 5 and 0 <= y <= 3;
+  [PE[x, 4] -> W[]] -> E[] : 3 <= x <= 4;
+  [PE[x, 4] -> W[]] -> N[] : 3 <= x <= 5;
+  [PE[x, 4] -> W[]] -> S[] : 3 <= x <= 5;
+  [PE[2, 4] -> ramp[]] -> E[];
+  [PE[2, 4] -> ramp[]] -> N[];
+  [PE[2, 4] -> ramp[]] -> S[];
+  [PE[2, 4] -> ramp[]] -> W[]
 };
 
 # ctrl: procedures, from the merge PE to all workers and reduction PEs
 
 ctrl_0 := {
-  [PE[1, 4] -> E[]] -> W[];
-  [PE[2, 4] -> ramp[]] -> E[];
-  [PE[2, 4] -> ramp[]] -> N[];
-  [PE[2, 4] -> ramp[]] -> S[];
-  [PE[2, 4] -> ramp[]] -> W[];
   [PE[x, 4] -> E[]] -> N[] : 0 <= x <= 1;
   [PE[x, 4] -> E[]] -> S[] : 0 <= x <= 1;
-  [PE[x, 4] -> W[]] -> E[] : 3 <= x <= 4;
-  [PE[x, 4] -> W[]] -> N[] : 3 <= x <= 5;
-  [PE[x, 4] -> W[]] -> S[] : 3 <= x <= 5;
+  [PE[1, 4] -> E[]] -> W[];
   [PE[x, y] -> N[]] -> S[] : 0 <= x <= 5 and 5 <= y <= 7;
   [PE[x, y] -> N[]] -> ramp[] : 0 <= x <= 5 and 5 <= y <= 8;
   [PE[x, y] -> S[]] -> N[] : 0 <= x <= 5 and 1 <= y <= 3;
-  [PE[x, y] -> S[]] -> ramp[] : 0 <= x <= 5 and 0 <= y <= 3
+  [PE[x, y] -> S[]] -> ramp[] : 0 <= x <= 5 and 0 <= y <= 3;
+  [PE[x, 4] -> W[]] -> E[] : 3 <= x <= 4;
+  [PE[x, 4] -> W[]] -> N[] : 3 <= x <= 5;
+  [PE[x, 4] -> W[]] -> S[] : 3 <= x <= 5;
+  [PE[2, 4] -> ramp[]] -> E[];
+  [PE[2, 4] -> ramp[]] -> N[];
+  [PE[2, 4] -> ramp[]] -> S[];
+  [PE[2, 4] -> ramp[]] -> W[]
 };
 
 # C0: between neighbours, from odd workers to even ones
@@ -128,69 +128,72 @@ C0_0 := {
   [PE[0, 0] -> E[]] -> ramp[];
   [PE[0, 2] -> E[]] -> ramp[];
   [PE[0, 7] -> E[]] -> ramp[];
-  [PE[5, 0] -> ramp[]] -> W[];
-  [PE[5, 2] -> ramp[]] -> W[];
-  [PE[5, 7] -> ramp[]] -> W[];
   [PE[x, y] -> N[]] -> S[] : x mod 2 = 1 and 1 <= x <= 5 and 3 <= y <= 5;
   [PE[x, y] -> S[]] -> N[] : x mod 2 = 0 and 0 <= x <= 4 and 3 <= y <= 5;
   [PE[x, y] -> W[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 5 and 0 <= y <= 2;
   [PE[x, y] -> W[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 5 and 6 <= y <= 8;
+  [PE[x, y] -> ramp[]] -> E[] : (x + y) mod 2 = 1 and 0 <= x <= 4 and 0 <= y <= 2;
   [PE[x, y] -> ramp[]] -> E[] : (x + y) mod 2 = 0 and 0 <= x <= 4 and 6 <= y <= 8;
-  [PE[x, y] -> ramp[]] -> E[] : (x + y) mod 2 = 1 and 0 <= x <= 4 and 0 <= y <= 2
+  [PE[5, 0] -> ramp[]] -> W[];
+  [PE[5, 2] -> ramp[]] -> W[];
+  [PE[5, 7] -> ramp[]] -> W[]
 };
 
 C0_1 := {
-  [PE[0, 0] -> S[]] -> ramp[];
-  [PE[0, 1] -> ramp[]] -> S[];
-  [PE[0, 2] -> N[]] -> ramp[];
-  [PE[0, 6] -> ramp[]] -> S[];
-  [PE[0, 7] -> N[]] -> ramp[];
-  [PE[0, 8] -> ramp[]] -> N[];
-  [PE[5, 0] -> ramp[]] -> S[];
-  [PE[5, 1] -> N[]] -> ramp[];
-  [PE[5, 2] -> ramp[]] -> S[];
-  [PE[5, 6] -> N[]] -> ramp[];
-  [PE[5, 7] -> ramp[]] -> S[];
-  [PE[5, 8] -> N[]] -> ramp[];
   [PE[x, y] -> E[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 0 <= y <= 2;
   [PE[x, y] -> E[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 6 <= y <= 8;
-  [PE[x, y] -> ramp[]] -> W[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 8;
-  [PE[x, y] -> ramp[]] -> W[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 0 <= y <= 2
+  [PE[5, 1] -> N[]] -> ramp[];
+  [PE[0, 2] -> N[]] -> ramp[];
+  [PE[5, 6] -> N[]] -> ramp[];
+  [PE[0, 7] -> N[]] -> ramp[];
+  [PE[5, 8] -> N[]] -> ramp[];
+  [PE[0, 0] -> S[]] -> ramp[];
+  [PE[0, 8] -> ramp[]] -> N[];
+  [PE[5, 0] -> ramp[]] -> S[];
+  [PE[0, 1] -> ramp[]] -> S[];
+  [PE[5, 2] -> ramp[]] -> S[];
+  [PE[0, 6] -> ramp[]] -> S[];
+  [PE[5, 7] -> ramp[]] -> S[];
+  [PE[x, y] -> ramp[]] -> W[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 0 <= y <= 2;
+  [PE[x, y] -> ramp[]] -> W[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 8
 };
 
 C0_2 := {
-  [PE[x, y = 0] -> S[]] -> ramp[] : x mod 2 = 0 and 2 <= x <= 4;
-  [PE[x, y = 1 + x//5] -> ramp[]] -> N[] : x mod 5 = 0 and 0 <= x <= 5;
-  [PE[x, y = 2 + (-x)//5] -> S[]] -> ramp[] : x mod 5 = 0 and 0 <= x <= 5;
-  [PE[x, y = 6 + x//5] -> ramp[]] -> N[] : x mod 5 = 0 and 0 <= x <= 5;
-  [PE[x, y = 7 + (-x)//5] -> S[]] -> ramp[] : x mod 5 = 0 and 0 <= x <= 5;
-  [PE[x, y = 8] -> ramp[]] -> N[] : x mod 2 = 0 and 2 <= x <= 4;
   [PE[x, y] -> N[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 1 <= y <= 2;
   [PE[x, y] -> N[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 6 <= y <= 8;
-  [PE[x, y] -> ramp[]] -> S[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 7;
-  [PE[x, y] -> ramp[]] -> S[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 0 <= y <= 2
+  [PE[x, 0] -> S[]] -> ramp[] : x mod 2 = 0 and 2 <= x <= 4;
+  [PE[5, 1] -> S[]] -> ramp[];
+  [PE[0, 2] -> S[]] -> ramp[];
+  [PE[5, 6] -> S[]] -> ramp[];
+  [PE[0, 7] -> S[]] -> ramp[];
+  [PE[0, 1] -> ramp[]] -> N[];
+  [PE[5, 2] -> ramp[]] -> N[];
+  [PE[0, 6] -> ramp[]] -> N[];
+  [PE[5, 7] -> ramp[]] -> N[];
+  [PE[x, 8] -> ramp[]] -> N[] : x mod 2 = 0 and 2 <= x <= 4;
+  [PE[x, y] -> ramp[]] -> S[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 0 <= y <= 2;
+  [PE[x, y] -> ramp[]] -> S[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 7
 };
 
 C0_3 := {
   [PE[x, y] -> S[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 1 <= y <= 2;
   [PE[x, y] -> S[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 6 <= y <= 7;
-  [PE[x, y] -> ramp[]] -> N[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 7;
-  [PE[x, y] -> ramp[]] -> N[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 1 <= y <= 2
+  [PE[x, y] -> ramp[]] -> N[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 1 <= y <= 2;
+  [PE[x, y] -> ramp[]] -> N[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 7
 };
 
 C0_counts := {
-  PE[x = 0, y = 2] -> [3];
-  PE[x = 0, y = 8] -> [2];
-  PE[x = 0, y] -> [2 + y] : 0 <= y <= 1;
-  PE[x = 0, y] -> [3] : 6 <= y <= 7;
-  PE[x = 5, y = 2] -> [3];
-  PE[x = 5, y = 8] -> [2];
-  PE[x = 5, y] -> [2 + y] : 0 <= y <= 1;
-  PE[x = 5, y] -> [3] : 6 <= y <= 7;
-  PE[x, y = 0] -> [3] : 1 <= x <= 4;
-  PE[x, y = 3] -> [1] : 0 <= x <= 5;
-  PE[x, y = 8] -> [3] : 1 <= x <= 4;
-  PE[x, y] -> [1] : 0 <= x <= 5 and 4 <= y <= 5
+  PE[x, y] -> [1] : 0 <= x <= 5 and 3 <= y <= 5;
+  PE[0, 0] -> [2];
+  PE[5, 0] -> [2];
+  PE[0, 8] -> [2];
+  PE[5, 8] -> [2];
+  PE[x, 0] -> [3] : 1 <= x <= 4;
+  PE[0, y] -> [3] : 1 <= y <= 2;
+  PE[5, y] -> [3] : 1 <= y <= 2;
+  PE[0, y] -> [3] : 6 <= y <= 7;
+  PE[5, y] -> [3] : 6 <= y <= 7;
+  PE[x, 8] -> [3] : 1 <= x <= 4
 };
 
 # C1: between neighbours, from even workers to odd ones
@@ -199,69 +202,72 @@ C1_0 := {
   [PE[0, 1] -> E[]] -> ramp[];
   [PE[0, 6] -> E[]] -> ramp[];
   [PE[0, 8] -> E[]] -> ramp[];
-  [PE[5, 1] -> ramp[]] -> W[];
-  [PE[5, 6] -> ramp[]] -> W[];
-  [PE[5, 8] -> ramp[]] -> W[];
   [PE[x, y] -> N[]] -> S[] : x mod 2 = 0 and 0 <= x <= 4 and 3 <= y <= 5;
   [PE[x, y] -> S[]] -> N[] : x mod 2 = 1 and 1 <= x <= 5 and 3 <= y <= 5;
-  [PE[x, y] -> W[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 5 and 6 <= y <= 8;
   [PE[x, y] -> W[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 5 and 0 <= y <= 2;
+  [PE[x, y] -> W[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 5 and 6 <= y <= 8;
   [PE[x, y] -> ramp[]] -> E[] : (x + y) mod 2 = 0 and 0 <= x <= 4 and 0 <= y <= 2;
-  [PE[x, y] -> ramp[]] -> E[] : (x + y) mod 2 = 1 and 0 <= x <= 4 and 6 <= y <= 8
+  [PE[x, y] -> ramp[]] -> E[] : (x + y) mod 2 = 1 and 0 <= x <= 4 and 6 <= y <= 8;
+  [PE[5, 1] -> ramp[]] -> W[];
+  [PE[5, 6] -> ramp[]] -> W[];
+  [PE[5, 8] -> ramp[]] -> W[]
 };
 
 C1_1 := {
-  [PE[0, 0] -> ramp[]] -> S[];
+  [PE[x, y] -> E[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 0 <= y <= 2;
+  [PE[x, y] -> E[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 8;
   [PE[0, 1] -> N[]] -> ramp[];
-  [PE[0, 2] -> ramp[]] -> S[];
+  [PE[5, 2] -> N[]] -> ramp[];
   [PE[0, 6] -> N[]] -> ramp[];
-  [PE[0, 7] -> ramp[]] -> S[];
+  [PE[5, 7] -> N[]] -> ramp[];
   [PE[0, 8] -> N[]] -> ramp[];
   [PE[5, 0] -> S[]] -> ramp[];
-  [PE[5, 1] -> ramp[]] -> S[];
-  [PE[5, 2] -> N[]] -> ramp[];
-  [PE[5, 6] -> ramp[]] -> S[];
-  [PE[5, 7] -> N[]] -> ramp[];
   [PE[5, 8] -> ramp[]] -> N[];
-  [PE[x, y] -> E[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 8;
-  [PE[x, y] -> E[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 0 <= y <= 2;
+  [PE[0, 0] -> ramp[]] -> S[];
+  [PE[5, 1] -> ramp[]] -> S[];
+  [PE[0, 2] -> ramp[]] -> S[];
+  [PE[5, 6] -> ramp[]] -> S[];
+  [PE[0, 7] -> ramp[]] -> S[];
   [PE[x, y] -> ramp[]] -> W[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 0 <= y <= 2;
   [PE[x, y] -> ramp[]] -> W[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 6 <= y <= 8
 };
 
 C1_2 := {
-  [PE[x, y = 0] -> S[]] -> ramp[] : x mod 2 = 1 and 1 <= x <= 3;
-  [PE[x, y = 1 + x//5] -> S[]] -> ramp[] : x mod 5 = 0 and 0 <= x <= 5;
-  [PE[x, y = 2 + (-x)//5] -> ramp[]] -> N[] : x mod 5 = 0 and 0 <= x <= 5;
-  [PE[x, y = 6 + x//5] -> S[]] -> ramp[] : x mod 5 = 0 and 0 <= x <= 5;
-  [PE[x, y = 7 + (-x)//5] -> ramp[]] -> N[] : x mod 5 = 0 and 0 <= x <= 5;
-  [PE[x, y = 8] -> ramp[]] -> N[] : x mod 2 = 1 and 1 <= x <= 3;
-  [PE[x, y] -> N[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 8;
   [PE[x, y] -> N[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 1 <= y <= 2;
+  [PE[x, y] -> N[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 8;
+  [PE[x, 0] -> S[]] -> ramp[] : x mod 2 = 1 and 1 <= x <= 3;
+  [PE[0, 1] -> S[]] -> ramp[];
+  [PE[5, 2] -> S[]] -> ramp[];
+  [PE[0, 6] -> S[]] -> ramp[];
+  [PE[5, 7] -> S[]] -> ramp[];
+  [PE[5, 1] -> ramp[]] -> N[];
+  [PE[0, 2] -> ramp[]] -> N[];
+  [PE[5, 6] -> ramp[]] -> N[];
+  [PE[0, 7] -> ramp[]] -> N[];
+  [PE[x, 8] -> ramp[]] -> N[] : x mod 2 = 1 and 1 <= x <= 3;
   [PE[x, y] -> ramp[]] -> S[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 0 <= y <= 2;
   [PE[x, y] -> ramp[]] -> S[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 6 <= y <= 7
 };
 
 C1_3 := {
-  [PE[x, y] -> S[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 7;
   [PE[x, y] -> S[]] -> ramp[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 1 <= y <= 2;
+  [PE[x, y] -> S[]] -> ramp[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 6 <= y <= 7;
   [PE[x, y] -> ramp[]] -> N[] : (x + y) mod 2 = 0 and 1 <= x <= 4 and 1 <= y <= 2;
   [PE[x, y] -> ramp[]] -> N[] : (x + y) mod 2 = 1 and 1 <= x <= 4 and 6 <= y <= 7
 };
 
 C1_counts := {
-  PE[x = 0, y = 2] -> [3];
-  PE[x = 0, y = 8] -> [2];
-  PE[x = 0, y] -> [2 + y] : 0 <= y <= 1;
-  PE[x = 0, y] -> [3] : 6 <= y <= 7;
-  PE[x = 5, y = 2] -> [3];
-  PE[x = 5, y = 8] -> [2];
-  PE[x = 5, y] -> [2 + y] : 0 <= y <= 1;
-  PE[x = 5, y] -> [3] : 6 <= y <= 7;
-  PE[x, y = 0] -> [3] : 1 <= x <= 4;
-  PE[x, y = 3] -> [1] : 0 <= x <= 5;
-  PE[x, y = 8] -> [3] : 1 <= x <= 4;
-  PE[x, y] -> [1] : 0 <= x <= 5 and 4 <= y <= 5
+  PE[x, y] -> [1] : 0 <= x <= 5 and 3 <= y <= 5;
+  PE[0, 0] -> [2];
+  PE[5, 0] -> [2];
+  PE[0, 8] -> [2];
+  PE[5, 8] -> [2];
+  PE[x, 0] -> [3] : 1 <= x <= 4;
+  PE[0, y] -> [3] : 1 <= y <= 2;
+  PE[5, y] -> [3] : 1 <= y <= 2;
+  PE[0, y] -> [3] : 6 <= y <= 7;
+  PE[5, y] -> [3] : 6 <= y <= 7;
+  PE[x, 8] -> [3] : 1 <= x <= 4
 };
 
 # reduction_1: sums, along columns to the strips
@@ -293,31 +299,29 @@ reduction_1_ring := {
 # reduction_2: sums, along strips to the inner PEs
 
 reduction_2_0 := {
-  [PE[2, 3] -> W[]] -> ramp[];
-  [PE[2, 5] -> W[]] -> ramp[];
   [PE[3, 3] -> E[]] -> ramp[];
   [PE[3, 5] -> E[]] -> ramp[];
+  [PE[2, 3] -> W[]] -> ramp[];
+  [PE[2, 5] -> W[]] -> ramp[];
   [PE[x, 3] -> ramp[]] -> E[] : 0 <= x <= 1;
-  [PE[x, 3] -> ramp[]] -> W[] : 4 <= x <= 5;
   [PE[x, 5] -> ramp[]] -> E[] : 0 <= x <= 1;
+  [PE[x, 3] -> ramp[]] -> W[] : 4 <= x <= 5;
   [PE[x, 5] -> ramp[]] -> W[] : 4 <= x <= 5
 };
 
 reduction_2_1 := {
-  [PE[1, 3] -> W[]] -> E[];
-  [PE[1, 5] -> W[]] -> E[];
   [PE[4, 3] -> E[]] -> W[];
-  [PE[4, 5] -> E[]] -> W[]
+  [PE[4, 5] -> E[]] -> W[];
+  [PE[1, 3] -> W[]] -> E[];
+  [PE[1, 5] -> W[]] -> E[]
 };
 
 reduction_2_counts := {
   PE[0, 3] -> [1];
-  PE[0, 5] -> [1];
-  PE[2, 3] -> [1];
-  PE[2, 5] -> [1];
-  PE[3, 3] -> [1];
-  PE[3, 5] -> [1];
+  PE[x, 3] -> [1] : 2 <= x <= 3;
   PE[5, 3] -> [1];
+  PE[0, 5] -> [1];
+  PE[x, 5] -> [1] : 2 <= x <= 3;
   PE[5, 5] -> [1]
 };
 
@@ -331,10 +335,10 @@ reduction_2_ring := {
 # reduction_4: sums, from the inner PEs to the upper right one
 
 reduction_4_0 := {
+  [PE[3, 4] -> S[]] -> N[];
+  [PE[3, 3] -> W[]] -> ramp[];
   [PE[2, 3] -> ramp[]] -> E[];
   [PE[2, 5] -> ramp[]] -> E[];
-  [PE[3, 3] -> W[]] -> ramp[];
-  [PE[3, 4] -> S[]] -> N[];
   [PE[3, 5] -> ramp[]] -> N[]
 };
 
@@ -345,8 +349,8 @@ reduction_4_1 := {
 
 reduction_4_counts := {
   PE[2, 3] -> [1];
-  PE[2, 5] -> [1];
-  PE[3, 4] -> [1]
+  PE[3, 4] -> [1];
+  PE[2, 5] -> [1]
 };
 
 reduction_4_ring := {
@@ -357,20 +361,20 @@ reduction_4_ring := {
 # reduction_broadcast: sums, from the upper right inner PE to all workers
 
 reduction_broadcast_0 := {
-  [PE[3, 3] -> ramp[]] -> E[];
-  [PE[3, 3] -> ramp[]] -> N[];
-  [PE[3, 3] -> ramp[]] -> S[];
-  [PE[3, 3] -> ramp[]] -> W[];
-  [PE[4, 3] -> W[]] -> E[];
   [PE[x, 3] -> E[]] -> N[] : 0 <= x <= 2;
   [PE[x, 3] -> E[]] -> S[] : 0 <= x <= 2;
   [PE[x, 3] -> E[]] -> W[] : 1 <= x <= 2;
-  [PE[x, 3] -> W[]] -> N[] : 4 <= x <= 5;
-  [PE[x, 3] -> W[]] -> S[] : 4 <= x <= 5;
   [PE[x, y] -> N[]] -> S[] : 0 <= x <= 5 and 4 <= y <= 7;
   [PE[x, y] -> N[]] -> ramp[] : 0 <= x <= 5 and 6 <= y <= 8;
   [PE[x, y] -> S[]] -> N[] : 0 <= x <= 5 and 1 <= y <= 2;
-  [PE[x, y] -> S[]] -> ramp[] : 0 <= x <= 5 and 0 <= y <= 2
+  [PE[x, y] -> S[]] -> ramp[] : 0 <= x <= 5 and 0 <= y <= 2;
+  [PE[4, 3] -> W[]] -> E[];
+  [PE[x, 3] -> W[]] -> N[] : 4 <= x <= 5;
+  [PE[x, 3] -> W[]] -> S[] : 4 <= x <= 5;
+  [PE[3, 3] -> ramp[]] -> E[];
+  [PE[3, 3] -> ramp[]] -> N[];
+  [PE[3, 3] -> ramp[]] -> S[];
+  [PE[3, 3] -> ramp[]] -> W[]
 };
 
 # Geo-vars: what programs know of their PE
@@ -378,9 +382,9 @@ reduction_broadcast_0 := {
 geo_columns := {
   PE[x, 3] -> [0] : 0 <= x <= 1;
   PE[x, 3] -> [0] : 4 <= x <= 5;
-  PE[x, 3] -> [2] : 2 <= x <= 3;
   PE[x, 5] -> [0] : 0 <= x <= 1;
   PE[x, 5] -> [0] : 4 <= x <= 5;
+  PE[x, 3] -> [2] : 2 <= x <= 3;
   PE[x, 5] -> [2] : 2 <= x <= 3
 };
 
@@ -390,14 +394,12 @@ geo_even := {
 };
 
 geo_farthest := {
-  PE[x = 0, 3];
-  PE[x = 0, 5];
-  PE[x = 5, 3];
-  PE[x = 5, 5];
-  PE[x, 0] : 0 <= x <= 2;
-  PE[x, 0] : 3 <= x <= 5;
-  PE[x, 8] : 0 <= x <= 2;
-  PE[x, 8] : 3 <= x <= 5
+  PE[x, 0] : 0 <= x <= 5;
+  PE[0, 3];
+  PE[5, 3];
+  PE[0, 5];
+  PE[5, 5];
+  PE[x, 8] : 0 <= x <= 5
 };
 
 geo_has_east := {
@@ -429,7 +431,10 @@ geo_outermost := {
   PE[4, 4]
 };
 
-geo_part := { PE[x, 4] -> [1 + (1 - x)//3] : x mod 3 = 1 and 1 <= x <= 4 };
+geo_part := {
+  PE[4, 4] -> [0];
+  PE[1, 4] -> [1]
+};
 
 geo_rows := {
   PE[x, 3] -> [3] : 0 <= x <= 5;

@@ -28,7 +28,7 @@ def write_painting(region: Region) -> str:
     variables = {name: _find_value(values) for name, values in sorted(region.painted.items())
                  if name.startswith(GEO)}
     parts.append(("Geo-vars: what programs know of their PE", variables))
-    middle = region.width // 2, region.height // 2
+    middle = region.width // 2
     texts = ["\n".join([f"# {comment}\n", *(
         write_statement(name, each, middle) for name, each in objects.items())])
         for comment, objects in parts]

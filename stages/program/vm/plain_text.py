@@ -1,61 +1,79 @@
-"""Statements that a person reads: what lies on both sides of the middle has lines of its own.
-
-isl describes two single PEs, or two columns, by one conjunction where it can: `15y = 120 + 2x`.
-"""
+"""Statements that a person reads: what is painted on PEs, by rectangles and checkerboards."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import islpy as isl
 
 from stages.poly.pieces import list_maps, list_sets
 from stages.poly.text import write_objects
+from stages.program.regions.boards import find_rectangles, spell_rectangle
 
+OUT = isl.dim_type.out
 Union = isl.UnionSet | isl.UnionMap
-OBSCURE = re.compile(
-    r"\b\d+y = |\d\d+[xy]\b|\b\d[xy]\b.* = | mod \d\d+|y = \d+ [+-] x|y = x|y <= .*x")
-"""Constraints of x and y together, but for those of a checkerboard."""
+FEW = 4
+"""So many values of a geo-var are told one by one; more are a function of the place."""
+SIDES = "{ PE[x, y] : x < %d }", "{ PE[x, y] : x >= %d }"
 
 
-def write_statement(name: str, union: Union, middle: tuple[int, int]) -> str:
-    """Return `name := { ... };` of sets or relations of PEs, whose middle is PE[x, y]."""
-    whole = write_objects("", {name: union}).lstrip("\n")
-    if not OBSCURE.search(whole):
-        return whole
-    lines = sorted({line for each in _list_pieces(union) for line in _list_lines(each, middle)})
-    return f"{name} := {{\n  " + ";\n  ".join(lines) + "\n};\n"
+def write_statement(name: str, union: Union, middle: int) -> str:
+    """Return `name := { ... };` of sets or relations of PEs, whose middle column is given."""
+    lines = list(_list_lines(union, middle))
+    body = f" {lines[0]} " if len(lines) == 1 else "\n  " + ";\n  ".join(lines) + "\n"
+    return f"{name} := {{{body}}};\n"
 
 
-def _list_pieces(union: Union) -> Iterator[Union]:
+def _list_lines(union: Union, middle: int) -> Iterator[str]:
+    """Yield the disjuncts: those of one route or one value together, from north to south."""
     if isinstance(union, isl.UnionSet):
-        yield from map(isl.UnionSet.from_set, list_sets(union))
-    else:
-        yield from map(isl.UnionMap.from_map, list_maps(union))
+        for pes in list_sets(union):
+            yield from _spell(pes, "", "") or _spell_function(union)
+        return
+    for each in sorted(list_maps(union), key=_find_route):
+        if route := _find_route(each):
+            heard, to = route
+            pes = each.curry().domain()
+            yield from _spell(pes, "[", f" -> {heard}[]] -> {to}[]") or _spell_function(each)
+        elif (values := _list_values(each)) is not None:
+            for value, pes in values.items():
+                yield from _spell(pes, "", f" -> [{value}]") or _spell_function(each)
+        else:
+            for side in SIDES:
+                yield from _spell_function(each.intersect_domain(isl.Set(side % middle)))
 
 
-def _list_lines(piece: Union, middle: tuple[int, int]) -> list[str]:
-    """Return the disjuncts of a set or relation, cut at the middle where they are obscure."""
-    found = _spell(piece)
-    for axis, at in zip("xy", middle, strict=True):
-        if not any(map(OBSCURE.search, found)):
-            break
-        sides = (_restrict(piece, f"{axis} < {at}"), _restrict(piece, f"{axis} >= {at}"))
-        found = [line for each in sides if not each.is_empty() for line in _spell(each)]
-    return found
+def _find_route(each: isl.Map) -> tuple[str, ...]:
+    """Return (heard, to) of { [PE[x, y] -> heard[]] -> to[] }; nothing of numbers."""
+    space = each.get_space()
+    if not space.domain().is_wrapping():
+        return ()
+    return space.domain().unwrap().get_tuple_name(OUT), space.get_tuple_name(OUT)
 
 
-def _spell(piece: Union) -> list[str]:
-    text = write_objects("", {"it": piece})
-    return [each.strip() for each in text[text.index("{") + 1 : text.rindex("}")].split(";")]
+def _spell(pes: isl.Set, before: str, behind: str) -> list[str]:
+    """Return the rectangles of a set, and what is painted there; nothing if it has other shapes."""
+    result = []
+    for rectangle in find_rectangles(pes) or []:
+        place, colon, where = spell_rectangle(rectangle).partition(" : ")
+        result.append(f"{before}{place}{behind}{colon}{where}")
+    return result
 
 
-def _restrict(piece: Union, constraint: str) -> Union:
-    """Return what lies on PEs for which a constraint of x and y holds."""
-    pes = isl.UnionSet(f"{{ PE[x, y] : {constraint} }}")
-    if isinstance(piece, isl.UnionSet):
-        return piece.intersect(pes)
-    if list_maps(piece)[0].get_space().domain().is_wrapping():
-        return piece.curry().intersect_domain(pes).uncurry()
-    return piece.intersect_domain(pes)
+def _spell_function(each: isl.Map | Union) -> list[str]:
+    """Return the disjuncts as all other texts have them."""
+    text = write_objects("", {"it": each})
+    return [line.strip() for line in text[text.index("{") + 1 : text.rindex("}")].split(";")]
+
+
+def _list_values(numbers: isl.Map) -> dict[int, isl.Set] | None:
+    """Return the PEs of each number, if there are few numbers."""
+    found: dict[int, isl.Set] = {}
+    while not numbers.is_empty():
+        if len(found) == FEW:
+            return None
+        point = isl.Set.from_point(numbers.range().sample_point())
+        value = point.dim_min_val(0).to_python()
+        found[value] = numbers.intersect_range(point).domain()
+        numbers = numbers.subtract_range(point)
+    return dict(sorted(found.items()))
