@@ -6,6 +6,7 @@ Paper    E Sec. 5.4
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import yaml
 
@@ -42,9 +43,12 @@ OPS = (*OPERATIONS, *REDUCTIONS, "copy", "cast", TRANSFER, *LEAVES)
 WIDEST = 1_000_000
 
 
+@lru_cache(maxsize=1)
 @pause_collector()
 def read_graph(graph: Source, objects: Source) -> Graph:
     """Return the graph of graph.yaml, whose entries are those of objects.yaml.
+
+    The one that was read last is kept: each stage asks for it.
 
     Raises UserError, or UserErrors, at the first thing that is wrong in them.
     """

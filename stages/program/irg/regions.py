@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import islpy as isl
 
@@ -123,17 +124,14 @@ class _Reader:
 
     def parse(self, statement: Statement, text: str, entry: Entry) -> Access:
         try:
-            union = isl.UnionMap(text)
-            if statement.factor is not None or union.n_map() != 1:
+            if statement.factor is not None:
                 raise ValueError
-            relation = isl.Map.from_union_map(union)
-            names = relation.get_tuple_name(IN), relation.get_tuple_name(OUT)
+            names, access = _read_relation(text)
         except (isl.Error, ValueError):
             raise self.error(statement, f"{statement.name} is no relation of a node") from None
         if names != ("n", "entry"):
             said = f"{statement.name} is of other tuples than its node and {entry.name}"
             raise self.error(statement, said)
-        access = _find_access(relation)
         if access is None or len(access.axes) != len(entry.shape):
             said = f"{statement.name} is no slice of {entry.name}"
             raise self.error(statement, said, "boxes of instances, and on each axis `x`, `2z + 1`")
@@ -171,6 +169,20 @@ def _check_inside(
         if entry.kind in ON_PES and k < 2 and axis is not None and (
                 axis != k or access.step[k] != 1):
             raise reader.error(statement, f"{statement.name} has PEs that are no neighbours")
+
+
+@lru_cache(maxsize=4096)
+def _read_relation(text: str) -> tuple[tuple[str, str], Access | None]:
+    """Return the tuples of a relation, and the slice that it is of; None if it is none.
+
+    Raises isl.Error or ValueError where a text is no relation between two tuples with names.
+    """
+    union = isl.UnionMap(text)
+    if union.n_map() != 1:
+        raise ValueError(text)
+    relation = isl.Map.from_union_map(union)
+    names = relation.get_tuple_name(IN), relation.get_tuple_name(OUT)
+    return names, _find_access(relation) if names == ("n", "entry") else None
 
 
 def _find_access(relation: isl.Map) -> Access | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import lru_cache, reduce
 
 import islpy as isl
 
@@ -35,7 +35,17 @@ class Region:
     @property
     def pes(self) -> isl.UnionSet:
         """{ PE[x, y] : 0 <= x < width and 0 <= y < height }."""
-        return isl.UnionSet(f"{{ PE[x, y] : 0 <= x < {self.width} and 0 <= y < {self.height} }}")
+        return _list_pes(self.width, self.height)
+
+
+@lru_cache(maxsize=1024)
+def _list_pes(width: int, height: int) -> isl.UnionSet:
+    return isl.UnionSet(f"{{ PE[x, y] : 0 <= x < {width} and 0 <= y < {height} }}")
+
+
+@lru_cache(maxsize=1024)
+def _read_values(text: str) -> isl.UnionMap:
+    return isl.UnionMap(f"{{ {text} }}")
 
 
 def tile(width: int = 1, height: int = 1) -> Region:
@@ -48,7 +58,7 @@ def paint(region: Region, properties: Mapping[str, str]) -> Region:
 
     Raises ClashError where one is painted already, with another value.
     """
-    painted = {name: isl.UnionMap(f"{{ {text} }}").intersect_domain(region.pes)
+    painted = {name: _read_values(text).intersect_domain(region.pes)
                for name, text in properties.items()}
     return unite(region, Region(width=region.width, height=region.height, painted=painted))
 

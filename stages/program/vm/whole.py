@@ -5,6 +5,8 @@ Paper    E Sec. 6.2, Listing 12
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from stages.program.regions.region import Region, unite
 from stages.program.vm.checker import paint_checker
 from stages.program.vm.control import paint_control
@@ -15,8 +17,12 @@ from stages.program.vm.sums import paint_sums
 from stages.program.vm.trees import paint_trees
 
 
+@lru_cache(maxsize=1)
 def paint_machine(geometry: Geometry, features: Features) -> Region:
-    """Return the virtual machine for what a program uses; at least 4 columns, 1 response a side."""
+    """Return the virtual machine for what a program uses; at least 4 columns, 1 response a side.
+
+    The last one is kept: paint writes it, and lower looks whether somebody edited it.
+    """
     painted = [paint_roles(geometry), paint_control(geometry),
                paint_trees(geometry, list_colours(features))]
     if features.neighbours:
