@@ -32,7 +32,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     accesses = read_regions(inputs.source("accesses.isl"), graph)
     machine = read_machine(inputs.program(), inputs.further_path)
     addresses = place_entries(graph, accesses, machine.bank_alignment)
-    check_room(addresses, machine.memory, _find_source(inputs))
+    check_room(addresses, machine, _find_source(inputs))
     return {"addresses.yaml": write_addresses(addresses)}
 
 

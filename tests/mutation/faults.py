@@ -20,4 +20,6 @@ class Fault:
 def faults() -> list[Fault]:
     """Return the faults of faults.yaml."""
     text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
-    return [Fault(**each) for each in yaml.safe_load(text)]
+    found = [Fault(**each) for each in yaml.safe_load(text)]
+    assert text.count("\n  caught_by:") == len(found), "a key is given twice"
+    return found

@@ -203,7 +203,7 @@ def test_whatever_ends_a_program_is_an_error_of_its_user(folder, source):
     assert folder.error(source) == ENDS[source]
 
 
-SLOW = "hint: fewer steps or a smaller field: this much is waited for\n"
+SLOW = "hint: a loop that ends, fewer steps or a smaller field: this much is waited for\n"
 
 
 @pytest.mark.parametrize("line", ["re.match('(a*)*b', 'a' * 40)", "time.sleep(9)"])

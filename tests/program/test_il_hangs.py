@@ -33,4 +33,5 @@ def test_what_hangs_is_at_its_line_of_the_source(tmp_path):
                   find=partial(find_place, il))
     assert str(error.value).replace(f"{tmp_path}/", "") == (
         "heat.py:8:5: error: the program runs for more than 1 s\n      while n: pass\n"
-        "      ^^^^^^^^^^^^^\nhint: fewer steps or a smaller field: this much is waited for\n")
+        "      ^^^^^^^^^^^^^\nhint: a loop that ends, fewer steps or a smaller field: this much is "
+        "waited for\n")

@@ -1,5 +1,7 @@
 """What the executive decides and computes on the fabric is what the graph does; and errors."""
 
+import re
+
 import pytest
 
 from stages.diagnose import UserError
@@ -87,26 +89,27 @@ program.yaml:1:10: error: PE[0, 0] takes what comes on 3 colours, wse2 has 1 inp
 ctrl, global_broadcast
   machine: {profile: wse2, input_queues: [2]}
            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: another machine, or a program without sums, or without scalars for workers
+hint: a machine with 3 `input_queues`
 """,
     "memory: 2048": """\
 program.py:12:5: error: a PE of role worker needs 4940 bytes, wse2 has 2048
   a = LocalArray("a", rng.integers(-9, 10, (4, 3, 4)).astype("float32"), output=True)
       ^^^^^^^^^^^^^^
-hint: code 4864, a 16, t3 16, h 4, u 4, constant_0 4; smaller arrays, or fewer that live at one time
+hint: code 4864, a 16, t3 16, h 4, u 4, constant_0 4; a machine with more `memory`, or \
+fewer kinds of operations: each has its own code
 """,
     "output_queues: [2]": """\
 program.yaml:1:10: error: PE[0, 2] sends on 2 colours, wse2 has 1 output_queues: args_dist, \
 ctrl_dist
   machine: {profile: wse2, output_queues: [2]}
            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: another machine, or a program without sums, or without scalars for workers
+hint: a machine with 2 `output_queues`
 """,
     "descriptors: 1": """\
 program.yaml:1:10: error: role worker has 3 instructions, wse2 has 1 descriptors
   machine: {profile: wse2, descriptors: 1}
            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: another machine
+hint: a machine with `descriptors: 3`
 """,
 }
 
@@ -117,3 +120,14 @@ def test_a_machine_with_too_little_is_refused(figure):
         lower_program(HEAD + PROGRAMS["sums"],
                       f"machine: {{profile: wse2, {figure}}}\n")
     assert str(error.value) == ERRORS[figure]
+
+
+@pytest.mark.parametrize(("tasks", "looked_up"), [(0, None), (1, 0), (2, None)])
+def test_procedures_without_a_control_task_are_looked_up(tasks, looked_up):
+    files = lower_program(HEAD + "a[...] = a + 1.0\n",
+                          f"machine: {{profile: wse2, control_tasks: {tasks}}}\n")
+    text = files["build/vm/pe_worker.c"]
+    procedures = text[text.index("procedures[] = {"):].partition("};")[0].count(", ")
+    assert procedures == 2
+    found = re.findall(r"if \(my->called >= (\d+)\)", text)
+    assert found == ([] if looked_up is None else [str(looked_up)])

@@ -36,6 +36,15 @@ hint: at most 8 x 5 workers, or a larger machine
 a field of 751 x 5 workers takes 751 x 8 PEs, and wse2 has 750 x 994
 hint: at most 750 x 991 workers, or a larger machine
 """),
+    "columns of the row that controls": (
+        ARRAY % (4, 2), "{profile: wse2, grid: [3, 16]}", """\
+wse2 has 3 x 16 PEs: the row that controls workers takes 4 columns, and 3 rows have no workers
+hint: a machine with at least 4 x 4 PEs: `grid`
+"""),
+    "rows for workers": (ARRAY % (4, 2), "{profile: wse2, grid: [16, 3]}", """\
+wse2 has 16 x 3 PEs: the row that controls workers takes 4 columns, and 3 rows have no workers
+hint: a machine with at least 4 x 4 PEs: `grid`
+"""),
     "positions": (ARRAY % (4, 2), "{profile: wse2, positions: 1}", """\
 args_dist has up to 2 positions, and switches of wse2 have 1
 hint: a machine with `positions: 2`
@@ -52,7 +61,7 @@ the virtual machine needs 10 colours, and wse2 has 8:
   reduction_3: sums, from the upper right inner PE to the executive
   reduction_4: sums, from the inner PEs to the upper right one
   global_broadcast: scalars, from the executive to all workers
-hint: another machine, or a program without sums
+hint: a machine with `colours: 10`, or a program without sums
 """),
     "colours that turn": (ARRAY % (4, 2), f"{{profile: wse2, unswitched: {[*range(1, 24)]}}}", """\
 the virtual machine needs 4 colours whose switches turn, and wse2 has 1:
@@ -60,7 +69,7 @@ the virtual machine needs 4 colours whose switches turn, and wse2 has 1:
   ctrl_dist: procedures, from the response PEs to the merge PE
   C0: between neighbours, from odd workers to even ones
   C1: between neighbours, from even workers to odd ones
-hint: another machine
+hint: a machine with fewer colours `unswitched`
 """),
 }
 
@@ -83,7 +92,8 @@ def test_global_arrays_beyond_the_executive_are_refused_with_its_code():
 program.py:4:5: error: a PE of role executive needs 49564 bytes, wse2 has 49152
   g = GlobalArray("g", 1.0, shape=(12000,), dtype="float32")
       ^^^^^^^^^^^^^^^
-hint: code 1536, g 48000, s 4, t0 4; smaller arrays, or fewer that live at one time
+hint: code 1536, g 48000, s 4, t0 4; GlobalArrays lie on one PE, the executive: smaller ones, or a \
+LocalArray, which lies on all workers
 """
 
 

@@ -11,6 +11,7 @@ from stages.program.memory.addresses import read_addresses, write_addresses
 from stages.program.memory.remembering import place_entries
 from tests.program.given import Given, Source, listing_files
 from tests.program.random_graphs import random_graph
+from tests.program.sectioned import section_program
 from tests.program.simulated_memory import SimulatedRun
 
 ALIGNMENT = 16
@@ -85,11 +86,12 @@ def test_a_text_of_addresses_reads_back():
 
 
 TOO_LARGE = """\
-listing1.py:1:8: error: a worker needs 36 bytes, and has 34
+listing1.py:1:8: error: a worker needs 36 bytes, and wse2 has 34 on a PE
   myLA = LocalArray('myLA')
          ^^^^^^^^^^^^^^^^^
 hint: the largest that live at one time: myLA (32 bytes, from the start to the end), \
-total (4 bytes, from node 5 to the end)
+total (4 bytes, from node 5 to the end); fewer \
+elements on each PE, by smaller arrays or a larger field
 """
 
 
@@ -107,3 +109,20 @@ def test_arrays_of_a_machine_without_banks_lie_at_any_word():
         "UniformLocalScalar, type: float32", "UniformLocalScalar, type: int16")
     assert "total: {space: workers, address: 18, bytes: 2" in remember.run(
         Given(files))["addresses.yaml"]
+
+
+TOO_LARGE_FOR_ONE = """\
+program.py:2:5: error: the executive needs 80008 bytes, and wse2 has 49152 on a PE
+  g = GlobalArray("g", 1.0, shape=(20002,), output=True)
+      ^^^^^^^^^^^^^^^
+hint: the largest that live at one time: g (80008 bytes, from the start to the end); GlobalArrays \
+lie on one PE, the executive: smaller ones, or a LocalArray, which lies on all workers
+"""
+
+
+def test_global_arrays_beyond_one_pe_are_refused_with_what_else_there_is():
+    source = "from lairmake.objects import GlobalArray\n"
+    source += 'g = GlobalArray("g", 1.0, shape=(20002,), output=True)\n'
+    with pytest.raises(UserError) as error:
+        section_program(source)
+    assert str(error.value) == TOO_LARGE_FOR_ONE

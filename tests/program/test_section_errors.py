@@ -19,7 +19,14 @@ program.py:2:1: error: the field has 3 columns: the row that controls it needs 4
 executive, the merge PE, and a response PE on each side
   field(3, 2)
   ^^^^^^^^^^^
-hint: `field(4, 2)`, once, before sums: objects may be smaller"""),
+hint: write `field(4, 2)` once, before sums: arrays may be smaller than it"""),
+    "objects without room for the control row": (
+        FIELD.replace("field(%d, 2)", 'a = LocalArray("a", 1.0, shape=(2, 3, 1))'), "", """\
+program.py:2:5: error: the field has 2 columns: the row that controls it needs 4, for the \
+executive, the merge PE, and a response PE on each side
+  a = LocalArray("a", 1.0, shape=(2, 3, 1))
+      ^^^^^^^^^^^^^^
+hint: write `field(4, 3)` once, before sums: arrays may be smaller than it"""),
     "more response PEs than the row has": (
         HEAD, "control: {responses: 3}\n", """\
 program.yaml:1:22: error: 3 response PEs on each side: the control row of 6 PEs has 2
@@ -29,31 +36,35 @@ hint: at most 2, or a wider field"""),
     "fewer response PEs than hold the program": (
         HEAD + "for i in range(700):\n    a[1:] = b[:-1] * (a[1:] + 2.0)\n",
         "machine: {profile: wse2, memory: 9000}\ncontrol: {responses: 1}\n", """\
-program.yaml:2:22: error: 1 sections have calls and arguments of 19606 bytes, and each response \
-PE 8 bytes to find them: 1 on each side do not hold them, with 7208 bytes each
+program.yaml:2:22: error: calls and arguments of 1 section take 19606 bytes, and 8 on each \
+response PE to find them: 1 on each side do not hold them, with room for 7208 bytes each
   control: {responses: 1}
                        ^
 hint: more, at most 2, or none given: the fewest that do"""),
     "more than the row holds": (
         HEAD + "for i in range(1200):\n    a[1:] = b[:-1] * (a[1:] + 2.0)\n",
         "machine: {profile: wse2, memory: 9000}\n", """\
-error: 1 sections have calls and arguments of 33606 bytes, and each response PE 8 bytes to find \
-them: the control row has 2 on each side, with 7208 bytes each
-hint: a wider field, or a shorter program: loops that stay loops"""),
+program.py:14:1: error: calls and arguments of 1 section take 33606 bytes, and 8 on each response \
+PE to find them: the control row has 2 on each side, with room for 7208 bytes each
+  field(6, 5)
+  ^^^^^^^^^^^
+hint: a wider field: each 2 columns more are one more on each side; or a shorter program: loops \
+over `global_range(n)` stay loops"""),
     "a size beyond 16 bits": (
         ARRAY % (4, 40000, "int16") + "a[...] = a + 1\n", LARGE, """\
-program.py:3:5: error: node 0 needs the argument 40000: an address in words, a size or a stride \
-beyond 16 bits
+program.py:3:5: error: n0 of the graph has the argument 40000, and workers are told numbers of 16 \
+bits, at most 32767: sizes and strides, and addresses in words of 2 bytes
   a = LocalArray("a", 1.0, shape=(4, 2, 40000), dtype="int16", output=True)
       ^^^^^^^^^^^^^^
-hint: fewer elements on each PE: the largest entry is a"""),
+hint: fewer elements on each PE, by smaller arrays or a larger field; the largest is a"""),
     "no room for what lands": (
         ARRAY % (4, 7000, "float32") + "a[1:] = a[:-1] + a[1:]\n", "", """\
 program.py:3:5: error: a worker needs 56004 bytes, with what lands on it, constants and 2 \
 filters, and has 48128 beside its code
   a = LocalArray("a", 1.0, shape=(4, 2, 7000), dtype="float32", output=True)
       ^^^^^^^^^^^^^^
-hint: the largest: a (28000 bytes), landing_0 (28000 bytes)"""),
+hint: the largest: a (28000 bytes), landing_0 (28000 bytes); fewer elements on each PE, by \
+smaller arrays or a larger field"""),
 }
 
 

@@ -29,7 +29,7 @@ MOST_DUMPED = 100_000
 """How many bytes are looked at of what faulthandler says."""
 MARK = 4
 """How many numbers tell whether a file was written."""
-SLOW = "fewer steps or a smaller field: this much is waited for"
+SLOW = "a loop that ends, fewer steps or a smaller field: this much is waited for"
 
 
 Find: TypeAlias = Callable[[Source, Place], Place]

@@ -65,10 +65,10 @@ def find_most_arguments(procedures: Sequence[Procedure]) -> int:
     return max((each.count for each in procedures), default=0) or 1
 
 
-def find_limit(procedures: Sequence[Procedure], profile: Profile) -> int:
-    """Return the first procedure that has no control task of its own; 0 if each has one.
+def find_limit(procedures: Sequence[Procedure], profile: Profile) -> int | None:
+    """Return the first procedure that has no control task of its own; None if each has one.
 
     The last control task of a machine looks up all that have none.
     """
     limit = profile.control_tasks
-    return limit - 1 if 0 < limit < len(procedures) else 0
+    return limit - 1 if 0 < limit < len(procedures) else None

@@ -44,8 +44,8 @@ class PeProgram:
 
     `data` is the bytes of its struct memory, which begins with `tensors`. `activated` are the tasks
     that are activated, at once or behind a stream; `reacting` the colours to whose wavelets tasks
-    react, `control_tasks` how many procedures have one of their own; `functions` all of these and
-    others, of which code is estimated; `vectors` the descriptors of instructions and streams.
+    react; `functions` all functions, of which code is estimated; `vectors` the descriptors of
+    instructions and streams.
     """
 
     role: str
@@ -55,5 +55,4 @@ class PeProgram:
     functions: int
     activated: tuple[str, ...] = ()
     reacting: tuple[str, ...] = ()
-    control_tasks: int = 0
     vectors: int = 0

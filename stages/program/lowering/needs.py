@@ -12,7 +12,7 @@ from stages.machine.profile import Profile
 from stages.machine.types import BYTES
 from stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER, Material, PeProgram
 from stages.program.memory.addresses import EXECUTIVE as OF_EXECUTIVE, WORKERS as OF_WORKERS
-from stages.program.memory.room import SHOWN, find_constructor, find_peak
+from stages.program.memory.room import FEWER, ONE_PE, SHOWN, find_constructor, find_peak
 
 SPACES = {WORKER: OF_WORKERS, EXECUTIVE: OF_EXECUTIVE}
 
@@ -35,11 +35,13 @@ def check_needs(program: PeProgram, material: Material, source: Source | None) -
         also = f", and those that react to {', '.join(reacting)}" if reacting else ""
         raise UserError(
             f"role {program.role} has {need} tasks, {profile.name} has {profile.task_ids} "
-            f"task_ids: {', '.join(program.activated)}{also}", hint="another machine")
+            f"task_ids: {', '.join(program.activated)}{also}",
+            hint=f"a machine with `task_ids: {need}`, or 0: as many as are wanted")
     if program.vectors > profile.descriptors:
         raise UserError(
             f"role {program.role} has {program.vectors} instructions, {profile.name} has "
-            f"{profile.descriptors} descriptors", hint="another machine")
+            f"{profile.descriptors} descriptors",
+            hint=f"a machine with `descriptors: {program.vectors}`")
 
 
 def _check_memory(program: PeProgram, material: Material, source: Source | None) -> None:
@@ -60,10 +62,17 @@ def _check_memory(program: PeProgram, material: Material, source: Source | None)
                    for name, each in program.tensors.items()}
     ordered = sorted(largest, key=lambda name: -largest[name])[:SHOWN]
     spans = (find_constructor(source, name) for name in ordered)
-    remedy = "`control: {responses: n}` with a larger n" if program.role == RESPONSE else (
-        "smaller arrays, or fewer that live at one time")
     raise UserError(
         f"a PE of role {program.role} needs {need} bytes, {profile.name} has {profile.memory}",
         next(filter(None, spans), None),
-        f"code {code}, {', '.join(f'{name} {largest[name]}' for name in ordered)}; {remedy}",
+        f"code {code}, {', '.join(f'{name} {largest[name]}' for name in ordered)}; "
+        f"{_find_remedy(program, code, profile)}",
     )
+
+
+def _find_remedy(program: PeProgram, code: int, profile: Profile) -> str:
+    if code > profile.memory:
+        return "a machine with more `memory`, or fewer kinds of operations: each has its own code"
+    if program.role == RESPONSE:
+        return "`control: {responses: n}` with a larger n"
+    return ONE_PE if program.role == EXECUTIVE else FEWER

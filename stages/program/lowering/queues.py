@@ -28,6 +28,7 @@ from stages.program.vm.colours import (
     CTRL_COORD,
     CTRL_DIST,
     GLOBAL_BROADCAST,
+    LEFT_OUT,
     REDUCTION_1,
     REDUCTION_2,
     REDUCTION_3,
@@ -101,9 +102,11 @@ def _assign(
         not set(group) & set(CHECKER), -max(words.get(name, WIDE) for name in group)))
     if len(groups) > len(depths):
         pe, colours = find_busiest_router(pes)
+        remedies = [f"a machine with {len(groups)} `{figure}`", *(
+            f"a program without {what}" for what, left_out in LEFT_OUT.items()
+            if len(set(colours) - left_out) <= len(depths))]
         raise UserError(
             f"{pe} {WORDS[figure]} {len(colours)} colours, {profile.name} has {len(depths)} "
-            f"{figure}: {', '.join(colours)}",
-            hint="another machine, or a program without sums, or without scalars for workers")
+            f"{figure}: {', '.join(colours)}", hint=", or ".join(remedies))
     wide = {name: words.get(name, WIDE) for name in pes}
     return number_queues(groups, wide, depths, used, is_output=figure == "output_queues")

@@ -71,7 +71,7 @@ def write_reduction(material: Material, conditions: Mapping[str, str]) -> PeProg
     return PeProgram(
         role=REDUCTION, text=text, data=4 + 2 * (most + 4), tensors={},
         functions=FUNCTIONS if reductions else 4,
-        activated=TASKS if reductions else TASKS[:1], control_tasks=len(procedures), vectors=3,
+        activated=TASKS if reductions else TASKS[:1], vectors=3,
     )
 
 

@@ -63,8 +63,7 @@ def write_worker(
         role=WORKER, text=text, tensors=tensors,
         functions=len(routines) + FUNCTIONS,
         data=address + 2 * words + sum(BYTES[each.type] for each in kept),
-        activated=("run", *(("transferred",) if waits else ())),
-        control_tasks=len(routines), vectors=3,
+        activated=("run", *(("transferred",) if waits else ())), vectors=3,
     )
 
 

@@ -6,29 +6,35 @@ import re
 from collections.abc import Iterable
 
 from stages.diagnose import Source, Span, UserError
+from stages.machine.profile import Profile
 from stages.program.memory.addresses import END, START, Addresses, Place
 from stages.program.values.forms import KINDS
 
 SHOWN = 5
+FEWER = "fewer elements on each PE, by smaller arrays or a larger field"
+ONE_PE = "GlobalArrays lie on one PE, the executive: smaller ones, or a LocalArray, which lies " \
+         "on all workers"
+REMEDIES = {"worker": FEWER, "executive": ONE_PE}
 
 
-def check_room(addresses: Addresses, memory: int, source: Source | None) -> None:
-    """Raise UserError where workers, or the executive, need more than the bytes of `memory`.
+def check_room(addresses: Addresses, machine: Profile, source: Source | None) -> None:
+    """Raise UserError where workers, or the executive, need more than a PE has.
 
     It names the largest entries that live where most is needed, and shows where the `source` makes
     the largest that it does not compute in between.
     """
     for space, needed in (("worker", addresses.workers), ("executive", addresses.executive)):
-        if needed <= memory:
+        if needed <= machine.memory:
             continue
         live = find_peak(
             p for p in addresses.places.values() if p.space.startswith(space))[:SHOWN]
         listed = ", ".join(f"{p.name} ({p.bytes} bytes, {_spell_span(p)})" for p in live)
         article = "a" if space == "worker" else "the"
         raise UserError(
-            f"{article} {space} needs {needed} bytes, and has {memory}",
+            f"{article} {space} needs {needed} bytes, and {machine.name} has {machine.memory} on "
+            "a PE",
             next(filter(None, (find_constructor(source, p.name) for p in live)), None),
-            f"the largest that live at one time: {listed}",
+            f"the largest that live at one time: {listed}; {REMEDIES[space]}",
         )
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from stages.diagnose import Source, Span, UserError
 from stages.machine.profile import Profile
-from stages.program.memory.room import find_constructor
+from stages.program.memory.room import FEWER, find_constructor
 from stages.program.sections.calling import Caller, Draft
 from stages.program.sections.cutting import cut_graph
 from stages.program.sections.program import Call, Sections
-from stages.program.sections.room_checks import check_width, check_workers
+from stages.program.sections.room_checks import check_width, check_workers, find_field
 from stages.program.sections.shares import WORD, choose_responses
 from stages.program.sections.slots import place_slots
 
@@ -29,7 +29,7 @@ def make_sections(
     say where something is wrong. Raises UserError where a PE has no room for its part, or where an
     argument needs more than 16 bits.
     """
-    check_width(caller.graph.field, source)
+    check_width(caller.graph, source)
     cut = cut_graph(caller)
     slots, end = place_slots(caller.slots, caller.addresses.workers, machine.bank_alignment)
     check_workers(caller.addresses, slots, len(caller.filters), end, machine, source)
@@ -38,7 +38,8 @@ def make_sections(
         tuple(_make_call(draft, words, caller, source) for draft in drafts)
         for drafts in cut.sections)
     sizes = [[WORD * (1 + len(call.arguments)) for call in calls] for calls in sections]
-    count, shares = choose_responses(sizes, caller.graph.field, machine, responses, span)
+    place = find_field(caller.graph, source) if responses is None else span
+    count, shares = choose_responses(sizes, caller.graph.field, machine, responses, place)
     return Sections(
         procedures=tuple(caller.procedures.numbers), sections=sections,
         states=tuple(cut.states), slots=slots, filters=tuple(caller.filters), workers=end,
@@ -63,7 +64,8 @@ def _explain_argument(
     names = [each for each in caller.addresses.places.values() if each.space == "workers"]
     largest = max(names, key=lambda place: place.bytes, default=None)
     name = "" if largest is None else largest.name
-    said = f"node {draft.node} needs the argument {argument}: an address in words, a size or a " \
-           f"stride beyond 16 bits"
-    hint = f"fewer elements on each PE: the largest entry is {name}" if name else None
+    of = "a call" if draft.node is None else f"n{draft.node} of the graph"
+    said = f"{of} has the argument {argument}, and workers are told numbers of 16 bits, at most " \
+           f"{LARGEST}: sizes and strides, and addresses in words of {WORD} bytes"
+    hint = f"{FEWER}; the largest is {name}" if name else None
     return UserError(said, find_constructor(source, name), hint)

@@ -10,29 +10,37 @@ from collections.abc import Sequence
 
 from stages.diagnose import Source, Span, UserError
 from stages.machine.profile import Profile
+from stages.program.irg.graph import Graph
 from stages.program.memory.addresses import WORKERS, Addresses
-from stages.program.memory.room import SHOWN, find_constructor, find_peak
+from stages.program.memory.room import FEWER, SHOWN, find_constructor, find_peak
 from stages.program.sections.program import Slot
+from stages.program.values.forms import ON_PES
 
 NARROWEST = 4
 """Columns of the smallest field: merge PE, executive, and a response PE on each side."""
 
+FIELD = re.compile(r"^[ \t]*((?:\w+\.)*field\([^()\n]*\))", re.M)
 
-def check_width(field: tuple[int, int], source: Source | None) -> None:
+
+def check_width(graph: Graph, source: Source | None) -> None:
     """Raise UserError where the control row has no room for the PEs that it must have."""
-    columns, rows = field
+    columns, rows = graph.field
     if columns >= NARROWEST:
         return
     said = f"the field has {columns} columns: the row that controls it needs {NARROWEST}, for " \
            "the executive, the merge PE, and a response PE on each side"
-    hint = f"`field({NARROWEST}, {rows})`, once, before sums: objects may be smaller"
-    raise UserError(said, _find_field(source), hint)
+    hint = f"write `field({NARROWEST}, {rows})` once, before sums: arrays may be smaller than it"
+    raise UserError(said, find_field(graph, source), hint)
 
 
-def _find_field(source: Source | None) -> Span | None:
-    """Return the place of `field(...)` in a source, None where there is none."""
-    found = re.search(r"^[ \t]*field\([^()\n]*\)", source.text, re.M) if source else None
-    return Span(source=source, start=found.start(), end=found.end()) if source and found else None
+def find_field(graph: Graph, source: Source | None) -> Span | None:
+    """Return the place of `field(...)` in a source, or of the first of the widest objects."""
+    found = FIELD.search(source.text) if source else None
+    if source and found:
+        return Span(source=source, start=found.start(1), end=found.end(1))
+    widest = (entry.name for entry in graph.entries.values()
+              if entry.kind in ON_PES and entry.shape[0] == graph.field[0])
+    return next(filter(None, (find_constructor(source, name) for name in widest)), None)
 
 
 def check_workers(
@@ -51,6 +59,6 @@ def check_workers(
                      key=lambda each: -each[1])[:SHOWN]
     listed = ", ".join(f"{name} ({size} bytes)" for name, size in largest)
     said = f"a worker needs {needed} bytes, with what lands on it, constants and {filters} " \
-           f"filters, and has {room} beside its code"
+           f"filters, and has {max(0, room)} beside its code"
     span = next(filter(None, (find_constructor(source, p.name) for p in live)), None)
-    raise UserError(said, span, f"the largest: {listed}")
+    raise UserError(said, span, f"the largest: {listed}; {FEWER}")

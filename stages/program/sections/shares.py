@@ -23,6 +23,10 @@ MOST = 2**15 - 1
 """Words of a vector, at most: where a share begins is a number of 16 bits."""
 
 
+WIDER = "a wider field: each 2 columns more are one more on each side; or a shorter program: " \
+        "loops over `global_range(n)` stay loops"
+
+
 def find_most_responses(width: int) -> int:
     """Return how many response PEs a side the control row of a field has room for."""
     return max(0, min(width // 2 - 1, width - width // 2 - 1))
@@ -57,8 +61,9 @@ def choose_responses(
 ) -> tuple[int, list[tuple[int, ...]]]:
     """Return how many response PEs there are on each side, and the shares of each section.
 
-    They are as `given`, else the fewest whose memory holds the vectors. Raises UserError, at `span`
-    where they are given, if the control row has not as many, or these do not hold the vectors.
+    They are as `given`, else the fewest whose memory holds the vectors. Raises UserError if the
+    control row has not as many, or these do not hold the vectors, at `span`: where they are asked
+    for, or else the field.
     """
     most = find_most_responses(field[0])
     room = min(machine.memory - machine.code_base - TASKS * machine.code_task, WORD * MOST)
@@ -72,10 +77,12 @@ def choose_responses(
         shares, filled = share_calls(sections, 2 * count)
         if max(filled) <= room:
             return count, shares
-    said = f"{len(sections)} sections have calls and arguments of {total} bytes, and each " \
-           f"response PE {table} bytes to find them"
+    several = "s" if len(sections) > 1 else ""
+    said = f"calls and arguments of {len(sections)} section{several} take {total} bytes, and " \
+           f"{table} on each response PE to find them"
+    room = max(0, room)
     if given is not None:
-        said += f": {given} on each side do not hold them, with {room} bytes each"
+        said += f": {given} on each side do not hold them, with room for {room} bytes each"
         raise UserError(said, span, f"more, at most {most}, or none given: the fewest that do")
-    said += f": the control row has {most} on each side, with {room} bytes each"
-    raise UserError(said, None, "a wider field, or a shorter program: loops that stay loops")
+    said += f": the control row has {most} on each side, with room for {room} bytes each"
+    raise UserError(said, span, WIDER)

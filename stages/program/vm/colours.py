@@ -33,6 +33,12 @@ COLOURS = (
 )
 """All of them."""
 
+LEFT_OUT = {
+    "sums": {REDUCTION_1, REDUCTION_2, REDUCTION_3, REDUCTION_4, REDUCTION_BROADCAST},
+    "scalars for workers": {GLOBAL_BROADCAST},
+}
+"""The colours that a program does not need if it has none of something."""
+
 MEANINGS = {
     CTRL_COORD: "the number of a section, from the executive to the response PEs",
     ARGS_DIST: "arguments, from the response PEs to the merge PE",

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from stages.diagnose import UserError
 from stages.fabric.layout_yaml import Colour
 from stages.machine.profile import Profile
-from stages.program.vm.colours import MEANINGS, REDUCTION_1, TURNING
+from stages.program.vm.colours import LEFT_OUT, MEANINGS, TURNING
 from stages.program.vm.painting import Painted
 
 
@@ -38,9 +38,10 @@ def assign_numbers(names: Sequence[str], profile: Profile) -> dict[str, int]:
     turning = [each for each in names if each in TURNING]
     switched = [each for each in free if each not in profile.unswitched]
     if len(names) > len(free):
-        raise _too_few(names, len(free), profile, "colours")
+        raise _too_few(names, len(free), profile, "colours", f"`colours: {len(names)}`")
     if len(turning) > len(switched):
-        raise _too_few(turning, len(switched), profile, "colours whose switches turn")
+        raise _too_few(turning, len(switched), profile, "colours whose switches turn",
+                       "fewer colours `unswitched`")
     result, wanted = {}, len(turning)
     for name in names:
         if name in turning:
@@ -55,8 +56,12 @@ def assign_numbers(names: Sequence[str], profile: Profile) -> dict[str, int]:
     return result
 
 
-def _too_few(names: Sequence[str], count: int, profile: Profile, what: str) -> UserError:
+def _too_few(
+    names: Sequence[str], count: int, profile: Profile, what: str, machine: str
+) -> UserError:
     wants = "".join(f"\n  {name}: {MEANINGS[name]}" for name in names)
-    sums = ", or a program without sums" if REDUCTION_1 in names else ""
+    remedies = [f"a machine with {machine}", *(
+        f"a program without {what}" for what, colours in LEFT_OUT.items()
+        if len(set(names) - colours) <= count)]
     return UserError(f"the virtual machine needs {len(names)} {what}, and {profile.name} has "
-                     f"{count}:{wants}", hint=f"another machine{sums}")
+                     f"{count}:{wants}", hint=", or ".join(remedies))

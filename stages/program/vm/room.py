@@ -8,6 +8,7 @@ from __future__ import annotations
 from stages.diagnose import Span, UserError
 from stages.machine.profile import Profile
 from stages.program.regions.region import Region
+from stages.program.sections.room_checks import NARROWEST
 from stages.program.vm.colours import COLOURS
 from stages.program.vm.geometry import BETWEEN, Geometry
 from stages.program.vm.numbers import assign_numbers
@@ -21,6 +22,11 @@ def check_machine(geometry: Geometry, profile: Profile, span: Span) -> None:
             f"routers of {name} send to one side only; the virtual machine needs some that copy",
             span, "a machine with `multicast: true`, such as wse2")
     columns, rows = profile.grid
+    if columns < NARROWEST or rows <= BETWEEN:
+        raise UserError(
+            f"{name} has {columns} x {rows} PEs: the row that controls workers takes {NARROWEST} "
+            f"columns, and {BETWEEN} rows have no workers", span,
+            f"a machine with at least {NARROWEST} x {1 + BETWEEN} PEs: `grid`")
     if width > columns or geometry.rows > rows:
         raise UserError(
             f"a field of {width} x {height} workers takes {width} x {geometry.rows} PEs, and {name}"
