@@ -23,6 +23,7 @@ from tests.program.captured import capture, list_accesses, list_entries, list_no
     ("l[1:] = np.sum(x[:-1], axis=2)", ["0 sum t0 x", "1 copy l t0"]),
     ("x[:, :, 0] = np.max(x, axis=2)", ["0 max t0 x", "1 copy x t0"]),
     ("a[0] = np.sum(a)", ["0 sum t0 a", "1 copy a t0"]),
+    ("a[0] = np.sum(x, controller=True)", ["0 sum t0 x", "1 copy a t0"]),
     ("u[...] = g * 2", ["0 mul t0 g 2.0", "1 copy u t0"]),
     ("x[...] = x * a[2]", ["0 copy t0 a", "1 mul x x t0"]),
     ("g[...] = a[2] + a[-1]", ["0 add g a a"]),

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from stages.program.il.hazards import is_hazard
 from stages.program.il.records import TEMPORARY, Block, Cell, Part, Record, Recording, Scope, Step
-from stages.program.values.forms import REDUCTIONS
+from stages.program.values.forms import GLOBAL_ARRAY, REDUCTIONS
 
 Origins = dict[Cell, tuple[int, int]]
 """The PE where the first element of each temporary lies."""
@@ -45,7 +45,10 @@ def _is_one(node: Record, copy: Record) -> bool:
     there, here = copy.dst.form, node.dst.form
     if (there.kind, there.shape) != (here.kind, here.shape) or is_hazard(node.src, copy.dst):
         return False
-    return not (node.op in REDUCTIONS and here.is_on_pes and there.origin != here.origin)
+    if node.op not in REDUCTIONS:
+        return True
+    is_elsewhere = here.is_on_pes and there.origin != here.origin
+    return not is_elsewhere and copy.dst.cell.form.kind != GLOBAL_ARRAY
 
 
 def find_origins(recording: Recording) -> Origins:

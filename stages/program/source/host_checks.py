@@ -65,15 +65,23 @@ def _check_target(places: Places, context: Context, target: ast.expr) -> None:
             places.report(target, f"{ast.unparse(target)} gets another value in a loop or branch "
                           f"of the graph: {ONCE}", "make it an object: `x[...] = ` changes values")
     elif isinstance(target, ast.Subscript):
-        found = context.find(target.value)
-        name = ast.unparse(target.value)
-        if found.what == UNKNOWN:
-            places.report(target.value, f"{name} may be a value of the host, which changes in a "
-                          f"loop or branch of the graph: {ONCE}",
-                          f"say what it is: `{name}: LocalArray`")
-        elif not found.is_object:
-            places.report(target.value, f"{name}, a value of the host, changes in a loop or branch "
-                          f"of the graph: {ONCE}", "make it a GlobalArray")
+        _check_part(places, context, target.value)
+
+
+def _check_part(places: Places, context: Context, whole: ast.expr) -> None:
+    """Report what is no object, or may be none, and a part of which is assigned."""
+    found, name, among = context.find(whole), ast.unparse(whole), ""
+    if isinstance(whole, ast.Subscript):
+        among = f"a loop `for one in {ast.unparse(whole.value)}:`, in which `one: LocalArray` " \
+                "says that it is an object"
+    if found.what == UNKNOWN:
+        places.report(whole, f"{name} may be a value of the host, which changes in a loop or "
+                      f"branch of the graph: {ONCE}",
+                      among or f"say what it is: `{name}: LocalArray`")
+    elif not found.is_object:
+        hints = filter(None, ("make it a GlobalArray", among))
+        places.report(whole, f"{name}, a value of the host, changes in a loop or branch of the "
+                      f"graph: {ONCE}", ", or ".join(hints))
 
 
 def name_own(context: Context) -> str:
