@@ -1,18 +1,12 @@
 """Run a program in this process: on x86, as a graph, as a graph at addresses, and on the fabric."""
 
-import atexit
-import functools
-import hashlib
 import io
 import json
-import shutil
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from stages.diagnose import Source
-from stages.fabric.compiler import build_library, users_cache
 from stages.program import exchange, execute, interpret, lower, paint, remember, section
 from stages.program.execution import running
 from stages.program.front.run import rehearse_program
@@ -22,6 +16,7 @@ from stages.program.irg.graph import FROM_FILE
 from stages.program.irg.reading import read_entries
 from stages.program.source.translation import translate_source
 from stages.program.values.parameters import set_parameters
+from tests.program.built import build_once, store_program
 from tests.program.given import Given
 
 NAME = "program.py"
@@ -43,30 +38,11 @@ def run_program(source, parameters=()):
     return files
 
 
-@functools.cache
-def folder_of_programs():
-    """Return a folder for PE programs and their libraries, which is there while tests run."""
-    folder = Path(tempfile.mkdtemp(prefix="programs"))
-    atexit.register(shutil.rmtree, folder)
-    return folder
-
-
 class OnDisk(Given):
     """Files of which PE programs are on a disk, by what they hold: a compiler reads them there."""
 
     def path(self, name):
-        content = self.content(name)
-        path = folder_of_programs() / hashlib.sha256(content).hexdigest() / Path(name).name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
-        return path
-
-
-@functools.cache
-def build_once(*programs):
-    """Return the library of PE programs; what is the same is compiled once."""
-    key = hashlib.sha256(repr(programs).encode()).hexdigest()
-    return build_library(programs, folder_of_programs() / key, cache=users_cache())
+        return store_program(Path(name).name, self.content(name))
 
 
 def run_virtual(files, profile="wse2", responses=None):

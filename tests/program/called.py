@@ -1,12 +1,9 @@
 """Procedures called by hand on the virtual machine: its programs, compiled and run."""
 
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import islpy as isl
 
-from stages.fabric.compiler import build_library, users_cache
 from stages.fabric.driver import run_fabric
 from stages.fabric.layout_yaml import Memory, Role
 from stages.machine.profile import load_profile
@@ -27,6 +24,7 @@ from stages.program.sections.program import Call, Procedure, Sections, SendSecti
 from stages.program.vm.features import find_features
 from stages.program.vm.geometry import Geometry
 from stages.program.vm.numbers import number_colours
+from tests.program.built import build_texts
 from tests.program.laid_out import make_layout, paint
 
 
@@ -69,18 +67,14 @@ class Machine:
             shares=((len(self.calls), 0),),
         )
         material, layout = self.lay_out(sections)
-        with TemporaryDirectory() as folder:
-            programs = write_all(material)
-            roles = {}
-            for each in programs:
-                Path(folder, f"pe_{each.role}.c").write_text(each.text, encoding="utf-8")
-                roles[each.role] = Role(at=str(material.roles[each.role]), tensors=each.tensors,
-                                        memory=Memory(data=each.data, code=0))
-            library = build_library(sorted(Path(folder).glob("*.c")), Path(folder), users_cache())
-            arrays = make_arrays(material.graph, sections, material.geometry, self.data)
-            shapes = {name: each.shape for name, each in self.entries.items()}
-            run = run_fabric(library, replace(layout, roles=roles), self.profile, arrays,
-                             shapes={**shapes, "executive.state": (2,)}, **options)
+        programs = write_all(material)
+        roles = {each.role: Role(at=str(material.roles[each.role]), tensors=each.tensors,
+                                 memory=Memory(data=each.data, code=0)) for each in programs}
+        library = build_texts({each.role: each.text for each in programs})
+        arrays = make_arrays(material.graph, sections, material.geometry, self.data)
+        shapes = {name: each.shape for name, each in self.entries.items()}
+        run = run_fabric(library, replace(layout, roles=roles), self.profile, arrays,
+                         shapes={**shapes, "executive.state": (2,)}, **options)
         return {name: run.outputs[name][0] for name in self.entries}, run
 
     def lay_out(self, sections):

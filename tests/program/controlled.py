@@ -1,14 +1,11 @@
 """The control path by itself: workers that write down what they are told, and do nothing else."""
 
 import functools
-import tempfile
-from pathlib import Path
 
 import islpy as isl
 import numpy as np
 
 from stages.diagnose import Source
-from stages.fabric.compiler import build_library, users_cache
 from stages.fabric.driver import run_fabric
 from stages.fabric.layout_yaml import LocalTensor
 from stages.machine.profile import load_profile
@@ -27,6 +24,7 @@ from stages.program.vm.numbers import number_colours
 from stages.program.vm.paint_reading import read_painting
 from stages.program.vm.paint_text import write_painting
 from stages.program.vm.whole import paint_machine
+from tests.program.built import build_texts
 
 COUNTS = (0, 1, 3, 7)
 """How many arguments each procedure has; the first one halts."""
@@ -131,13 +129,10 @@ def run_control(sections, field, machine, work=0, probes=None):
         for role, pieces in rows.items()]
     programs = [*loggers, write_response(material), write_executive(material),
                 write_merge(material)]
-    with tempfile.TemporaryDirectory() as folder:
-        for each in programs:
-            Path(folder, f"pe_{each.role}.c").write_text(each.text, "utf-8")
-        library = build_library(sorted(Path(folder).glob("pe_*.c")), Path(folder), users_cache())
-        return run_fabric(
-            library, make_layout(material, painting, programs), profile,
-            make_arrays(material.graph, sections, geometry, {}), cycle_limit=10**6,
-            shapes={"worker": (*field, LOGGED), "reduction": (field[0], 2, LOGGED)},
-            probes={c: isl.Set(text) for c, text in (probes or {}).items()},
-        )
+    return run_fabric(
+        build_texts({each.role: each.text for each in programs}),
+        make_layout(material, painting, programs), profile,
+        make_arrays(material.graph, sections, geometry, {}), cycle_limit=10**6,
+        shapes={"worker": (*field, LOGGED), "reduction": (field[0], 2, LOGGED)},
+        probes={c: isl.Set(text) for c, text in (probes or {}).items()},
+    )

@@ -1,12 +1,8 @@
 """Programs, from their source to what fabric and graph give for their outputs."""
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 
 from stages.diagnose import Source
-from stages.fabric.compiler import build_library, users_cache
 from stages.fabric.driver import run_fabric
 from stages.fabric.layout_yaml import read_layout
 from stages.machine.profile import load_profile
@@ -17,6 +13,7 @@ from stages.program.irg.graph import FROM_FILE
 from stages.program.irg.regions import read_regions
 from stages.program.lowering.data import make_arrays
 from stages.program.vm.geometry import Geometry
+from tests.program.built import build_texts
 from tests.program.given import Given
 from tests.program.sectioned import read_files, section_program
 
@@ -43,13 +40,10 @@ def run_programs(files, machine):
               for entry in outputs}
     geometry = Geometry(width=graph.field[0], height=graph.field[1], responses=sections.responses)
     layout = read_layout(Source(path="layout.yaml", text=files["build/layout.yaml"]))
-    with tempfile.TemporaryDirectory() as folder:
-        for role in layout.roles:
-            Path(folder, f"pe_{role}.c").write_text(files[f"build/vm/pe_{role}.c"], "utf-8")
-        library = build_library(sorted(Path(folder).glob("pe_*.c")), Path(folder), users_cache())
-        run = run_fabric(library, layout, load_profile(machine, {}),
-                         make_arrays(graph, sections, geometry, data), shapes=shapes,
-                         cycle_limit=10**6)
+    library = build_texts({role: files[f"build/vm/pe_{role}.c"] for role in layout.roles})
+    run = run_fabric(library, layout, load_profile(machine, {}),
+                     make_arrays(graph, sections, geometry, data), shapes=shapes,
+                     cycle_limit=10**6)
     return {name: run.outputs[name][0] for name in wanted}, wanted
 
 
