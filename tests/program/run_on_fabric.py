@@ -21,8 +21,8 @@ from tests.program.sectioned import read_files, section_program
 def lower_program(source, settings):
     """Return the files of a program, as far as its PE programs. Raises whatever stages raise."""
     files = section_program(source, settings)
-    for stage in (paint, lower):
-        files = files | stage.run(Given(files))
+    for run in (paint.run, lower.run):
+        files = files | run(Given(files))
     return files
 
 

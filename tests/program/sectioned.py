@@ -23,8 +23,8 @@ def section_program(source, settings="", **parameters):
 
 def section_graph(files):
     """Return the files of a graph with what remember, exchange and section write."""
-    for stage in (remember, exchange, section):
-        files = files | stage.run(Given(files))
+    for run in (remember.run, exchange.run, section.run):
+        files = files | run(Given(files))
     return files
 
 

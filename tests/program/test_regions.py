@@ -49,7 +49,6 @@ CASES = [
     (vstackrep(PAIR, 2), ["12", "12"]),
     (place(PAIR, 1, 1), ["...", ".12"]),
     (hstack(tile(0), ONE, tile(1), TWO), ["1.2"]),
-    (unite(PAIR, hstack(TWO), later_wins=True), ["22"]),
     (unite(PAIR, hstack(ONE)), ["12"]),
     (alternate(hstackrep(vstackrep(ONE, 2), 3), hstackrep(vstackrep(TWO, 2), 3)), ["121", "212"]),
     (split(vstack(PAIR, hstack(TWO, ONE), PAIR), 1)[0], ["12"]),

@@ -69,10 +69,10 @@ def place(region: Region, x: int, y: int) -> Region:
     return Region(width=x + region.width, height=y + region.height, painted=moved)
 
 
-def unite(*regions: Region, later_wins: bool = False) -> Region:
-    """Return regions above each other; where they differ the later one wins, if that is said.
+def unite(*regions: Region) -> Region:
+    """Return regions above each other.
 
-    Raises ClashError with property and PE where they differ and it is not.
+    Raises ClashError with property and PE where two have another value for one.
     """
     painted: dict[str, isl.UnionMap] = {}
     for region in regions:
@@ -81,10 +81,7 @@ def unite(*regions: Region, later_wins: bool = False) -> Region:
             if known is None:
                 painted[name] = values
                 continue
-            if later_wins:
-                known = known.subtract_domain(values.domain())
-            else:
-                _check_same(name, known, values)
+            _check_same(name, known, values)
             painted[name] = known.union(values)
     return Region(width=max((each.width for each in regions), default=0),
                   height=max((each.height for each in regions), default=0), painted=painted)

@@ -11,7 +11,7 @@ For largest (least) values 0 is -inf (inf), or the least (largest) integer. Of 0
 the first of its own; between PEs the last is taken: what arrives is compared with what is there.
 Sums keep their type: float16 is added in float32, and rounded at the very end.
 
-Paper    E Sec. 4.4 and 5.1: columns, strips, four inner PEs
+Paper    E Sec. 4.2 and 5.1: columns, strips, four inner PEs
 """
 
 from __future__ import annotations
