@@ -1,9 +1,9 @@
 """Run the programs on the simulated fabric, and compare what they give with NumPy and the graph.
 
 Paper    E Sec. 3, 4
-Reads    program.yaml, objects.yaml, graph.yaml, sections.yaml, build/data/*.npy,
-         build/numpy/*.npy, build/graph/*.npy, build/counts.json, build/layout.yaml,
-         build/vm/pe_*.c
+Reads    program.yaml, objects.yaml, graph.yaml, filters.isl, sections.yaml,
+         build/data/*.npy, build/numpy/*.npy, build/graph/*.npy, build/counts.json,
+         build/layout.yaml, build/vm/pe_*.c
 Writes   build/outputs/*.npy, build/results.json
 Assumes  source and graph agree (interpret).
 Ensures  every value was computed by the programs; all three agree bit for bit.
@@ -36,9 +36,9 @@ if typing.TYPE_CHECKING:
     from stages.fabric.driver import FabricRun
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "objects.yaml", "graph.yaml", "sections.yaml", "build/data/*.npy",
-         "build/numpy/*.npy", "build/graph/*.npy", "build/counts.json", "build/layout.yaml",
-         "build/vm/pe_*.c")
+READS = ("program.yaml", "objects.yaml", "graph.yaml", "filters.isl", "sections.yaml",
+         "build/data/*.npy", "build/numpy/*.npy", "build/graph/*.npy", "build/counts.json",
+         "build/layout.yaml", "build/vm/pe_*.c")
 WRITES = ("build/outputs/*.npy", "build/results.json")
 
 
@@ -56,7 +56,8 @@ def run_fabric_of(
     """Return the outputs, the run, and what is known of it; `further` probes are PEs by colour."""
     machine = read_machine(inputs.program(), inputs.further_path)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
-    sections = read_sections(inputs.source("sections.yaml"), graph)
+    sections = read_sections(
+        inputs.source("sections.yaml"), inputs.source("filters.isl"), graph)
     counts = read_counts(inputs.source("build/counts.json"))
     source = inputs.source("build/layout.yaml")
     layout = read_layout(source)

@@ -1,8 +1,8 @@
 """Write the programs of the virtual machine, one a role, and the layout that they run on.
 
 Paper    E Sec. 6.1
-Reads    program.yaml, objects.yaml, graph.yaml, accesses.isl, addresses.yaml, sections.yaml,
-         paint.isl
+Reads    program.yaml, objects.yaml, graph.yaml, accesses.isl, addresses.yaml, filters.isl,
+         sections.yaml, paint.isl
 Writes   build/vm/pe_*.c, build/layout.yaml
 Assumes  arguments are as sections/program.py says.
 Ensures  the programs need no more memory, queues and tasks than a PE has.
@@ -33,7 +33,7 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
 READS = ("program.yaml", "objects.yaml", "graph.yaml", "accesses.isl", "addresses.yaml",
-         "sections.yaml", "paint.isl")
+         "filters.isl", "sections.yaml", "paint.isl")
 WRITES = ("build/vm/pe_*.c", "build/layout.yaml")
 
 
@@ -41,7 +41,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     """Return the programs, in C, and build/layout.yaml."""
     profile = read_machine(inputs.program(), inputs.further_path)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
-    sections = read_sections(inputs.source("sections.yaml"), graph)
+    sections = read_sections(
+        inputs.source("sections.yaml"), inputs.source("filters.isl"), graph)
     painted = inputs.source("paint.isl")
     painting = read_painting(painted)
     (width, height), responses = graph.field, sections.responses

@@ -1,7 +1,7 @@
 """Paint the virtual machine: which PE has which role, and where routers send each colour.
 
 Paper    E Sec. 4, 6.2
-Reads    program.yaml, objects.yaml, graph.yaml, sections.yaml
+Reads    program.yaml, objects.yaml, graph.yaml, filters.isl, sections.yaml
 Writes   paint.isl
 Assumes  nothing of sections but which procedures there are, and how many response PEs.
 Ensures  no two properties of a PE clash; time does not grow with the field.
@@ -23,7 +23,7 @@ from stages.program.vm.whole import paint_machine
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "objects.yaml", "graph.yaml", "sections.yaml")
+READS = ("program.yaml", "objects.yaml", "graph.yaml", "filters.isl", "sections.yaml")
 WRITES = ("paint.isl",)
 
 
@@ -32,7 +32,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     program = inputs.program()
     machine = read_machine(program, inputs.further_path)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
-    sections = read_sections(inputs.source("sections.yaml"), graph)
+    sections = read_sections(
+        inputs.source("sections.yaml"), inputs.source("filters.isl"), graph)
     width, height = graph.field
     geometry = Geometry(width=width, height=height, responses=sections.responses)
     check_machine(geometry, machine, program.span("machine"))

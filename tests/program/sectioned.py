@@ -31,7 +31,7 @@ def section_graph(files):
 def read_files(files):
     """Return the graph of files, and its sections."""
     text = {name: files[name] if isinstance(files[name], str) else files[name].decode()
-            for name in ("graph.yaml", "objects.yaml", "sections.yaml")}
+            for name in ("graph.yaml", "objects.yaml", "filters.isl", "sections.yaml")}
     sources = {name: Source(path=name, text=each) for name, each in text.items()}
     graph = read_graph(sources["graph.yaml"], sources["objects.yaml"])
-    return graph, read_sections(sources["sections.yaml"], graph)
+    return graph, read_sections(sources["sections.yaml"], sources["filters.isl"], graph)

@@ -151,8 +151,8 @@ def test_an_operand_may_go_another_way():
 
 SECTIONS = [
     ("responses: 1", "responses: 3", "responses is 3, no integer from 1 to 2"),
-    ("[1, 4, 1, 4]", "[1, 6, 1, 4]", "a filter is no box of the field: least and greatest "
-     "column, row"),
+    ("24, 7, 0)", "24, 7, 3)", "ar_ar_addiii_float32_center has a filter beyond the 3 that are "
+     "there"),
     ("address: 48", "address: 50", "landing_0 is not in the 76 bytes of workers, at its type's "
      "bytes"),
     ("count: 6", "count: 5", "ar_copyii_float32_east is called ar_copyii_float32_east, and has "

@@ -11,9 +11,9 @@ import yaml
 
 from stages.diagnose import Source, UserError
 from stages.machine.types import BYTES, TYPES
-from stages.program.exchanges.exchanges_text import is_inside
+from stages.program.exchanges.filters_text import read_filters
 from stages.program.exchanges.finding import list_worker_nodes
-from stages.program.exchanges.hops import CENTER, RING
+from stages.program.exchanges.hops import CENTER, RING, Box
 from stages.program.irg.checks import SOURCES
 from stages.program.irg.graph import Graph
 from stages.program.irg.reading import fit_number
@@ -40,7 +40,7 @@ from stages.program.sections.states_reading import read_states
 from stages.program.values.forms import OPERATIONS, REDUCTIONS
 
 HINT = "section writes sections.yaml anew once it is deleted"
-KEYS = ("responses", "workers", "filters", "slots", "procedures", "sections", "states")
+KEYS = ("responses", "workers", "slots", "procedures", "sections", "states")
 CALL = re.compile(r"([A-Za-z_]\w*)\((-?\d{1,6}(?:, -?\d{1,6})*)?\)", re.ASCII)
 NODE = re.compile(r"n(\d{1,10})", re.ASCII)
 DEEPEST = 4
@@ -48,8 +48,8 @@ DEEPEST = 4
 
 
 @pause_collector()
-def read_sections(source: Source, graph: Graph) -> Sections:
-    """Return the program of sections.yaml for a graph.
+def read_sections(source: Source, filters: Source, graph: Graph) -> Sections:
+    """Return the program of sections.yaml for a graph, with the filters of filters.isl.
 
     Raises UserError at the first thing that is wrong: what does not fit the graph, the field, or
     what a procedure takes; what lies beyond the memory of entries and slots; a section that does
@@ -58,12 +58,12 @@ def read_sections(source: Source, graph: Graph) -> Sections:
     root = compose_text(source)
     if root is None:
         raise UserError(f"{source.path} is empty", hint=HINT)
-    return _Reader(Reading(source), graph).read(root)
+    return _Reader(Reading(source), graph, read_filters(filters, graph.field)).read(root)
 
 
 class _Reader:
-    def __init__(self, reading: Reading, graph: Graph) -> None:
-        self.reading, self.graph = reading, graph
+    def __init__(self, reading: Reading, graph: Graph, filters: tuple[Box, ...]) -> None:
+        self.reading, self.graph, self.filters = reading, graph, filters
         self.nodes = {node.id for node in list_worker_nodes(graph)}
         self.numbers: dict[str, int] = {}
         self.procedures: list[Procedure] = []
@@ -78,7 +78,6 @@ class _Reader:
         responses = self.reading.integer(
             given["responses"], "responses", 1, find_most_responses(columns))
         self.workers = self.reading.integer(given["workers"], "workers")
-        filters = tuple(self.filter(node) for node in self.numbered(given["filters"], "filters"))
         slots = tuple(self.slot(key, node)
                       for key, node in self.reading.pairs(given["slots"], "slots"))
         for key, node in self.reading.pairs(given["procedures"], "procedures"):
@@ -87,8 +86,7 @@ class _Reader:
         sections, shares = [], []
         for node in self.numbered(given["sections"], "sections"):
             fields = self.reading.fields(node, "a section", ("shares", "calls"))
-            calls = tuple(self.call(each, len(filters))
-                          for each in self.reading.items(fields["calls"], "calls"))
+            calls = tuple(self.call(each) for each in self.reading.items(fields["calls"], "calls"))
             check_section(self.reading, fields["calls"], calls, self.procedures)
             sections.append(calls)
             shares.append(self.shares(fields, len(calls), 2 * responses))
@@ -97,7 +95,7 @@ class _Reader:
             len(sections))
         return Sections(
             procedures=tuple(self.procedures), sections=tuple(sections), states=states,
-            slots=slots, filters=filters, workers=self.workers, responses=responses,
+            slots=slots, filters=self.filters, workers=self.workers, responses=responses,
             shares=tuple(shares))
 
     def numbered(self, node: yaml.Node, what: str) -> list[yaml.Node]:
@@ -108,14 +106,6 @@ class _Reader:
                 raise self.reading.error(key, f"{key.value} where {n} is wanted in {what}", HINT)
             found.append(value)
         return found
-
-    def filter(self, node: yaml.Node) -> tuple[int, int, int, int]:
-        sides = [self.reading.integer(each, "a filter")
-                 for each in self.reading.items(node, "a filter")]
-        if len(sides) != 4 or not is_inside((*sides,), self.graph.field):  # type: ignore[arg-type]
-            said = "a filter is no box of the field: least and greatest column, row"
-            raise self.reading.error(node, said, HINT)
-        return sides[0], sides[1], sides[2], sides[3]
 
     def slot(self, key: yaml.Node, node: yaml.Node) -> Slot:
         name = self.reading.name(key, "a slot")
@@ -187,7 +177,7 @@ class _Reader:
     def listed(self, given: Fields, key: str) -> list[yaml.Node]:
         return self.reading.items(given[key], key) if key in given else []
 
-    def call(self, node: yaml.Node, filters: int) -> Call:
+    def call(self, node: yaml.Node) -> Call:
         said, of = node, None
         if isinstance(node, yaml.MappingNode):
             pairs = self.reading.pairs(node, "a call")
@@ -204,7 +194,7 @@ class _Reader:
         arguments = tuple(map(int, match[2].split(", "))) if match[2] else ()
         call = Call(procedure=self.numbers[match[1]], arguments=arguments, node=of)
         check_call(self.reading, said, call, self.procedures[call.procedure],
-                   self.workers, filters)
+                   self.workers, len(self.filters))
         return call
 
     def shares(self, fields: Fields, calls: int, parts: int) -> tuple[int, ...]:

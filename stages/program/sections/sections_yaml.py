@@ -2,8 +2,6 @@
 
     responses: 1
     workers: 44
-    filters:
-      0: [1, 4, 1, 4]
     slots:
       landing_0: {type: float32, address: 36, bytes: 28}
     procedures:
@@ -49,11 +47,17 @@ from stages.program.sections.program import (
 )
 
 HEADER = """\
-# What workers are told, and what the executive does. `workers` are bytes of entries and slots.
-# Filters: least and greatest column, least and greatest row of those who have 1. Calls have the id
-# of the node that they are for, and arguments: addresses in words of 16 bits, sizes, strides, a
-# filter, for what comes from a side the filter of who sends, and how many states of the ring are
-# passed over. Shares: how many calls have the response PEs right 1, left 1, right 2, ...
+# What workers are told, and what the executive does.
+# responses: response PEs on each side. workers: bytes of entries and of slots, memory behind these
+#   for what comes from neighbours or from the executive, and for constants.
+# procedures: what workers can do, by the numbers with which they are called. count: of arguments.
+# sections: calls, each for the node whose id stands before it. Arguments are addresses in words of
+#   16 bits, sizes, strides and a filter of filters.isl; for what comes from a side also the filter
+#   of who sends, and how many states of the ring are passed over. Before all of these a reduce has
+#   1 if all workers get the result. shares: how many of the calls the response PEs right 1, left 1,
+#   right 2 ... have.
+# states: what the executive does. begin and next: a loop, which goes to a state at its end.
+#   compute, take_sum: a node. go_unless: to a state, unless the condition of an item holds.
 """
 
 
@@ -65,8 +69,6 @@ def write_sections(sections: Sections) -> str:
 def _list_lines(sections: Sections) -> Iterator[str]:
     yield f"responses: {sections.responses}"
     yield f"workers: {sections.workers}"
-    yield from _list_items("filters", [
-        f"{n}: {spell_list(box)}" for n, box in enumerate(sections.filters)])
     yield from _list_items("slots", [
         f"{slot.name}: {spell_mapping(_say_slot(slot))}" for slot in sections.slots])
     yield from _list_items("procedures", [
