@@ -180,11 +180,12 @@ class Sums:
     def __init__(self):
         self.field = (1, 1)
 
-    def fold(self, op, type_, values):
+    def fold(self, op, type_, values, *, is_arriving=False):
         values = list(values)
         found = values[0] if values else self.start(op, type_)
         for each in values[1:]:
-            found = ELEMENTS[FOLD[op]](found, each, type_)
+            operands = (each, found) if is_arriving else (found, each)
+            found = ELEMENTS[FOLD[op]](*operands, type_)
         return found
 
     def start(self, op, type_):
@@ -212,15 +213,17 @@ class Sums:
         return [settle(x.read(index), wide) for index in indices]
 
     def gather(self, op, wide, pes):
+        """What arrives is the first operand: of 0 and -0 the last one is found."""
         width, height = self.field
         rows = (range(height // 2 - 1, -1, -1), range(height // 2, height))
         columns = (range(width // 2, width), range(width // 2 - 1, -1, -1))
         inner = []
         for half in rows:
-            strip = [self.fold(op, wide, [pes.get((x, y), self.start(op, wide)) for y in half])
-                     for x in range(width)]
-            inner += [self.fold(op, wide, [strip[x] for x in side]) for side in columns]
-        return self.fold(op, wide, inner)
+            strip = [self.fold(op, wide, [pes.get((x, y), self.start(op, wide)) for y in half],
+                               is_arriving=True) for x in range(width)]
+            inner += [self.fold(op, wide, [strip[x] for x in side], is_arriving=True)
+                      for side in columns]
+        return self.fold(op, wide, inner, is_arriving=True)
 
     def reduce_axis(self, op, x, axis, wide):
         shape = (*x.shape[:axis], *x.shape[axis + 1 :])

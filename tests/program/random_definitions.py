@@ -1,6 +1,6 @@
 """Random objects, functions and classes: what programs begin with."""
 
-from tests.program.random_expressions import Expressions, Thing
+from tests.program.random_expressions import FLOATS, Expressions, Thing
 
 NAMES = {"GS": "GlobalScalar", "GA": "GlobalArray", "ULS": "UniformLocalScalar",
          "LS": "LocalScalar", "LA": "LocalArray"}
@@ -32,7 +32,10 @@ class Definitions(Expressions):
             arguments.append(self.pick(("0", "1", "3")))
             arguments.append(f'dtype="{type_}"')
         elif data < 0.6:
-            arguments.append(f'draw("{type_}", {", ".join(map(str, shape))})')
+            is_odd = type_ in FLOATS and self.chance(0.2)
+            self.features |= {"odd values"} if is_odd else set()
+            arguments.append(
+                f'{"odd" if is_odd else "draw"}("{type_}", {", ".join(map(str, shape))})')
         else:
             arguments += [self.number(type_)] if data < 0.8 else []
             arguments.append(f"shape={shape}, dtype=np.{type_}")

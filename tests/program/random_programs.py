@@ -20,11 +20,18 @@ with Run_On_Host():
     def draw(type, *shape):
         return rng.integers(-9, 10, shape).astype(type)
 
+    def odd(type, *shape):
+        found = rng.choice([0.0, -0.0, 0.1, 6e4, -6e4, 1e-7], shape)
+        found.reshape(-1)[rng.integers(found.size, size=2)] = numpy.nan, numpy.inf
+        return found.astype(type)
+
     third = numpy.float64(1) / 3
 
 """
 BUDGET = 14
 """About how many statements a program has."""
+FIELDS = (5, 5), (5, 5), (5, 5), (4, 1), (4, 2), (9, 3), (2, 11)
+"""Of what columns and rows objects have at most one is drawn for each program that is joined."""
 FIELD = r"(?m)^field\((\d+), (\d+)\)$"
 
 
@@ -32,7 +39,8 @@ def join_programs(seeds, rng):
     """Return random programs one after another, on one field that has room for them and for what
     controls it; and how many columns it has.
     """
-    programs = [RandomProgram(seed, 1000 * number) for number, seed in enumerate(seeds)]
+    most = rng.choice(FIELDS)
+    programs = [RandomProgram(seed, 1000 * number, most) for number, seed in enumerate(seeds)]
     said = [tuple(map(int, each)) for program in programs
             for each in re.findall(FIELD, program.text)]
     sizes = [*said, *((program.columns, program.rows) for program in programs), (4, 1)]
@@ -45,14 +53,14 @@ def join_programs(seeds, rng):
 class RandomProgram(Definitions):
     """The text of a program, line by line."""
 
-    def __init__(self, seed, first=0):
-        """Names are numbered from `first` on."""
+    def __init__(self, seed, first=0, most=(5, 5)):
+        """Names are numbered from `first` on; objects have `most` columns and rows at most."""
         super().__init__(random.Random(seed))
         self.lines = [HEAD.format(seed=seed)]
         self.depth, self.count = 0, first
         self.loops = []
         self.budget = BUDGET
-        self.columns, self.rows = self.rng.randint(1, 5), self.rng.randint(1, 5)
+        self.columns, self.rows = (self.rng.randint(1, each) for each in most)
         self.types = self.rng.sample(TYPES, self.pick((1, 1, 2, 2, 3)))
         self.memory = [self.rng.randint(1, 5) for _ in range(4)]
         self.counters = []
@@ -77,6 +85,7 @@ class RandomProgram(Definitions):
         kinds = {
             self.assign: 8, self.bind: 2, self.for_graph: 1.2, self.for_python: 0.8,
             self.while_loop: 0.8, self.branch: 1.5, self.leave: 1.5, self.for_objects: 0.4,
+            self.sums: 0.5,
         }
         for _ in range(count):
             self.budget -= 1
@@ -103,6 +112,9 @@ class RandomProgram(Definitions):
             target = found if found and "[" in found else target
             sizes = sizes if found and "[" in found else thing.shape
             kind = kind if found and "[" in found else thing.kind
+        elif thing.kind == "GA" and self.chance(0.5):
+            self.features.add("elements")
+            kind, sizes, target = "GS", (), self.slice_of(thing, "GS", ())
         elif thing.shape:
             sizes = thing.shape
         value = self.expression(kind, thing.type, sizes, self.pick((1, 1, 2, 2, 3)))
@@ -132,6 +144,12 @@ class RandomProgram(Definitions):
         self.say(f"{name}: MACHScalar = {value}")
         self.things.append(Thing(name, kind, type_))
         return None
+
+    def sums(self):
+        """Give names to some sums, one after another: few of them are read."""
+        self.features.add("sums in a row")
+        for _ in range(self.rng.randint(2, 4)):
+            self.bind()
 
     def for_graph(self):
         arrays = [each for each in self.things if each.kind == "GA"]
@@ -211,6 +229,9 @@ class RandomProgram(Definitions):
             made = f"{text} {self.pick(COMPARISONS)} {right}"
             if self.chance(0.1):
                 made = f"{self.number(left.type)} {self.pick(COMPARISONS)} {made}"
+                made = f"1 {self.pick(COMPARISONS)} {made}" if self.chance(0.3) else made
+            elif self.chance(0.1):
+                made = left.name
             parts.append(f"not {made}" if self.chance(0.2) else made)
         word = self.pick((" and ", " or "))
         return f"({word.join(parts)})" if len(parts) > 1 else parts[0]

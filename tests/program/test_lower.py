@@ -31,6 +31,8 @@ for type in ("float16", "float32", "int16", "int32"):
     v[:, 1:] = v[:, :-1] + v[:, 1:]
     v[1, ::2] = np.where(v[0, ::2] > s, v[2, ::2], np.abs(v[1, ::2]))
     s[...] = np.min(v[1:, ::-1]) + s
+    v[0, 1] = v[0, 0] + v[0, 1]
+    v[2, 3] = np.sum(v[:2]) - v[0, 1]
 """,
     "loops": """
 k = GlobalScalar("k", 0, output=True)

@@ -23,6 +23,7 @@ DEMANDED = {
     "branches": 15, "breaks": 8, "functions": 10, "classes": 3, "names": 15, "field": 5,
     "smaller than the field": 15, "written first": 15, "rank 3": 30, "rank 4": 15, "rank 5": 8,
     "rank 6": 8, "slices as arguments": 3, "loops over objects": 3, "endless loops": 3, "elif": 5,
+    "elements": 5, "sums in a row": 8, "odd values": 8,
 }
 """How many of the ordinary programs have a feature, at least."""
 

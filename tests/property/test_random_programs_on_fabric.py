@@ -14,6 +14,7 @@ from tests.program.agreeing import run_on_fabric
 from tests.program.random_programs import join_programs
 
 ORDINARY, LONG, JOINED = 40, 2000, 10
+MACHINES = "ideal", "wse2", "wse3", "paper"
 MOST_REFUSED = 0.02
 """Programs may ask for more than a machine has: this part of them, at most."""
 REFUSED = r"needs \d+ bytes|has \d+ room|output_queues|input_queues|colours"
@@ -25,7 +26,7 @@ def is_refused(seeds):
     rng = random.Random(seeds[0])
     source, columns = join_programs(seeds, rng)
     responses = rng.randint(1, find_most_responses(columns))
-    machine = ("ideal", "wse2")[seeds[0] // JOINED % 2]
+    machine = MACHINES[seeds[0] // JOINED % len(MACHINES)]
     try:
         run_on_fabric(source, machine, responses=responses)
     except UserError as error:

@@ -46,7 +46,7 @@ def write_node(node: Node, writing: Writing) -> Written:
     """Return a node whose destination, and so whose sources, the executive has.
 
     Of a destination that is read at other places than it is written, results are kept apart until
-    all are computed.
+    all are computed; a single one is computed before it is written.
     """
     accesses = writing.accesses[node.id]
     if node.op in REDUCTIONS:
@@ -57,8 +57,8 @@ def write_node(node: Node, writing: Writing) -> Written:
     arrays = sum(each is not None and bool(each.axes) for each in (accesses.dst, *accesses.src))
     count = prod(sizes)
     costs = (count * bool(sizes), count, count * arrays)
-    if not any(name == node.dst and each != accesses.dst
-               for name, each in zip(node.src, accesses.src, strict=True)):
+    if not sizes or not any(name == node.dst and each != accesses.dst
+                            for name, each in zip(node.src, accesses.src, strict=True)):
         return Written(lines=_nest(sizes, [write_put(at, entry.type, value)]), costs=costs)
     apart = f"my->scratch + {_write_offset(_find_strides(sizes), BYTES[entry.type], 0)}"
     lines = (
