@@ -1,7 +1,9 @@
 """Faults of a layout that can be seen before a run: routes that clash, end nowhere or go round.
 
 A colour is a set of links. A link into a router is numbered [side][PE], by the side on which the
-router hears it; the ramp is the link from the PE itself.
+router hears it; the ramp is the link from the PE itself. Of rows and columns that repeat only some
+are looked at (thinned.py), as long as nothing can go round: time does not grow with the grid, but
+for finding what repeats.
 
 Source   that two inputs at once are not defined, and what a position may change: Cerebras SDK, CSL
          builtins, switching configuration semantics
@@ -17,7 +19,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.circles import find_circle, find_mixed_circle
+from stages.fabric.circles import find_circle, find_mixed_circle, may_go_round
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import (
     OPPOSITE,
@@ -31,11 +33,16 @@ from stages.fabric.grid import (
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.library import INLET, OUTLET
 from stages.fabric.switches import LAST_BITS
+from stages.fabric.thinned import Thinned, thin
 from stages.machine.profile import Profile
 
 RAMP = SIDES.index("ramp")
 Routes = NDArray[np.uint8]
 """The sides that a link goes on to, as bits: [side][PE]; of several positions [position] first."""
+
+
+Place = tuple[int, int]
+"""x and y of a PE."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +55,20 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """A colour that is looked through: `taken` as of `_taken`; by position a PE of a circle."""
+    """A colour that is looked through: on PEs that are kept, its routes and last positions.
+
+    `taken` is as of `_taken`, `entering` has the sides of ports as bits by PE; `circles` has a
+    place of a circle by position, and `mixed` one of routers in different positions.
+    """
 
     colour: str
+    thinned: Thinned
     positions: Routes
+    last: Ints
     taken: Bools
-    circles: Sequence[int | None]
+    entering: Routes
+    circles: Sequence[Place | None]
+    mixed: Place | None
     several: bool
 
 
@@ -68,107 +83,125 @@ def find_faults(
     """
     assert inlets.dtype == INLET and outlets.dtype == OUTLET
     found: list[Fault] = []
+    here = {name: members(isl.Set(role.at), grid).reshape(-1)
+            for name, role in layout.roles.items()}
     for number, name in enumerate(colours.names):
-        entering = inlets[inlets["colour"] == number]
-        leaving = outlets[outlets["colours"] >> number & 1 == 1]
-        listening = _listening(layout, grid, name)
-        positions = colours.routes[:, number]
-        reachable = np.bitwise_or.reduce(positions, axis=0)
-        looked = Looked(
-            colour=name,
-            positions=positions,
-            taken=_taken(reachable, grid, leaving, listening),
-            circles=[find_circle(routes, grid) for routes in positions],
-            several=bool(np.count_nonzero(positions.any(axis=(1, 2))) > 1),
-        )
-        said = [*_unheard(name, reachable, grid, entering)]
+        entering, leaving = np.zeros((2, grid.size), dtype=np.uint8)
+        ports = inlets[inlets["colour"] == number]
+        np.bitwise_or.at(entering, ports["node"], (1 << ports["side"]).astype(np.uint8))
+        ports = outlets[outlets["colours"] >> number & 1 == 1]
+        np.bitwise_or.at(leaving, ports["node"], (1 << ports["side"]).astype(np.uint8))
+        listening = np.zeros(grid.size, dtype=np.bool_)
+        for role, given in layout.roles.items():
+            if given.listens is None or name in given.listens:
+                listening |= here[role]
+        looked = _look(name, number, grid, colours, entering, leaving, listening)
+        said = [*_unheard(looked)]
         if looked.several:
-            last = colours.switches[:, number].astype(np.int64) >> LAST_BITS & 3
-            said += [*_unable(name, number, positions, last, grid, profile),
-                     *_mixed_rounds(looked, grid)]
+            said += [*_unable(looked, number, profile), *_mixed_rounds(looked)]
         found += (Fault(said=text, place=("colours", name)) for text in said)
-        found += (each for k in range(len(positions))
-                  for each in _of_position(looked, k, grid, profile))
+        found += (each for k in range(len(looked.positions))
+                  for each in _of_position(looked, k, profile))
     return found
 
 
-def _of_position(of: Looked, number: int, grid: Grid, profile: Profile) -> Iterator[Fault]:
+def _look(
+    name: str, number: int, grid: Grid, colours: Colours, entering: Routes, leaving: Routes,
+    listening: Bools,
+) -> Looked:
+    """Return what is to be known of a colour; ports are by PE the sides as bits."""
+    positions = colours.routes[:, number]
+    last = colours.switches[:, number] >> LAST_BITS & 3
+    given = positions, last, entering, leaving, listening
+    thinned = thin(grid, given)
+    kept, last, entering, leaving, listening = map(thinned.take, given)
+    reachable = np.bitwise_or.reduce(kept, axis=0)
+    circles: list[Place | None] = [None] * len(positions)
+    mixed = None
+    several = bool(np.count_nonzero(kept.any(axis=(1, 2))) > 1)
+    if may_go_round(reachable, thinned):
+        circles = [_find_place(find_circle(routes, grid), grid) for routes in positions]
+        if several and not any(circles):
+            mixed = _find_place(find_mixed_circle(positions, grid), grid)
+    return Looked(
+        colour=name, thinned=thinned, positions=kept, last=last.astype(np.int64),
+        taken=_taken(reachable, thinned.grid, leaving, listening), entering=entering,
+        circles=circles, mixed=mixed, several=several)
+
+
+def _find_place(number: int | None, grid: Grid) -> Place | None:
+    if number is None:
+        return None
+    x, y = coordinates(np.array(number), grid)
+    return int(x), int(y)
+
+
+def _of_position(of: Looked, number: int, profile: Profile) -> Iterator[Fault]:
     """Yield what is wrong with the routes of one position."""
     where = f" in position {number + 1}" if of.several else ""
     key: tuple[str | int, ...] = ("positions", number) if of.several else ("routes",)
     routes, place = of.positions[number], ("colours", of.colour, *key)
-    for text in (*_clashes(of.colour, routes, grid),
-                 *_dead_ends(of.colour, routes, of.taken, grid),
-                 *_rounds(of.colour, of.circles[number], grid)):
+    for text in (*_clashes(of, routes), *_dead_ends(of, routes), *_rounds(of, number)):
         yield Fault(said=f"{text}{where}", place=place)
     if number > 0 and not profile.switch_both:
-        for text in _both(of.colour, of.positions[0], routes, grid):
+        for text in _both(of, of.positions[0], routes):
             said = f"{text}{where}; on {profile.name} only one of these changes"
             yield Fault(said=said, place=place)
 
 
-def _listening(layout: Layout, grid: Grid, colour: str) -> Bools:
-    """Return, by PE, whether its program takes wavelets of a colour."""
-    result = np.zeros(grid.size, dtype=np.bool_)
-    for role in layout.roles.values():
-        if role.listens is None or colour in role.listens:
-            result |= members(isl.Set(role.at), grid).reshape(-1)
-    return result
-
-
-def _clashes(colour: str, routes: Routes, grid: Grid) -> Iterator[str]:
+def _clashes(of: Looked, routes: Routes) -> Iterator[str]:
     """Say where a router hears a colour on two sides at once, in one position."""
     several = np.flatnonzero((routes > 0).sum(axis=0) > 1)
     if several.size:
         sides = [SIDES[k] for k in np.flatnonzero(routes[:, several[0]])]
-        yield f"colour {colour} enters {_pe(several[0], grid)} on the sides {' and '.join(sides)}"
+        yield (f"colour {of.colour} enters {_pe(several[0], of)} on the sides "
+               f"{' and '.join(sides)}")
 
 
-def _both(colour: str, first: Routes, routes: Routes, grid: Grid) -> Iterator[str]:
+def _both(of: Looked, first: Routes, routes: Routes) -> Iterator[str]:
     """Say where a router has another input, and other outputs, than in the first position."""
     heard = (first > 0).any(axis=0) & (routes > 0).any(axis=0)
     inputs = (first > 0).argmax(axis=0) != (routes > 0).argmax(axis=0)
     outputs = np.bitwise_or.reduce(first, axis=0) != np.bitwise_or.reduce(routes, axis=0)
     wrong = np.flatnonzero(heard & inputs & outputs)
     if wrong.size:
-        yield f"colour {colour} has at {_pe(wrong[0], grid)} another input and other outputs"
+        yield f"colour {of.colour} has at {_pe(wrong[0], of)} another input and other outputs"
 
 
-def _unable(
-    colour: str, number: int, positions: Routes, last: Ints, grid: Grid,
-    profile: Profile,
-) -> Iterator[str]:
+def _unable(of: Looked, number: int, profile: Profile) -> Iterator[str]:
     """Say where a router has more positions than the machine has for a colour."""
     most = 1 if number in profile.unswitched else profile.positions
-    turning = np.zeros(grid.size, dtype=np.bool_)
-    for k in range(1, len(positions)):
-        turning |= (last >= k) & (positions[k] != positions[0]).any(axis=0)
-    wrong = np.flatnonzero(turning & (last >= most))
+    turning = np.zeros(of.thinned.grid.size, dtype=np.bool_)
+    for k in range(1, len(of.positions)):
+        turning |= (of.last >= k) & (of.positions[k] != of.positions[0]).any(axis=0)
+    wrong = np.flatnonzero(turning & (of.last >= most))
     if wrong.size:
-        yield (f"colour {colour} has {last[wrong[0]] + 1} positions at {_pe(wrong[0], grid)}; "
-               f"routers of {profile.name} have {most} for number {number}")
+        yield (f"colour {of.colour} has {of.last[wrong[0]] + 1} positions at "
+               f"{_pe(wrong[0], of)}; routers of {profile.name} have {most} for number {number}")
 
 
-def _unheard(colour: str, routes: Routes, grid: Grid, inlets: Any) -> Iterator[str]:
+def _unheard(of: Looked) -> Iterator[str]:
     """Say where a port sends into a router that has no route for it."""
-    lost = inlets[routes[inlets["side"], inlets["node"]] == 0]
-    if lost.size:
-        side = SIDES[lost["side"][0]]
-        yield f"colour {colour} enters {_pe(lost['node'][0], grid)} from {side}, and has no route"
+    reachable = np.bitwise_or.reduce(of.positions, axis=0)
+    for side, word in enumerate(SIDES):
+        lost = np.flatnonzero((of.entering >> side & 1).astype(np.bool_) & (reachable[side] == 0))
+        if lost.size:
+            yield f"colour {of.colour} enters {_pe(lost[0], of)} from {word}, and has no route"
+            return
 
 
-def _dead_ends(colour: str, routes: Routes, taken: Bools, grid: Grid) -> Iterator[str]:
+def _dead_ends(of: Looked, routes: Routes) -> Iterator[str]:
     """Say where a route goes to a router that has none, out of the grid, or to nobody."""
     out = np.bitwise_or.reduce(routes, axis=0)
     for side, word in enumerate(SIDES):
-        lost = np.flatnonzero((out >> side & 1).astype(np.bool_) & ~taken[side])
+        lost = np.flatnonzero((out >> side & 1).astype(np.bool_) & ~of.taken[side])
         if lost.size and side == RAMP:
-            yield f"colour {colour} reaches {_pe(lost[0], grid)}, where nobody reads it"
+            yield f"colour {of.colour} reaches {_pe(lost[0], of)}, where nobody reads it"
         elif lost.size:
-            yield f"colour {colour} leaves {_pe(lost[0], grid)} on side {word} and ends nowhere"
+            yield f"colour {of.colour} leaves {_pe(lost[0], of)} on side {word} and ends nowhere"
 
 
-def _taken(reachable: Routes, grid: Grid, outlets: Any, listening: Bools) -> Bools:
+def _taken(reachable: Routes, grid: Grid, leaving: Routes, listening: Bools) -> Bools:
     """Return [side][PE] whether somebody takes what a router sends to a side, in some position."""
     number = np.arange(grid.size)
     result = np.zeros((len(SIDES), grid.size), dtype=np.bool_)
@@ -176,27 +209,28 @@ def _taken(reachable: Routes, grid: Grid, outlets: Any, listening: Bools) -> Boo
         inside, neighbour = find_neighbours(number, grid, word)
         heard = reachable[SIDES.index(OPPOSITE[word])] > 0
         result[side, inside] = heard[neighbour[inside]]
-        result[side, outlets["node"][outlets["side"] == side]] = True
+        result[side] |= (leaving >> side & 1).astype(np.bool_)
     result[RAMP] = listening
     return result
 
 
-def _rounds(colour: str, through: int | None, grid: Grid) -> Iterator[str]:
-    """Say where a route comes back to itself."""
+def _rounds(of: Looked, number: int) -> Iterator[str]:
+    """Say where a route of a position comes back to itself."""
+    through = of.circles[number]
     if through is not None:
-        yield f"colour {colour} goes round in a circle through {_pe(through, grid)}"
+        yield f"colour {of.colour} goes round in a circle through {_spell(through)}"
 
 
-def _mixed_rounds(of: Looked, grid: Grid) -> Iterator[str]:
+def _mixed_rounds(of: Looked) -> Iterator[str]:
     """Say where a route comes back to itself if routers are in different positions."""
-    if any(through is not None for through in of.circles):
-        return
-    through = find_mixed_circle(of.positions, grid)
-    if through is not None:
-        yield (f"colour {of.colour} goes round in a circle through {_pe(through, grid)} when "
+    if of.mixed is not None:
+        yield (f"colour {of.colour} goes round in a circle through {_spell(of.mixed)} when "
                "routers are in different positions")
 
 
-def _pe(number: int, grid: Grid) -> str:
-    x, y = coordinates(np.array(number), grid)
-    return f"PE[{x}, {y}]"
+def _pe(number: int, of: Looked) -> str:
+    return _spell(of.thinned.find_place(number))
+
+
+def _spell(place: Place) -> str:
+    return f"PE[{place[0]}, {place[1]}]"

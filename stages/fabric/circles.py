@@ -16,9 +16,40 @@ from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.grid import OPPOSITE, SIDES, Grid, find_neighbours
+from stages.fabric.thinned import Thinned
 
 Routes = NDArray[np.uint8]
 """The sides that a link goes on to, as bits: [side][PE]."""
+
+
+def may_go_round(routes: Routes, thinned: Thinned) -> bool:
+    """Return whether there may be a circle, of routes of all positions [side][PE that is kept].
+
+    There is none if whoever goes on turns only so often: a circle of the whole grid turns, and so
+    does its picture in which rows and columns that are alike are one.
+    """
+    size = thinned.grid.size
+    links = list(_links(routes, thinned.grid))
+    goes = np.concatenate([each for each, _ in links])
+    heard = np.concatenate([each for _, each in links])
+    straight = goes // size == heard // size
+    goes, heard = (each // size * size + thinned.alike[each % size] for each in (goes, heard))
+    reached = np.ones(len(SIDES) * size, dtype=np.bool_)
+    while True:
+        found = _reach(heard[~straight & reached[goes]], len(reached))
+        new = found
+        while new.any():
+            new = _reach(heard[straight & new[goes]], len(reached)) & ~found
+            found = found | new
+        if np.array_equal(found, reached):
+            return bool(found.any())
+        reached = found
+
+
+def _reach(links: Ints, count: int) -> Bools:
+    result = np.zeros(count, dtype=np.bool_)
+    result[links] = True
+    return result
 
 
 def find_circle(routes: Routes, grid: Grid) -> int | None:

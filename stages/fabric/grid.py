@@ -55,10 +55,15 @@ def read_grid(text: str) -> Grid:
 
 def members(elements: isl.Set, grid: Grid) -> Bools:
     """Return which PEs of the grid are in `{ PE[x, y] : ... }`, as an array [height, width]."""
+    values = dict(zip(PE_NAMES, _find_lines(grid), strict=True))
+    return evaluate_set(bind_set(elements, PE_NAMES), values)
+
+
+def _find_lines(grid: Grid) -> tuple[Ints, Ints]:
+    """Return x of all columns as [1, width], and y of all rows as [height, 1]."""
     x = grid.west + np.arange(grid.width, dtype=np.int64)
     y = grid.north + np.arange(grid.height, dtype=np.int64)
-    values = dict(zip(PE_NAMES, (x[None, :], y[:, None]), strict=True))
-    return evaluate_set(bind_set(elements, PE_NAMES), values)
+    return x[None, :], y[:, None]
 
 
 def coordinates(numbers: Ints, grid: Grid) -> tuple[Ints, Ints]:
@@ -132,11 +137,12 @@ def _set_switches(
     switches: NDArray[np.uint8], routes: NDArray[np.uint8], colour: Colour, grid: Grid
 ) -> None:
     """Set the switches of a colour, and leave out routes in positions that they have not."""
-    x, y = coordinates(np.arange(grid.size, dtype=np.int64), grid)
+    x, y = _find_lines(grid)
     counts = find_counts(colour, len(_positions(colour)), x, y)
-    switches[:, colour.number] = read_switches(colour, counts, x, y)
+    byte = read_switches(colour, counts, x, y)
+    switches[:, colour.number] = np.broadcast_to(byte, (grid.height, grid.width)).reshape(-1)
     for position, each in enumerate(routes[:, colour.number]):
-        each[:, counts <= position] = 0
+        np.copyto(each.reshape(-1, grid.height, grid.width), 0, where=counts <= position)
 
 
 def _read_filter(text: str, grid: Grid) -> NDArray[np.int32]:

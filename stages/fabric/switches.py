@@ -33,12 +33,18 @@ def encode_quiet(*commands: int) -> int:
 
 
 def find_counts(colour: Colour, most: int, x: Ints, y: Ints) -> Ints:
-    """Return how many of `most` positions each PE's switch has. Raises ValueError for others."""
+    """Return how many of `most` positions each PE's switch has; it broadcasts as x and y do.
+
+    Raises ValueError for other numbers.
+    """
     return _evaluate(colour.counts, "counts", most, (1, most), x, y)
 
 
 def read_switches(colour: Colour, counts: Ints, x: Ints, y: Ints) -> NDArray[np.uint8]:
-    """Return a byte for each PE, in position 0. Raises ValueError for what a switch cannot be."""
+    """Return a byte for each PE, in position 0; it broadcasts as x and y do.
+
+    Raises ValueError for what a switch cannot be.
+    """
     ring = _evaluate(colour.ring, "ring", 1, (0, 1), x, y)
     pop = _evaluate(colour.pop, "pop", 0, (0, len(POP_MODES) - 1), x, y)
     return ((counts - 1) << LAST_BITS | ring << RING | pop << POP).astype(np.uint8)
@@ -48,17 +54,16 @@ def _evaluate(
     text: str | None, key: str, otherwise: int, interval: tuple[int, int], x: Ints, y: Ints
 ) -> Ints:
     """Return n of `{ PE[x, y] -> [n] }`, or `otherwise` where nothing is said."""
-    result = np.full(x.shape, otherwise, dtype=np.int64)
     if text is None:
-        return result
+        return np.full((), otherwise, dtype=np.int64)
     function = find_function(bind_domain(isl.Map(text), PE_NAMES))
     coordinates = dict(zip(PE_NAMES, (x, y), strict=True))
     value, defined = evaluate_pw_aff(function.get_pw_aff(0), coordinates)
-    result[defined] = value[defined]
+    result = np.where(defined, value, otherwise)
     wrong = np.flatnonzero((result < interval[0]) | (result > interval[1]))
     if wrong.size:
-        k = wrong[0]
-        raise ValueError(
-            f"{key} is {result[k]} at PE[{x[k]}, {y[k]}]; it is from {interval[0]} to {interval[1]}"
-        )
+        number, column, row = (np.broadcast_to(each, result.shape).flat[wrong[0]]
+                               for each in (result, x, y))
+        raise ValueError(f"{key} is {number} at PE[{column}, {row}]; it is from {interval[0]} to "
+                         f"{interval[1]}")
     return result

@@ -6,6 +6,7 @@ affine expression becomes one array expression. Values are int64; nothing guards
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 import islpy as isl
@@ -34,9 +35,9 @@ def evaluate_pw_aff(
     for domain, expression in function.get_pieces():
         inside = evaluate_set(domain, values)
         numerator, denominator = _affine(expression, values)
-        if np.any((numerator % denominator != 0) & inside):
+        if denominator != 1 and np.any((numerator % denominator != 0) & inside):
             raise ValueError(f"{expression} is not integral")
-        result = np.where(inside, numerator // denominator, result)
+        np.copyto(result, numerator // denominator, where=inside)
         defined |= inside
     return result, defined
 
@@ -59,12 +60,13 @@ def _shape(values: Values) -> tuple[int, ...]:
 
 
 def _satisfies(conjunction: isl.BasicSet, values: Values) -> NDArray[np.bool_]:
-    """Return where every constraint of the conjunction holds."""
-    inside = np.ones(_shape(values), dtype=np.bool_)
+    """Return where every constraint of the conjunction holds; it broadcasts as the values do."""
+    inside: dict[tuple[int, ...], NDArray[np.bool_]] = {}
     for constraint in conjunction.get_constraints():
         value, _ = _affine(constraint.get_aff(), values)
-        inside &= value == 0 if constraint.is_equality() else value >= 0
-    return inside
+        here = value == 0 if constraint.is_equality() else value >= 0
+        inside[here.shape] = inside.get(here.shape, True) & here
+    return functools.reduce(np.logical_and, inside.values(), np.ones((), dtype=np.bool_))
 
 
 def _affine(
