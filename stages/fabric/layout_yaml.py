@@ -140,6 +140,6 @@ def read_layout(source: Source) -> Layout:
     return read_record(source, Layout)
 
 
-def write_layout(layout: Layout) -> str:
-    """Return the text of a layout, and at its head what the keys are that occur."""
-    return write_document(explain(TITLE, layout), as_data(layout))
+def write_layout(layout: Layout, title: str = TITLE) -> str:
+    """Return the text of a layout, and at its head a title and what the keys are that occur."""
+    return write_document(explain(title, layout), as_data(layout))

@@ -35,6 +35,7 @@ if typing.TYPE_CHECKING:
 READS = ("program.yaml", "objects.yaml", "graph.yaml", "accesses.isl", "addresses.yaml",
          "filters.isl", "sections.yaml", "paint.isl")
 WRITES = ("build/vm/pe_*.c", "build/layout.yaml")
+TITLE = "The fabric that the programs in build/vm run on."
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -65,7 +66,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         span = error.span or inputs.program().span("machine")
         raise UserError(error.message, span, error.hint) from None
     texts = {f"build/vm/pe_{each.role}.c": each.text for each in programs}
-    return {**texts, "build/layout.yaml": write_layout(layout)}
+    return {**texts, "build/layout.yaml": write_layout(layout, TITLE)}
 
 
 def _find_source(inputs: Inputs) -> Source | None:

@@ -59,6 +59,13 @@ def sound(tmp_path_factory, request):
     return root
 
 
+def test_every_fault_has_its_place():
+    """Most faults are planted in the long tests only."""
+    lost = [fault.name for fault in faults()
+            if (ROOT / fault.file).read_text(encoding="utf-8").count(fault.old) != 1]
+    assert lost == []
+
+
 @pytest.mark.parametrize("fault", list(chosen()))
 def test_a_planted_fault_is_caught(sound, fault):
     path = sound / fault.file

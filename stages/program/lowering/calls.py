@@ -27,6 +27,7 @@ class Called:
     """The function that is run when a procedure is called, and how many arguments there are."""
 
     name: str
+    procedure: str
     count: int
 
 

@@ -125,7 +125,8 @@ class _Writer:
             case GoUnless(item=item, to=to):
                 return self.go_unless(number, self.items[item], to)
             case Go(to=to):
-                return _Case(number=number, comment="go", lines=self.jump(number, to))
+                jump = self.jump(number, to)
+                return _Case(number=number, comment=f"go to state {to}", lines=jump)
         lines = ("(void)invocation_done(pe);",)
         return _Case(number=number, comment="the end", lines=lines, ends=True)
 

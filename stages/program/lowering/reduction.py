@@ -59,7 +59,8 @@ def write_reduction(material: Material, conditions: Mapping[str, str]) -> PeProg
     wanted = find_results(material.sections)
     colours = (REDUCTION_1, REDUCTION_2, REDUCTION_4, *wanted) if reductions else ()
     names = {REDUCE: "reduce", HALT: "halt"}
-    routines = [Called(name=names.get(each.kind, "drop"), count=each.count) for each in procedures]
+    routines = [Called(name=names.get(each.kind, "drop"), procedure=each.name, count=each.count)
+                for each in procedures]
     most = find_most_arguments(procedures)
     text = template_in(TEMPLATES, "reduction.c.j2").render(
         colours=name_colours((CTRL, ARGS, *colours), material.colours), most=most,

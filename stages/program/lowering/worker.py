@@ -56,7 +56,8 @@ def write_worker(
         kept=kept, limit=find_limit(procedures, material.profile), most=most, moves=moves,
         addresses=bool(forms - {"turn", "halt"}), completes=bool(forms - {"halt"}),
         sides="side" in forms, routines=routines,
-        waits=waits, called=[Called(name=each.name, count=each.count) for each in procedures],
+        waits=waits, called=[Called(name=each.name, procedure=each.name, count=each.count)
+                             for each in procedures],
     )
     words = max(len(sections.filters), 1) + most + 2
     return PeProgram(
