@@ -144,6 +144,7 @@ class SimulatedWorkers:
 
     def accumulate(self, procedure, operands, pes):
         dst, source = operands
+        assert not meets(dst, source, is_same=False)
         values, found = self.read(pes, *source), []
         kept = list(dict.fromkeys(dst[1].tolist()))
         for offset in kept:
@@ -152,7 +153,10 @@ class SimulatedWorkers:
             self.write(pes, dst[0], np.array(kept), dst[2], np.stack(found, -1).astype(dst[2]))
 
     def reduce(self, procedure, is_local, source, pes):
-        """Add up as columns, strips and inner PEs do, those that have no part as well."""
+        """Add up as columns, strips and inner PEs do, those that have no part as well.
+
+        What arrives is the first operand.
+        """
         op, type_ = OPERATIONS[procedure.op], find_accumulator(procedure.op, source[2])
         values = np.full(self.field, find_neutral(procedure.op, source[2]))
         values[pes] = add_in_memory(procedure.op, self.read(pes, *source))
@@ -160,15 +164,15 @@ class SimulatedWorkers:
         for half, rows in order_rows(self.field[1]).items():
             strip = np.full(self.field[0], find_neutral(procedure.op, source[2]))
             for row in rows:
-                strip = compute(op, type_, strip, values[:, row])
+                strip = compute(op, type_, values[:, row], strip)
             for side, columns in order_columns(self.field[0]).items():
                 found = find_neutral(procedure.op, source[2])
                 for column in columns:
-                    found = compute(op, type_, found, strip[column])
+                    found = compute(op, type_, strip[column], found)
                 inner[half, side] = found
         result = inner[INNER[0]]
         for place in INNER[1:]:
-            result = compute(op, type_, result, inner[place])
+            result = compute(op, type_, inner[place], result)
         with np.errstate(all="ignore"):
             self.results.append((is_local, np.asarray(result).astype(procedure.types[0])))
 

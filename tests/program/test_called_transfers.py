@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from stages.program.exchanges.hops import RING, STEPS
+from stages.program.exchanges.hops import RING, STEPS as AWAY
 from stages.program.sections.procedures import finish_procedure
 from stages.program.sections.program import Procedure
 from stages.program.values.arithmetic import compute
-from stages.program.values.sums import add_locally, add_up
+from stages.program.values.sums import STEPS, add_locally, add_up
 from tests.program.called import Machine
+from tests.program.run_on_fabric import are_equal
 
 ADD = {"kind": "compute", "op": "add", "types": ("float32",) * 3}
 PAIR = ("ar", "ar")
@@ -17,7 +18,7 @@ PAIR = ("ar", "ar")
 def list_boxes(width, height):
     """Return the filters of who takes from each side, and of who sends."""
     for side in RING:
-        x, y = STEPS[side]
+        x, y = AWAY[side]
         box = max(0, -x), width - 1 - max(0, x), max(0, -y), height - 1 - max(0, y)
         yield box
         yield box[0] + x, box[1] + x, box[2] + y, box[3] + y
@@ -46,7 +47,7 @@ def test_neighbours_are_taken_from_in_any_order(field, profile):
                          types=("float32",) * 2, sources=("ar",), **common)
         state, wanted[name] = (at + 1) % 4, z.copy()
         for place in np.ndindex(field):
-            there = place[0] + STEPS[RING[at]][0], place[1] + STEPS[RING[at]][1]
+            there = place[0] + AWAY[RING[at]][0], place[1] + AWAY[RING[at]][1]
             if 0 <= there[0] < field[0] and 0 <= there[1] < field[1]:
                 wanted[name][place] = x[there] - y[place] if takes else x[there]
     machine.call(-state % 4, kind="turn")
@@ -93,18 +94,25 @@ def test_a_value_that_waits_is_not_the_next_one():
 
 @pytest.mark.parametrize("type_", ["float16", "float32", "int16"])
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_sums_over_an_axis_in_memory(type_, axis):
+def test_sums_and_extremes_over_an_axis_in_memory(type_, axis):
+    """Among zeros of both signs; a NaN is in one of the sums."""
     rng, machine = np.random.default_rng(axis), Machine((4, 2), filters=((1, 2, 0, 1),))
     x = (rng.standard_normal((4, 2, 3, 4, 2)) * 500).astype(type_)
-    d = np.full((4, 2, 24 // x.shape[axis + 2]), 3, type_)
+    if type_ != "int16":
+        x[2] = rng.choice([0.0, -0.0], x.shape[1:])
+        x[1, 1, 2, 3, 1] = np.nan
     kept = [size if k != axis else 1 for k, size in enumerate((3, 4, 2))]
     to = [0 if k == axis else int(np.prod(kept[k + 1 :])) for k in range(3)]
-    addresses = machine.add("d", d), machine.add("x", x.reshape(4, 2, 24))
-    machine.call(*addresses, 3, 4, 2, *to, 8, 2, 1, 0, kind="accumulate", op="sum",
-                 types=(type_,) * 2, sources=("ar",), rank=3)
+    at_x = machine.add("x", x.reshape(4, 2, 24))
+    wanted = {}
+    for op in STEPS:
+        d = wanted[op] = np.full((4, 2, 24 // x.shape[axis + 2]), 3, type_)
+        machine.call(machine.add(op, d), at_x, 3, 4, 2, *to, 8, 2, 1, 0, kind="accumulate", op=op,
+                     types=(type_,) * 2, sources=("ar",), rank=3)
     outputs, _ = machine.run()
-    d[1:3] = add_locally("sum", x, (axis + 2,)).reshape(4, 2, -1)[1:3]
-    assert outputs["d"].tobytes() == d.tobytes()
+    for op, d in wanted.items():
+        d[1:3] = add_locally(op, x, (axis + 2,)).reshape(4, 2, -1)[1:3]
+        assert are_equal(outputs[op], d), op
 
 
 def count_cycles(calls, size, side):

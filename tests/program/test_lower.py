@@ -71,6 +71,49 @@ while g < 500.0 and k < 4:
     h[...] = h * s
     k[...] += 1
 """,
+    "scalars that are sent often": """
+for type in ("float16", "float32", "int16", "int32"):
+    x = LocalArray(f"x_{type}", 1, shape=(3, 3, 2), dtype=type, output=True)
+    s = GlobalScalar(f"s_{type}", 3, dtype=type)
+    for k in global_range(3):
+        x[...] += s
+        s[...] = s * 5
+        x[1:] = x[:-1] * s
+        s[...] = np.max(x, controller=True) - s
+        x[...] = s - x
+        s[...] = s + 1
+        x[...] += s
+""",
+    "loops in loops, and what leaves them": """
+k = GlobalScalar("k", 0, output=True)
+g = GlobalScalar("g", 9.0, output=True)
+for i in global_range(3):
+    while g > 0.5:
+        for j in global_range(4):
+            v: MACHScalar = np.max(a)
+            a[1:] = a[:-1] - v
+            if j == i:
+                continue
+            g[...] = np.sum(a, controller=True)
+            if g > 40.0 or j > 2:
+                break
+            for _ in global_range(2, 2):
+                a[...] = 0.0
+                u[...] = np.sum(a)
+            k[...] += 1
+        g[...] -= 50.0
+        if k > 5:
+            break
+        while True:
+            a[:, 1:] = a[:, :-1] + 0.5
+            k[...] += 1
+            if k > 3:
+                break
+    a[...] += g
+    g[...] = 1.0
+u[...] = np.min(a)
+w: MACHScalar = np.sum(a, controller=True)
+""",
     "nothing for workers": """
 k = GlobalScalar("k", 3, output=True)
 k[...] += k

@@ -117,6 +117,8 @@ def list_calls(body, field="6, 5"):
                                 "special_turn", "special_halt"]),
     ("b[:, 1:] = a[:, :-1] - b[:, 1:]", ["ar_ar_subiii_float32_north0", "special_turn",
                                          "special_halt"]),
+    ("a[:, :, 2] = np.max(a[:, :, 2:3], axis=2)",
+     ["ar_copyii_float32_center", "ar_accumulateMaxii_float32_center", "special_halt"]),
     ("b[1:-1] = a[2:] + a[:-2]", ["ar_copyii_float32_west", "ar_ar_addiii_float32_east0",
                                   "special_turn", "special_halt"]),
     ("b[:, :-1] = l[:, 1:]", ["ar_copyii_float32_south", "sc_copyii_float32_center",

@@ -121,12 +121,14 @@ class Caller:
     ) -> tuple[int | None, tuple[int, ...]]:
         """Return the source that is computed with as it comes, if one may be, and those that land.
 
-        Of all orders that with the fewest turns of the ring is taken.
+        What a node writes before it has read all of it lands: a sum begins by writing what is
+        neutral. Of all orders that with the fewest turns of the ring is taken.
         """
         moved = [k for k in range(len(sources)) if (node.id, k) in self.hops]
         crossed = [
             k for k, each in enumerate(sources) if node.src[k] == node.dst and k not in moved
-            and (each.address, each.strides) != (dst.address, dst.strides)
+            and (node.op in REDUCTIONS
+                 or (each.address, each.strides) != (dst.address, dst.strides))
         ]
         streams: list[int | None] = [k for k in moved if self.may_stream(node, k, sources[k])]
         best: tuple[int, int | None, tuple[int, ...]] | None = None
