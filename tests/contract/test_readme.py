@@ -1,4 +1,6 @@
-"""README.md quotes what is there: sources, texts of stages, and what layers take."""
+"""README.md, and documents of the virtual machine, quote what is there: sources, texts of stages,
+and what layers and programs take.
+"""
 
 import json
 import re
@@ -14,7 +16,8 @@ from stages.report.agreed import summary
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```\w*\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = BLOCK.findall(TEXT)
 OF_PROGRAM = [line for block in BLOCKS for line in block.splitlines() if "n4_src1 := " in line]
 ATTENTION = ROOT / "projects/catalogue/attention"
 
@@ -60,6 +63,19 @@ def test_the_program_and_what_is_made_of_it_are_those_of_listing1(listing):
     (said,) = blocks_with("NumPy, graph, fabric")
     assert summary("listing1", json.loads(listing["build/results.json"])) == said
     assert OF_PROGRAM and OF_PROGRAM[0] in listing["accesses.isl"].decode().splitlines()
+
+
+def test_what_the_virtual_machine_is_told_is_that_of_listing1(listing):
+    texts = [each.decode() if isinstance(each, bytes) else each
+             for name, each in listing.items() if not name.endswith(".npy")]
+    found = BLOCK.findall((ROOT / "docs/virtual_machine.md").read_text(encoding="utf-8"))
+    assert len(found) >= 6
+    assert [block for block in found if not any(block in text for text in texts)] == []
+
+
+def test_the_results_of_a_program_are_those_of_listing1(listing):
+    said = summary("listing1", json.loads(listing["build/results.json"]))
+    assert f"```\n{said}```" in (ROOT / "docs/results.md").read_text(encoding="utf-8")
 
 
 def test_the_cycles_of_attention_are_those_of_the_evaluation():

@@ -31,6 +31,7 @@ SIZE, MARGIN = 48, 20
 
 FILLS = {"worker": "#f4f4f4", "reduction": "#d9ead3", "response": "#fde5cd",
          "executive": "#f4b6b6", "merge": "#cfe2f3"}
+LETTERS = {"response": "R", "executive": "E", "merge": "M"}
 DRAWN = {
     "args": ("#3465a4", -8), "args_dist": ("#cc6600", 8), "ctrl_coord": ("#aa0000", 0),
     "reduction_1": ("#4e9a06", 8), "reduction_2": ("#4e9a06", 8), "reduction_4": ("#75507b", 14),
@@ -47,18 +48,18 @@ def draw_machine() -> str:
     return template("machine.svg.j2").render(
         width=grid.width * SIZE + 2 * MARGIN, height=grid.height * SIZE + 2 * MARGIN + 30,
         size=SIZE, pes=_list_pes(painting, grid), lines=_list_lines(painting, grid),
-        legend=_list_legend(grid),
+        legend=_list_legend(grid), ends={name: stroke for name, (stroke, _) in DRAWN.items()},
     )
 
 
 def _list_pes(painting: Painting, grid: Grid) -> list[dict[str, Any]]:
     """Return a square for each PE, white where it has no role."""
-    fills = {(x, y): "white" for x in range(grid.width) for y in range(grid.height)}
+    roles = {(x, y): "" for x in range(grid.width) for y in range(grid.height)}
     for role, pes in painting.roles.items():
         for y, x in np.argwhere(members(pes, grid)):
-            fills[int(x), int(y)] = FILLS[role]
-    return [{"x": MARGIN + x * SIZE, "y": MARGIN + y * SIZE, "fill": fill}
-            for (x, y), fill in fills.items()]
+            roles[int(x), int(y)] = role
+    return [{"x": MARGIN + x * SIZE, "y": MARGIN + y * SIZE, "fill": FILLS.get(role, "white"),
+             "letter": LETTERS.get(role)} for (x, y), role in roles.items()]
 
 
 def _list_lines(painting: Painting, grid: Grid) -> list[dict[str, Any]]:
@@ -82,10 +83,14 @@ def _list_legend(grid: Grid) -> list[dict[str, Any]]:
     strokes = {"args, ctrl": "args", "args_dist, ctrl_dist": "args_dist",
                "ctrl_coord": "ctrl_coord", "reduction_1, 2": "reduction_1",
                "reduction_4": "reduction_4"}
-    rows = [dict(FILLS), {said: DRAWN[name][0] for said, name in strokes.items()}]
-    return [{"x": MARGIN + 98 * column, "right": MARGIN + 98 * column + 14,
-             "top": top + 16 * row - 8, "y": top + 16 * row, "fill": fill, "text": said}
-            for row, each in enumerate(rows) for column, (said, fill) in enumerate(each.items())]
+    roles = {f"{LETTERS[role]}: {role}" if role in LETTERS else role: fill
+             for role, fill in FILLS.items()}
+    lefts = [MARGIN + each for each in (0, 80, 205, 290, 390)]
+    rows = [roles, {said: DRAWN[name][0] for said, name in strokes.items()}]
+    return [{"x": x, "right": x + 14, "top": top + 16 * row - 8, "y": top + 16 * row,
+             "fill": fill, "text": said}
+            for row, each in enumerate(rows)
+            for x, (said, fill) in zip(lefts, each.items(), strict=True)]
 
 
 if __name__ == "__main__":
