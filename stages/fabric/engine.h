@@ -256,6 +256,7 @@ struct node {
     int64_t started, busy_until, sent;         /* sent: the last cycle in which it did */
     int64_t finished;                          /* when its last invocation is complete, or 0 */
     task *torn_down;                           /* what runs when the router obeyed a TEARDOWN */
+    task *joined;                              /* what neither of two streams has activated yet */
     struct instruction *instruction;           /* in program order */
     struct stream *stream;                     /* of each instruction */
     struct activation *activation;             /* in the order of activation */

@@ -152,6 +152,16 @@ void activate(struct pe *pe, task *activated)
     activate_at(node_of(pe), activated, node_of(pe)->engine->now);
 }
 
+void join(struct pe *pe, task *then)
+{
+    struct node *node = node_of(pe);
+
+    if (node->joined != NULL)
+        fail(node->engine, "PE[%d, %d] joins two streams, and none of the last two is complete",
+             pe->x, pe->y);
+    node->joined = then;
+}
+
 void block(struct pe *pe, int colour)
 {
     struct intake *intake = intake_named(pe, colour);

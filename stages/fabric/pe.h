@@ -460,6 +460,11 @@ void on_control(struct pe *pe, int colour, wavelet_task *reaction);
 /* Run the task once, after the present one. */
 void activate(struct pe *pe, task *activated);
 
+/* Of the next two streams that name `then`, only that which is complete last activates it: in CSL the
+ * task is blocked, one stream has it as .activate, the other one as .unblock. A PE joins one pair at
+ * a time. */
+void join(struct pe *pe, task *then);
+
 /* Let the wavelets of the colour wait, streams excepted, until `unblock`. */
 void block(struct pe *pe, int colour);
 void unblock(struct pe *pe, int colour);

@@ -404,6 +404,15 @@ static int turn_of(const struct node *node, const struct instruction *instructio
     return after < 0 ? after + 2 * colours : after;
 }
 
+/* A stream is complete; the first one of two that are joined activates nothing. */
+static void follow(struct node *node, task *then)
+{
+    if (then == node->joined)
+        node->joined = NULL;
+    else
+        activate_at(node, then, node->engine->now + 1);
+}
+
 static void remove_completed(struct node *node)
 {
     int32_t kept = 0;
@@ -414,7 +423,7 @@ static void remove_completed(struct node *node)
         if (node->instruction[i].complete) {
             drop_vector(node->engine, stream->vector);
             if (stream->then != NULL)
-                activate_at(node, stream->then, node->engine->now + 1);
+                follow(node, stream->then);
             continue;
         }
         if (kept < i) {

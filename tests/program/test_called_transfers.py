@@ -115,24 +115,27 @@ def test_sums_and_extremes_over_an_axis_in_memory(type_, axis):
         assert are_equal(outputs[op], d), op
 
 
-def count_cycles(calls, size, side):
+def count_cycles(calls, size, side, rank):
     """Return the cycles of so many additions of as many elements, and a turn."""
     machine = Machine((5, 5), filters=((0, 4, 0, 4), (1, 4, 0, 4), (0, 3, 0, 4)))
     at_z, at_x, at_y = (machine.add(n, np.zeros((5, 5, 64), "float32")) for n in "zxy")
+    shape = (1,) * (rank - 1) + (size,) + (1,) * 3 * rank
     for number in range(calls):
         if side == "center":
-            machine.call(at_z, at_x, at_y, size, 0, sources=PAIR, **ADD)
+            machine.call(at_z, at_x, at_y, *shape, 0, sources=PAIR, rank=rank, **ADD)
         else:
-            machine.call(at_z, at_x, at_y, size, 1, 2, 3 * (number > 0), sources=PAIR, side=side,
-                         streamed=1, **ADD)
+            machine.call(at_z, at_x, at_y, *shape, 1, 2, 3 * (number > 0), sources=PAIR,
+                         rank=rank, side=side, streamed=1, **ADD)
     _, run = machine.run()
     return run.cycles
 
 
-@pytest.mark.parametrize(("side", "least", "most"), [("center", 50, 60), ("west", 80, 90)])
-def test_what_a_call_takes_beside_its_elements_on_wse2(side, least, most):
+@pytest.mark.parametrize(("side", "rank", "least", "most"), [
+    ("center", 0, 50, 60), ("west", 0, 65, 75), ("west", 2, 80, 90),
+])
+def test_what_a_call_takes_beside_its_elements_on_wse2(side, rank, least, most):
     """Per call, the fit of 16 and 64 elements at 0; from a neighbour with three states between."""
-    each = {size: (count_cycles(20, size, side) - count_cycles(10, size, side)) / 10
+    each = {size: (count_cycles(20, size, side, rank) - count_cycles(10, size, side, rank)) / 10
             for size in (16, 64)}
     slope = (each[64] - each[16]) / 48
     assert slope == (1 if side == "center" else 2)

@@ -137,7 +137,7 @@ ctrl, global_broadcast
 hint: a machine with 3 `input_queues`
 """,
     "memory: 2048": """\
-program.py:12:5: error: a PE of role worker needs 4940 bytes, wse2 has 2048
+program.py:12:5: error: a PE of role worker needs 4938 bytes, wse2 has 2048
   a = LocalArray("a", rng.integers(-9, 10, (4, 3, 4)).astype("float32"), output=True)
       ^^^^^^^^^^^^^^
 hint: code 4864, a 16, t3 16, h 4, u 4, constant_0 4; a machine with more `memory`, or \

@@ -67,11 +67,15 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """What workers counted of a procedure: calls of one, and of each its elements and cycles."""
+    """What workers counted of a procedure: calls of one, and of each its elements and cycles.
+
+    `sent` are elements that went to a neighbour.
+    """
 
     procedure: Procedure
     calls: int
     elements: Ints
+    sent: Ints
     cycles: Ints
 
 
@@ -83,6 +87,7 @@ def find_called(run: FabricRun, sections: Sections, machine: Profile) -> list[Ca
     return [
         Called(
             procedure=procedure, calls=calls[n], elements=points[:, n],
+            sent=points[:, 2 * count + n],
             cycles=points[:, count + n] + machine.dispatch * calls[n],
         )
         for n, procedure in enumerate(sections.procedures)
@@ -92,16 +97,16 @@ def find_called(run: FabricRun, sections: Sections, machine: Profile) -> list[Ca
 def find_set_up(called: Sequence[Called], machine: Profile, with_neighbour: bool) -> float | None:
     """Return how many cycles an operation takes besides its elements; None where there is none.
 
-    It is the mean over all calls of operations that are one instruction, on those workers that have
-    as many elements as any; `with_neighbour`: of those whose one source comes from a neighbour.
+    It is the mean over all calls of operations that are one instruction, on those workers whose
+    elements take longest; `with_neighbour`: of those whose one source comes from a neighbour.
     """
     cycles, calls = 0.0, 0
     for each in called:
         is_wanted = is_instruction(each.procedure, machine) and each.calls > 0
         if is_wanted and (each.procedure.side != CENTER) == with_neighbour:
-            busiest = each.elements == each.elements.max()
-            spent = each.cycles - find_element_cycles(each, machine)
-            cycles += float(spent[busiest].sum())
+            moving = find_element_cycles(each, machine)
+            busiest = moving == moving.max()
+            cycles += float((each.cycles - moving)[busiest].sum())
             calls += each.calls * int(busiest.sum())
     return round(cycles / calls, 1) if calls else None
 
@@ -112,11 +117,14 @@ def is_instruction(procedure: Procedure, machine: Profile) -> bool:
 
 
 def find_element_cycles(called: Called, machine: Profile) -> Reals:
-    """Return for each worker how long the elements of an instruction take: a neighbour's, one each.
+    """Return for each worker how long the elements of an instruction take.
+
+    Those of a neighbour take a cycle each; where a PE has one datapath, so do those that it sends.
     """
     procedure = called.procedure
     if procedure.side != CENTER:
-        return called.elements.astype(float)
+        moved = called.elements + called.sent if machine.shared_datapath else called.elements
+        return moved.astype(float)
     result, *of = procedure.types
     moving = [type_ for type_, kind in zip(of, procedure.sources, strict=True) if kind == ARRAY]
     instruction = find_instruction(procedure, machine)

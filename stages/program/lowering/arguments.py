@@ -71,13 +71,13 @@ class Arguments:
         """The scalar operations and addresses that setting up takes.
 
         An address each is that of an operand and of a filter. A scalar operation each is a size,
-        and a stride that is an argument, of an operand; a product of a size and a filter; and that
-        further calls may come, or how many streams they wait for.
+        and a stride that is an argument, of an operand; a product of a size and a filter; and to
+        join two streams.
         """
         filters = 2 if self.senders else 1
         strides = sum(each.startswith("arg") for op in self.operands for each in op.strides)
         sizes = len(self.sizes) * len(self.operands)
-        return sizes + strides + filters + 1, len(self.operands) + filters
+        return sizes + strides + filters + (filters == 2), len(self.operands) + filters
 
 
 def find_arguments(procedure: Procedure) -> Arguments:

@@ -80,6 +80,6 @@ def write_response(material: Material) -> PeProgram:
         arguments=tables.arguments.shape[1],
         outermost=write_geo_condition(material, OUTERMOST, RESPONSE),
     )
-    data = 2 * (tables.sections[0].size + tables.control[0].size + tables.arguments[0].size) + 4
+    data = 2 * (tables.sections[0].size + tables.control[0].size + tables.arguments[0].size)
     return PeProgram(role=RESPONSE, text=text, data=data, tensors=tensors, functions=3,
                      activated=("through",), reacting=(CTRL_COORD,), vectors=2)

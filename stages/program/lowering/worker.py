@@ -56,15 +56,15 @@ def write_worker(
         kept=kept, limit=find_limit(procedures, material.profile), most=most, moves=moves,
         addresses=bool(forms - {"turn", "halt"}), completes=bool(forms - {"halt"}),
         sides="side" in forms, routines=routines,
-        waits=waits, called=[Called(name=each.name, procedure=each.name, count=each.count)
-                             for each in procedures],
+        called=[Called(name=each.name, procedure=each.name, count=each.count)
+                for each in procedures],
     )
-    words = max(len(sections.filters), 1) + most + 2
+    words = max(len(sections.filters), 1) + most + 1
     return PeProgram(
         role=WORKER, text=text, tensors=tensors,
         functions=len(routines) + FUNCTIONS,
         data=address + 2 * words + sum(BYTES[each.type] for each in kept),
-        activated=("run", *(("transferred",) if waits else ())), vectors=3,
+        activated=("run", *(("complete",) if waits else ())), vectors=3,
     )
 
 
