@@ -1,4 +1,4 @@
-"""The isl texts of a layout's colours: what is wrong in them, and in which line and column."""
+"""The isl texts of a layout, and its types: what is wrong in them, in which line and column."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from stages.fabric.grid import SIDES, read_grid
 from stages.fabric.layout_yaml import Colour, Layout
 from stages.fabric.library import MAX_POSITIONS
 from stages.fabric.switches import POP_MODES
+from stages.machine.types import TYPES
 from stages.mapping.isl_text import IslText
 from stages.mapping.texts import parse_map
 from stages.mapping.yaml_text import Document, read_document
@@ -22,6 +23,7 @@ MAX_COLOURS = 32
 """As many as the engine has room for."""
 MOST_PES = 2**22
 """PEs of a grid: several times those of a wafer."""
+STORED = "write `map: { [PE[x, y] -> L[i]] -> T[i] }` for a part of `tensor: T`"
 ROUTES = f"write `{{ [PE[x, y] -> W[]] -> ramp[] }}`; sides: {', '.join(SIDES)}"
 
 
@@ -35,8 +37,9 @@ class Wrong:
 
 
 def check_texts(layout: Layout, source: Source) -> None:
-    """Raise UserErrors with what is wrong with grid, roles and colours of a layout in `source`."""
-    found = [*_of_grid(layout), *_of_numbers_of_colours(layout)]
+    """Raise UserErrors with what is wrong with grid, roles, tensors and colours of a `source`."""
+    found = [*_of_grid(layout), *_of_numbers_of_colours(layout), *_of_types(layout),
+             *_of_tensors(layout)]
     if not found:
         grid = isl.UnionSet(layout.grid)
         found = [*_of_roles(layout), *(wrong for name, colour in layout.colours.items()
@@ -101,6 +104,38 @@ def _of_roles(layout: Layout) -> Iterator[Wrong]:
             yield Wrong(path=path, said=f"{find_example(both)} has another role than {name}, too",
                         hint="a PE runs one program")
         known = known.union(pes)
+
+
+def _of_types(layout: Layout) -> Iterator[Wrong]:
+    """Yield which types of elements there are not."""
+    types: dict[Path, str] = {
+        ("roles", name, "tensors", local): tensor.type
+        for name, role in layout.roles.items() for local, tensor in role.tensors.items()}
+    types |= {("arrivals", name): entry.type for name, entry in layout.arrivals.items()}
+    types |= {("departures", name): entry.type for name, entry in layout.departures.items()}
+    for path, type_ in types.items():
+        if type_ not in TYPES:
+            yield Wrong(path=(*path, "type"), said=f"{path[-1]} is of type {type_}",
+                        hint=f"one of {', '.join(TYPES)}")
+
+
+def _of_tensors(layout: Layout) -> Iterator[Wrong]:
+    """Yield which local tensors are put into memory, or read from it, and are part of none."""
+    for name, role in layout.roles.items():
+        for local, tensor in role.tensors.items():
+            path: Path = ("roles", name, "tensors", local)
+            if tensor.stored is not None and _is_no_map(tensor.stored):
+                yield Wrong(path=(*path, "map"), said=None, hint=STORED)
+            elif tensor.transfer is not None and None in (tensor.tensor, tensor.stored):
+                yield Wrong(path=path, said=f"{local} of role {name} has `transfer`, and no "
+                            f"{'`tensor`' if tensor.tensor is None else '`map`'}", hint=STORED)
+
+
+def _is_no_map(text: str) -> bool:
+    try:
+        return bool(isl.Map(text).dim(isl.dim_type.param))
+    except isl.Error:
+        return True
 
 
 def _of_numbers_of_colours(layout: Layout) -> Iterator[Wrong]:

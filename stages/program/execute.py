@@ -61,7 +61,7 @@ def run_fabric_of(
     counts = read_counts(inputs.source("build/counts.json"))
     source = inputs.source("build/layout.yaml")
     layout = read_layout(source)
-    check_layout(layout, graph, source.path)
+    check_layout(layout, graph, source)
     entries = [entry for entry in graph.entries.values() if entry.output]
     data = {entry.name: _read_array(inputs, "data", entry)
             for entry in graph.entries.values() if entry.initial == FROM_FILE}

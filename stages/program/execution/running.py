@@ -26,7 +26,8 @@ from stages.program.values.arithmetic import Array
 from stages.program.values.forms import ON_PES, UNIFORM, count_elements
 from stages.program.vm.roles import ROLES
 
-OURS = "the compiler is at fault, not the program: please report it with the program folder"
+OURS = "the compiler is at fault, not the program, unless what it wrote was edited: please " \
+       "report it with the program folder"
 EDITED = "lower writes it anew once it is deleted"
 TASKS = 3
 """About how many of a worker an operation is: its call, its arguments, and what it computes."""
@@ -57,7 +58,6 @@ def run_programs(
 
     Raises UserError where they do not end well: they are ours.
     """
-    check_texts(layout, source)
     shapes = {entry.name: find_shape(entry, graph) for entry in graph.entries.values()}
     limit = find_cycle_limit(graph, counts, machine)
     with tempfile.TemporaryDirectory() as folder:
@@ -85,8 +85,10 @@ def run_programs(
             raise UserError(said, hint=OURS) from error
 
 
-def check_layout(layout: Layout, graph: Graph, path: str) -> None:
-    """Raise UserError where a layout has other roles than there are, or lacks what is read."""
+def check_layout(layout: Layout, graph: Graph, source: Source) -> None:
+    """Raise UserError where a layout is wrong, has other roles, or lacks what is read."""
+    check_texts(layout, source)
+    path = source.path
     if set(layout.roles) != set(ROLES):
         said = f"{path} has the roles {', '.join(sorted(layout.roles))}: the virtual machine has " \
                f"{', '.join(sorted(ROLES))}"
