@@ -59,7 +59,8 @@ def _list_pes(painting: Painting, grid: Grid) -> list[dict[str, Any]]:
         for y, x in np.argwhere(members(pes, grid)):
             roles[int(x), int(y)] = role
     return [{"x": MARGIN + x * SIZE, "y": MARGIN + y * SIZE, "fill": FILLS.get(role, "white"),
-             "letter": LETTERS.get(role)} for (x, y), role in roles.items()]
+             "letter": LETTERS.get(role), "left": MARGIN + x * SIZE + 3,
+             "top": MARGIN + y * SIZE + 11} for (x, y), role in roles.items()]
 
 
 def _list_lines(painting: Painting, grid: Grid) -> list[dict[str, Any]]:

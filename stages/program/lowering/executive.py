@@ -109,7 +109,7 @@ class _Writer:
                 lines = (f"my->section = {section};",
                          f"send_wavelet(pe, CTRL_COORD, (wavelet){{ {section} }});",
                          f"my->state = {number + 1};", "activate(pe, step);")
-                return _Case(number=number, comment=f"section {section}", lines=lines,
+                return _Case(number=number, comment=f"send section {section}", lines=lines,
                              costs=(0, 1, 0), ends=True)
             case SendGlobal(entry=name):
                 return self.send_global(number, name)
@@ -135,7 +135,7 @@ class _Writer:
         value = write_get(self.places[name], entry.type)
         lines = (f"send_wavelet(pe, GLOBAL_BROADCAST, wavelet_of_{entry.type}({value}));",
                  f"my->state = {number + 1};", "activate(pe, step);")
-        return _Case(number=number, comment=f"{name} for workers", lines=lines, costs=(0, 1, 0),
+        return _Case(number=number, comment=f"send {name} to workers", lines=lines, costs=(0, 1, 0),
                      ends=True)
 
     def take_sum(self, number: int, id_: int) -> _Case:
@@ -151,7 +151,7 @@ class _Writer:
         lines = ("if (!my->came) {", "    unblock(pe, REDUCTION_3);", "    return;", "}",
                  "CHARGE(pe, 0, 1, 0);", "my->came = 0;",
                  write_put(self.places[node.dst], type_, value))
-        return _Case(number=number, comment=f"{node.dst}, the {node.op} of node {id_}",
+        return _Case(number=number, comment=f"take {node.dst}, the {node.op} of node {id_}",
                      lines=lines)
 
     def compute(self, number: int, id_: int) -> _Case:
@@ -205,4 +205,6 @@ class _Writer:
 def _describe(item: Item) -> str:
     if isinstance(item, Leave):
         return f"{item.op} of {item.loop}, item {item.id}"
+    if isinstance(item, WhileLoop):
+        return f"{item.name} goes on, or ends: item {item.id}"
     return f"{getattr(item, 'name', '')}, item {item.id}"

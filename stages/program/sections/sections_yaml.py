@@ -51,6 +51,8 @@ HEADER = """\
 # responses: response PEs on each side. workers: bytes of entries and of slots, memory behind these
 #   for what comes from neighbours or from the executive, and for constants.
 # procedures: what workers can do, by the numbers with which they are called. count: of arguments.
+#   Names have sources, arrays or scalars, the operation with an i for each address, types, the side
+#   from which a source comes, as `west0` source 0 of several, and the rank.
 # sections: calls, each for the node whose id stands before it. Arguments are addresses in words of
 #   16 bits, sizes, strides and a filter of filters.isl; for what comes from a side also the filter
 #   of who sends, and how many states of the ring are passed over. Before all of these a reduce has

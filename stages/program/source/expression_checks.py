@@ -32,6 +32,11 @@ FOREIGN = ("sum", "min", "max", "all", "any", "sorted", "pow", "divmod", "list",
            "next", "map", "filter", "set")
 WIDE = ("float64", "int64", "int8", "uint8", "uint16", "uint32", "complex64", "bool", "double")
 LATER_ON = "is not there yet"
+INSTEAD = {
+    "roll": "slices of another object: `y[1:] = x[:-1]` and `y[:1] = x[-1:]`",
+    "tanh": "`1.0 - 2.0 / (np.exp(2.0 * x) + 1.0)`",
+}
+"""What does the same."""
 
 
 def check_operator(places: Places, calls: Calls, spot: Spot) -> None:
@@ -191,7 +196,8 @@ def check_member(places: Places, node: ast.AST, full: str) -> None:
         places.report(node, f"np.{name} {LATER_ON}: hosts neither load nor save during a run",
                       "what is read before is NumPy's own, `import numpy` in Run_On_Host")
     elif name in LATER:
-        places.report(node, f"{'np.' if module == NUMPY else ''}{name} {LATER_ON}")
+        places.report(node, f"{'np.' if module == NUMPY else ''}{name} {LATER_ON}",
+                      INSTEAD.get(name))
     elif module == NUMPY and name == "newaxis":
         places.report(node, "np.newaxis: objects get no further axes")
     elif module == NUMPY and hasattr(math, name):
