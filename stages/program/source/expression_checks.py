@@ -32,9 +32,20 @@ FOREIGN = ("sum", "min", "max", "all", "any", "sorted", "pow", "divmod", "list",
            "next", "map", "filter", "set")
 WIDE = ("float64", "int64", "int8", "uint8", "uint16", "uint32", "complex64", "bool", "double")
 LATER_ON = "is not there yet"
+PRODUCT = "`np.sum(x * y)`"
+POWER = "`x ** 2` and `x * x * x` are; `np.sqrt(x)`"
+MADE = "an object of its own: `LocalArray(\"y\", 0.0, shape=x.shape)`"
 INSTEAD = {
     "roll": "slices of another object: `y[1:] = x[:-1]` and `y[:1] = x[-1:]`",
     "tanh": "`1.0 - 2.0 / (np.exp(2.0 * x) + 1.0)`",
+    "mean": "`np.sum(x) / n`, with n elements",
+    "dot": PRODUCT, "vdot": PRODUCT, "inner": PRODUCT, "linalg": "`np.sqrt(np.sum(x * x))`",
+    "clip": "`np.minimum(np.maximum(x, a), b)`",
+    "any": "`np.max(mask)`", "all": "`np.min(mask)`",
+    "logical_and": "`mask & other`", "logical_or": "`mask | other`", "logical_not": "`mask == 0`",
+    "power": POWER, "square": "`x * x`", "negative": "`-x`",
+    "add": "`x + y`", "subtract": "`x - y`", "multiply": "`x * y`", "divide": "`x / y`",
+    "zeros_like": MADE, "ones_like": MADE, "full_like": MADE, "empty_like": MADE,
 }
 """What does the same."""
 
@@ -54,7 +65,9 @@ def check_operator(places: Places, calls: Calls, spot: Spot) -> None:
         is_host = context.find(exponent).what == HOST
         if is_host and (not isinstance(exponent, ast.Constant) or exponent.value == 2):
             return
-        hint = "`x ** 2` and `x * x * x` are; `np.sqrt(x)`"
+        hint = POWER
+    elif isinstance(op, ast.MatMult):
+        hint = PRODUCT
     else:
         hint = "`/` of reals; bits of integers with `&`, `|`, `^`, `<<`, `>>`"
     places.report(node, f"{POWERS[type(op)]} of objects {LATER_ON}", hint)
@@ -200,6 +213,8 @@ def check_member(places: Places, node: ast.AST, full: str) -> None:
                       INSTEAD.get(name))
     elif module == NUMPY and name == "newaxis":
         places.report(node, "np.newaxis: objects get no further axes")
+    elif module == NUMPY and name in INSTEAD:
+        places.report(node, f"np.{name} is none of the functions for objects", INSTEAD[name])
     elif module == NUMPY and hasattr(math, name):
         places.report(node, f"np.{name} is none of the functions for objects",
                       f"for numbers: `math.{name}`")
