@@ -173,9 +173,12 @@ class _Writer:
         else:
             start, _, step = loop.over
             count, type_ = len(range(*loop.over)), self.graph.entries[loop.name].type
-            value = write_operation("mul", ["int32"] * 3, [at, write_number(step, "int32")])
-            value = write_operation("add", ["int32"] * 3, [f"({value})",
-                                                           write_number(start, "int32")])
+            value = at
+            if step != 1:
+                value = write_operation("mul", ["int32"] * 3, [at, write_number(step, "int32")])
+            if start != 0:
+                added = f"({value})", write_number(start, "int32")
+                value = write_operation("add", ["int32"] * 3, added)
         taken = [write_put(self.places[loop.name], type_, value)] if (
             loop.name in self.places) else []
         lines = (f"if ({at} >= {count}) {{", *(f"    {line}" for line in (
