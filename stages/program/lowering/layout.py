@@ -13,6 +13,7 @@ from stages.program.lowering.needs import count_code
 from stages.program.lowering.queues import assign_queues
 from stages.program.vm.numbers import number_colours
 from stages.program.vm.painting import Painting
+from stages.program.vm.plain_text import spell_pes
 
 
 def make_layout(
@@ -31,7 +32,8 @@ def make_layout(
 def _make_role(material: Material, painting: Painting, program: PeProgram) -> Role:
     taken, sent = assign_queues(program, painting, material.sections, material.profile)
     return Role(
-        at=str(painting.roles[program.role]), counters=(), input_queues=taken, output_queues=sent,
+        at=spell_pes(painting.roles[program.role]), counters=(),
+        input_queues=taken, output_queues=sent,
         memory=Memory(data=program.data, code=count_code(program, material.profile)),
         tensors=program.tensors,
     )

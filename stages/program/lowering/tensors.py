@@ -92,8 +92,9 @@ def list_response_tensors(
 def _list_parts(geometry: Geometry) -> Iterator[tuple[str, str]]:
     """Yield the part that a response PE has, right and left, and where that is so."""
     right, left, most = geometry.executive + 1, geometry.merge - 1, geometry.responses
-    yield f"2x - {2 * right}", f"{right} <= x < {right + most}"
-    yield f"{2 * left + 1} - 2x", f"{left - most} < x <= {left}"
+    more = most - 1
+    yield f"2x - {2 * right}", f"{right} <= x <= {right + more}" if more else f"x = {right}"
+    yield f"{2 * left + 1} - 2x", f"{left - more} <= x <= {left}" if more else f"x = {left}"
 
 
 def _list_entries(material: Material, space: str) -> Iterator[tuple[str, LocalTensor]]:

@@ -24,6 +24,11 @@ def write_statement(name: str, union: Union, middle: int) -> str:
     return f"{name} := {{{body}}};\n"
 
 
+def spell_pes(pes: isl.Set) -> str:
+    """Return a set of PEs on one line, as `write_statement` has it."""
+    return f"{{ {'; '.join(_list_lines(isl.UnionSet.from_set(pes), 0))} }}"
+
+
 def _list_lines(union: Union, middle: int) -> Iterator[str]:
     """Yield the disjuncts: those of one route or one value together, from north to south."""
     if isinstance(union, isl.UnionSet):
