@@ -1,5 +1,7 @@
 # The virtual machine: which PE runs which program, and where routers send what they hear.
-# x grows to the east, y to the south. A colour has a statement for each position of its switches.
+# x grows to the east, y to the south. A colour has a statement for each position of its switches,
+# all of which a PE has, in a ring, but where it says: counts, how many of them a PE has; ring, 0 if
+# the first one does not follow the last; pop, 1 if a router pops the command that it obeys.
 
 # Roles
 
