@@ -255,6 +255,25 @@ int64_t read_clock(struct pe *pe)
     return present(node_of(pe));
 }
 
+int is_one_of(struct pe *pe, int64_t number, int64_t count, const char *what)
+{
+    const struct node *node = node_of(pe);
+
+    if (number >= 0 && number < count)
+        return 1;
+    fail(node->engine, "PE[%d, %d] is told number %lld of %lld %s", pe->x, pe->y,
+         (long long)number, (long long)count, what);
+    return 0;
+}
+
+int lies_inside(struct pe *pe, struct sizes sizes, struct operand operand, const void *base)
+{
+    const struct vector v = { .sizes = points(&sizes) > 0 ? sizes : SIZES(1),
+                              .operand = { operand } };
+
+    return is_inside(node_of(pe), &v, 0, base);
+}
+
 static void begin(struct node *node)
 {
     open_memory(node);

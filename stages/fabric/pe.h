@@ -288,6 +288,10 @@ static inline void CHARGE(struct pe *pe, int64_t loops, int64_t scalars, int64_t
  * nothing: it is the simulator's, to see how long something takes. */
 int64_t read_clock(struct pe *pe);
 
+/* Whether 0 <= number < count. A number that came as a wavelet is anything where routes are wrong: if
+ * not, the run ends and says what there are so many of. The simulator's, too: it costs nothing. */
+int is_one_of(struct pe *pe, int64_t number, int64_t count, const char *what);
+
 /* ---- Vector instructions --------------------------------------------------------------------- */
 
 /* COPY d = a; ADD d = a + b; SUB, MUL, DIV, MAX, MIN likewise; MAC d = d + a * b.
@@ -349,6 +353,10 @@ void configure_fused(struct pe *pe, struct vector *v, int counter, enum operatio
 void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b);
 void vector_run_fused(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b,
                       const void *c);
+
+/* Whether all elements of an operand, or its first where there are none, lie in the program's memory,
+ * which vector instructions ask by themselves; if not, the run ends. It costs nothing, either. */
+int lies_inside(struct pe *pe, struct sizes sizes, struct operand operand, const void *base);
 
 /* ---- The fabric ------------------------------------------------------------------------------ */
 

@@ -99,6 +99,31 @@ def test_a_computer_without_memory_for_the_fabric(built, monkeypatch):
         "hint: a smaller field, or fewer elements on each PE\n")
 
 
+RESPONSE = "build/vm/pe_response.c"
+TOLD = {
+    "section": (EXECUTIVE, "(wavelet){ 0 }", "(wavelet){ 9 }",
+                "PE[3, 2] is told number 9 of 2 sections"),
+    "filter": (RESPONSE, "my->argument + section[0]", "my->argument + section[0] + 1",
+               "PE[1, 0] is told number 3 of 3 filters"),
+    "procedure": (RESPONSE, "my->control + section[2]", "my->argument + section[0]",
+                  "PE[1, 1] is told number 8 of 5 procedures"),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_number_that_comes_as_a_wavelet_may_be_anything(name, built):
+    *edited, said = TOLD[name]
+    assert find_error(edit(built, *edited)) == f"error: the fabric stopped: {said}\n{OURS}"
+
+
+def test_a_loop_does_not_leave_the_memory_of_its_pe():
+    files = run_on_fabric(SOURCE.partition("while")[0] + "a[...] = np.abs(a)\n")
+    found = find_error(edit(files, "build/vm/pe_worker.c", "float *const d = entry(my, 0)",
+                            "float *const d = (float *)entry(my, 0) + 5000"))
+    said = "error: the fabric stopped: PE[1, 0] touches bytes 20000 to 20011 of its memory, "
+    assert found.startswith(said) and found.endswith(OURS)
+
+
 STORED = "hint: write `map: { [PE[x, y] -> L[i]] -> T[i] }` for a part of `tensor: T`\n"
 FITS = "does not fit the program: "
 EDITS = {

@@ -199,7 +199,7 @@ def _write_accumulate(procedure: Procedure) -> Routine:
     destination, source = arguments.operands
     ranks = range(len(arguments.sizes))
     sizes = ("size", *(f"argument[{at}]" for at in arguments.sizes[1:]))
-    once = (f"my->filter[argument[{arguments.filter}]]", *("1" for _ in ranks[1:]))
+    once = (f"takes_part(pe, argument[{arguments.filter}])", *("1" for _ in ranks[1:]))
     scalars, addresses = arguments.charged
     common = Routine(
         name=procedure.name, comment=_describe(procedure), form="accumulate", arguments=arguments,
