@@ -4,7 +4,10 @@ import pytest
 
 from tests.e2e.sanitized import run_sanitized, sanitizer
 
-pytestmark = pytest.mark.skipif(sanitizer() is None, reason="the C compiler has no sanitizers")
+pytestmark = [
+    pytest.mark.skipif(sanitizer() is None, reason="the C compiler has no sanitizers"),
+    pytest.mark.xdist_group("shipped"),  # as other tests for which the engine is compiled so
+]
 SMALL = (
     "test_on_fabric.py::test_a_program_gives_on_the_fabric_what_numpy_gives[listing1-wse2-4x2-1]",
 )
