@@ -19,6 +19,7 @@ from stages.layer.pe.operands import Given, InField, Step, find_steps
 from stages.layer.pe.program import Program
 from stages.layer.texts import decisions
 from stages.layer.texts.decisions import Decision
+from stages.machine.meetings import count_meetings
 from stages.machine.types import BYTES
 
 WORD = 2
@@ -116,7 +117,7 @@ def _pairs_of(
             continue
         steps = [(a - b) % banks for a, b in zip(_words(p), _words(q), strict=True)]
         points = max(1, prod(sizes))
-        meets = (_meeting(steps, sizes, apart, banks) / points for apart in range(banks))
+        meets = (count_meetings(steps, sizes, apart, banks) / points for apart in range(banks))
         apart = starts[0] - starts[1]
         weighed = tuple(cycles * each for each in meets)
         yield Pair(p=_name(p), q=_name(q), apart=apart, meets=weighed)
@@ -157,16 +158,3 @@ def _is_multiple(index: str, of: int) -> bool:
     """Whether an index, a function of constants, is a multiple of a number everywhere."""
     values = isl.Set.from_pw_aff(isl.PwAff(index).floor())
     return bool(values.is_subset(isl.Set(f"{{ [value] : value mod {of} = 0 }}")))
-
-
-def _meeting(steps: Sequence[int], sizes: Sequence[int], apart: int, banks: int) -> int:
-    """Return at how many points of a box operands lie in the same bank, as rate.c counts them."""
-    count = {apart % banks: 1}
-    for step, size in zip(steps, sizes, strict=True):
-        found: dict[int, int] = {}
-        for k in range(min(banks, size)):
-            for start, times in count.items():
-                to = (start + k * step) % banks
-                found[to] = found.get(to, 0) + times * ((size - k + banks - 1) // banks)
-        count = found
-    return count.get(0, 0)

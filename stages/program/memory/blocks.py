@@ -12,13 +12,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What asks for `bytes` of memory from node `first` to node `last`, both included."""
+    """What asks for `bytes` of memory from node `first` to node `last`, both included.
+
+    It begins `start` bytes, less than `alignment`, behind an address that `alignment` divides.
+    """
 
     name: str
     bytes: int
     alignment: int
     first: int
     last: int
+    start: int = 0
 
 
 def place_requests(requests: Iterable[Request]) -> tuple[dict[str, int], int]:
@@ -34,7 +38,7 @@ def place_requests(requests: Iterable[Request]) -> tuple[dict[str, int], int]:
             _, address, size = live.pop(0)
             memory.free(address, size)
         size = request.bytes + request.bytes % 2
-        addresses[request.name] = address = memory.take(size, request.alignment)
+        addresses[request.name] = address = memory.take(size, request.alignment, request.start)
         insort(live, (request.last, address, size))
     return addresses, memory.end
 
@@ -46,27 +50,27 @@ class _Memory:
         self.blocks: list[tuple[int, int]] = []
         self.end = 0
 
-    def take(self, size: int, alignment: int) -> int:
+    def take(self, size: int, alignment: int, behind: int) -> int:
         """Return where a block begins, taken from the smallest free one that has room for it."""
         fitting = [
             (length, n) for n, (start, length) in enumerate(self.blocks)
-            if start + length >= _align(start, alignment) + size
+            if start + length >= _align(start, alignment, behind) + size
         ]
         if not fitting:
-            return self.append(size, alignment)
+            return self.append(size, alignment, behind)
         _, n = min(fitting)
         start, length = self.blocks.pop(n)
-        address = _align(start, alignment)
+        address = _align(start, alignment, behind)
         self.free(start, address - start)
         self.free(address + size, start + length - address - size)
         return address
 
-    def append(self, size: int, alignment: int) -> int:
+    def append(self, size: int, alignment: int, behind: int) -> int:
         """Return where a block begins that needs more memory; one that is free at the end grows."""
         start = self.end
         if self.blocks and sum(self.blocks[-1]) == self.end:
             start, _ = self.blocks.pop()
-        address = _align(start, alignment)
+        address = _align(start, alignment, behind)
         self.free(start, address - start)
         self.end = address + size
         return address
@@ -83,5 +87,5 @@ class _Memory:
                 self.blocks[k : k + 2] = [(start, length + self.blocks[k + 1][1])]
 
 
-def _align(address: int, alignment: int) -> int:
-    return -(-address // alignment) * alignment
+def _align(address: int, alignment: int, behind: int) -> int:
+    return address + (behind - address) % alignment

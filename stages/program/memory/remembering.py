@@ -13,24 +13,27 @@ from stages.program.memory.addresses import (
     Place,
     find_wanted,
 )
+from stages.program.memory.banks import find_starts
 from stages.program.memory.blocks import Request, place_requests
 from stages.program.memory.lifespans import find_lifespans
 
 
 def place_entries(
-    graph: Graph, accesses: Mapping[int, Accesses], alignment: int
+    graph: Graph, accesses: Mapping[int, Accesses], alignment: int, banks: int = 0
 ) -> Addresses:
     """Return places in which no two entries that live at one time meet.
 
-    Arrays begin where `alignment` (bytes) divides the address, and all where the bytes of their
-    elements do.
+    Arrays begin where `alignment` (bytes) divides the address, or some bytes behind, if two that
+    are read at once would lie in one of the `banks`; all where the bytes of their elements do.
     """
     spans, wanted = find_lifespans(graph, accesses), find_wanted(graph)
+    starts = find_starts(graph, accesses, banks, alignment)
     places: dict[str, Place] = {}
     ends = {}
     for space in SPACES:
         requests = [
             Request(name=name, bytes=wanted[name][1], first=first, last=last,
+                    start=starts.get(name, 0),
                     alignment=max(alignment if _is_array(graph, name) else 2,
                                   _count_element_bytes(graph, name)))
             for name, (first, last) in spans.items() if wanted[name][0] == space

@@ -1,0 +1,122 @@
+"""In which banks of memory arrays of workers begin, so that two that are read at once lie in two.
+
+Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c charges what remains
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from stages.machine.meetings import count_meetings
+from stages.machine.types import BYTES
+from stages.program.irg.graph import Entry, Graph, Item, Items, Node, list_bodies
+from stages.program.irg.regions import Access, Accesses
+from stages.program.values.forms import ON_PES
+
+WORD = 2
+"""Successive words of so many bytes lie in successive banks."""
+STEP = 4
+"""Arrays begin so many bytes further on, or a multiple of that: instructions want whole 32 bits."""
+OF_LOOP = 10
+"""How often a loop is taken to run."""
+MOST_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """Arrays that an instruction reads; `meets` has the reads that wait, by words p is behind q."""
+
+    p: str
+    q: str
+    meets: tuple[int, ...]
+
+
+def find_starts(
+    graph: Graph, accesses: Mapping[int, Accesses], banks: int, alignment: int
+) -> dict[str, int]:
+    """Return how many bytes behind an address that `alignment` divides some arrays should begin.
+
+    Two reads meet where their words are equal modulo `banks`; 0: none do.
+    """
+    if not banks or alignment % (banks * WORD):
+        return {}
+    pairs = list(_list_pairs(graph.items, graph, accesses, banks, 1))
+    starts = dict.fromkeys(name for pair in pairs for name in (pair.p, pair.q))
+    chosen = dict.fromkeys(starts, 0)
+    of = {name: [each for each in pairs if name in (each.p, each.q)] for name in starts}
+    for _ in range(MOST_ROUNDS):
+        before = dict(chosen)
+        for name, its in of.items():
+            chosen[name] = min(
+                range(0, banks * WORD, STEP),
+                key=lambda start: (_wait(its, chosen | {name: start}), start != chosen[name]),
+            )
+        if chosen == before:
+            break
+    return {name: start for name, start in chosen.items() if start}
+
+
+def _wait(pairs: Sequence[_Pair], starts: Mapping[str, int]) -> int:
+    return sum(
+        pair.meets[(starts[pair.p] - starts[pair.q]) // WORD % len(pair.meets)] for pair in pairs)
+
+
+def _list_pairs(
+    items: Items, graph: Graph, accesses: Mapping[int, Accesses], banks: int, times: int
+) -> Iterator[_Pair]:
+    for item in items:
+        if isinstance(item, Node):
+            yield from _list_pairs_of(item, graph.entries, accesses[item.id], banks, times)
+        for body in list_bodies(item):
+            yield from _list_pairs(body, graph, accesses, banks, times * _count_times(item))
+
+
+def _count_times(item: Item) -> int:
+    """Return how often the graphs in an item are taken to run."""
+    return OF_LOOP if len(list_bodies(item)) == 1 else 1
+
+
+def _list_pairs_of(
+    node: Node, entries: Mapping[str, Entry], accesses: Accesses, banks: int, times: int
+) -> Iterator[_Pair]:
+    """Yield the arrays of which a node reads an element for each instance, on the PE of that."""
+    if entries[node.dst].kind not in ON_PES:
+        return
+    sizes, place = accesses.dst.sizes[2:], accesses.dst.start[:2]
+    read = [
+        (entries[name], each) for name, each in zip(node.src, accesses.src, strict=True)
+        if isinstance(name, str) and each is not None and entries[name].kind in ON_PES
+        and each.start[:2] == place
+    ]
+    for (p, of_p), (q, of_q) in combinations(read, 2):
+        words = _find_words(p, of_p, sizes), _find_words(q, of_q, sizes)
+        if p.name == q.name or not all(map(any, words)):
+            continue
+        steps = [a - b for a, b in zip(*words, strict=True)]
+        apart = _find_first(p, of_p) - _find_first(q, of_q)
+        meets = (count_meetings(steps, sizes, apart + more, banks) for more in range(banks))
+        yield _Pair(p=p.name, q=q.name, meets=tuple(times * each for each in meets))
+
+
+def _find_words(entry: Entry, access: Access, sizes: Sequence[int]) -> list[int]:
+    """Return how many words further the next element lies, along each axis of instances."""
+    words = [0] * len(sizes)
+    for k, row in _list_rows(entry):
+        axis = access.axes[k]
+        if axis is not None:
+            words[axis - 2] = access.step[k] * row
+    return words
+
+
+def _find_first(entry: Entry, access: Access) -> int:
+    """Return the word of an entry at which an access begins."""
+    return sum(access.start[k] * row for k, row in _list_rows(entry))
+
+
+def _list_rows(entry: Entry) -> Iterator[tuple[int, int]]:
+    """Yield the axes in memory of an entry, and how many words one goes on."""
+    for k in range(2, len(entry.shape)):
+        yield k, math.prod(entry.shape[k + 1 :]) * BYTES[entry.type] // WORD

@@ -1,0 +1,67 @@
+"""Arrays that an instruction reads at once begin in different banks, as far as they can."""
+
+import pytest
+
+from stages.diagnose import Source
+from stages.program.irg.reading import read_graph
+from stages.program.memory.addresses import read_addresses
+from tests.program.sectioned import section_program
+
+HEAD = """\
+from lairmake import numpy as np
+from lairmake.objects import LocalArray, global_range
+"""
+WSE2 = "machine: wse2\n"
+
+
+def find_words(names, body, settings=WSE2, type_="float32", length=8):
+    """Return the bank of four in which each array of a program begins, and the workers' bytes."""
+    text = HEAD + "".join(
+        f'{name} = LocalArray("{name}", 1, shape=(4, 2, {length}), dtype="{type_}", output=True)\n'
+        for name in names)
+    files = section_program(text + body, settings)
+    sources = {name: Source(path=name, text=files[name]) for name in (
+        "graph.yaml", "objects.yaml", "addresses.yaml")}
+    graph = read_graph(sources["graph.yaml"], sources["objects.yaml"])
+    found = read_addresses(sources["addresses.yaml"], graph)
+    assert all(found.places[name].address % 4 == 0 for name in names)
+    return [found.places[name].address // 2 % 4 for name in names], found.workers
+
+
+@pytest.mark.parametrize("type_", ["float16", "float32"])
+@pytest.mark.parametrize(("body", "apart"), [
+    ("a[...] = a + b", True),
+    ("a[...] = b", False),
+    ("a[:, :, 1:] = b[:, :, 1:] + a[:, :, 1:]", True),
+    ("a[1:] = a[1:] + b[:-1]", False),
+    ("a[...] = a * a\nb[...] = b * 2", False),
+])
+def test_two_arrays_of_an_instruction_begin_in_two_banks(body, apart, type_):
+    """A neighbour's elements come over the fabric; an array meets itself wherever it lies."""
+    (a, b), _ = find_words("ab", body, type_=type_)
+    assert (a != b) == apart
+    assert apart or (a, b) == (0, 0)
+
+
+def test_where_in_their_arrays_operands_begin_counts():
+    """Of float32, element 1 of `a` lies in the other bank than element 0 of `b`."""
+    (a, b), _ = find_words("ab", "a[:, :, 1:] = a[:, :, 1:] * b[:, :, :-1]")
+    assert a == b
+
+
+def test_of_three_arrays_those_in_a_loop_are_apart():
+    loop = "for _ in global_range(5):\n    c[...] = c + {}\n"
+    before = "a[...] = a + c\nb[...] = b + c\na[...] = a + b\n"
+    (a, b, c), _ = find_words("abc", before + loop.format("a"))
+    assert a != c
+    (a, b, c), _ = find_words("abc", before + loop.format("b"))
+    assert b != c
+
+
+def test_memory_grows_by_less_than_an_alignment_and_without_banks_by_nothing():
+    names, body = "abcd", "a[...] = a + b\nc[...] = c + d"
+    apart, more = find_words(names, body)
+    packed, least = find_words(names, body, "machine: {profile: wse2, read_banks: 0}\n")
+    assert packed == [0] * 4 != apart
+    assert least == 4 * 32 and more - least < 4 * 16
+    assert find_words(names, body, "machine: ideal\n") == ([0] * 4, least)
