@@ -91,8 +91,9 @@ def _cut(intervals: Intervals) -> Intervals:
 
 def _find_residues(x: tuple[int, int], y: tuple[int, int]) -> Residues:
     """Return which PEs of four there are in a rectangle."""
-    columns, rows = ({each % 2 for each in (low, min(low + 1, high))} for low, high in (x, y))
-    return sum(1 << a + 2 * b for a, b in product(columns, rows))
+    columns = ALL if x[0] < x[1] else 0b0101 << x[0] % 2
+    rows = ALL if y[0] < y[1] else 0b0011 << 2 * (y[0] % 2)
+    return columns & rows
 
 
 def _cover(
