@@ -1,6 +1,7 @@
 """The painted virtual machine: equal to an enumeration of its PEs, and without faults."""
 
 import itertools
+import re
 
 import islpy as isl
 import numpy as np
@@ -11,7 +12,7 @@ from stages.fabric.grid import SIDES, members, read_roles
 from stages.fabric.library import INLET, OUTLET
 from stages.machine.profile import load_profile
 from stages.program.sections.shares import find_most_responses
-from tests.program.laid_out import make_layout, nothing, paint, read_routes
+from tests.program.laid_out import make_layout, nothing, paint, paint_text, read_routes
 from tests.program.painted import Enumerated
 
 RING_BIT, POP_BIT = 16, 32
@@ -85,6 +86,15 @@ def list_values(variable, grid):
         point = point.set_coordinate_val(isl.dim_type.set, 1, isl.Val(y))
         values[x, y] = function.eval(point).to_python()
     return values
+
+
+@sizes(SAMPLE, SIZES)
+def test_no_statement_but_the_parts_of_many_has_a_function_of_a_place(width, height, responses):
+    statements = paint_text(width, height, responses).replace("\n\n", ";").split(";")
+    obscure = [each for each in statements if re.search(r"//|\b\d+[xy]\b|[xy] = ", each)]
+    assert all(re.search(rf"PE\[x, {height // 2 + 1}\] -> \[(\d+ - 2x|2x - \d+)\]", each)
+               for each in obscure)
+    assert len(obscure) == (2 if responses > 2 else 0)
 
 
 @pytest.mark.parametrize("profile", ["wse2", "wse3"])
