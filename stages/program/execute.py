@@ -70,7 +70,7 @@ def run_fabric_of(
     try:
         done = run_programs(
             [inputs.path(f"build/vm/pe_{role}.c") for role in layout.roles], source, layout, graph,
-            counts, machine, make_arrays(graph, sections, geometry, data),
+            sections, counts, machine, make_arrays(graph, sections, geometry, data),
             {**further, **find_probes(geometry, layout)}, inputs.tell,
         )
     except MemoryError:

@@ -9,13 +9,15 @@ import pytest
 from stages.diagnose import UserError, UserErrors
 from stages.program import execute
 from stages.program.execution import running
-from tests.program.agreeing import OnDisk, build_once, run_on_fabric
+from tests.program.agreeing import OnDisk, build_once, read_results, run_on_fabric
 
-SOURCE = """\
+HEAD = """\
 from lairmake.objects import GlobalScalar, LocalArray, field
 from lairmake import numpy as np
 
 field(4, 2)
+"""
+SOURCE = HEAD + """\
 a = LocalArray("a", 1.0, shape=(4, 2, 3), output=True)
 g = GlobalScalar("g", 0.0, output=True)
 while g < 100.0:
@@ -63,6 +65,17 @@ def test_a_loop_that_never_ends_says_where_it_is(built):
     said = re.sub(r"\b\d\d+\b", "N", said)
     assert said == ("error: the program did not end in N cycles: it is after section 0, and N "
                     f"times back in loops\n{OURS}")
+
+
+def test_what_takes_long_is_not_at_fault():
+    """Loops over elements where each address takes long."""
+    source = HEAD + """
+a = LocalArray("a", 1.5, shape=(4, 2, 20, 20), output=True)
+b = LocalArray("b", 2.5, shape=(4, 2, 20, 20), output=True)
+a[...] = np.where(a > b, b, np.where(b > a, a, b))
+"""
+    results = read_results(run_on_fabric(source, "{profile: ideal, address: 1000}"))
+    assert results["cycles"] > 14 * 400 * 1000
 
 
 def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):

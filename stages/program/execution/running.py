@@ -6,6 +6,7 @@ Paper    E Sec. 3: the machine is the controller, the workers, and what they do
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from stages.machine.profile import Profile
 from stages.program.interpreter.counts import Counts
 from stages.program.irg.graph import Entry, Graph
 from stages.program.lowering.tensors import STATE
+from stages.program.sections.program import Sections
 from stages.program.values.arithmetic import Array
 from stages.program.values.forms import ON_PES, UNIFORM, count_elements
 from stages.program.vm.roles import ROLES
@@ -33,15 +35,24 @@ TASKS = 3
 """About how many of a worker an operation is: its call, its arguments, and what it computes."""
 
 
-def find_cycle_limit(graph: Graph, counts: Counts, machine: Profile) -> int:
-    """Return more cycles than a run can take, of a graph that ran so often."""
+def find_cycle_limit(
+    graph: Graph, sections: Sections, counts: Counts, machine: Profile
+) -> int:
+    """Return more cycles than a run can take, of a graph that ran so often.
+
+    An operation has as many calls as hops bring what it reads; a loop over elements takes four
+    addresses of each at most, three sources and a destination.
+    """
     ran = 1 + sum(counts.operations.values()) + sum(counts.iterations.values())
+    calls = Counter(call.node for section in sections.sections for call in section
+                    if call.node is not None)
     entries = graph.entries.values()
     most = max((count_elements(e.shape[2:] if e.kind in ON_PES else e.shape) for e in entries),
                default=1)
     figures = (machine.dispatch, machine.vector_start_up, machine.configuration, machine.loop,
-               machine.scalar, machine.address, machine.hop, machine.ramp, machine.fifo)
-    return ran * (50 + sum(graph.field) + most) * (100 + sum(figures))
+               machine.scalar, 4 * machine.address, machine.hop, machine.ramp, machine.fifo)
+    computed = (50 + most) * max(calls.values(), default=1)
+    return ran * (computed + sum(graph.field) + len(sections.states)) * (100 + sum(figures))
 
 
 def count_tasks(graph: Graph, counts: Counts) -> int:
@@ -51,15 +62,16 @@ def count_tasks(graph: Graph, counts: Counts) -> int:
 
 
 def run_programs(
-    programs: Sequence[Path], source: Source, layout: Layout, graph: Graph, counts: Counts,
-    machine: Profile, arrays: Mapping[str, Array], probes: Mapping[str, isl.Set], tell: Tell,
+    programs: Sequence[Path], source: Source, layout: Layout, graph: Graph, sections: Sections,
+    counts: Counts, machine: Profile, arrays: Mapping[str, Array], probes: Mapping[str, isl.Set],
+    tell: Tell,
 ) -> FabricRun:
     """Compile the programs, and run them on a layout, of which `source` is the text.
 
     Raises UserError where they do not end well: they are ours.
     """
     shapes = {entry.name: find_shape(entry, graph) for entry in graph.entries.values()}
-    limit = find_cycle_limit(graph, counts, machine)
+    limit = find_cycle_limit(graph, sections, counts, machine)
     with tempfile.TemporaryDirectory() as folder:
         try:
             library = build_library(programs, Path(folder), cache=users_cache())
