@@ -55,6 +55,7 @@ class Program(Structure):
         ("memory", c_size_t),
         ("main", c_void_p),
         ("counters", c_int32),
+        ("operands", c_size_t),
     ]
 
 

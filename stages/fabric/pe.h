@@ -265,6 +265,7 @@ struct program {
     size_t memory;                             /* bytes of the program's struct memory */
     task *main;
     int counters;
+    size_t operands;                           /* the first of these bytes, where operands lie; 0: all */
 };
 
 /* Charge a basic block: how many loop, scalar and address operations it has. */

@@ -246,6 +246,7 @@ static void run_dimensions(const struct vector *v, int dimension, char *const ba
 bool is_inside(const struct node *node, const struct vector *v, int k, const char *base)
 {
     const struct program *program = node->engine->layout->programs[node->role];
+    const size_t most = program->operands ? program->operands : program->memory;
     const struct operand *operand = &v->operand[k];
     const ptrdiff_t size = (ptrdiff_t)element_size(operand->type);
     const char *memory = node->pe.memory;
@@ -256,10 +257,10 @@ bool is_inside(const struct node *node, const struct vector *v, int k, const cha
 
         *(reach < 0 ? &least : &greatest) += reach;
     }
-    if (least >= 0 && greatest <= (ptrdiff_t)program->memory)
+    if (least >= 0 && greatest <= (ptrdiff_t)most)
         return true;
     fail(node->engine, "PE[%d, %d] touches bytes %td to %td of its memory, which has %zu",
-         node->pe.x, node->pe.y, least, greatest - 1, program->memory);
+         node->pe.x, node->pe.y, least, greatest - 1, most);
     return false;
 }
 
