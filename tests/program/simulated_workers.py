@@ -77,8 +77,6 @@ class SimulatedWorkers:
     def special(self, procedure, arguments):
         if procedure.kind == "halt":
             self.halted += 1
-        elif procedure.kind == "turn":
-            self.ring.turn(0, arguments[0])
         else:
             values = self.globals if procedure.kind == "take_global" else self.results
             is_local, value = values.popleft() if procedure.kind == "take_global" else next(
@@ -114,15 +112,15 @@ class SimulatedWorkers:
             self.accumulate(procedure, operands, pes)
         else:
             self.compute(procedure, operands, pes, list(given))
-        assert len(given) == (2 if procedure.side != "center" else 0)
+        assert len(given) == (3 if procedure.side != "center" else 0)
 
     def compute(self, procedure, operands, pes, moves):
         dst, *sources = operands
         sent = None
         if procedure.side != "center":
-            senders, turns = moves
+            senders, before, behind = moves
             state, (dx, dy) = RING.index(procedure.side), STEPS[procedure.side]
-            self.ring.turn(state, turns)
+            self.ring.turn(state, before)
             box = self.box(senders)
             (left, right), (top, bottom) = ((each.start, each.stop) for each in pes)
             assert box == np.s_[left + dx : right + dx, top + dy : bottom + dy]
@@ -131,6 +129,7 @@ class SimulatedWorkers:
             sent = self.read(box, *sources[procedure.streamed])
             assert not meets(dst, sources[procedure.streamed], is_same=False)
             self.ring.advance(state)
+            self.ring.turn(0, behind)
         values = []
         for k, source in enumerate(sources):
             assert k == procedure.streamed or not meets(dst, source, is_same=True)

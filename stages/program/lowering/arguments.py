@@ -55,7 +55,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """Numbers of arguments: of the sizes, the filter of who computes, and that of who sends.
+    """Numbers of arguments: of the sizes, the filters of who computes and who sends, and turns.
 
     `operands` are those in the order of their addresses, the destination first, if there is one.
     """
@@ -64,7 +64,8 @@ class Arguments:
     sizes: tuple[int, ...]
     filter: int
     senders: int = 0
-    turns: int = 0
+    before: int = 0
+    behind: int = 0
 
     @property
     def charged(self) -> tuple[int, int]:
@@ -98,5 +99,5 @@ def find_arguments(procedure: Procedure) -> Arguments:
     found = Arguments(operands=tuple(operands), sizes=sizes, filter=at)
     if procedure.kind == COMPUTE and procedure.side != CENTER:
         return Arguments(operands=found.operands, sizes=sizes, filter=at, senders=at + 1,
-                         turns=at + 2)
+                         before=at + 2, behind=at + 3)
     return found

@@ -20,7 +20,6 @@ from stages.program.lowering.c_operations import (
 from stages.program.sections.program import (
     ARRAY,
     TAKE_SUM,
-    TURN,
     Procedure,
 )
 from stages.program.values.forms import Number
@@ -131,8 +130,7 @@ def write_routine(procedure: Procedure, profile: Profile) -> Routine:
             return _write_reduce(procedure)
         case "take_sum" | "take_global":
             return _write_take(procedure)
-    comment = "Turn over states of the ring, up to the first." if procedure.kind == TURN else "End."
-    return Routine(name=procedure.name, comment=comment, form=procedure.kind)
+    return Routine(name=procedure.name, comment="End.", form=procedure.kind)
 
 
 def _write_compute(procedure: Procedure, profile: Profile) -> Routine:

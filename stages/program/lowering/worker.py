@@ -44,7 +44,7 @@ def write_worker(
     sections, procedures = material.sections, material.sections.procedures
     routines = tuple(write_routine(each, material.profile) for each in procedures)
     forms = {each.form for each in routines}
-    moves, waits = bool(forms & {"side", "turn"}), bool(forms & {"side", "reduce", "take"})
+    moves, waits = "side" in forms, bool(forms & {"side", "reduce", "take"})
     address = find_filters_address(sections)
     most, kept = find_most_arguments(procedures), _find_kept(routines)
     asked = (*(ROUND if moves else ()), *(("farthest",) if "reduce" in forms else ()))
@@ -54,7 +54,7 @@ def write_worker(
         asked=ask(asked, conditions), bytes=address,
         colours=name_colours(used, material.colours), filters=max(len(sections.filters), 1),
         kept=kept, limit=find_limit(procedures, material.profile), most=most, moves=moves,
-        addresses=bool(forms - {"turn", "halt"}), completes=bool(forms - {"halt"}),
+        addresses=bool(forms - {"halt"}), completes=bool(forms - {"halt"}),
         sides="side" in forms, takes_part=bool(forms - {"turn", "take", "halt"}), routines=routines,
         called=[Called(name=each.name, procedure=each.name, count=each.count)
                 for each in procedures],

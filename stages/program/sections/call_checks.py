@@ -13,7 +13,7 @@ from stages.program.exchanges.hops import CENTER, RING
 from stages.program.irg.yaml_nodes import Reading
 from stages.program.sections.calling import FIRST, count_turns, find_next
 from stages.program.sections.procedures import WITH_ADDRESSES
-from stages.program.sections.program import HALT, REDUCE, TURN, Call, Procedure
+from stages.program.sections.program import HALT, REDUCE, Call, Procedure
 
 SMALLEST, LARGEST = -(2**15), 2**15 - 1
 """Arguments have 16 bits."""
@@ -32,9 +32,7 @@ def check_call(
         raise reading.error(at, said)
     if any(not SMALLEST <= each <= LARGEST for each in arguments):
         raise reading.error(at, f"an argument of {name} has more than 16 bits")
-    if procedure.kind in (TURN, HALT):
-        if arguments and not 0 < arguments[0] < len(RING):
-            raise reading.error(at, f"{arguments[0]} turns of a ring of {len(RING)}")
+    if procedure.kind == HALT:
         return
     is_operation = procedure.kind in WITH_ADDRESSES
     of_addresses = 1 + len(procedure.sources) if is_operation else 1
@@ -47,11 +45,12 @@ def check_call(
         raise reading.error(at, f"{name} is for all (1), or for the executive (0)")
     if any(each < 1 for each in arguments[of_addresses:][: max(procedure.rank, 1)]):
         raise reading.error(at, f"a size of {name} is not positive")
-    last = arguments[-3:] if procedure.side != CENTER else (*arguments[-1:], 0, 0)
+    last = arguments[-4:] if procedure.side != CENTER else (*arguments[-1:], 0, 0, 0)
     if any(not 0 <= each < filters for each in last[:2]):
         raise reading.error(at, f"{name} has a filter beyond the {filters} that are there")
-    if not 0 <= last[2] < len(RING):
-        raise reading.error(at, f"{last[2]} turns of a ring of {len(RING)}")
+    for turns in last[2:]:
+        if not 0 <= turns < len(RING):
+            raise reading.error(at, f"{turns} turns of a ring of {len(RING)}")
 
 
 def check_section(
@@ -63,15 +62,15 @@ def check_section(
         procedure = procedures[call.procedure]
         if procedure.kind == HALT and n < len(calls) - 1:
             raise reading.error(at, "calls behind one that halts")
-        if procedure.side == CENTER and procedure.kind != TURN:
+        if procedure.side == CENTER:
             continue
-        side = RING[FIRST] if procedure.kind == TURN else procedure.side
-        turns = count_turns(state, side)
-        if call.arguments[-1] != turns:
-            said = f"call {n} turns the ring {call.arguments[-1]} times: from {RING[state]} to " \
-                   f"{side} it is {turns}"
+        *_, before, behind = call.arguments
+        turns = count_turns(state, procedure.side)
+        if before != turns:
+            said = f"call {n} turns the ring {before} times: from {RING[state]} to " \
+                   f"{procedure.side} it is {turns}"
             raise reading.error(at, said)
-        state = FIRST if procedure.kind == TURN else find_next(side)
+        state = (find_next(procedure.side) + behind) % len(RING)
     if state != FIRST:
         said = f"the section ends with the ring at {RING[state]}, and begins at {RING[FIRST]}"
         raise reading.error(at, said)

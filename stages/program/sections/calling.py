@@ -23,7 +23,6 @@ from stages.program.sections.program import (
     COMPUTE,
     REDUCE,
     SCALAR,
-    TURN,
     Procedure,
 )
 from stages.program.sections.runs import Strides, join_axes, pack_strides
@@ -82,13 +81,16 @@ class Caller:
         return Draft(
             procedure=self.procedures.number(procedure), arguments=arguments, node=node)
 
-    def turn(self) -> list[Draft]:
-        """Return the call that turns the ring to its first state, if it is in another."""
+    def turn_back(self, calls: list[Draft]) -> None:
+        """Let the last transfer of a section turn the ring to its first state behind itself."""
         if self.state == FIRST:
-            return []
+            return
+        procedures = list(self.procedures.numbers)
+        last = max(n for n, each in enumerate(calls) if procedures[each.procedure].side != CENTER)
+        *before, _ = calls[last].arguments
         turns = count_turns(self.state, RING[FIRST])
+        calls[last] = replace(calls[last], arguments=(*before, turns))
         self.state = FIRST
-        return [self.special(TURN, arguments=(turns,))]
 
     def call(self, node: Node) -> Iterator[Draft]:
         """Yield the calls of a node; a reduction over PEs is sent, and comes later."""
@@ -194,7 +196,7 @@ class Caller:
         arguments += [stride for strides in runs.strides for stride in strides]
         arguments.append(self.filters[who if hop is None else hop.takers])
         if hop is not None:
-            arguments += [self.filters[hop.senders], count_turns(self.state, hop.side)]
+            arguments += [self.filters[hop.senders], count_turns(self.state, hop.side), 0]
             self.state = find_next(hop.side)
         return Draft(procedure=self.procedures.number(procedure), arguments=tuple(arguments),
                      node=node.id)

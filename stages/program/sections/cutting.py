@@ -211,6 +211,6 @@ class _Line:
         """Take the sums that are left, turn the ring to its first state, and halt at the end."""
         while self.sums:
             self.take(self.sums[0])
-        self.calls += self.caller.turn()
+        self.caller.turn_back(self.calls)
         if is_last:
             self.calls.append(self.caller.special(HALT))

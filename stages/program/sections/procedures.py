@@ -16,12 +16,10 @@ from stages.program.sections.program import (
     REDUCE,
     TAKE_GLOBAL,
     TAKE_SUM,
-    TURN,
     Procedure,
 )
 
-SPECIAL = {TAKE_SUM: "reduceBroadcast", TAKE_GLOBAL: "globalBroadcast", TURN: "turn",
-           HALT: "halt"}
+SPECIAL = {TAKE_SUM: "reduceBroadcast", TAKE_GLOBAL: "globalBroadcast", HALT: "halt"}
 WITH_ADDRESSES = (COMPUTE, ACCUMULATE, REDUCE)
 
 
@@ -52,7 +50,7 @@ def count_arguments(procedure: Procedure) -> int:
     if procedure.kind not in WITH_ADDRESSES:
         return 0 if procedure.kind == HALT else 1
     shape = max(procedure.rank, 1) + procedure.rank * count_strides(procedure)
-    moves = 0 if procedure.side == "center" else 2
+    moves = 0 if procedure.side == "center" else 3
     return 1 + len(procedure.sources) + shape + 1 + moves
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 COMPUTE, ACCUMULATE, REDUCE = "compute", "accumulate", "reduce"
-TAKE_SUM, TAKE_GLOBAL, TURN, HALT = "take_sum", "take_global", "turn", "halt"
-KINDS = (COMPUTE, ACCUMULATE, REDUCE, TAKE_SUM, TAKE_GLOBAL, TURN, HALT)
+TAKE_SUM, TAKE_GLOBAL, HALT = "take_sum", "take_global", "halt"
+KINDS = (COMPUTE, ACCUMULATE, REDUCE, TAKE_SUM, TAKE_GLOBAL, HALT)
 
 ARRAY, SCALAR = "ar", "sc"
 """What a source is: an element for each instance, or one for all of them."""
@@ -26,19 +26,20 @@ class Procedure:
     kind      arguments, each a word of 16 bits, in this order
     compute   addresses of destination and sources, without that of a streamed source's landing;
               sizes; strides; filter of who computes; if `side` is one: filter of who sends, turns
+              before and behind
     accumulate  addresses of destination and source, sizes, strides, filter: over axes in memory,
               along which the destination has stride 0
     reduce    1 if all workers get the result, 0 for the executive; address of the source, sizes,
               strides, filter: over all workers
     take_sum, take_global  address of where it goes
-    turn      turns
     halt      none
 
     Addresses count words of 16 bits. `rank` 0: one size, and no strides, for all are 1. Else `rank`
     sizes, the outermost first, and then for the destination and for each source that is an array
     in memory on some PE (also the streamed one) `rank` strides in elements; a reduce has no
-    destination. A filter is an index into the filters of workers, each 0 or 1. `turns` is how
-    many states of the ring are passed over before the transfer, or up to the first for a turn.
+    destination. A filter is an index into the filters of workers, each 0 or 1. Turns are how
+    many states of the ring are passed over: before a transfer up to its own, and behind the last
+    one of a section up to the first.
 
     `types` are those of the destination and of the sources, of a reduce that of the result and of
     its source, of take_sum and take_global that of the value alone. `streamed` is the source that

@@ -28,7 +28,6 @@ from stages.program.sections.program import (
     KINDS,
     REDUCE,
     SCALAR,
-    TURN,
     Call,
     Procedure,
     Sections,
@@ -138,7 +137,7 @@ class _Reader:
         found = Procedure(name=name, kind=kind, types=types)
         if kind in WITH_ADDRESSES:
             found = self.operation(node, given, found)
-        elif len(types) != (kind not in (TURN, HALT)) or {*given} - {"kind", "count", "types"}:
+        elif len(types) != (kind != HALT) or {*given} - {"kind", "count", "types"}:
             raise self.reading.error(node, f"{name} has other fields than a {kind} has", HINT)
         wanted = finish_procedure(found)
         count = self.reading.integer(given["count"], "count")
