@@ -1,13 +1,15 @@
 """Evaluate isl functions and sets of symbolic constants over NumPy arrays of their values.
 
 No isl call depends on the number of values: pieces and constraints are walked once, and each
-affine expression becomes one array expression. Values are int64; nothing guards overflow.
+affine expression becomes one array expression. Values are int64, and so are expressions, but for
+those with numbers that are LARGE, which are Python's; nothing else guards overflow.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from typing import Any
 
 import islpy as isl
 import numpy as np
@@ -19,6 +21,7 @@ Values = Mapping[str, NDArray[np.int64] | int]
 """For each symbolic constant its values; the arrays broadcast against each other."""
 
 DIV = isl.dim_type.div
+LARGE = 2**31
 
 
 def evaluate_pw_aff(
@@ -28,7 +31,8 @@ def evaluate_pw_aff(
 
     Both arrays have the broadcast shape of `values`. `function` has a domain without tuple.
 
-    Raises ValueError if a symbolic constant has no values, or the function is not integral.
+    Raises ValueError if a symbolic constant has no values, or the function is not integral, or of
+    more than 64 bits.
     """
     shape = _shape(values)
     result, defined = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_)
@@ -37,7 +41,10 @@ def evaluate_pw_aff(
         numerator, denominator = _affine(expression, values)
         if denominator != 1 and np.any((numerator % denominator != 0) & inside):
             raise ValueError(f"{expression} is not integral")
-        np.copyto(result, numerator // denominator, where=inside)
+        try:
+            result[inside] = np.broadcast_to(numerator // denominator, shape)[inside]
+        except OverflowError:
+            raise ValueError(f"{expression} has values of more than 64 bits") from None
         defined |= inside
     return result, defined
 
@@ -74,7 +81,7 @@ def _affine(
 ) -> tuple[NDArray[np.int64], int]:
     """Return numerator (an array or a number) and denominator of the expression's value."""
     denominator = expression.get_denominator_val().to_python()
-    result = np.asarray(_scaled(expression.get_constant_val(), denominator), dtype=np.int64)
+    result = _make_array(_scaled(expression.get_constant_val(), denominator))
     for kind, position in _terms(expression):
         factor = _scaled(expression.get_coefficient_val(kind, position), denominator)
         if kind == PARAM:
@@ -82,8 +89,12 @@ def _affine(
         else:
             top, bottom = _affine(expression.get_div(position), values)
             value = top // bottom
-        result = result + factor * value
+        result = result + _make_array(factor) * value
     return result, denominator
+
+
+def _make_array(number: int) -> NDArray[Any]:
+    return np.asarray(number, dtype=np.int64 if abs(number) < LARGE else object)
 
 
 def _terms(expression: isl.Aff) -> list[tuple[isl.dim_type, int]]:

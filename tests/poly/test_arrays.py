@@ -15,6 +15,7 @@ FUNCTIONS = [
     "[n, m] -> { [(n)] : n > m; [(m - 1)] : n < m and m mod 2 = 0 }",
     "[n, m] -> { [(n // 2)] : (n + m) mod 3 = 1 or n = 5 }",
     "[n] -> { [(n)] : false }",
+    "[n, m] -> { [(m)] : 99999999999999999999n + m >= 5 }",
 ]
 
 SETS = [
@@ -25,6 +26,7 @@ SETS = [
     "[n, m] -> { : n = 3 or m = 2 or n + m <= -8 }",
     "[n, m] -> { : exists a, b : n = 3a + 5b and 0 <= a <= b and m >= a }",
     "[n] -> { : -2 <= n < 4 }",
+    "[n, m] -> { : n = 3 or 99999999999999999999n + m >= 5 or m >= 99999999999999999999 }",
 ]
 
 
@@ -77,6 +79,14 @@ def test_a_function_that_is_not_integral_is_an_error() -> None:
     function = isl.PwAff("[n] -> { [(n)] }").scale_down_val(isl.Val(2))
     with pytest.raises(ValueError, match="is not integral"):
         evaluate_pw_aff(function, {"n": np.arange(3)})
+
+
+def test_a_value_beyond_64_bits_is_an_error() -> None:
+    function = isl.PwAff("[n] -> { [(99999999999999999999n)] : n >= 0 }")
+    with pytest.raises(ValueError, match="more than 64 bits"):
+        evaluate_pw_aff(function, {"n": np.arange(3)})
+    values, defined = evaluate_pw_aff(function, {"n": np.arange(-3, 1)})
+    assert (values == 0).all() and defined.tolist() == [False, False, False, True]
 
 
 def test_a_set_with_a_tuple_is_an_error() -> None:
