@@ -14,6 +14,7 @@ from stages.program.irg.graph import Graph
 from stages.program.memory.addresses import WORKERS, Addresses
 from stages.program.memory.room import FEWER, SHOWN, find_constructor, find_peak
 from stages.program.sections.program import Slot
+from stages.program.sections.shares import MORE_MEMORY
 from stages.program.values.forms import ON_PES
 
 NARROWEST = 4
@@ -61,4 +62,5 @@ def check_workers(
     said = f"a worker needs {needed} bytes, with what lands on it, constants and {filters} " \
            f"filters, and has {max(0, room)} beside its code"
     span = next(filter(None, (find_constructor(source, p.name) for p in live)), None)
-    raise UserError(said, span, f"the largest: {listed}; {FEWER}")
+    remedy = FEWER if room > 0 else MORE_MEMORY
+    raise UserError(said, span, f"the largest: {listed}; {remedy}")

@@ -25,6 +25,7 @@ MOST = 2**15 - 1
 
 WIDER = "a wider field: each 2 columns more are one more on each side; or a shorter program: " \
         "loops over `global_range(n)` stay loops"
+MORE_MEMORY = "a machine with more `memory`"
 
 
 def find_most_responses(width: int) -> int:
@@ -80,7 +81,9 @@ def choose_responses(
     several = "s" if len(sections) > 1 else ""
     said = f"calls and arguments of {len(sections)} section{several} take {total} bytes, and " \
            f"{table} on each response PE to find them"
-    room = max(0, room)
+    if room <= table:
+        said += f": {machine.name} has {max(0, room)} beside code"
+        raise UserError(said, span, MORE_MEMORY)
     if given is not None:
         said += f": {given} on each side do not hold them, with room for {room} bytes each"
         raise UserError(said, span, f"more, at most {most}, or none given: the fewest that do")
