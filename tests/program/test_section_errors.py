@@ -51,14 +51,16 @@ PE to find them: the control row has 2 on each side, with room for 7208 bytes ea
 hint: a wider field: each 2 columns more are one more on each side; or a shorter program: loops \
 over `global_range(n)` stay loops"""),
     "less memory than code takes, on workers": (
-        ARRAY % (4, 5, "int16") + "a[...] = a + 1\n", "machine: {profile: wse2, memory: 100}\n", """\
+        ARRAY % (4, 5, "int16") + "a[...] = a + 1\n",
+        "machine: {profile: wse2, memory: 100}\n", """\
 program.py:3:5: error: a worker needs 16 bytes, with what lands on it, constants and 1 filters, \
 and has 0 beside its code
   a = LocalArray("a", 1.0, shape=(4, 2, 5), dtype="int16", output=True)
       ^^^^^^^^^^^^^^
 hint: the largest: a (10 bytes), constant_0 (2 bytes); a machine with more `memory`"""),
     "less memory than code takes, on response PEs": (
-        ARRAY % (4, 5, "int16") + "a[...] = a + 1\n", "machine: {profile: wse2, memory: 1700}\n", """\
+        ARRAY % (4, 5, "int16") + "a[...] = a + 1\n",
+        "machine: {profile: wse2, memory: 1700}\n", """\
 program.py:2:1: error: calls and arguments of 1 section take 14 bytes, and 8 on each response PE \
 to find them: wse2 has 0 beside code
   field(4, 2)
