@@ -10,7 +10,7 @@
       0:
         shares: [1, 1]
         calls:
-        - n4: ar_copyii_float32_east(18, 0, 7, 0, 1, 1)
+        - n4: ar_copyii_float32_east(18, 0, 7, 0, 1, 1, 2)
         - n4: ar_ar_addiii_float32_center(2, 2, 18, 7, 0)
     states:
       0: {begin: fl_0}
@@ -55,9 +55,9 @@ HEADER = """\
 #   from which a source comes, as `west0` source 0 of several, and the rank.
 # sections: calls, each for the node whose id stands before it. Arguments are addresses in words of
 #   16 bits, sizes, strides and a filter of filters.isl; for what comes from a side also the filter
-#   of who sends, and how many states of the ring are passed over. Before all of these a reduce has
-#   1 if all workers get the result. shares: how many of the calls the response PEs right 1, left 1,
-#   right 2 ... have.
+#   of who sends, and how many states of the ring are passed over before, and behind. A reduce has
+#   first of all 1 if all workers get the result. shares: how many of the calls the response PEs
+#   right 1, left 1, right 2 ... have.
 # states: what the executive does. begin and next: a loop, which goes to a state at its end.
 #   compute, take_sum: a node. go_unless: to a state, unless the condition of an item holds.
 """
