@@ -65,6 +65,13 @@ def test_the_program_and_what_is_made_of_it_are_those_of_listing1(listing):
     assert OF_PROGRAM and OF_PROGRAM[0] in listing["accesses.isl"].decode().splitlines()
 
 
+def test_the_cache_of_listing1_is_what_a_build_writes(listing):
+    kept = {path.name: path.read_bytes() for path in (ROOT / "cache/listing1").iterdir()}
+    built = {name: text.encode() if isinstance(text, str) else text
+             for name, text in listing.items() if not name.startswith("build/")}
+    assert kept == built, "rm -rf cache/listing1; ./do listing1"
+
+
 def test_what_the_virtual_machine_is_told_is_that_of_listing1(listing):
     texts = [each.decode() if isinstance(each, bytes) else each
              for name, each in listing.items() if not name.endswith(".npy")]
