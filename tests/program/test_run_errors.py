@@ -116,10 +116,10 @@ RESPONSE = "build/vm/pe_response.c"
 TOLD = {
     "section": (EXECUTIVE, "(wavelet){ 0 }", "(wavelet){ 9 }",
                 "PE[3, 2] is told number 9 of 2 sections"),
-    "filter": (RESPONSE, "my->argument + section[0]", "my->argument + section[0] + 1",
+    "filter": (RESPONSE, "my->argument + section[0]", "my->argument + section[0] + 2",
                "PE[1, 0] is told number 3 of 3 filters"),
     "procedure": (RESPONSE, "my->control + section[2]", "my->argument + section[0]",
-                  "PE[1, 1] is told number 8 of 5 procedures"),
+                  "PE[1, 1] is told number 8 of 4 procedures"),
 }
 
 
