@@ -22,7 +22,6 @@ TASKS = 3
 MOST = 2**15 - 1
 """Words of a vector, at most: where a share begins is a number of 16 bits."""
 
-
 WIDER = "a wider field: each 2 columns more are one more on each side; or a shorter program: " \
         "loops over `global_range(n)` stay loops"
 MORE_MEMORY = "a machine with more `memory`"

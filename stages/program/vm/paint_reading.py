@@ -95,6 +95,9 @@ class _Reader:
         if statement.factor is not None:
             self.note(name, f"{name} is restricted to {statement.factor}",
                       "write the constraints into its own braces")
+        if '"' in COMMENT.sub("", statement.expression):  # to isl it ends with its line
+            self.note(name, f'{name} has a `"`', "names of PEs and sides have none")
+            return nothing
         first = statement.expression_start
         text = IslText(text=statement.expression, source=self.source, offsets=tuple(
             range(first, first + len(statement.expression) + 1)))
