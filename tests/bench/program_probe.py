@@ -49,7 +49,7 @@ def find_ways(folder):
     from stages.program.values.execution import execute
     from stages.program.values.parameters import set_parameters
 
-    inputs = FolderInputs(open_folder(folder), (*interpret.READS, "*.py"))
+    inputs = FolderInputs(open_folder(folder), (*interpret.READS, "program.yaml", "*.py"))
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     accesses = read_regions(inputs.source("accesses.isl"), graph)
     addresses = read_addresses(inputs.source("addresses.yaml"), graph)

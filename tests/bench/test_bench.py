@@ -5,9 +5,11 @@ import pytest
 from tests.bench import compiling, cycles, fabric
 from tests.bench.__main__ import parser, selected
 from tests.bench.figures import Figure, line
-from tests.bench.layers import build, conv2d, results
+from tests.bench.layers import build, conv2d, results, shipped
 from tests.bench.probe import probed
 from tests.bench.process import run
+from tests.bench.program_probe import probe_program
+from tests.bench.programs import build_cold
 from tools.evaluation.split import split
 
 
@@ -50,6 +52,14 @@ def test_all_multiply_adds_are_counted(sparse):
 )
 def test_line_tells_value_limit_and_verdict(figure, expected):
     assert " ".join(line(figure).split()) == expected
+
+
+def test_a_program_is_timed_in_three_ways(tmp_path):
+    program = shipped(tmp_path / "listing1", "listing1")
+    build_cold(program, "remember")
+    seconds = probe_program(program)
+    assert list(seconds) == ["x86", "graph", "addresses"]
+    assert min(seconds.values()) > 0
 
 
 def test_a_name_is_that_of_a_benchmark_or_of_a_group():
