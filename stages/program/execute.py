@@ -84,6 +84,7 @@ def run_fabric_of(
     results = describe_run(done, outputs, graph, layout, sections, machine, counts)
     return outputs, done, results
 
+
 def _read_array(inputs: Inputs, of: str, entry: Entry) -> Array:
     name = f"build/{of}/{entry.name}.npy"
     return check_array(inputs.array(name), entry, inputs.shown(name))

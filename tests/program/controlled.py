@@ -86,7 +86,7 @@ def finish(sections, shares, responses):
     """Return sections, one sent after the other, and one that halts."""
     last = ((Call(procedure=0, arguments=()),), (1, *[0] * (2 * responses - 1)))
     return Sections(
-        procedures=tuple(Procedure(name=f"log_{n}", kind="turn", count=n) for n in COUNTS),
+        procedures=tuple(Procedure(name=f"log_{n}", kind="take_sum", count=n) for n in COUNTS),
         sections=(*sections, last[0]), shares=(*shares, last[1]), responses=responses,
         states=(*(SendSection(section=k) for k in range(len(sections) + 1)), Stop()),
     )

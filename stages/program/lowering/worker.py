@@ -55,7 +55,7 @@ def write_worker(
         colours=name_colours(used, material.colours), filters=max(len(sections.filters), 1),
         kept=kept, limit=find_limit(procedures, material.profile), most=most, moves=moves,
         addresses=bool(forms - {"halt"}), completes=bool(forms - {"halt"}),
-        sides="side" in forms, takes_part=bool(forms - {"turn", "take", "halt"}), routines=routines,
+        takes_part=bool(forms - {"take", "halt"}), routines=routines,
         called=[Called(name=each.name, procedure=each.name, count=each.count)
                 for each in procedures],
     )
