@@ -5,7 +5,7 @@ import re
 import pytest
 
 from stages.diagnose import UserError
-from tests.program.agreeing import run_on_fabric
+from tests.program.agreeing import read_results, run_on_fabric
 from tests.program.run_on_fabric import are_equal, lower_program, run_programs
 
 HEAD = """
@@ -132,8 +132,9 @@ def test_the_executive_does_what_the_graph_does(program):
 def test_sums_that_nobody_waits_for_go_on_where_queues_hold_one():
     """Each is taken before so many are under way that workers could no longer send the next."""
     sums = "".join(f"s{k}: MACHScalar = np.sum(a * {k}.0)\n" for k in range(10))
-    run_on_fabric(HEAD + sums, "{profile: ideal, queue_depth: 1, input_queues: "
-                  "[2, 2, 2, 2, 2, 2, 2, 2], output_queues: [2, 2, 2, 2, 2, 2]}")
+    files = run_on_fabric(HEAD + sums, "{profile: ideal, queue_depth: 1, input_queues: "
+                          "[2, 2, 2, 2, 2, 2, 2, 2], output_queues: [2, 2, 2, 2, 2, 2]}")
+    assert read_results(files)["sums"]["count"] == 10
 
 
 ERRORS = {

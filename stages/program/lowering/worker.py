@@ -54,7 +54,7 @@ def write_worker(
         asked=ask(asked, conditions), bytes=address,
         colours=name_colours(used, material.colours), filters=max(len(sections.filters), 1),
         kept=kept, limit=find_limit(procedures, material.profile), most=most, moves=moves,
-        addresses=bool(forms - {"halt"}), completes=bool(forms - {"halt"}),
+        completes=bool(forms - {"halt"}),
         takes_part=bool(forms - {"take", "halt"}), routines=routines,
         called=[Called(name=each.name, procedure=each.name, count=each.count)
                 for each in procedures],

@@ -33,7 +33,7 @@ def _list_lines(union: Union, middle: int) -> Iterator[str]:
     """Yield the disjuncts: those of one route or one value together, from north to south."""
     if isinstance(union, isl.UnionSet):
         for pes in list_sets(union):
-            yield from _spell(pes, "", "") or _spell_function(union)
+            yield from _spell(pes, "", "") or _spell_function(isl.UnionSet.from_set(pes))
         return
     for each in sorted(list_maps(union), key=_find_route):
         if route := _find_route(each):
