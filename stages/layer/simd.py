@@ -16,7 +16,7 @@ import typing
 from dataclasses import replace
 
 from stages.diagnose import UserError, working_on
-from stages.layer.cost import Charged
+from stages.layer.cost.task import Charged
 from stages.layer.texts.decisions import Decision, Other, write_decisions
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Relay, Store, Streams

@@ -26,8 +26,10 @@ stages.program.vm
 stages.program.lowering
 stages.program.execution
 stages.layer.routes stages.kernel.parts stages.kernel.mlir
+stages.layer.cost
 stages.layer.streams
 stages.layer.vector stages.layer.pe stages.layer.bound
+stages.layer.cost.task
 stages.layer stages.kernel stages.network stages.program
 stages
 stages.make.store

@@ -42,7 +42,7 @@ AGAIN = {
     "poly/box_hull.py": "adapt allocate approximate enumerate simd",
     "poly/text.py": ALL,
     "layer/routes/routing.py": "route",
-    "layer/cost.py": "simd",
+    "layer/cost/task.py": "simd",
     "program/source/translation.py": "translate capture",
     "program/il/objects.py": "capture",
     "program/front/world.py": "rehearse",

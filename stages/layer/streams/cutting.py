@@ -1,11 +1,7 @@
 """Cut dense arrivals into chunks, so that statements run while others still arrive.
 
 Statements that go by one stream share its cut: of all cuts, and none, the one of the fewest cycles,
-
-    whole:        elements + work + results
-    in chunks:  max(elements + step, first chunk + steps, results) + results of a chunk
-
-where a step is its share of the work, and what it takes to start a task and its instructions.
+as `stages.layer.cost.guess` has them.
 
 Paper    V Sec. 5.1; design, The machine
 """
@@ -19,7 +15,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
-from stages.lair.operations import LOOPED, list_operations
+from stages.layer.cost.guess import Parts, Taken, Work, guess_in_parts, guess_whole, guess_work
 from stages.layer.routes.threads import count_free_threads
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.triggers import Triggers, count_elements
@@ -35,21 +31,6 @@ if typing.TYPE_CHECKING:
 
 AHEAD = 2
 """Chunks for which receives are under way at a time."""
-
-SCALARS = 2
-"""Scalar operations of the task that takes a chunk."""
-
-DIGITS = 2
-"""Those that find one more symbolic constant of a chunk from its number."""
-
-GUARDS = 3
-"""Those of a guard, for one more symbolic constant."""
-
-STEP = 1
-"""Those of a step besides; where elements are sums, as many more for its guards."""
-
-UNEVEN = 5
-"""Those that find the size of an instruction where the last step is smaller."""
 
 WORTH = 50
 """Which part of the cycles must be saved, at least: one of so many."""
@@ -80,15 +61,6 @@ class Chunks:
     cut: Cut
     cycles: int
     whole: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """The cycles of statements on one PE: all of them, of each call, and of what they send."""
-
-    whole: int
-    call: int
-    results: int
 
 
 class Cutter:
@@ -173,49 +145,33 @@ class Cutter:
 
     def _best(self, group: Group) -> Chunks | None:
         """Return the cut of the fewest cycles, the largest chunks first; None if none is."""
-        work = [self._work(group, statement) for statement in group.statements]
-        whole = self._whole(group, work)
-        cuts = ((self._in_chunks(group, work, cut), cut) for cut in list_cuts(group.box))
+        taken = Taken(
+            together=group.together,
+            elements=count_elements(group.box),
+            others=group.others,
+            work=[self._work(group, statement) for statement in group.statements],
+        )
+        cuts = ((self._in_chunks(taken, cut), cut) for cut in list_cuts(group.box))
         cycles, best = min(cuts, key=lambda found: found[0], default=(0, None))
+        whole = guess_whole(self.profile, taken)
         return None if best is None else Chunks(cut=best, cycles=cycles, whole=whole)
 
-    def _whole(self, group: Group, work: Sequence[Work]) -> int:
-        once = self.profile.dispatch * group.together + sum(w.call + w.whole for w in work)
-        arriving = group.others + group.together * count_elements(group.box)
-        return arriving + once + sum(w.results for w in work)
-
-    def _in_chunks(self, group: Group, work: Sequence[Work], cut: Cut) -> int:
+    def _in_chunks(self, taken: Taken, cut: Cut) -> int:
         """Return the cycles of a cut, up to the end of its last chunk's results."""
-        number = -(-count_elements(group.box) // cut.size)
-        arriving = group.others + group.together * count_elements(group.box)
-        more = len(cut.counts) - 1
-        scalars = group.together * (SCALARS + group.together - 1 + DIGITS * more)
-        scalars += len(work) * (DIGITS + GUARDS) * more
-        if cut.rest < cut.size:
-            scalars += len(work) * UNEVEN
-        start = group.together * self.profile.dispatch + sum(w.call for w in work)
-        steps = number * (start + scalars * self.profile.scalar) + sum(w.whole for w in work)
-        results = sum(w.results for w in work)
-        first = max(group.together * cut.size, min(2 * group.others, arriving))
-        longest: int = max(arriving + -(-steps // number), first + steps, results)
-        return longest + -(-results // number)
+        parts = Parts(
+            number=-(-taken.elements // cut.size),
+            size=cut.size,
+            dimensions=len(cut.counts),
+            uneven=cut.rest < cut.size,
+        )
+        return guess_in_parts(self.profile, taken, parts)
 
     def _work(self, group: Group, statement: Statement) -> Work:
         """Return what a statement takes on a PE, at most."""
-        profile, target = self.profile, statement.target.tensor
+        type_ = self.layer.tensors[statement.target.tensor].type
         instances = self._spread(self.flows.adapted.placement, statement.name)
-        operands = 1 + len(statement.reads)
         results = self._results(group, statement)
-        operations = list_operations(target, statement.op, statement.expr)
-        type_ = self.layer.tensors[target].type
-        names = [each.name for each in operations if each.name not in LOOPED]
-        vectors = [name for name in names if profile.find_lanes(name, type_)]
-        looped = len(operations) - len(vectors)
-        whole = instances * looped * (profile.scalar + profile.loop + profile.address)
-        whole += sum(-(-instances // profile.find_lanes(name, type_)) for name in vectors)
-        call = len(vectors) * (profile.vector_start_up + profile.address * operands)
-        call += profile.scalar * (STEP if statement.op == "=" else 2 * STEP)
-        return Work(whole=whole, call=call, results=results)
+        return guess_work(self.profile, statement, type_, instances, results)
 
     def _results(self, group: Group, statement: Statement) -> int:
         """Return how many elements leave a PE while others are still computed, at most."""

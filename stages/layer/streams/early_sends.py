@@ -31,6 +31,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.layer.cost.guess import guess_send
 from stages.layer.routes.collection import find_forwarded
 from stages.layer.routes.threads import count_free_threads
 from stages.layer.streams.chunks import Flows
@@ -48,10 +49,6 @@ from stages.poly.text import spell_object
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
-
-RUN_TIME = 4
-"""Scalar operations that find the size of a send before it, roughly."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
@@ -169,9 +166,8 @@ def _gain(
     sends = _count(sent_after, names)
     if sends > room.sends and not (room.alone or (room.in_step and stepped.is_alike(completed))):
         return None
-    each = profile.address + (0 if room.alone else profile.scalar)
-    if find_fixed_size(early, names) is None:
-        each += profile.configuration + RUN_TIME * profile.scalar
+    varies = find_fixed_size(early, names) is None
+    each = guess_send(profile, alone=room.alone, varies=varies)
     spent = sends * each + profile.scalar * _tests(sent_after, stepped.steps)
     hidden = stepped.slack(profile) * (sends - 1) // sends
     elements_sent = count(elements) // count(elements.params()) * (sends - whole)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.layer.cost.guess import guess_slack
 from stages.layer.routes.leaving import find_leaving
 from stages.layer.streams.chunks import Flows
 from stages.layer.texts.graph import Arrival, Chunks, Departure, Graph
@@ -26,9 +27,6 @@ from stages.poly.pieces import list_maps
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
-
-STEP = 5
-"""Scalar operations of taking a chunk and running a step, roughly."""
 
 LANES = {
     "N": "{ PE[x, y] -> PE[x, v] }",
@@ -181,8 +179,10 @@ class SteppedDeparture:
         arriving = sum(
             bound_points(bind_range(self.flows.taken(name), PE_NAMES)) for name in self.steps.cuts
         )
-        taking = STEP * profile.scalar * count(self.steps.known)
-        return max(0, arriving - instances // profile.find_most_lanes(self.type) - taking)
+        return guess_slack(
+            profile, self.type,
+            arriving=arriving, instances=instances, steps=count(self.steps.known),
+        )
 
     def is_alike(self, completed: Completed) -> bool:
         """Say whether all PEs of a lane send the same after the same steps."""

@@ -1,0 +1,1 @@
+"""What programs cost in cycles: exactly, from blocks of code, and guessed before there are any."""
