@@ -15,4 +15,6 @@ PIPELINE = (
     "render",
     "simulate",
 )
-STAGES = PIPELINE
+SEARCH = ("choose",)
+"""Stages of a layer of which layer.yaml does not say where it runs."""
+STAGES = PIPELINE + SEARCH

@@ -30,6 +30,7 @@ stages.layer.cost
 stages.layer.streams
 stages.layer.vector stages.layer.pe stages.layer.bound
 stages.layer.cost.task
+stages.layer.search
 stages.layer stages.kernel stages.network stages.program
 stages
 stages.make.store

@@ -17,7 +17,7 @@ from stages.shipped import STAGES
 
 EVERY = tuple(dict.fromkeys((*PIPELINE, *NETWORK, *KERNEL, *TILES, *ANALYSES, *PROGRAM)))
 ALL = " ".join(EVERY)
-MACHINE = "route simd render simulate emit skew remember section paint lower execute"
+MACHINE = "route simd render simulate emit choose skew remember section paint lower execute"
 AGAIN = {
     "layer/pe/compute.py": "render",
     "layer/bound/bound.py": "simulate",

@@ -1,0 +1,44 @@
+"""What a search tried, as candidates.yaml has it.
+
+Source   design, Placement by search
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from stages.mapping.explained import explain
+from stages.mapping.records import as_data
+from stages.mapping.settled import Ports
+from stages.mapping.yaml_text import write_document
+
+TITLE = "Placements that were thought of, the best first, with what a closed form predicts of them."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A placement, and ports of tensors left open, with what is predicted of it."""
+
+    slot: Annotated[int | None, "in which slot it goes through the stages"] = None
+    refused: Annotated[str | None, "why it fell out"] = None
+    cycles: Annotated[int | None, "predicted"] = None
+    memory: Annotated[int | None, "in bytes, on the fullest PE"] = None
+    area: Annotated[int | None, "in PEs that work"] = None
+    placement: Annotated[str | None, "the PE of each instance, as in layer.yaml"] = None
+    tensors: Annotated[
+        Mapping[str, Ports], "how those arrive and leave of which layer.yaml does not say it"
+    ] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """All that were thought of, the best first."""
+
+    candidates: Annotated[tuple[Candidate, ...], "what was thought of, the best first"]
+
+
+def write_candidates(candidates: Candidates) -> str:
+    """Return candidates.yaml, and at its head what the keys are that occur."""
+    return write_document(explain(TITLE, candidates), as_data(candidates))
