@@ -29,7 +29,8 @@ stages.layer.routes stages.kernel.parts stages.kernel.mlir
 stages.layer.cost
 stages.layer.streams
 stages.layer.vector stages.layer.pe stages.layer.bound
-stages.layer.cost.task
+stages.layer.cost.task stages.layer.cost.conflicts
+stages.layer.cost.predict
 stages.layer.search
 stages.layer stages.kernel stages.network stages.program
 stages
@@ -40,7 +41,7 @@ stages.make.doit
 stages.make
 stages.make.doit.commands
 lairmake tools tools.evaluation
-tools.fidelity
+tools.fidelity tools.prediction
 """
 """From the ground up: a package imports what lies on floors below its own."""
 

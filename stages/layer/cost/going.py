@@ -1,0 +1,71 @@
+"""How long what leaves takes, from its PEs to the ports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from stages.layer.cost.facts import AXIS, Facts, list_amounts
+from stages.layer.cost.guess import guess_send
+from stages.layer.cost.moves import find_relay
+from stages.layer.cost.places import PE, find_widths
+from stages.layer.texts.graph import Departure
+from stages.poly.number import count
+from stages.poly.pieces import list_maps
+
+
+def find_sent_early(facts: Facts, target: str, pe: PE) -> float:
+    """Return the cycles that a PE spends on what leaves of a tensor while its statement runs."""
+    found = 0.0
+    for name, departure in facts.graph.departures.items():
+        task = f"early_send_{name}"
+        if departure.tensor == target and task in facts.amounts:
+            amount = facts.amounts[task][pe]
+            found += amount.instances if facts.profile.shared_datapath else 0
+            found += amount.runs * guess_send(facts.profile, alone=False, varies=False)
+    return found
+
+
+def find_leaving(facts: Facts, name: str, pes: Sequence[PE]) -> float:
+    """Return the cycles from the end of a statement on some PEs until a departure has left."""
+    departure, chain = facts.graph.departures[name], facts.routes.pes(name, "chain")
+    lane = find_widths(chain)[AXIS[departure.side]]
+    alone = chain.is_equal(facts.routes.pes(name, "first"))
+    sent = _send(facts, name, departure, pes) + find_relay(facts.profile, 1 if alone else lane)
+    return sent + _collect(facts, name, departure)
+
+
+def _send(facts: Facts, name: str, departure: Departure, pes: Sequence[PE]) -> float:
+    """Return the cycles from the end of a statement until the last element of a PE leaves."""
+    profile = facts.profile
+    start = profile.vector_start_up + guess_send(profile, alone=False, varies=False)
+    if departure.by == "gather":
+        return start + _at_a_port(facts, departure)
+    task = f"send_{name}" if f"send_{name}" in facts.amounts else f"early_send_{name}"
+    elements = max((facts.amounts[task][pe].instances for pe in pes), default=0)
+    if departure.early is not None and departure.early.all:
+        elements = -(-elements // max(1, departure.early.sends or 1))
+    return start + elements
+
+
+def _at_a_port(facts: Facts, departure: Departure) -> float:
+    """Return how many elements leave at a port, or at the end of a row or column."""
+    for each in list_maps(facts.adapted.departures):
+        if each.get_tuple_name(isl.dim_type.in_) == departure.tensor:
+            return count(each.domain()) / max(1, count(each.range_factor_domain().range()))
+    return 0.0
+
+
+def _collect(facts: Facts, name: str, departure: Departure) -> float:
+    """Return the cycles more in which adapters collect a departure."""
+    found, profile = 0.0, facts.profile
+    for other, collection in facts.graph.collections.items():
+        if collection.departure == name:
+            chain = facts.routes.pes(other, "chain")
+            border = find_widths(chain)[1 - AXIS[departure.side]]
+            sent = list_amounts(facts, [f"send_{other}"])
+            found = find_relay(profile, border) + max((a.instances for a in sent), default=0)
+            if collection.by != "gather":
+                found += profile.dispatch + profile.vector_start_up
+    return found

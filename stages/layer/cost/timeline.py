@@ -1,0 +1,181 @@
+"""When what happens on some PEs of a layer: arrivals, statements, departures, in their order.
+
+    restart -> arrivals -> statements, in steps or as a whole -> departures -> fed back -> ...
+
+Each PE runs one task after the other. A statement starts where all is there that it waits for; what
+leaves passes from PE to PE, and is there for those that take it back.
+
+Source   stages/layer/pe, whose programs do this in that order
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Literal, get_args
+
+import islpy as isl
+
+from stages.layer.cost.coming import (
+    find_back,
+    find_dense,
+    find_first,
+    find_reactions,
+    find_relayed,
+)
+from stages.layer.cost.facts import (
+    Facts,
+    count_dense,
+    find_cost,
+    find_running,
+    list_read,
+    list_statements,
+)
+from stages.layer.cost.going import find_leaving, find_sent_early
+from stages.layer.cost.guess import DIGITS, TAKE
+from stages.layer.cost.moves import ON_ARRIVAL, find_steps_end
+from stages.layer.cost.places import PE
+from stages.layer.texts.kinds import Carry, Compute, Initialise
+
+Why = Literal["arrive", "computes", "fed_back"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """The cycles of a layer, and what they went into on the PE that is done last."""
+
+    cycles: float
+    spent: Mapping[Why, float]
+    leave: float
+
+
+class Timeline:
+    """The times of some PEs: `free` is when each has done what was noted so far."""
+
+    def __init__(self, facts: Facts) -> None:
+        """Begin with cycle 0, at which each PE has started what it takes."""
+        self.facts, self.profile = facts, facts.profile
+        self.free = dict.fromkeys(facts.places, 0.0)
+        self.spent: dict[tuple[Why, PE], float] = {}
+        self.here: dict[tuple[str, PE], float] = {}
+        self.ran: dict[tuple[str, PE], float] = {}
+        self.away: dict[str, float] = {}
+        self.back: dict[str, float] = {}
+
+    def run(self) -> Times:
+        """Note all that happens in an invocation, and return the times of all of them."""
+        for pe in self.facts.places:
+            self.here |= {(name, pe): end for name, end in find_dense(self.facts, pe).items()}
+            self._react(pe)
+        left = list_statements(self.facts)
+        while left:
+            name, *left = left
+            targets = self._targets(name)
+            self._run(name)
+            later = {target for other in left for target in self._targets(other)}
+            for departure, described in self.facts.graph.departures.items():
+                if described.tensor in targets - later:
+                    self._leave(departure)
+        return self._times()
+
+    def _targets(self, statement: str) -> set[str]:
+        return {task.target for task in find_running(self.facts, statement).values()}
+
+    def _advance(self, pe: PE, ready: float, work: float, why: Why) -> None:
+        """Let a PE wait until something is ready, and then work."""
+        waited = max(0.0, ready - self.free[pe])
+        self.spent[why, pe] = self.spent.get((why, pe), 0.0) + waited
+        self.spent["computes", pe] = self.spent.get(("computes", pe), 0.0) + work
+        self.free[pe] += waited + work
+
+    def _react(self, pe: PE) -> None:
+        """Note when a PE has reacted to all sparse elements."""
+        work = find_reactions(self.facts, pe)
+        for name, own in work.items():
+            together = sum(min(own, each) for each in work.values())
+            first = find_first(self.facts, name, pe)
+            relayed = find_relayed(self.facts, name) + self.profile.dispatch
+            self.here[name, pe] = first + max(together, relayed)
+        if work:
+            last, every = max(self.here[name, pe] for name in work), sum(work.values())
+            self._advance(pe, last - every, every, "arrive")
+
+    def _run(self, statement: str) -> None:
+        """Note when a statement has run."""
+        tasks = find_running(self.facts, statement)
+        started = self.profile.dispatch + ON_ARRIVAL * self.profile.scalar
+        for pe in self.facts.places:
+            work = 0.0
+            for name, task in tasks.items():
+                if isinstance(task, Compute) and task.chunks:
+                    self._step(name, task, pe)
+                elif isinstance(task, Compute):
+                    work += find_cost(self.facts, name, pe)
+            ready, why = self._ready(statement, pe)
+            self._advance(pe, ready, started + work, why)
+            self.ran[statement, pe] = self.free[pe]
+
+    def _ready(self, statement: str, pe: PE) -> tuple[float, Why]:
+        """Return when all is there that a statement waits for, and what that is."""
+        why: Why = "arrive"
+        before = self.facts.graph.waits.get(statement, ())
+        found = max((self.ran[other, pe] for other in before), default=0.0)
+        taken = self.profile.dispatch + ON_ARRIVAL * self.profile.scalar
+        for name in list_read(self.facts, statement):
+            here, sparse = self.here.get((name, pe)), self.facts.graph.arrivals[name].sparse
+            if here is not None:
+                found = max(found, here + (0 if sparse else taken))
+            elif self.back.get(name, 0.0) + taken > found and name in self.back:
+                found, why = self.back[name] + taken, "fed_back"
+        return found, why
+
+    def _step(self, name: str, task: Compute, pe: PE) -> None:
+        """Let a statement run in steps while what it goes by arrives."""
+        if not self.facts.amounts[name][pe].instances:
+            return
+        cut = self.facts.graph.arrivals[task.chunks[0]].chunks
+        assert cut is not None, "steps go by chunks"
+        elements, steps = count_dense(self.facts, pe), prod(cut.counts)
+        arriving = sum(elements.values())
+        others = arriving - sum(elements.get(n, 0) for n in task.chunks)
+        together = sum(n in elements for n in task.chunks)
+        scalars = together * (TAKE + together - 1 + DIGITS * (len(cut.counts) - 1))
+        end = find_steps_end(
+            self.profile,
+            arriving=arriving,
+            first=max(together * cut.size, min(2 * others, arriving)),
+            steps=steps,
+            tasks=together,
+            work=find_cost(self.facts, name, pe) + steps * scalars * self.profile.scalar,
+            sent=find_sent_early(self.facts, task.target, pe),
+        )
+        first = max(find_first(self.facts, n, pe) for n in task.chunks)
+        self._advance(pe, max(first, self.profile.vector_start_up), end, "arrive")
+
+    def _leave(self, name: str) -> None:
+        """Note when a departure has left, or is back."""
+        departure, chain = self.facts.graph.departures[name], self.facts.routes.pes(name, "chain")
+        pes = [pe for pe in self.facts.places if _is_in(chain, pe)]
+        before = [self.away[other] for other in departure.waits if other in self.away]
+        start = max([*(self.free[pe] for pe in pes), *before], default=0.0)
+        self.away[name] = start + find_leaving(self.facts, name, pes)
+        if departure.feedback is not None:
+            back = find_back(self.facts, departure.feedback)
+            self.back[departure.feedback] = self.away[name] + back
+
+    def _times(self) -> Times:
+        """Return the times of all invocations: later ones begin with what main does at first."""
+        last, tasks = max(self.free, key=self.free.__getitem__), self.facts.graph.tasks.items()
+        end = max([self.free[last], *self.away.values()])
+        again = [name for name, task in tasks if isinstance(task, Initialise | Carry)]
+        more = sum(find_cost(self.facts, name, last) for name in again)
+        times, whys = self.facts.invocations, get_args(Why)
+        spent = {why: self.spent.get((why, last), 0.0) * times for why in whys}
+        spent["computes"] += more * (times - 1)
+        leave = (end - self.free[last]) * times
+        return Times(cycles=end * times + more * (times - 1), spent=spent, leave=leave)
+
+
+def _is_in(pes: isl.Set, pe: PE) -> bool:
+    return not pes.is_disjoint(isl.Set(f"{{ PE[{pe[0]}, {pe[1]}] }}"))
