@@ -26,7 +26,9 @@ def find_non_affine(expr: Expr, variables: Collection[str]) -> Expr | None:
 
 
 def _is_product_of_variables(expr: Binary, variables: Collection[str]) -> bool:
-    """Whether both factors hold variables; a quotient is never an affine integer."""
+    """Whether both factors, or a divisor, hold variables; `/` never gives an affine integer."""
+    if expr.op in ("//", "mod"):
+        return _mentions(expr.right, variables)
     if expr.op == "*":
         return _mentions(expr.left, variables) and _mentions(expr.right, variables)
     return expr.op == "/"

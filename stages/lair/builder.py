@@ -54,7 +54,7 @@ class Builder(Transformer[Token, Any]):
         """Return the items of a list; where an optional list is absent, the parser has None."""
         return tuple(child for child in children if child is not None)
 
-    type_params = size_params = tensors = exprs = references = _all
+    type_params = size_params = tensors = exprs = counts = references = _all
 
     def names(self, meta: Meta, children: list[Any]) -> tuple[tree.Name, ...]:
         """Names that are introduced."""
@@ -87,12 +87,31 @@ class Builder(Transformer[Token, Any]):
         )
 
     def statement(self, meta: Meta, children: list[Any]) -> tree.Statement:
-        """Iterators, sizes, target, operator, expression."""
-        iterators, sizes, target, op, expr = children
+        """Iterators, sizes, conditions or None, target, operator, expression."""
+        iterators, sizes, conditions, target, op, expr = children
         return tree.Statement(
-            iterators=iterators, sizes=sizes, target=target, op=op, expr=expr,
-            span=self._at(meta),
+            iterators=iterators, sizes=sizes, conditions=conditions or (), target=target, op=op,
+            expr=expr, span=self._at(meta),
         )
+
+    def conditions(self, meta: Meta, children: list[Any]) -> tuple[tree.Comparison, ...]:
+        """Comparisons, each a chain."""
+        return tuple(each for chain in children for each in chain)
+
+    def comparison(self, meta: Meta, children: list[Any]) -> list[tree.Comparison]:
+        """Numbers with relations between them; two that are compared are a condition."""
+        ends = zip(children[::2], children[1::2], children[2::2], strict=False)
+        return [
+            tree.Comparison(
+                op=op, left=left, right=right,
+                span=Span(source=self._source, start=left.span.start, end=right.span.end),
+            )
+            for left, op, right in ends
+        ]
+
+    def relation(self, meta: Meta, children: list[Any]) -> str:
+        """A relation; of equality, `==` is another spelling."""
+        return "=" if children[0] == "==" else str(children[0])
 
     def op(self, meta: Meta, children: list[Any]) -> str:
         """An operator of a statement."""

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from stages.diagnose import Span, UserError
 from stages.lair.affine import find_non_affine
+from stages.lair.conditions import check_conditions
 from stages.lair.expressions import FUNCTIONS
 from stages.lair.names import INDICES, check_name, did_you_mean, elsewhere, plural
 from stages.lair.tree import (
@@ -90,6 +91,9 @@ def check_node(node: Node) -> Iterator[UserError]:
     for statement in node.statements:
         yield from _check_iterators(statement, node)
         yield from check_sizes(statement.sizes, node.size_params)
+        iterators = [each.name for each in statement.iterators]
+        sizes = [param.name for param in node.size_params]
+        yield from check_conditions(statement.conditions, iterators, sizes)
         yield from _check_reference(statement.target, statement, node)
         for part in walk(statement.expr):
             yield from _check_part(part, statement, node)
@@ -170,7 +174,9 @@ def _check_read(part: Reference, statement: Statement, node: Node) -> Iterator[U
     if part.name == statement.target.name:
         message = f"statement reads {part.name}, which it defines itself"
         hint = "statements read what is defined before; what an invocation leaves to the next one"
-        hint += f" is named in layer.yaml: `tensors: {{INPUT: {{next: {part.name}}}}}`"
+        hint += f" is named in layer.yaml: `tensors: {{INPUT: {{next: {part.name}}}}}`; so a"
+        hint += " recurrence, as forward substitution, takes an invocation for each step, or is a"
+        hint += " program in NumPy"
         yield UserError(message, part.span, hint)
     elif part.name not in {each.target.name for each in before}:
         message = f"statement reads {part.name}, which no statement before it defines"

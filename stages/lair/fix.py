@@ -12,6 +12,7 @@ from stages.diagnose import Span, UserError
 from stages.lair import tree
 from stages.lair.affine import find_affine
 from stages.lair.binding import Binding, name_delayed
+from stages.lair.conditions import fix_condition
 from stages.lair.layer import Carry, Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine
 
@@ -114,6 +115,7 @@ class Fixer:
             name=binding.statement_name(target.tensor),
             iterators=reader.iterators,
             sizes=tuple(self._size(size, binding.sizes) for size in statement.sizes),
+            conditions=tuple(fix_condition(c, binding.sizes) for c in statement.conditions),
             target=target,
             op=statement.op,
             expr=expr,

@@ -5,6 +5,7 @@ Source   V Sec. 4.1.1; the grammar is lair.lark
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -25,6 +26,7 @@ _WORDS = {
     "NUMBER": "a number",
     "INT": "an integer",
     "$END": "the end of the file",
+    "_WHERE": "`where`",
 }
 
 _LOOPS = "iterators stand in parentheses, and so do their sizes: `all (i, j) in (M, N)`"
@@ -32,7 +34,10 @@ _REMEDIES = {
     ("for", "`all`"): _LOOPS,
     (",", "`]`"): "each index has brackets of its own: `W[i][j]`",
     (";", ""): "a statement ends where the next one begins, without a `;`",
-    ("%", ""): "LAIR has no remainders: in layer.yaml there is `mod`",
+    ("%", ""): "a remainder is `i mod 2`, and stands in conditions: `where i mod 2 = 0`",
+    (",", "`and`"): "several conditions are joined by `and`",
+    ("[", "`and`"): "conditions compare iterators and sizes; values are for `select`",
+    ("[", "`<=`"): "conditions compare iterators and sizes; values are for `select`",
 }
 """What to write instead of what other languages have, where LAIR expected something."""
 
@@ -92,7 +97,19 @@ def _unexpected_token(source: Source, error: UnexpectedToken) -> UserError:
         return UserError(f"found the end of the file, expected {expected}", _at(source, end, end))
     span = _at(source, token.start_pos or 0, token.end_pos or 0)
     message = f"found `{token}`, expected {expected}"
-    return UserError(message, span, _remedy(str(token), expected) or elsewhere(str(token)))
+    before = source.text[: span.start]
+    hint = _remedy(str(token), expected) or elsewhere(str(token)) or _in_condition(before)
+    return UserError(message, span, hint)
+
+
+def _in_condition(before: str) -> str | None:
+    """Return what to write instead of what stands before a token that nothing goes on with."""
+    condition = before.rpartition("where")[2] if "where" in before else ""
+    if re.search(r"\b(or|not)\s*\Z", condition):
+        return "conditions are comparisons, joined by `and`"
+    if "//" in condition and not re.search(r"[{}]|\ball\b", condition):
+        return "in conditions `//` is a quotient, and comments begin with `#`"
+    return None
 
 
 def _unexpected_character(source: Source, error: UnexpectedCharacters) -> UserError:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stages.diagnose import Span
-from stages.lair.tree import Access, Expr
+from stages.lair.tree import Access, Comparison, Expr
 
 OPS = ("=", "+=", "*=", "max=", "min=")
 NEUTRAL: Mapping[str, float] = {"+=": 0, "*=": 1, "max=": -math.inf, "min=": math.inf}
@@ -32,12 +32,14 @@ class Tensor:
 class Statement:
     """All instances `name[iterators]`, 0 <= iterator < size, of `target op expr`.
 
-    `reads` has one access per tensor of `expr`, in order of first appearance.
+    Of these only those for which all `conditions` hold, of numbers and iterators. `reads` has one
+    access per tensor of `expr`, in order of first appearance.
     """
 
     name: str
     iterators: tuple[str, ...]
     sizes: tuple[int, ...]
+    conditions: tuple[Comparison, ...] = ()
     target: Access
     op: str
     expr: Expr

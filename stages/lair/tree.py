@@ -58,7 +58,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binary:
-    """`left op right`; `op` is one of `+ - * /`."""
+    """`left op right`; `op` is one of `+ - * /`, in conditions also `//` and `mod`."""
 
     op: str
     left: Expr
@@ -117,11 +117,25 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """`left op right` of integers; `op` is one of `< <= > >= = !=`."""
+
+    op: str
+    left: Expr
+    right: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """`all (iterators) in (sizes) target op expr`."""
+    """`all (iterators) in (sizes) where conditions target op expr`.
+
+    A chain `0 <= i < N` is two conditions; all of them hold for an instance.
+    """
 
     iterators: tuple[Name, ...]
     sizes: tuple[Expr, ...]
+    conditions: tuple[Comparison, ...]
     target: Reference
     op: str
     expr: Expr

@@ -45,7 +45,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     """Return placement.isl."""
     mapping = inputs.mapping()
     lair = read_lair(inputs.objects("lair.isl"))
-    instances = lair.instances
+    instances = lair.instances.union(lair.idle)
     width, height = parse_target(mapping.target)
     rectangle = Rectangle(left=0, top=0, right=width - 1, bottom=height - 1)
     target = rectangle.as_set()

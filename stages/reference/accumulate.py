@@ -14,6 +14,7 @@ from stages.lair.expressions import EXACT_FUNCTIONS
 from stages.lair.layer import Layer, Statement
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
 from stages.machine.types import is_integer
+from stages.reference.masked import gather, reduce_where
 from stages.reference.strided import Array, Block, Read, reduce, target_slices, view
 
 Meaning = Callable[[Expr, Read], Array]
@@ -76,12 +77,26 @@ def accumulate_each(
     arrays = _wide(statement, layer, inputs)
 
     def values(block: Block) -> Array:
+        if statement.conditions:
+            return meaning(
+                statement.expr, lambda a: gather(arrays[a.tensor], a, statement, block)
+            )
         return meaning(
             statement.expr,
             lambda a: view(arrays[a.tensor], a, statement.iterators, block),
         )
 
-    return reduce(statement, output.shape, wide, values)
+    if not statement.conditions:
+        return reduce(statement, output.shape, wide, values)
+    found = reduce_where(statement, output.shape, wide, values)
+    return _nearest(found, statement, output.type)
+
+
+def _nearest(values: Array, statement: Statement, type_: str) -> Array:
+    """Return values in which nothing is reduced to the least, or the largest, of integers."""
+    if statement.op not in ("max=", "min=") or not is_integer(type_):
+        return values
+    return np.clip(values, np.iinfo(type_).min, np.iinfo(type_).max)
 
 
 def _is_sum_of_products(statement: Statement) -> bool:
@@ -89,7 +104,8 @@ def _is_sum_of_products(statement: Statement) -> bool:
     match statement.expr:
         case Binary(op="*", left=Access(), right=Access()):
             whole = tuple(map(range, statement.sizes))
-            return statement.op == "+=" and target_slices(statement, whole) is not None
+            slices = target_slices(statement, whole)
+            return statement.op == "+=" and slices is not None and not statement.conditions
     return False
 
 

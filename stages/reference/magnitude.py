@@ -72,9 +72,16 @@ def _bound(statement: Statement, layer: Layer, inputs: Arrays) -> Array:
         return np.zeros(output.shape)
     unit, smallest = find_unit(output.type), find_smallest(output.type)
     if _selects(statement):
-        return 2 * (unit * np.abs(inputs[output.name].astype(np.float64)) + smallest)
+        values = np.abs(inputs[output.name].astype(np.float64))
+        return 2 * (unit * _reduced(values, statement) + smallest)
     roundings = _terms(statement, layer, inputs) + 1 + _rounds_products(statement, output.type)
-    return roundings * (unit * sum_of_absolutes(statement, layer, inputs) + smallest)
+    sums = _reduced(sum_of_absolutes(statement, layer, inputs), statement)
+    return roundings * (unit * sums + smallest)
+
+
+def _reduced(values: Array, statement: Statement) -> Array:
+    """Return 0 for what nothing is reduced to: it is exactly the infinity that it starts from."""
+    return np.where(np.isinf(values), 0, values) if statement.conditions else values
 
 
 def _rounds_products(statement: Statement, type_: str) -> bool:
@@ -103,7 +110,8 @@ def sum_of_absolutes(statement: Statement, layer: Layer, inputs: Mapping[str, Ar
 
 def _terms(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> Array | int:
     """Return how many instances define each element."""
-    if target_slices(statement, tuple(map(range, statement.sizes))) is not None:
+    whole = tuple(map(range, statement.sizes))
+    if target_slices(statement, whole) is not None and not statement.conditions:
         return math.prod(statement.sizes[k] for k in reduced(statement))
     one = Number(value=1, span=statement.span)
     counting = replace(statement, op="+=", expr=one, reads=())

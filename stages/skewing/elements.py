@@ -16,13 +16,15 @@ from stages.poly.text import Objects
 class Lair:
     """The objects of lair.isl; what it does not have is empty.
 
-    `instances` { S[i] }, `tensors` and, of what only statements read, `internal` { T[e] }; `reads`
+    `instances` { S[i] } run, `idle` ones have a place only, with the element that they stand for;
+    `tensors` and, of what only statements read, `internal` { T[e] }; `reads`
     and `writes` { S[i] -> T[e] }, of any instance; `carried` { T[e] -> S[e] } in the next
     invocation. `feedback` is { T_feedback[e] -> T[e] }, where T_feedback takes the place of T in
     `reads`.
     """
 
     instances: isl.UnionSet
+    idle: isl.UnionSet
     tensors: isl.UnionSet
     reads: isl.UnionMap
     writes: isl.UnionMap
@@ -34,15 +36,23 @@ class Lair:
 def read_lair(objects: Objects) -> Lair:
     """Return what the objects of lair.isl say."""
     none = isl.UnionMap("{ }")
+    idle = objects.get("idle", isl.UnionSet("{ }"))
+    reads = objects["reads"]
     return Lair(
         instances=objects["instances"],
+        idle=idle,
         tensors=objects["tensors"],
-        reads=objects["reads"],
+        reads=reads if idle.is_empty() else reads.intersect_domain(objects["instances"]),
         writes=objects["writes"],
         internal=objects.get("internal", isl.UnionSet("{ }")),
         carried=objects.get("carried", none),
         feedback=none,
     )
+
+
+def find_running(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
+    """Return { S[i] -> PE[x, y] } of the instances that run, without idle ones."""
+    return placement if lair.idle.is_empty() else placement.intersect_domain(lair.instances)
 
 
 def find_needed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:

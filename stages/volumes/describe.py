@@ -15,6 +15,7 @@ import typing
 
 import islpy as isl
 
+from stages.lair.conditions import spell_conditions
 from stages.lair.expressions import write_expression
 from stages.lair.layer import Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine
@@ -65,7 +66,8 @@ def _input(tensor: Tensor) -> Operation:
 def _computation(statement: Statement) -> Operation:
     """Return the computation of a statement; its loops are the instance set."""
     dims = zip(statement.iterators, statement.sizes, strict=True)
-    bounds = " and ".join(f"0 <= {name} < {size}" for name, size in dims) or "true"
+    ranges = [f"0 <= {name} < {size}" for name, size in dims]
+    bounds = " and ".join(ranges + spell_conditions(statement.conditions)) or "true"
     result = Result(
         volume=statement.target.tensor, writes=_map(statement, statement.target),
         operator=statement.op, value=write_expression(statement.expr),

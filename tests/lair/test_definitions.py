@@ -63,7 +63,8 @@ f.lair:2:25: error: statement reads y, which it defines itself
     all (i) in (N) y[i] = y[i] + x[i]
                           ^^^^
 hint: statements read what is defined before; what an invocation leaves to the next \
-one is named in layer.yaml: `tensors: {INPUT: {next: y}}`
+one is named in layer.yaml: `tensors: {INPUT: {next: y}}`; so a recurrence, as forward \
+substitution, takes an invocation for each step, or is a program in NumPy
 """,
     ),
     "everything_in_the_order_of_the_file": (

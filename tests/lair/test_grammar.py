@@ -74,7 +74,7 @@ f.lair:3:1: error: found `}`, expected `(`, `-`, a name or a number
 f.lair:2:30: error: found `%`, which is no part of LAIR
     all (i) in (N) y[i] = x[i] % 2
                                ^
-hint: LAIR has no remainders: in layer.yaml there is `mod`
+hint: a remainder is `i mod 2`, and stands in conditions: `where i mod 2 = 0`
 """,
     ),
     "semicolon": (

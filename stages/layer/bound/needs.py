@@ -18,7 +18,7 @@ from stages.layer.texts.routes_text import Routing
 from stages.poly.least import greatest
 from stages.poly.order import taken_by
 from stages.poly.quota import TooManyOperations, limit_operations
-from stages.skewing.elements import Lair
+from stages.skewing.elements import Lair, find_running
 
 LANES = {
     "N": "{ PE[x, y] -> PE[x, v] }",
@@ -83,7 +83,8 @@ class Moving:
 
 def needs_of(moving: Moving) -> Needs:
     """Return the needs of a layer."""
-    layout, lair, placement = moving.layout, moving.lair, moving.adapted.placement
+    layout, lair = moving.layout, moving.lair
+    placement = find_running(lair, moving.adapted.placement)
     entering = {
         name: _entering(moving, name, arrival) for name, arrival in layout.arrivals.items()
     }

@@ -20,8 +20,9 @@ def complete(given: isl.UnionMap, lair: Lair) -> isl.UnionMap:
     elements, if that is one PE for each instance. The others stay without a place.
     """
     placement = given
+    statements = list_sets(lair.instances.union(lair.idle))
     while True:
-        free = [s for s in list_sets(lair.instances) if _placed(s, placement).is_empty()]
+        free = [s for s in statements if _placed(s, placement).is_empty()]
         found = next(filter(None, (_beside(s, placement, lair) for s in free)), None)
         if found is None:
             return placement

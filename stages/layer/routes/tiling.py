@@ -56,7 +56,7 @@ def fit(direction: Direction, mapping: Mapping, lair: Lair, target: Rectangle) -
                 mapping.span("target"),
                 "make it larger",
             )
-        placement = tile(lair.instances, direction, core)
+        placement = tile(lair.instances.union(lair.idle), direction, core)
         needed = find_peeled_sides(choose_adaptation(find_demand(mapping, lair, placement, target)))
         if needed <= sides:
             return placement

@@ -22,7 +22,7 @@ from stages.poly.cuts import chunks, count_most_in_step, cut_order, find_first, 
 from stages.poly.least import greatest
 from stages.poly.order import at_places, taken_by
 from stages.poly.pieces import from_domain, list_maps, to_range
-from stages.skewing.elements import Lair
+from stages.skewing.elements import Lair, find_running
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class Flows:
         return taken_by(_map(needs).apply_range(order), self._placement(statement))
 
     def _placement(self, statement: str) -> isl.Map:
-        return _map(from_domain(self.adapted.placement, statement))
+        return _map(from_domain(find_running(self.lair, self.adapted.placement), statement))
 
 
 def find_followed(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:

@@ -21,7 +21,7 @@ from stages.poly.order import apply_filter, at_index, at_pe, at_places, taken_by
 from stages.poly.pieces import from_domain, list_sets
 from stages.poly.side import Rectangle
 from stages.poly.text import Objects
-from stages.skewing.elements import Lair
+from stages.skewing.elements import Lair, find_running
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,8 @@ def find_handed_on(colour: str, order: isl.Map, sources: Sources) -> isl.Map:
 
 def find_placed(statement: str, sources: Sources) -> isl.Set:
     """Return [PE_X, PE_Y] -> { S[i] : placed on PE }."""
-    placement = isl.Map.from_union_map(from_domain(sources.adapted.placement, statement))
+    running = find_running(sources.lair, sources.adapted.placement)
+    placement = isl.Map.from_union_map(from_domain(running, statement))
     return bind_range(placement, PE_NAMES)
 
 
