@@ -95,6 +95,7 @@ class Profile:
     switch_both: bool
     filters: Figure
     multicast: bool
+    remote: Figure
     code_base: Figure
     code_task: Figure
     grades: dict[str, str] = field(default_factory=dict)

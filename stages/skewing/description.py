@@ -10,8 +10,9 @@ import islpy as isl
 from stages.poly.cardinality import cardinality
 from stages.poly.extents import bounding_box
 from stages.poly.least import least
+from stages.skewing.links import coordinates
 from stages.skewing.matrices import is_lower_triangular, is_unimodular
-from stages.skewing.paying import depth
+from stages.skewing.paying import Choice, Weighed
 from stages.skewing.skewing import later
 from stages.skewing.statements import Space
 from stages.skewing.timed import (
@@ -24,23 +25,26 @@ from stages.skewing.timed import (
     reason,
     together,
 )
-from stages.skewing.yaml_texts import Change, Extents, Fate, Lagging
+from stages.skewing.yaml_texts import Change, Extents, Fate, Lagging, LagText
 
 OUT = isl.dim_type.out
 
 
-def description(
-    space: Space, statement: Timed, wanted: Factors, lag: Factors
-) -> Lagging:
-    """Return what skew.yaml says of a statement; `wanted` is the F that eliminates broadcasts."""
-    points = statement.points
+def description(space: Space, statement: Timed, choice: Choice) -> Lagging:
+    """Return what skew.yaml says of a statement whose lags were chosen."""
+    points, lag = statement.points, choice.taken[statement.name]
     after = points.apply_range(_moved(statement, lag))
     width = statement.times
     matrix = space.transformation(statement.name, lag)
     loops = None if matrix is None or not is_unimodular(matrix) else matrix
     return Lagging(
         lag=lag,
-        step=depth(lag),
+        lags=tuple(
+            _said_of(space, each)
+            for each in choice.weighed
+            if statement.name in each.lag.statements
+        ),
+        step=choice.depth,
         steps=Extents(before=_extents(points, lag), after=_extents(after, lag)),
         running=Change(before=running(points, width), after=running(after, width)),
         parallel=Change(
@@ -48,7 +52,7 @@ def description(
         ),
         loops=None if loops is None else tuple(map(tuple, loops)),
         is_lower_triangular=None if loops is None else is_lower_triangular(loops),
-        tensors={r.tensor: _fate(statement, r, wanted, lag) for r in statement.references},
+        tensors={r.tensor: _fate(statement, r, choice) for r in statement.references},
     )
 
 
@@ -63,8 +67,25 @@ def running(points: isl.Map, times: int) -> int:
     return cardinality(by_pe.intersect_range(last).domain())
 
 
-def _fate(statement: Timed, reference: Reference, wanted: Factors, lag: Factors) -> Fate:
+def _said_of(space: Space, weighed: Weighed) -> LagText:
+    """Return what skew.yaml says of one lag."""
+    lag = weighed.lag
+    return LagText(
+        time=lag.time,
+        along=coordinates(space.topology)[lag.axis].name,
+        factor=lag.factor,
+        taken=weighed.is_taken,
+        broadcasts=weighed.broadcasts,
+        saves=weighed.saves,
+        steps=weighed.steps,
+        gains=weighed.gains,
+        why=weighed.why,
+    )
+
+
+def _fate(statement: Timed, reference: Reference, choice: Choice) -> Fate:
     """Return what becomes of the broadcasts of a tensor."""
+    wanted, lag = choice.wanted[statement.name], choice.taken[statement.name]
     ways = zip(statement.links, passes(statement, reference, lag), strict=True)
     return Fate(
         broadcast=Change(
@@ -82,7 +103,7 @@ def why_broadcast(
     """Return why a tensor is broadcast along the grid with a lag; None if it is not."""
     why = reason(statement, reference, lag)
     if why and reason(statement, reference, wanted) is None:
-        return "a lag that helps makes more accesses remote than it saves"
+        return "a lag that helps does not pay"
     return why
 
 

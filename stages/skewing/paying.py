@@ -1,65 +1,110 @@
-"""Does it pay to let PEs lag behind each other?
+"""Which lags pay: each in one loop, along one coordinate of PEs.
 
 Paper    M Sec. III.F, III.H, IV
-Differs  the paper leaves open when eliminating broadcasts is worth less than what it loses. Here it
-         is not done where more accesses get remote: loops that are longer by the lag come back
-         later to what was used before.
+Differs  the paper leaves open when eliminating broadcasts is worth less than what it loses. Here
+         lags are taken that take a PE the fewest cycles, of all sets of those that eliminate a
+         broadcast (stages/skewing/weighing.py): loops that are longer by a lag come back later to
+         what was used before, and have more steps.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import floor
 
-import islpy as isl
-
-from stages.poly.pieces import unite
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.skewing.skewing import Group, skew
+from stages.skewing.lags import Chosen, Lag, apply_lags, list_lags, list_subsets
+from stages.skewing.skewing import Group, Lags, skew
 from stages.skewing.statements import Space
-from stages.skewing.steps import Order, lag_statements, order_groups
-from stages.skewing.timed import Factors, together
-from stages.skewing.topology import neighbours
-from stages.skewing.traffic import Accesses, sources, total
+from stages.skewing.timed import loss
+from stages.skewing.weighing import Weighing, depth_of
 
-MOST_FOR_COUNT = 20_000_000
-"""What counting may take in isl's own unit; some seconds."""
-
-Lags = Mapping[str, Factors]
-"""F by statement."""
+LONG = "isl needs long to count what it saves"
+FORBIDDEN = "it would reverse a dependence, or let fewer PEs run at one time"
+MORE = "more accesses are remote"
+NOTHING = "no fewer accesses are remote"
+SLOW = "its steps take longer than what it saves"
 
 
-def choose_lags(space: Space, group: Group) -> tuple[Lags, Lags]:
-    """Return F of statements that eliminates broadcasts, and F that is taken: that one or zeros."""
-    wanted = skew(group)
-    none = {each.name: together(each) for each in group.statements}
-    return wanted, wanted if wanted == none or _pays(space, wanted) else none
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """A lag, whether it is taken, and what it does beside those that are.
 
-
-def depth(lag: Factors) -> int:
-    """Return how many dimensions of time tell steps apart: down to the last that lags, or all."""
-    return max((k + 1 for k, row in enumerate(lag) if any(row)), default=len(lag))
-
-
-def _pays(space: Space, lags: Lags) -> bool:
-    """Say whether no more accesses are remote with the lags than without; yes, if isl needs long.
-
-    What other statements access in between does not count.
+    It `saves` remote accesses and adds `steps`, `gains` cycles of a PE by both, and eliminates
+    `broadcasts`; None where that was not counted. `why` says why it is not taken.
     """
-    order = Order(groups=[list(lags)], depths={name: depth(lag) for name, lag in lags.items()})
-    started = Accesses(
-        relations=tuple(access for name in lags for access in space.used(name)),
-        placement=unite(space.places[name] for name in lags),
-        times=order_groups(unite(space.times(name) for name in lags), order),
+
+    lag: Lag
+    is_taken: bool
+    broadcasts: int
+    saves: int | None = None
+    steps: int | None = None
+    gains: int | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """`wanted` F eliminates broadcasts, `taken` F pays; `depth` dimensions tell its steps apart."""
+
+    wanted: Lags
+    taken: Lags
+    depth: int
+    weighed: tuple[Weighed, ...]
+
+
+def choose_lags(space: Space, group: Group) -> Choice:
+    """Return the lags of a group that pay; where isl needs long, those of the fewest broadcasts."""
+    wanted = skew(group)
+    lags = list_lags(group, wanted)
+    fewest = frozenset(lag for lag in lags if _is_in(lag, wanted))
+    weighing = Weighing(space, group)
+    if lags:
+        weighing.count(list_subsets(lags, fewest))
+    chosen = _cheapest(weighing, fewest)
+    weighing.count(chosen ^ {lag} for lag in lags)
+    taken, cost = apply_lags(group, chosen), weighing.costs.get(chosen)
+    return Choice(
+        wanted=wanted,
+        taken=taken,
+        depth=depth_of(taken) if cost is None else cost.depth,
+        weighed=tuple(_weighed(weighing, chosen, lag) for lag in lags),
     )
-    lagged = dataclasses.replace(started, steps=lag_statements(lags, order, space.topology))
-    near = neighbours(space.topology)
-    try:
-        with limit_operations(MOST_FOR_COUNT):
-            return _remote(lagged, near) <= _remote(started, near)
-    except TooManyOperations:
-        return True
 
 
-def _remote(accesses: Accesses, near: isl.Map) -> int:
-    return total(each.traffic() for each in sources(accesses, near).values()).remote
+def _is_in(lag: Lag, lags: Lags) -> bool:
+    return lags[lag.statements[0]][lag.time][lag.axis] == lag.factor
+
+
+def _cheapest(weighing: Weighing, fewest: Chosen) -> Chosen:
+    """Return the set of the fewest cycles, of those the first one; `fewest` if isl needs long."""
+    costs = {each: cost.cycles for each, cost in weighing.costs.items() if cost is not None}
+    return min(costs, key=lambda each: costs[each]) if frozenset() in costs else fewest
+
+
+def _weighed(weighing: Weighing, chosen: Chosen, lag: Lag) -> Weighed:
+    """Return what a lag does beside those that are taken."""
+    is_taken, without, among = lag in chosen, chosen - {lag}, chosen | {lag}
+    found = Weighed(
+        lag=lag, is_taken=is_taken, broadcasts=_eliminated(weighing.group, without, among)
+    )
+    if {without, among} & weighing.forbidden:
+        return replace(found, why=FORBIDDEN)
+    before, after = weighing.costs.get(without), weighing.costs.get(among)
+    if before is None or after is None:
+        return replace(found, why=None if is_taken else LONG)
+    saves, gains = before.remote - after.remote, floor(before.cycles - after.cycles)
+    why = MORE if saves < 0 else NOTHING if saves == 0 else SLOW
+    steps = weighing.steps(without, after.depth)
+    return replace(
+        found, saves=saves, steps=None if steps is None else after.steps - steps, gains=gains,
+        why=None if is_taken else why,
+    )
+
+
+def _eliminated(group: Group, without: Chosen, among: Chosen) -> int:
+    """Return the dimensions of broadcast spaces that some lags have more than others."""
+    before, after = apply_lags(group, without), apply_lags(group, among)
+    return sum(
+        loss(each, before[each.name]).dimensions - loss(each, after[each.name]).dimensions
+        for each in group.statements
+    )

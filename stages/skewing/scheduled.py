@@ -45,10 +45,13 @@ class Scheduled:
 def groups_in(scheduled: Scheduled, network: Topology) -> tuple[Space, list[Group]]:
     """Return the statements of a layer, and the groups of those that share loops."""
     mapping, placement = scheduled.mapping, scheduled.places["placement"]
+    tensors = scheduled.layer.tensors
     space = find_space(scheduled.lair, placement, scheduled.schedule, find_given(mapping), network)
     machine = Machine(
         memory=scheduled.profile.memory,
-        sizes={name: BYTES[tensor.type] for name, tensor in scheduled.layer.tensors.items()},
+        sizes={name: BYTES[tensor.type] for name, tensor in tensors.items()},
         wishes=find_wishes(mapping, placement),
+        remote=scheduled.profile.remote,
+        lanes={name: scheduled.profile.find_most_lanes(t.type) for name, t in tensors.items()},
     )
     return space, group_statements(space, machine)

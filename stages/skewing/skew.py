@@ -27,7 +27,7 @@ from stages.skewing.clock import name_times
 from stages.skewing.description import description
 from stages.skewing.elements import read_lair
 from stages.skewing.links import note_on
-from stages.skewing.paying import Lags, choose_lags
+from stages.skewing.paying import Choice, choose_lags
 from stages.skewing.scheduled import Scheduled, groups_in
 from stages.skewing.skewing import Group, later
 from stages.skewing.statements import Space
@@ -45,6 +45,9 @@ before: as by schedule.isl, all PEs start together;
 schedule: PEs lag behind each other, so that neighbours use data one after the other (Meister)."""
 YAML_HEADER = """By how much PEs lag behind each other, and what comes of it (Meister, Sec. III).
 lag: by dimension of time, what is added to it for each step to the east, and to the south.
+lags: each that eliminates a broadcast, by itself, in a dimension of time and along x or y: what it
+does beside those that are taken. It eliminates so many dimensions of broadcasts, saves remote
+accesses of all statements that share loops, adds steps, and gains cycles of a PE by both.
 step: so many dimensions of time tell steps apart; the data of one step stay in memory.
 steps: from the first to the last time in each dimension of time, before and after.
 running: how many PEs work at the time at which the last one begins, before and after.
@@ -73,7 +76,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     space, groups = groups_in(scheduled, network)
     found: dict[str, tuple[isl.Map, Lagging]] = {}
     for group in groups:
-        found |= skewed(space, group, *choose_lags(space, group))
+        found |= skewed(space, group, choose_lags(space, group))
     before = unite(space.times(name) for name in found)
     after = unite(times for times, _ in found.values())
     said = {name: description for name, (_, description) in found.items()}
@@ -87,13 +90,11 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     }
 
 
-def skewed(
-    space: Space, group: Group, wanted: Lags, lags: Lags
-) -> dict[str, tuple[isl.Map, Lagging]]:
+def skewed(space: Space, group: Group, choice: Choice) -> dict[str, tuple[isl.Map, Lagging]]:
     """Return, by statement, { S[i] -> [t + F p] } and what skew.yaml says; see `choose_lags`."""
     found = {}
     for each in group.statements:
-        lag, points = lags[each.name], each.points.set_tuple_name(OUT, each.name)
-        times = name_times(points.apply_range(later(each, lag)))
-        found[each.name] = times, description(space, each, wanted[each.name], lag)
+        points = each.points.set_tuple_name(OUT, each.name)
+        times = name_times(points.apply_range(later(each, choice.taken[each.name])))
+        found[each.name] = times, description(space, each, choice)
     return found

@@ -20,6 +20,9 @@ from stages.skewing.grid import names, write_list
 from stages.skewing.matrices import identity
 from stages.skewing.timed import Factors, Loss, Timed, loss, parallel, passes, together
 
+Lags = Mapping[str, Factors]
+"""F by statement."""
+
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 MOST_FOR_CHECK = 5_000_000
 """What checking one transformation may take, in isl's own unit; less than a second."""
@@ -29,11 +32,15 @@ MOST_FOR_CHECK = 5_000_000
 class Group:
     """Statements whose times are comparable.
 
-    `dependences` { S[t, p] -> S'[t', p'] } are the pairs whose order must stay, t before t'.
+    `dependences` { S[t, p] -> S'[t', p'] } are the pairs whose order must stay, t before t'. An
+    element from remote memory takes a PE `remote` cycles more than one from a neighbour, and in a
+    cycle it runs as many instances of a statement as `lanes` says.
     """
 
     statements: tuple[Timed, ...]
     dependences: isl.UnionMap = field(repr=False)
+    remote: int
+    lanes: Mapping[str, int]
 
 
 def skew(group: Group) -> dict[str, Factors]:
@@ -42,12 +49,25 @@ def skew(group: Group) -> dict[str, Factors]:
     Statements that share a loop get the same row of F for it. Where not all of them have the loop
     as a target, none gets one.
     """
-    found = {each.name: together(each) for each in group.statements}
-    for target in _in_order(group.statements):
-        for node in sharing(group.statements, target):
-            if all(target in each.targets for each in node):
-                found |= _best(group, node, target, found)
+    found = dict(all_together(group))
+    for target, node in loops_that_may_lag(group):
+        found |= eliminate(group, node, target, found)
     return found
+
+
+def all_together(group: Group) -> Lags:
+    """Return the F with which no PE lags behind another."""
+    return {each.name: together(each) for each in group.statements}
+
+
+def loops_that_may_lag(group: Group) -> list[tuple[int, list[Timed]]]:
+    """Return the dimensions of time that may change, and who shares them; first choices first."""
+    return [
+        (target, node)
+        for target in _in_order(group.statements)
+        for node in sharing(group.statements, target)
+        if all(target in each.targets for each in node)
+    ]
 
 
 def sharing(statements: Sequence[Timed], target: int) -> list[list[Timed]]:
@@ -90,9 +110,7 @@ def later(statement: Timed, factors: Factors) -> isl.Map:
     return isl.Map(f"{{ {statement.name}[{write_list(old)}] -> [{write_list(sums)}] }}")
 
 
-def _best(
-    group: Group, node: Sequence[Timed], target: int, found: Mapping[str, Factors]
-) -> Mapping[str, Factors]:
+def eliminate(group: Group, node: Sequence[Timed], target: int, found: Lags) -> Lags:
     """Return F with a row for the shared loop that leaves the fewest broadcasts, if there is one.
 
     Of those the one with the fewest factors is taken, then that against the fewest wishes.
@@ -110,8 +128,13 @@ def _best(
     return found
 
 
+def is_allowed(group: Group, trial: Lags) -> bool:
+    """Say whether F reverses no dependence, and lets as many PEs run at one time."""
+    return _is_parallel(group.statements, trial) and _is_legal(group, trial)
+
+
 def _cost(
-    node: Sequence[Timed], trial: Mapping[str, Factors]
+    node: Sequence[Timed], trial: Lags
 ) -> tuple[Loss, tuple[int, int, int]]:
     """Return what is broadcast; how many factors there are, against wishes, and not -1."""
     losses = [loss(each, trial[each.name]) for each in node]
@@ -132,14 +155,14 @@ def _cost(
     return left, (len(entries), against, sum(factor > 0 for factor in entries))
 
 
-def _is_parallel(node: Sequence[Timed], trial: Mapping[str, Factors]) -> bool:
+def _is_parallel(node: Sequence[Timed], trial: Lags) -> bool:
     """Say whether as many dimensions of PEs run at one time as if all started together."""
     return all(
         parallel(each, trial[each.name]) == parallel(each, together(each)) for each in node
     )
 
 
-def _is_legal(group: Group, trial: Mapping[str, Factors]) -> bool:
+def _is_legal(group: Group, trial: Lags) -> bool:
     """Say whether a trial keeps the order of all dependences.
 
     Where isl needs long to tell, those that lead to another PE forbid all, as in the scalable
@@ -162,7 +185,7 @@ def _in_order(statements: Sequence[Timed]) -> list[int]:
 
 
 def _with(
-    found: Mapping[str, Factors], node: Sequence[Timed], target: int, row: tuple[int, ...]
+    found: Lags, node: Sequence[Timed], target: int, row: tuple[int, ...]
 ) -> dict[str, Factors]:
     """Return F with another row `target` for the statements of a node."""
     old = {each.name: found[each.name] for each in node}

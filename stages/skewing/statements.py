@@ -32,12 +32,16 @@ class Machine:
     """`memory` of a PE in bytes, `sizes` of an element by tensor in bytes, and where ports are.
 
     `wishes` has, by tensor, the direction of each dimension of the grid away from the ports at
-    which it arrives, or towards those at which it leaves; 0 where the ports do not tell.
+    which it arrives, or towards those at which it leaves; 0 where the ports do not tell. `remote`
+    are the cycles that an element from remote memory takes a PE more than one from a neighbour;
+    `lanes` has, by tensor, the elements of it that a PE computes in a cycle.
     """
 
     memory: int
     sizes: Dictionary[str, int]
     wishes: Dictionary[str, tuple[int, ...]]
+    remote: int
+    lanes: Dictionary[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +109,18 @@ def group_statements(space: Space, machine: Machine) -> list[Group]:
         Group(
             statements=tuple(_timed(space, machine, name) for name in names),
             dependences=_dependences(space, names),
+            remote=machine.remote,
+            lanes={name: _lanes(space, machine, name) for name in names},
         )
         for names in space.groups
     ]
+
+
+def _lanes(space: Space, machine: Machine, name: str) -> int:
+    """Return how many instances of a statement a PE runs in a cycle: as many as of what it writes.
+    """
+    written = (access.get_tuple_name(OUT) for access in space.writes.get(name, []))
+    return min((machine.lanes[tensor] for tensor in written), default=1)
 
 
 def _timed(space: Space, machine: Machine, name: str) -> Timed:

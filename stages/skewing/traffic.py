@@ -78,6 +78,10 @@ class Accesses:
             found = found.union(used)
         return {m.get_tuple_name(isl.dim_type.out): m.coalesce() for m in list_maps(found)}
 
+    def turns(self) -> isl.UnionSet:
+        """Return { [PE[x, y] -> [t]] } of all times at which a PE runs an instance."""
+        return self.placement.range_product(self.times).range()
+
     def every_step(self) -> isl.Set:
         """Return { [s] } of the steps in which some PE runs an instance."""
         found = isl.UnionSet("{ }")
@@ -101,6 +105,10 @@ class Sources:
     first: isl.Map
     own: isl.Map
     of_neighbour: isl.Map
+
+    def not_remote(self) -> int:
+        """Return the number of first accesses that need no remote memory."""
+        return _number(self.own, None) + _number(self.of_neighbour, None)
 
     def traffic(self, pes: isl.Set | None = None) -> Traffic:
         """Return the numbers of accesses of some PEs, or of all."""

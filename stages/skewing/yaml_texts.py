@@ -46,10 +46,30 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LagText:
+    """One lag: in a dimension of `time`, by `factor` for each step `along` a coordinate.
+
+    Beside those that are taken it eliminates `broadcasts`, `saves` remote accesses, adds `steps`,
+    and so `gains` cycles of a PE.
+    """
+
+    time: int
+    along: str
+    factor: int
+    taken: bool
+    broadcasts: int
+    saves: int | None = None
+    steps: int | None = None
+    gains: int | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lagging:
     """How the PEs that run a statement lag; `loops` is the matrix, where it is one."""
 
     lag: tuple[tuple[int, ...], ...]
+    lags: tuple[LagText, ...] = ()
     step: int
     steps: Extents
     running: Change

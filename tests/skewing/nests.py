@@ -34,21 +34,24 @@ def along(space, spatial):
     return replace(space, topology=replace(space.topology, spatial=spatial))
 
 
-def lags(space, memory=LARGE, wishes=()):
-    """Return F by statement; elements have two bytes."""
+def machine_for(space, memory=LARGE, wishes=(), remote=100):
+    """Return a machine with elements of two bytes that runs an instance in a cycle."""
     tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
-    machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes=dict(wishes))
+    sizes, lanes = dict.fromkeys(tensors, 2), dict.fromkeys(tensors, 1)
+    return Machine(memory=memory, sizes=sizes, wishes=dict(wishes), remote=remote, lanes=lanes)
+
+
+def lags(space, memory=LARGE, wishes=()):
+    """Return F by statement."""
     found = {}
-    for group in group_statements(space, machine):
+    for group in group_statements(space, machine_for(space, memory, wishes)):
         found |= skew(group)
     return found
 
 
 def timed(space, memory=LARGE):
     """Return the statements by name, as skewing sees them."""
-    tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
-    machine = Machine(memory=memory, sizes=dict.fromkeys(tensors, 2), wishes={})
-    groups = group_statements(space, machine)
+    groups = group_statements(space, machine_for(space, memory))
     return {each.name: each for group in groups for each in group.statements}
 
 

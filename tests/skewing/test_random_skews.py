@@ -8,17 +8,18 @@ import pytest
 
 from stages.mapping.records import as_data
 from stages.skewing.links import links
+from stages.skewing.paying import Choice
 from stages.skewing.skew import skewed
 from stages.skewing.skewing import skew
-from stages.skewing.statements import Machine, group_statements
+from stages.skewing.statements import group_statements
 from stages.skewing.timed import dimensions, passes
 from stages.skewing.topology import Topology
-from tests.skewing.nests import nest
+from stages.skewing.weighing import depth_of
+from tests.skewing.nests import machine_for, nest
 from tests.skewing.random_nests import random_nest, values_of
 
 FIRST, NESTS, SHARE = 2400, 200, 20
 KINDS = ("mesh", "torus", "hexagonal", "octagonal")
-MACHINE = Machine(memory=2**20, sizes=dict.fromkeys("abty", 2), wishes={})
 
 
 class Skewed:
@@ -32,9 +33,10 @@ class Skewed:
         space = nest(*self.nest.texts(), topology=Topology(kind=kind, sizes=sizes))
         self.claims, self.lag, self.running = {}, {}, {}
         self.before, self.after = {}, {}
-        for group in group_statements(space, MACHINE):
+        for group in group_statements(space, machine_for(space)):
             lags = skew(group)
-            for name, (times, said) in skewed(space, group, lags, lags).items():
+            choice = Choice(wanted=lags, taken=lags, depth=depth_of(lags), weighed=())
+            for name, (times, said) in skewed(space, group, choice).items():
                 self.running[name] = as_data(said.running)
                 self.before[name] = values_of(space.times(name))
                 self.after[name] = values_of(times)

@@ -5,10 +5,10 @@ import pytest
 
 from stages.skewing import skewing
 from stages.skewing.skewing import keeps, later, sharing, stays_on_pe
-from stages.skewing.statements import Machine, group_statements
+from stages.skewing.statements import group_statements
 from stages.skewing.timed import dimensions, parallel, passes, reason, together
 from stages.skewing.topology import Topology
-from tests.skewing.nests import LARGE, along, lags, nest, product, timed
+from tests.skewing.nests import along, lags, machine_for, nest, product, timed
 
 
 def after(space, lag):
@@ -261,8 +261,7 @@ def test_the_scalable_variant_tries_nothing_where_a_dependence_leads_to_another_
 
 
 def group(space):
-    machine = Machine(memory=LARGE, sizes=dict.fromkeys("abtuv", 2), wishes={})
-    return group_statements(space, machine)[0]
+    return group_statements(space, machine_for(space))[0]
 
 
 def test_eq_6_dependences_on_one_pe_allow_any_lag():

@@ -29,8 +29,8 @@ MACHINE = "wse2"
 MOVED = 0.25
 """By more than this part of its cycles a layer moves."""
 
-UNCHARGED = ("code_base", "code_task", "task_ids", "threads", "descriptors")
-"""Figures that are limits or sizes: they refuse a layer, or nothing."""
+UNCHARGED = ("code_base", "code_task", "task_ids", "threads", "descriptors", "remote")
+"""Figures that are limits, sizes or weights: they refuse a layer, or nothing."""
 
 HEAD = ("figure", "value", "grade", "tried", "fewest", "median", "most", "moved")
 

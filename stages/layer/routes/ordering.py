@@ -71,10 +71,10 @@ class Ordering:
         self.placement, self.names = placement, [c.name for c in coordinates(network)]
         self.skewed: dict[str, Skewed] = {}
         for group in groups:
-            wanted, lags = choose_lags(self.space, group)
+            choice = choose_lags(self.space, group)
             for each in group.statements:
-                name = each.name
-                self.skewed[name] = Skewed(statement=each, wanted=wanted[name], lag=lags[name])
+                wanted, lag = choice.wanted[each.name], choice.taken[each.name]
+                self.skewed[each.name] = Skewed(statement=each, wanted=wanted, lag=lag)
 
     def of(self, tensor: str, taken: isl.Map, side: str, *, lanes: bool) -> Times:
         """Return the order in which PEs { tensor[e] -> PE } forward it to a side, by statement.
