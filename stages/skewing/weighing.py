@@ -159,7 +159,7 @@ def _clock(space: Space, group: Group, deep: int) -> Clock:
         times=order_groups(unite(space.times(name) for name in names), order),
     )
     instances = {name: cardinality(space.places[name].domain()) for name in names}
-    cycles = sum(Fraction(n, group.lanes[name]) for name, n in instances.items())
+    cycles = sum((Fraction(n, group.lanes[name]) for name, n in instances.items()), Fraction(0))
     turns = cardinality(isl.Set.from_union_set(accesses.turns()))
     return Clock(
         order=order,
