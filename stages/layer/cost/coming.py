@@ -7,6 +7,7 @@ from math import prod
 from stages.layer.cost.facts import AXIS, Facts, count_at_adapters, count_dense, find_cost
 from stages.layer.cost.going import find_sent_early
 from stages.layer.cost.moves import (
+    RELAYED,
     STORED,
     count_most,
     find_react,
@@ -52,9 +53,15 @@ def find_reactions(facts: Facts, pe: PE) -> dict[str, float]:
 
 
 def find_relayed(facts: Facts, name: str) -> float:
-    """Return the cycles in which adapters send on the elements of a sparse arrival."""
+    """Return the cycles in which adapters send a sparse arrival on, element by element."""
+    arrival, profile = facts.graph.arrivals[name], facts.profile
     elements = count_at_adapters(facts, name, Relay) * facts.density
-    return elements * facts.profile.dispatch
+    if not elements:
+        return 0.0
+    sequences = prod(high - low + 1 for low, high in arrival.outer)
+    work = elements * RELAYED * profile.scalar
+    taken = find_react(profile, elements, work, waits=True)
+    return taken + find_sequences(profile, sequences, len(arrival.outer))
 
 
 def _react(facts: Facts, name: str, pe: PE) -> float:

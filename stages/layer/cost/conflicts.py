@@ -72,14 +72,22 @@ def _meetings(
     steps = [(a - b) % banks for a, b in zip(_words(p), _words(q), strict=True)]
     points = max(1, prod(sizes))
     meets = [Fraction(count_meetings(steps, sizes, k, banks), points) for k in range(banks)]
-    same = isinstance(p, Local) and isinstance(q, Local) and p.local == q.local
-    if isinstance(p, Local) and isinstance(q, Local) and (p.local, p.base) == (q.local, q.base):
+    same = _tensor(p) == _tensor(q)
+    if same and _base(p) == _base(q):
         return meets[0]
     starts = [_start(operand, shapes, banks) for operand in (p, q)]
     if starts[0] is None or starts[1] is None:
         return sum(meets, Fraction(0)) / banks
     apart = (starts[0] - starts[1]) % banks
     return meets[apart] if same else min(meets[apart % ALIGNED :: ALIGNED])
+
+
+def _tensor(operand: Local | Given) -> str | int:
+    return operand.local if isinstance(operand, Local) else operand.part
+
+
+def _base(operand: Local | Given) -> tuple[int | str, ...]:
+    return operand.base if isinstance(operand, Local) else ()
 
 
 def _strides(operand: Operand) -> tuple[int, ...]:

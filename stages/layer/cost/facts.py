@@ -94,10 +94,11 @@ def count_dense(facts: Facts, pe: PE) -> dict[str, int]:
 
 
 def count_at_adapters(facts: Facts, arrival: str, kind: type[Hear | Spread | Relay]) -> int:
-    """Return how many elements of an arrival the adapters have that have most of them."""
+    """Return how many elements of an arrival the adapters take, or send, that have most of them."""
     tasks = facts.graph.tasks.items()
     names = [n for n, t in tasks if isinstance(t, kind) and t.arrival == arrival]
-    return max((a.instances for a in list_amounts(facts, names)), default=0)
+    every = list_amounts(facts, names)
+    return max((a.invoked if kind is Relay else a.instances for a in every), default=0)
 
 
 def list_amounts(facts: Facts, tasks: Iterable[str]) -> list[Amount]:

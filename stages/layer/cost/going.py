@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import islpy as isl
 
 from stages.layer.cost.facts import AXIS, Facts, list_amounts
 from stages.layer.cost.guess import guess_send
-from stages.layer.cost.moves import find_relay
+from stages.layer.cost.moves import find_packed, find_relay
 from stages.layer.cost.places import PE, find_widths
 from stages.layer.texts.graph import Departure
 from stages.poly.number import count
@@ -16,13 +17,17 @@ from stages.poly.pieces import list_maps
 
 
 def find_sent_early(facts: Facts, target: str, pe: PE) -> float:
-    """Return the cycles that a PE spends on what leaves of a tensor while its statement runs."""
+    """Return the cycles that a PE spends on what leaves of a tensor while its statement runs.
+
+    What the last step sends, if all leaves so, leaves afterwards.
+    """
     found = 0.0
     for name, departure in facts.graph.departures.items():
-        task = f"early_send_{name}"
-        if departure.tensor == target and task in facts.amounts:
+        task, early = f"early_send_{name}", departure.early
+        if departure.tensor == target and early is not None and task in facts.amounts:
             amount = facts.amounts[task][pe]
-            found += amount.instances if facts.profile.shared_datapath else 0
+            last = amount.instances / max(1, amount.runs) if early.all else 0
+            found += (amount.instances - last) * int(facts.profile.shared_datapath)
             found += amount.runs * guess_send(facts.profile, alone=False, varies=False)
     return found
 
@@ -33,7 +38,13 @@ def find_leaving(facts: Facts, name: str, pes: Sequence[PE]) -> float:
     lane = find_widths(chain)[AXIS[departure.side]]
     alone = chain.is_equal(facts.routes.pes(name, "first"))
     sent = _send(facts, name, departure, pes) + find_relay(facts.profile, 1 if alone else lane)
-    return sent + _collect(facts, name, departure)
+    return sent + _collect(facts, name, departure) + _pack(facts, name)
+
+
+def count_sent(facts: Facts, name: str, pe: PE) -> int:
+    """Return how many elements of a departure a PE sends once its statement has run."""
+    task = f"send_{name}"
+    return facts.amounts[task][pe].instances if task in facts.amounts else 0
 
 
 def _send(facts: Facts, name: str, departure: Departure, pes: Sequence[PE]) -> float:
@@ -59,13 +70,25 @@ def _at_a_port(facts: Facts, departure: Departure) -> float:
 
 def _collect(facts: Facts, name: str, departure: Departure) -> float:
     """Return the cycles more in which adapters collect a departure."""
-    found, profile = 0.0, facts.profile
+    profile, found = facts.profile, 0.0
     for other, collection in facts.graph.collections.items():
         if collection.departure == name:
-            chain = facts.routes.pes(other, "chain")
-            border = find_widths(chain)[1 - AXIS[departure.side]]
             sent = list_amounts(facts, [f"send_{other}"])
-            found = find_relay(profile, border) + max((a.instances for a in sent), default=0)
-            if collection.by != "gather":
-                found += profile.dispatch + profile.vector_start_up
+            found += max((each.instances for each in sent), default=0) + _pack(facts, other)
+    for other, collection in facts.graph.collections.items():
+        if collection.departure == name:
+            border = find_widths(facts.routes.pes(other, "chain"))[1 - AXIS[departure.side]]
+            start = 0 if collection.by == "gather" else profile.dispatch + profile.vector_start_up
+            return found + find_relay(profile, border) + start
     return found
+
+
+def _pack(facts: Facts, name: str) -> float:
+    """Return the cycles in which the last PE leaves the zeros of all sequences out, if it does."""
+    stream, profile = facts.graph.leaving[name], facts.profile
+    if stream.sequences is None:
+        return 0.0
+    sequences = prod(high - low + 1 for low, high in stream.sequences.outer)
+    packed = list_amounts(facts, [f"pack_{name}"])
+    elements = max((each.instances / max(1, each.invoked) for each in packed), default=0.0)
+    return sequences * find_packed(profile, elements, facts.density)

@@ -27,6 +27,13 @@ STORED = 4
 """Scalar operations and addresses that keep a sparse element: `taking._write_reaction`."""
 
 
+RELAYED = 2
+"""Scalar operations that send on an element with another index: `spreading._write_relay`."""
+
+PACKED = 5, 2, 2
+"""Scalar operations and addresses of an element that is perhaps a zero, and more if it is none."""
+
+
 def find_travel(profile: Profile, hops: int) -> int:
     """Return the cycles from one PE to another: both ramps, and the hops between."""
     return 2 * profile.ramp + hops * profile.hop
@@ -85,11 +92,21 @@ def find_steps_end(
 
     So many elements are `arriving`, of which the `first` step needs some; a step takes so many
     `tasks`, all of them some cycles of `work`, and meanwhile elements are `sent`. Either the PE is
-    busy all the time, or it waits for the last elements.
+    busy all the time, or it waits for the last elements. Streams move while tasks are dispatched:
+    in the first step all the time, later on once the next receive has started.
     """
     started = steps * tasks * profile.dispatch
     busy = first + started + work
     if profile.shared_datapath:
-        between = steps * tasks * max(0, profile.dispatch - profile.vector_start_up)
-        busy += max(0, arriving - first + sent - between)
+        between = (steps - 1) * tasks * max(0, profile.dispatch - profile.vector_start_up)
+        busy += max(0, arriving - first + sent - profile.dispatch - between)
     return max(busy, arriving + (started + work) / steps)
+
+
+def find_packed(profile: Profile, elements: float, density: float) -> float:
+    """Return the cycles in which a PE sends what is not zero of a sequence, and its end."""
+    scalars, addresses, more = PACKED
+    each = profile.loop + scalars * profile.scalar + addresses * profile.address
+    some = elements * density
+    begun = profile.dispatch + profile.configuration + profile.vector_start_up
+    return begun + elements * each + some * (more * profile.scalar + 1) + scalars * profile.scalar

@@ -32,7 +32,7 @@ from stages.layer.cost.facts import (
     list_read,
     list_statements,
 )
-from stages.layer.cost.going import find_leaving, find_sent_early
+from stages.layer.cost.going import count_sent, find_leaving, find_sent_early
 from stages.layer.cost.guess import DIGITS, TAKE
 from stages.layer.cost.moves import ON_ARRIVAL, find_steps_end
 from stages.layer.cost.places import PE
@@ -51,16 +51,22 @@ class Times:
 
 
 class Timeline:
-    """The times of some PEs: `free` is when each has done what was noted so far."""
+    """The times of some PEs: `free` is when each has done what was noted so far.
+
+    `owed` is what it does besides until it is free, or while it waits: elements that streams take
+    the datapath for, tasks that end streams.
+    """
 
     def __init__(self, facts: Facts) -> None:
         """Begin with cycle 0, at which each PE has started what it takes."""
         self.facts, self.profile = facts, facts.profile
         self.free = dict.fromkeys(facts.places, 0.0)
+        self.owed: dict[PE, float] = {}
         self.spent: dict[tuple[Why, PE], float] = {}
         self.here: dict[tuple[str, PE], float] = {}
         self.ran: dict[tuple[str, PE], float] = {}
         self.away: dict[str, float] = {}
+        self.stepped: set[str] = set()
         self.back: dict[str, float] = {}
 
     def run(self) -> Times:
@@ -83,11 +89,12 @@ class Timeline:
         return {task.target for task in find_running(self.facts, statement).values()}
 
     def _advance(self, pe: PE, ready: float, work: float, why: Why) -> None:
-        """Let a PE wait until something is ready, and then work."""
-        waited = max(0.0, ready - self.free[pe])
+        """Let a PE do what it owes, wait until something is ready, and then work."""
+        owed = self.owed.pop(pe, 0.0)
+        waited = max(0.0, ready - self.free[pe] - owed)
         self.spent[why, pe] = self.spent.get((why, pe), 0.0) + waited
-        self.spent["computes", pe] = self.spent.get(("computes", pe), 0.0) + work
-        self.free[pe] += waited + work
+        self.spent["computes", pe] = self.spent.get(("computes", pe), 0.0) + owed + work
+        self.free[pe] += owed + waited + work
 
     def _react(self, pe: PE) -> None:
         """Note when a PE has reacted to all sparse elements."""
@@ -102,19 +109,21 @@ class Timeline:
             self._advance(pe, last - every, every, "arrive")
 
     def _run(self, statement: str) -> None:
-        """Note when a statement has run."""
+        """Note when a statement has run; with the first of those in steps, the others have, too."""
         tasks = find_running(self.facts, statement)
         started = self.profile.dispatch + ON_ARRIVAL * self.profile.scalar
+        whole = [n for n, t in tasks.items() if isinstance(t, Compute) and not t.chunks]
         for pe in self.facts.places:
-            work = 0.0
             for name, task in tasks.items():
-                if isinstance(task, Compute) and task.chunks:
-                    self._step(name, task, pe)
-                elif isinstance(task, Compute):
-                    work += find_cost(self.facts, name, pe)
+                if isinstance(task, Compute) and task.chunks and name not in self.stepped:
+                    self._step(task, pe)
             ready, why = self._ready(statement, pe)
+            work = sum(find_cost(self.facts, name, pe) for name in whole)
             self._advance(pe, ready, started + work, why)
             self.ran[statement, pe] = self.free[pe]
+        for task in tasks.values():
+            if isinstance(task, Compute) and task.chunks:
+                self.stepped |= set(self._together(task))
 
     def _ready(self, statement: str, pe: PE) -> tuple[float, Why]:
         """Return when all is there that a statement waits for, and what that is."""
@@ -130,25 +139,32 @@ class Timeline:
                 found, why = self.back[name] + taken, "fed_back"
         return found, why
 
-    def _step(self, name: str, task: Compute, pe: PE) -> None:
-        """Let a statement run in steps while what it goes by arrives."""
-        if not self.facts.amounts[name][pe].instances:
-            return
+    def _together(self, task: Compute) -> dict[str, Compute]:
+        """Return the tasks that go by chunks that a task goes by, too."""
+        tasks = self.facts.graph.tasks.items()
+        computing = {name: each for name, each in tasks if isinstance(each, Compute)}
+        return {n: each for n, each in computing.items() if set(each.chunks) & set(task.chunks)}
+
+    def _step(self, task: Compute, pe: PE) -> None:
+        """Let statements run in steps while what they go by arrives."""
+        tasks, elements = self._together(task), count_dense(self.facts, pe)
         cut = self.facts.graph.arrivals[task.chunks[0]].chunks
         assert cut is not None, "steps go by chunks"
-        elements, steps = count_dense(self.facts, pe), prod(cut.counts)
-        arriving = sum(elements.values())
-        others = arriving - sum(elements.get(n, 0) for n in task.chunks)
-        together = sum(n in elements for n in task.chunks)
+        steps, arriving = prod(cut.counts), sum(elements.values())
+        others = arriving - sum(elements.get(name, 0) for name in task.chunks)
+        together = sum(name in elements for name in task.chunks)
+        if not together:
+            return
         scalars = together * (TAKE + together - 1 + DIGITS * (len(cut.counts) - 1))
+        work = sum(find_cost(self.facts, name, pe) for name in tasks)
         end = find_steps_end(
             self.profile,
             arriving=arriving,
             first=max(together * cut.size, min(2 * others, arriving)),
             steps=steps,
             tasks=together,
-            work=find_cost(self.facts, name, pe) + steps * scalars * self.profile.scalar,
-            sent=find_sent_early(self.facts, task.target, pe),
+            work=work + steps * scalars * self.profile.scalar,
+            sent=sum(find_sent_early(self.facts, each.target, pe) for each in tasks.values()),
         )
         first = max(find_first(self.facts, n, pe) for n in task.chunks)
         self._advance(pe, max(first, self.profile.vector_start_up), end, "arrive")
@@ -160,21 +176,33 @@ class Timeline:
         before = [self.away[other] for other in departure.waits if other in self.away]
         start = max([*(self.free[pe] for pe in pes), *before], default=0.0)
         self.away[name] = start + find_leaving(self.facts, name, pes)
+        for pe in pes:
+            moved = count_sent(self.facts, name, pe) * int(self.profile.shared_datapath)
+            self.owed[pe] = self.owed.get(pe, 0.0) + self.profile.dispatch + moved
         if departure.feedback is not None:
-            back = find_back(self.facts, departure.feedback)
+            back = find_back(self.facts, departure.feedback) + self.profile.dispatch
             self.back[departure.feedback] = self.away[name] + back
 
     def _times(self) -> Times:
-        """Return the times of all invocations: later ones begin with what main does at first."""
-        last, tasks = max(self.free, key=self.free.__getitem__), self.facts.graph.tasks.items()
+        """Return the times of all invocations.
+
+        What later ones take has arrived by then; they begin with what main does at first.
+        """
+        last = max(self.free, key=self.free.__getitem__)
+        spent = {why: self.spent.get((why, last), 0.0) for why in get_args(Why)}
         end = max([self.free[last], *self.away.values()])
-        again = [name for name, task in tasks if isinstance(task, Initialise | Carry)]
-        more = sum(find_cost(self.facts, name, last) for name in again)
-        times, whys = self.facts.invocations, get_args(Why)
-        spent = {why: self.spent.get((why, last), 0.0) * times for why in whys}
-        spent["computes"] += more * (times - 1)
-        leave = (end - self.free[last]) * times
-        return Times(cycles=end * times + more * (times - 1), spent=spent, leave=leave)
+        tasks, more = self.facts.graph.tasks.items(), self.facts.invocations - 1
+        begin = sum(
+            find_cost(self.facts, name, last)
+            for name, task in tasks
+            if isinstance(task, Initialise | Carry)
+        )
+        done = max(self.free[last] + self.owed.get(last, 0.0), *self.back.values(), 0.0)
+        again = done + begin + self.profile.dispatch - spent["arrive"]
+        spent["fed_back"] *= 1 + more
+        leave = end - self.free[last]
+        spent["computes"] = end + again * more - leave - spent["arrive"] - spent["fed_back"]
+        return Times(cycles=end + again * more, spent=spent, leave=leave)
 
 
 def _is_in(pes: isl.Set, pe: PE) -> bool:
