@@ -1,4 +1,4 @@
-"""Bind the nodes that a graph calls: what their parameters and tensors stand for.
+"""Bindings of nodes: what their parameters and tensors stand for, and in which order they run.
 
 Source   V Sec. 4.1.1: nodes of LAIR that "combine and/or
          specialize lair nodes"; Sec. 4.1.2: "delays between different parts of the LAIR graph"
@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from stages.diagnose import Span, UserError
-from stages.lair.affine import find_affine
 from stages.lair.names import did_you_mean
-from stages.lair.tree import Expr, File, Graph, Node, NodeCall, Reference
+from stages.lair.tree import Node
 
 Delays = Mapping[str, int]
 """How many invocations ago the value is that a call reads, by `call.input`."""
@@ -59,56 +58,10 @@ def name_delayed(tensor: str, back: int) -> str:
 
 def bind_node(node: Node, sizes: Mapping[str, int], types: Mapping[str, str]) -> Binding:
     """Return the binding of a node that is itself at the top."""
-    tensors = {tensor.name: tensor.name for tensor in (*node.inputs, *node.outputs)}
+    tensors = {each.name: each.name for each in (*node.inputs, *node.outputs, *node.own)}
     return Binding(
         name=node.name, node=node, sizes=sizes, types=types, tensors=tensors, span=node.span
     )
-
-
-def bind_calls(
-    graph: Graph, file: File, sizes: Mapping[str, int], types: Mapping[str, str]
-) -> list[Binding]:
-    """Return the bindings of the calls of a checked graph, in their order."""
-    nodes = {node.name: node for node in file.nodes}
-    called = [call.node for call in graph.calls]
-    return [
-        _bind_call(call, nodes[call.node], called.count(call.node) > 1, sizes, types)
-        for call in graph.calls
-    ]
-
-
-def _bind_call(
-    call: NodeCall, node: Node, again: bool, sizes: Mapping[str, int], types: Mapping[str, str]
-) -> Binding:
-    actual = [each.name for each in (*_names(call.arguments), *call.results)]
-    formal = [each.name for each in (*node.inputs, *node.outputs)]
-    return Binding(
-        name=f"{call.results[0].name}_{node.name}" if again else node.name,
-        node=node,
-        sizes=_call_sizes(call, node, sizes),
-        types=_call_types(call, node, types),
-        tensors=dict(zip(formal, actual, strict=True)),
-        span=call.node_span,
-    )
-
-
-def _call_sizes(call: NodeCall, node: Node, outer: Mapping[str, int]) -> dict[str, int]:
-    """Return the value of every size parameter of the node: given, else its default."""
-    values = {p.name: p.default for p in node.size_params if p.default is not None}
-    given = [find_affine(size, outer).constant for size in call.sizes]
-    return values | dict(zip((p.name for p in node.size_params), given, strict=False))
-
-
-def _call_types(call: NodeCall, node: Node, outer: Mapping[str, str]) -> dict[str, str]:
-    values = {param.name: param.default for param in node.type_params}
-    given = [outer.get(each.name, each.name) for each in call.types]
-    return values | dict(zip((p.name for p in node.type_params), given, strict=False))
-
-
-def _names(arguments: tuple[Expr, ...]) -> Iterator[Reference]:
-    for argument in arguments:
-        assert isinstance(argument, Reference)
-        yield argument
 
 
 def delay(bindings: list[Binding], delays: Delays) -> list[Binding]:

@@ -32,8 +32,9 @@ class Builder(Transformer[Token, Any]):
         return tree.File(definitions=tuple(children), span=self._at(meta))
 
     def lair(self, meta: Meta, children: list[Any]) -> tree.Node:
-        """Name, type parameters, size parameters, inputs, outputs, statements."""
-        return tree.Node(**self._head(children), statements=tuple(children[5:]))
+        """Name, type parameters, size parameters, inputs, outputs, own tensors, statements."""
+        own = children[5] or ()
+        return tree.Node(**self._head(children), own=own, statements=tuple(children[6:]))
 
     def graph(self, meta: Meta, children: list[Any]) -> tree.Graph:
         """Name, type parameters, size parameters, inputs, outputs, calls."""

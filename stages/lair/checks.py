@@ -34,7 +34,8 @@ AFFINE = "LAIR accesses are sums of iterators times integers"
 
 def check_head(definition: Node | Graph) -> Iterator[UserError]:
     """Yield what is wrong in the head of a node or graph: names, types, sizes."""
-    tensors = (*definition.inputs, *definition.outputs)
+    own = definition.own if isinstance(definition, Node) else ()
+    tensors = (*definition.inputs, *definition.outputs, *own)
     heads = [definition, *definition.type_params, *definition.size_params, *tensors]
     names = [Name(name=each.name, span=each.span) for each in heads]
     yield from check_distinct(names)
@@ -100,8 +101,8 @@ def check_node(node: Node) -> Iterator[UserError]:
 
 
 def _check_definitions(node: Node) -> Iterator[UserError]:
-    """Yield an error for an output not defined by exactly one statement."""
-    outputs = {tensor.name for tensor in node.outputs}
+    """Yield an error for an output not defined by exactly one statement, and what nobody reads."""
+    outputs = {tensor.name for tensor in (*node.outputs, *node.own)}
     defined: set[str] = set()
     for target in (statement.target for statement in node.statements):
         if target.name in {tensor.name for tensor in node.inputs}:
@@ -113,10 +114,15 @@ def _check_definitions(node: Node) -> Iterator[UserError]:
                 "LAIR is single assignment: one statement defines a tensor",
             )
         defined.add(target.name)
-    for tensor in node.outputs:
+    for tensor in (*node.outputs, *node.own):
         if tensor.name not in defined:
             hint = f"add a statement that defines {tensor.name}"
             yield UserError(f"no statement defines {tensor.name}", tensor.span, hint)
+    read = {e.name for s in node.statements for e in walk(s.expr) if isinstance(e, Reference)}
+    for tensor in node.own:
+        if tensor.name in defined and tensor.name not in read:
+            hint = f"what {node.name} gives stands behind `->`"
+            yield UserError(f"no statement reads {tensor.name}", tensor.span, hint)
 
 
 def _check_iterators(statement: Statement, node: Node) -> Iterator[UserError]:
@@ -133,7 +139,7 @@ def _check_iterators(statement: Statement, node: Node) -> Iterator[UserError]:
 
 
 def _tensors(node: Node) -> tuple[Tensor, ...]:
-    return (*node.inputs, *node.outputs)
+    return (*node.inputs, *node.outputs, *node.own)
 
 
 def _check_part(part: Expr, statement: Statement, node: Node) -> Iterator[UserError]:
@@ -168,7 +174,7 @@ def _check_call(call: Call) -> Iterator[UserError]:
 
 def _check_read(part: Reference, statement: Statement, node: Node) -> Iterator[UserError]:
     """Yield an error for each tensor that is not defined before the statement."""
-    if part.name not in {tensor.name for tensor in node.outputs}:
+    if part.name not in {tensor.name for tensor in (*node.outputs, *node.own)}:
         return
     before = node.statements[: node.statements.index(statement)]
     if part.name == statement.target.name:

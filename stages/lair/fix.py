@@ -12,6 +12,7 @@ from stages.diagnose import Span, UserError
 from stages.lair import tree
 from stages.lair.affine import find_affine
 from stages.lair.binding import Binding, name_delayed
+from stages.lair.calls import Called
 from stages.lair.conditions import fix_condition
 from stages.lair.layer import Carry, Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine
@@ -29,18 +30,23 @@ class Fixer:
         self.errors: list[UserError] = []
 
     def layer(
-        self, definition: tree.Node | tree.Graph, bindings: list[Binding],
+        self, definition: tree.Node | tree.Graph, bindings: list[Binding], calls: list[Called],
         sizes: Mapping[str, int], types: Mapping[str, str],
     ) -> Layer:
-        """Return the layer of a definition; `bindings` stand in the order in which they run."""
+        """Return the layer of a definition; `bindings` stand in the order in which they run.
+
+        `calls` are those of a graph, and of graphs that it calls.
+        """
         inputs, outputs = (
             tuple(self._tensor(tensor, sizes, types) for tensor in tensors)
             for tensors in (definition.inputs, definition.outputs)
         )
         self.tensors = {tensor.name: tensor for tensor in (*inputs, *outputs)}
         internals = tuple(self._keep(each for b in bindings for each in self._internals(b)))
-        for binding in bindings:
-            self._check_bound(binding)
+        wrong: set[str] = set()
+        for call in calls:
+            if call.caller in wrong or not self._agrees(call):
+                wrong.add(call.called.name)
         back = self._delays(bindings)
         delayed = tuple(self._keep(self._delayed(t, k) for t, n in back.items() for k in _to(n)))
         return Layer(
@@ -60,8 +66,8 @@ class Fixer:
             yield tensor
 
     def _internals(self, binding: Binding) -> Iterator[Tensor]:
-        """Yield the results that are no outputs, with the sizes and types that the node says."""
-        for tensor in binding.node.outputs:
+        """Yield what a node defines that is no output, with the sizes and types that it says."""
+        for tensor in (*binding.node.outputs, *binding.node.own):
             name = binding.tensors[tensor.name]
             if name not in self.tensors:
                 yield replace(self._tensor(tensor, binding.sizes, binding.types), name=name)
@@ -97,15 +103,17 @@ class Fixer:
             self.errors += [error] if error.span not in [e.span for e in self.errors] else []
         return value
 
-    def _check_bound(self, binding: Binding) -> None:
-        """Check that the tensors of a node are as large, and of the type, that others say."""
-        for tensor in (*binding.node.inputs, *binding.node.outputs):
-            own = self._tensor(tensor, binding.sizes, binding.types)
-            given = self.tensors[binding.tensors[tensor.name]]
+    def _agrees(self, call: Called) -> bool:
+        """Say whether what is passed is as large, and of the type, as what is called says."""
+        known = len(self.errors)
+        for tensor in (*call.called.inputs, *call.called.outputs):
+            own = self._tensor(tensor, call.sizes, call.types)
+            given = self.tensors[call.tensors[tensor.name]]
             if (own.type, own.shape) != (given.type, given.shape):
-                formal = f"{binding.node.name} has {own.name} as {_kind(own)}"
+                formal = f"{call.called.name} has {own.name} as {_kind(own)}"
                 message, hint = f"{given.name} is {_kind(given)}, but {formal}", "make them agree"
-                self.errors.append(UserError(message, binding.span, hint))
+                self.errors.append(UserError(message, call.span, hint))
+        return len(self.errors) == known
 
     def _statement(self, statement: tree.Statement, binding: Binding) -> Statement:
         reader = _Reader(binding, tuple(each.name for each in statement.iterators))

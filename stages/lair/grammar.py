@@ -31,7 +31,6 @@ _WORDS = {
 
 _LOOPS = "iterators stand in parentheses, and so do their sizes: `all (i, j) in (M, N)`"
 _REMEDIES = {
-    ("for", "`all`"): _LOOPS,
     (",", "`]`"): "each index has brackets of its own: `W[i][j]`",
     (";", ""): "a statement ends where the next one begins, without a `;`",
     ("%", ""): "a remainder is `i mod 2`, and stands in conditions: `where i mod 2 = 0`",
@@ -98,12 +97,14 @@ def _unexpected_token(source: Source, error: UnexpectedToken) -> UserError:
     span = _at(source, token.start_pos or 0, token.end_pos or 0)
     message = f"found `{token}`, expected {expected}"
     before = source.text[: span.start]
-    hint = _remedy(str(token), expected) or elsewhere(str(token)) or _in_condition(before)
+    hint = _remedy(str(token), expected) or elsewhere(str(token)) or _before(before)
     return UserError(message, span, hint)
 
 
-def _in_condition(before: str) -> str | None:
+def _before(before: str) -> str | None:
     """Return what to write instead of what stands before a token that nothing goes on with."""
+    if re.search(r"\bfor\s*\Z", before):
+        return _LOOPS
     condition = before.rpartition("where")[2] if "where" in before else ""
     if re.search(r"\b(or|not)\s*\Z", condition):
         return "conditions are comparisons, joined by `and`"

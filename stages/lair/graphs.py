@@ -14,22 +14,46 @@ from stages.lair.names import check_name, did_you_mean, plural
 from stages.lair.tree import File, Graph, Name, Node, NodeCall, Reference
 from stages.machine.types import TYPES
 
+RECURSION = "a graph is written out where it is called, so its calls must come to an end"
+
 
 def check_graph(graph: Graph, file: File) -> Iterator[UserError]:
     """Yield everything that is wrong in a graph, whatever its sizes."""
     yield from check_head(graph)
     yield from _check_results(graph)
     yield from _check_internals(graph)
-    nodes = {node.name: node for node in file.nodes}
+    nodes = {each.name: each for each in file.definitions if each is not graph}
     for call in graph.calls:
         yield from check_sizes(call.sizes, graph.size_params)
         yield from _check_types(call, graph)
         yield from _check_arguments(call, graph)
-        if call.node in nodes:
+        way = _way_back(call.node, graph.name, file)
+        if way is not None:
+            yield UserError(_say_recursion(graph.name, way), call.node_span, RECURSION)
+        elif call.node in nodes:
             yield from _check_call(call, nodes[call.node])
         else:
-            hint = did_you_mean(call.node, nodes, "nodes")
+            hint = did_you_mean(call.node, nodes, "nodes and graphs")
             yield UserError(f"unknown node {call.node}", call.node_span, hint)
+
+
+def _way_back(first: str, last: str, file: File) -> list[str] | None:
+    """Return the graphs from one to another by calls, both included; None if there is no way."""
+    calls = {graph.name: {call.node for call in graph.calls} for graph in file.graphs}
+    ways, seen = [[first]], {first}
+    for way in ways:
+        if way[-1] == last:
+            return way
+        new = sorted(calls.get(way[-1], set()) - seen)
+        seen |= set(new)
+        ways += [[*way, each] for each in new]
+    return None
+
+
+def _say_recursion(graph: str, way: list[str]) -> str:
+    if len(way) == 1:
+        return f"{graph} calls itself"
+    return f"{graph} calls {', which calls '.join(way)}"
 
 
 def _check_results(graph: Graph) -> Iterator[UserError]:
@@ -87,7 +111,7 @@ def _check_arguments(call: NodeCall, graph: Graph) -> Iterator[UserError]:
             yield UserError(f"unknown tensor {argument.name}", argument.span, hint)
 
 
-def _check_call(call: NodeCall, node: Node) -> Iterator[UserError]:
+def _check_call(call: NodeCall, node: Node | Graph) -> Iterator[UserError]:
     """Yield an error where a call and its node disagree in number."""
     name, span = node.name, call.node_span
     counts = {

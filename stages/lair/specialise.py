@@ -12,12 +12,12 @@ from stages.diagnose import Span, UserError, UserErrors
 from stages.lair import tree
 from stages.lair.binding import (
     Delays,
-    bind_calls,
     bind_node,
     check_delays,
     delay,
     sort_bindings,
 )
+from stages.lair.calls import Called, bind_calls, write_out
 from stages.lair.checks import check_distinct, check_node
 from stages.lair.fix import Fixer
 from stages.lair.graphs import check_graph
@@ -99,10 +99,16 @@ def _top(file: tree.File, top: str | None) -> tree.Node | tree.Graph | None:
     return next((each for each in file.definitions if each.name == top), None)
 
 
-def _called(definition: tree.Node | tree.Graph, file: tree.File) -> list[tree.Node]:
-    calls = definition.calls if isinstance(definition, tree.Graph) else ()
-    names = {call.node for call in calls}
-    return [node for node in file.nodes if node.name in names]
+def _called(
+    definition: tree.Node | tree.Graph, file: tree.File
+) -> list[tree.Node | tree.Graph]:
+    """Return what a definition calls, and what that calls."""
+    found: list[tree.Node | tree.Graph] = [definition]
+    for each in found:
+        calls = each.calls if isinstance(each, tree.Graph) else ()
+        names = {call.node for call in calls}
+        found += [d for d in file.definitions if d.name in names and d not in found]
+    return found[1:]
 
 
 def _check(definition: tree.Node | tree.Graph, file: tree.File) -> Iterator[UserError]:
@@ -164,8 +170,10 @@ def _build(
     params, sizes, types = definition.size_params, values.sizes, values.types
     sizes = {p.name: p.default for p in params if p.default is not None} | dict(sizes)
     types = {p.name: p.default for p in definition.type_params} | dict(types)
+    calls: list[Called] = []
     if isinstance(definition, tree.Graph):
-        bindings = bind_calls(definition, file, sizes, types)
+        calls = write_out(definition, file, sizes, types)
+        bindings = bind_calls(calls)
     else:
         bindings = [bind_node(definition, sizes, types)]
     spans = {edge: locate("delays", edge) for edge in values.delays}
@@ -177,7 +185,7 @@ def _build(
     except UserError as error:
         return None, [error]
     fixer = Fixer()
-    layer = fixer.layer(definition, bindings, sizes, types)
+    layer = fixer.layer(definition, bindings, calls, sizes, types)
     layer = replace(layer, carries=(*layer.carries, *_next(layer, values.following)))
     return layer, fixer.errors or list(check_layer(layer))
 

@@ -144,13 +144,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A `lair` definition; `span` is that of its name."""
+    """A `lair` definition; `own` are tensors that only its statements read, `span` its name's."""
 
     name: str
     type_params: tuple[TypeParam, ...]
     size_params: tuple[SizeParam, ...]
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
+    own: tuple[Tensor, ...]
     statements: tuple[Statement, ...]
     span: Span = field(compare=False, repr=False)
 

@@ -98,9 +98,9 @@ hint: each index has brackets of its own: `W[i][j]`
     "for": (
         "lair f() : int16 x -> int16 y[1] { for (i) in (1) y[i] = x }",
         """\
-f.lair:1:36: error: found `for`, expected `all`
+f.lair:1:40: error: found `(`, expected a name
   lair f() : int16 x -> int16 y[1] { for (i) in (1) y[i] = x }
-                                     ^^^
+                                         ^
 hint: iterators stand in parentheses, and so do their sizes: `all (i, j) in (M, N)`
 """,
     ),
