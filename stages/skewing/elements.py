@@ -36,13 +36,11 @@ class Lair:
 def read_lair(objects: Objects) -> Lair:
     """Return what the objects of lair.isl say."""
     none = isl.UnionMap("{ }")
-    idle = objects.get("idle", isl.UnionSet("{ }"))
-    reads = objects["reads"]
     return Lair(
         instances=objects["instances"],
-        idle=idle,
+        idle=objects.get("idle", isl.UnionSet("{ }")),
         tensors=objects["tensors"],
-        reads=reads if idle.is_empty() else reads.intersect_domain(objects["instances"]),
+        reads=objects["reads"],
         writes=objects["writes"],
         internal=objects.get("internal", isl.UnionSet("{ }")),
         carried=objects.get("carried", none),
@@ -60,7 +58,7 @@ def find_needed_elements(lair: Lair, placement: isl.UnionMap) -> isl.UnionMap:
 
     With `carried` { T[e] -> S[e] }, a PE that needs T[e] needs S[e] as well; chains of it end.
     """
-    found = lair.reads.reverse().apply_range(placement)
+    found = lair.reads.reverse().apply_range(find_running(lair, placement))
     step = found
     carried = lair.carried.reverse()
     while not step.is_empty():

@@ -20,7 +20,7 @@ from stages.lair.tree import Access, Expr, rewrite
 from stages.layer.texts.adapted_text import Adapted
 from stages.poly.pieces import from_domain, list_maps, list_sets
 from stages.poly.side import SIDES, Rectangle, turn
-from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
+from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements, find_running
 
 OUT = isl.dim_type.out
 
@@ -44,7 +44,7 @@ def add_feedback(lair: Lair, placement: isl.UnionMap) -> Lair:
     known = [s.get_tuple_name() for s in list_sets(lair.tensors)]
     changed = replace(
         lair,
-        reads=_renamed(lair.reads, placement, computed, known),
+        reads=_renamed(lair.reads, find_running(lair, placement), computed, known),
         carried=_renamed(lair.carried, needed, computed, known),
     )
     feedback = isl.UnionMap("{ }")

@@ -32,6 +32,7 @@ from stages.layer.texts.kinds import (
 from stages.machine.types import is_integer
 from stages.poly.pieces import from_domain, to_range
 from stages.poly.text import spell_object
+from stages.skewing.elements import find_running
 
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 Named = tuple[str, Task]
@@ -180,7 +181,8 @@ def _read_by(statement: Statement, tensor: str, plan: Plan) -> isl.Map:
     """Return { tensor[e] -> PE } of the PEs on which a statement reads an element."""
     placed = plan.streams.placed
     reads = from_domain(placed.lair.reads, statement.name)
-    needed = to_range(reads, tensor).reverse().apply_range(placed.adapted.placement)
+    running = find_running(placed.lair, placed.adapted.placement)
+    needed = to_range(reads, tensor).reverse().apply_range(running)
     return isl.Map.from_union_map(needed)
 
 
