@@ -5,7 +5,7 @@ A chunk has some values of one index, one value of each outer index, and all inn
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -63,18 +63,19 @@ def find_index_box(order: isl.Map) -> IndexBox | None:
     return IndexBox(least=least, sizes=sizes)
 
 
-def list_cuts(box: IndexBox) -> Iterator[Cut]:
+def list_cuts(boxes: Sequence[IndexBox], shared: int) -> Iterator[tuple[Cut, ...]]:
     """Yield cuts into two chunks or more, MOST at most, those of the largest chunks first.
 
-    The last chunk is smaller only where the chunks are those of one index.
+    The boxes have so many outer indices in common as are `shared`; all are cut along one of these,
+    into as many chunks. The last chunk is smaller only where the chunks are those of one index.
     """
-    for depth, size in enumerate(box.sizes):
-        outer = prod(box.sizes[:depth])
+    for depth, size in enumerate(boxes[0].sizes[:shared]):
+        outer = prod(boxes[0].sizes[:depth])
         for number in range(2, min(size, MOST // outer) + 1):
             width = -(-size // number)
             even = size % width == 0
             if -(-size // width) == number and (even or outer == 1):
-                yield _cut(box, depth, width)
+                yield tuple(_cut(box, depth, width) for box in boxes)
 
 
 def _cut(box: IndexBox, depth: int, width: int) -> Cut:

@@ -73,6 +73,10 @@ U = ("u", "arrives", "u[i] -> [PE[1, 0] -> index[i]]")
 X = ("x", "arrives", "x[i] -> [PE[0, -1] -> index[i]]")
 Y = ("y", "leaves", "y[i] -> [PE[0, 1] -> index[i]]")
 BY_ROWS = ("x", "arrives", "x[i,j] -> [PE[j//4, -1] -> index[i, j mod 4]]")
+PRODUCT = (
+    "lair f(): float16 A[8][16], float16 B[16][12] -> float16 C[8][12]\n"
+    "{ all (i, j, k) in (8, 12, 16) C[i][j] += A[i][k] * B[k][j] }\n"
+)
 LAYERS = {
     "one_stream": (RELU, on_one()),
     "an_order_that_memory_has_not": (RELU, on_one(order="(5*i) mod 64")),
@@ -145,6 +149,15 @@ LAYERS = {
     "a_rest_in_an_order_that_memory_has_not": (
         RELU.replace("64", "61"), on_one(order="(5*i) mod 61")
     ),
+    "a_product_in_the_order_of_its_sums": (
+        PRODUCT,
+        mapping(
+            "2, 2",
+            "f[i,j,k] -> PE[j//6, i//4]",
+            [("A", "arrives", "A[i,k] -> [PE[-1, i//4] -> index[k, i mod 4]]"),
+             ("B", "arrives", "B[k,j] -> [PE[j//6, -1] -> index[k, j mod 6]]")],
+        ),
+    ),
     "spread_by_adapters": (
         RELU,
         mapping(
@@ -182,6 +195,7 @@ def test_sums_that_wait_for_each_other_hold_up_no_arrival():
         ("a_weight_that_changes_in_place", "compute_u", None, None),
         ("two_streams", "compute_f", ["x", "u"], None),
         ("two_lengths_from_two_sides", "compute_f", ["x_west"], None),
+        ("a_product_in_the_order_of_its_sums", "compute_f", ["B", "A"], None),
     ],
 )
 def test_a_statement_goes_by_arrivals_and_along_with_others(layer, task, triggers, follows):

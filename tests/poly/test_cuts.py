@@ -43,18 +43,26 @@ def test_there_is_no_index_box_with(order: str) -> None:
 
 
 def test_cuts_are_into_equal_chunks_the_largest_first() -> None:
-    cuts = list(list_cuts(IndexBox(least=(0, 0), sizes=(6, 4))))
+    cuts = [cut for (cut,) in list_cuts([IndexBox(least=(0, 0), sizes=(6, 4))], 2)]
     assert [(cut.counts, cut.size, cut.rest) for cut in cuts] == [cut[:3] for cut in CUTS]
     assert all(cut.of.is_equal(isl.Map(of)) for cut, (*_, of) in zip(cuts, CUTS, strict=True))
 
 
 def test_the_last_of_uneven_chunks_is_the_rest() -> None:
-    cuts = list_cuts(IndexBox(least=(2,), sizes=(7,)))
+    cuts = [cut for (cut,) in list_cuts([IndexBox(least=(2,), sizes=(7,))], 1)]
     assert [(cut.counts, cut.size, cut.rest) for cut in cuts] == UNEVEN
 
 
+def test_boxes_are_cut_along_the_indices_that_they_share() -> None:
+    boxes = [IndexBox(least=(0, 0), sizes=(4, 3)), IndexBox(least=(0, 2), sizes=(4, 8))]
+    cuts = list(list_cuts(boxes, 1))
+    assert [[(cut.counts, cut.size) for cut in each] for each in cuts] == [
+        [((2,), 6), ((2,), 16)], [((4,), 3), ((4,), 8)]
+    ]
+
+
 def test_chunks_count_from_zero_and_leave_out_outer_indices_of_one_value() -> None:
-    (cut,) = list_cuts(IndexBox(least=(3, 5), sizes=(1, 2)))
+    ((cut,),) = list_cuts([IndexBox(least=(3, 5), sizes=(1, 2))], 2)
     assert cut.of.is_equal(isl.Map("{ index[i, j] -> chunk[j - 5] }"))
     assert cut.counts == (2,)
 

@@ -108,9 +108,10 @@ def test_what_runs_in_chunks_is_right(seed, workspace, monkeypatch):
     rng, folder = random.Random(seed), workspace / f"chunks{seed}"
     Line(rng).layer().write(folder)
 
-    def cut(self, group):
-        cuts = list(cutting.list_cuts(group.box))
-        return cutting.Chunks(cut=rng.choice(cuts), cycles=1, whole=2) if cuts else None
+    def cut(self, group, taken):
+        cuts = list(group.cuts())
+        chosen = rng.choice(cuts) if cuts else {}
+        return {n: cutting.Chunks(cut=cut, cycles=1, whole=2) for n, cut in chosen.items()}
 
     monkeypatch.setattr(cutting.Cutter, "_best", cut)
     assert examine(folder).refusal == ""

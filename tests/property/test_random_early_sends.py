@@ -91,9 +91,10 @@ class Rows:
 def force(rng, monkeypatch):
     """Let arrivals be cut, and departures leave, in any way that is possible."""
 
-    def cut(self, group):
-        cuts = list(cutting.list_cuts(group.box))
-        return cutting.Chunks(cut=rng.choice(cuts), cycles=1, whole=2) if cuts else None
+    def cut(self, group, taken):
+        cuts = list(group.cuts())
+        chosen = rng.choice(cuts) if cuts else {}
+        return {n: cutting.Chunks(cut=cut, cycles=1, whole=2) for n, cut in chosen.items()}
 
     def choose(given):
         return rng.choice(given) if given else None

@@ -41,17 +41,27 @@ NO_BOX = "its indices are not one box on all PEs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Arrivals of one box, and the statements that go by them.
+    """Arrivals, and the statements that go by them.
 
-    `together` is how many of the arrivals a PE takes, `others` how many elements of other streams,
-    at most.
+    Their boxes have so many outer indices in common as are `shared`. `together` is how many of the
+    arrivals a PE takes, `others` how many elements of other streams, at most.
     """
 
-    box: IndexBox
-    arrivals: tuple[str, ...]
+    boxes: Mapping[str, IndexBox]
+    shared: int
     together: int
     others: int
     statements: tuple[Statement, ...]
+
+    @property
+    def elements(self) -> int:
+        """How many elements the longest arrival has."""
+        return max(map(count_elements, self.boxes.values()))
+
+    def cuts(self) -> Iterator[dict[str, Cut]]:
+        """Yield the cuts of the arrivals, by name, into as many chunks each."""
+        for found in list_cuts(list(self.boxes.values()), self.shared):
+            yield dict(zip(self.boxes, found, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,31 +88,36 @@ class Cutter:
         """Take what statements go by, and how many instructions are free to stream.
 
         `waiting` streams may wait for other PEs besides those that arrive. `whole` will say why
-        arrivals are not cut.
+        arrivals are not cut, and `cycles` what is expected of all groups.
         """
         self.layer, self.profile, self.flows, self.triggers = layer, profile, flows, triggers
         self.leaving = {d.tensor for d in departures.values() if d.sequences is None}
         threads = count_free_threads(profile, sum(a.sparse for a in flows.arrivals.values()))
         self.free = threads - 1 - self._together(triggers.boxes) - waiting
+        self.cycles = 0
         self.whole = {name: WHOLE if box else NO_BOX for name, box in triggers.boxes.items()}
 
     def cut(self) -> dict[str, Chunks]:
         """Return the chunks of the arrivals that are worth a cut, by their names."""
         found: dict[str, Chunks] = {}
         for group in self._groups():
-            chosen = self._best(group)
+            taken = self._taken(group)
+            chosen = self._best(group, taken)
             reason = self._refusal(group, chosen)
-            if chosen is None or reason:
-                self.whole |= dict.fromkeys(group.arrivals, reason)
+            if reason:
+                self.whole |= dict.fromkeys(group.boxes, reason)
+                self.cycles += guess_whole(self.profile, taken)
             else:
+                self.cycles += next(iter(chosen.values())).cycles
                 self.free -= (AHEAD - 1) * group.together
-                found |= dict.fromkeys(group.arrivals, chosen)
+                found |= chosen
         return found
 
-    def _refusal(self, group: Group, best: Chunks | None) -> str:
+    def _refusal(self, group: Group, chosen: Mapping[str, Chunks]) -> str:
         """Return why arrivals stay whole; nothing if they are worth a cut."""
-        if best is None:
+        if not chosen:
             return "there is one element"
+        best = next(iter(chosen.values()))
         if best.whole - best.cycles < best.whole / WORTH:
             return f"some {best.whole} cycles, {best.cycles} in chunks"
         if (AHEAD - 1) * group.together > self.free:
@@ -122,8 +137,7 @@ class Cutter:
             left = {name: by for name, by in left.items() if name not in members}
 
     def _group(self, members: Set[str], arrivals: Sequence[str]) -> Group:
-        box = self.triggers.boxes[arrivals[0]]
-        assert box is not None, "triggers have a box"
+        boxes = {n: box for n in arrivals if (box := self.triggers.boxes[n]) is not None}
         statements = tuple(s for s in self.layer.statements if s.name in members)
         read = {access.tensor for s in statements for access in s.reads}
         others = [
@@ -132,8 +146,8 @@ class Cutter:
             if name not in arrivals and self.flows.arrivals[name].tensor in read
         ]
         return Group(
-            box=box,
-            arrivals=tuple(arrivals),
+            boxes=boxes,
+            shared=min(self.triggers.shared[name] for name in members),
             together=self._together(arrivals),
             others=sum(others),
             statements=statements,
@@ -143,21 +157,24 @@ class Cutter:
         """Return how many arrivals a PE takes, at most."""
         return count_most_together({name: self.flows.taken(name).range() for name in arrivals})
 
-    def _best(self, group: Group) -> Chunks | None:
-        """Return the cut of the fewest cycles, the largest chunks first; None if none is."""
-        taken = Taken(
+    def _best(self, group: Group, taken: Taken) -> dict[str, Chunks]:
+        """Return the cut of the fewest cycles, the largest chunks first; nothing if none is."""
+        cuts = ((self._in_chunks(taken, each), each) for each in group.cuts())
+        cycles, best = min(cuts, key=lambda found: found[0], default=(0, {}))
+        whole = guess_whole(self.profile, taken)
+        return {n: Chunks(cut=cut, cycles=cycles, whole=whole) for n, cut in best.items()}
+
+    def _taken(self, group: Group) -> Taken:
+        return Taken(
             together=group.together,
-            elements=count_elements(group.box),
+            elements=group.elements,
             others=group.others,
             work=[self._work(group, statement) for statement in group.statements],
         )
-        cuts = ((self._in_chunks(taken, cut), cut) for cut in list_cuts(group.box))
-        cycles, best = min(cuts, key=lambda found: found[0], default=(0, None))
-        whole = guess_whole(self.profile, taken)
-        return None if best is None else Chunks(cut=best, cycles=cycles, whole=whole)
 
-    def _in_chunks(self, taken: Taken, cut: Cut) -> int:
+    def _in_chunks(self, taken: Taken, cuts: Mapping[str, Cut]) -> int:
         """Return the cycles of a cut, up to the end of its last chunk's results."""
+        cut = max(cuts.values(), key=lambda each: each.size)
         parts = Parts(
             number=-(-taken.elements // cut.size),
             size=cut.size,
@@ -176,11 +193,11 @@ class Cutter:
     def _results(self, group: Group, statement: Statement) -> int:
         """Return how many elements leave a PE while others are still computed, at most."""
         target, placement = statement.target.tensor, self.flows.adapted.placement
-        halves = next(list_cuts(group.box), None)
+        halves = next(group.cuts(), None)
         if target not in self.leaving or halves is None:
             return 0
         triggers = self.triggers.arrivals[statement.name]
-        if not self.flows.is_gradual(statement.name, dict.fromkeys(triggers, halves.of)):
+        if not self.flows.is_gradual(statement.name, {n: halves[n].of for n in triggers}):
             return 0
         return self._spread(self.flows.lair.writes.reverse().apply_range(placement), target)
 

@@ -23,7 +23,8 @@ class Plan:
     """The streams of a layer, and how its PEs work on them.
 
     `in_place` are the tensors that lie in the memory of others, `waits` the statements for which
-    one waits on its PE. `cuts` are the chunks of arrivals, `whole` says why others are not cut.
+    one waits on its PE. `cuts` are the chunks of arrivals, `whole` says why others are not cut, and
+    `cycles` are what is expected of statements that go by streams.
     """
 
     streams: Streams
@@ -33,6 +34,7 @@ class Plan:
     triggers: Triggers
     cuts: Mapping[str, Chunks]
     whole: Mapping[str, str]
+    cycles: int
 
 
 def plan_streams(streams: Streams) -> Plan:
@@ -60,16 +62,21 @@ def _cut(
         arrivals=streams.arrivals, lair=placed.lair, adapted=placed.adapted, routes=routes
     )
     names = [s.name for s in placed.layer.statements if not is_reacting(s, streams)]
-    triggers = find_triggers(placed.layer, names, waits, in_place, flows)
-    flows = replace(flows, follows=triggers.follows)
     chains = {name: routes.pes(name, "chain") for name in streams.departures}
     most = max(count_most_together(chains), waiting)
-    cutter = Cutter(placed.layer, placed.profile, flows, triggers, streams.departures, most)
-    cuts = cutter.cut()
-    return Plan(
-        streams=streams, in_place=in_place, waits=waits, flows=flows, triggers=triggers,
-        cuts=cuts, whole=cutter.whole,
-    )
+    plans: list[Plan] = []
+    for in_step in (False, True):
+        triggers = find_triggers(placed.layer, names, waits, in_place, flows, in_step=in_step)
+        if plans and triggers.arrivals == plans[0].triggers.arrivals:
+            continue
+        own = replace(flows, follows=triggers.follows, known={})
+        cutter = Cutter(placed.layer, placed.profile, own, triggers, streams.departures, most)
+        cuts = cutter.cut()
+        plans.append(Plan(
+            streams=streams, in_place=in_place, waits=waits, flows=own, triggers=triggers,
+            cuts=cuts, whole=cutter.whole, cycles=cutter.cycles,
+        ))
+    return min(plans, key=lambda plan: plan.cycles)
 
 
 def find_written(streams: Streams) -> list[str]:
