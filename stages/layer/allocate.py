@@ -4,8 +4,10 @@ Paper    V Sec. 4.3, (7)-(9)
 Reads    lair.isl, adapted.isl, tasks.yaml, routes.isl
 Writes   allocations.isl    accessed, to_local, local
 Assumes  the placement is single-valued.
-Ensures  0 <= l < size for every accessed element; to_local is injective per PE.
-Differs  the offset may be quasi-affine in the PE's coordinates: Sec. 4.3 does not need it affine.
+Ensures  0 <= l < size for every accessed element; to_local is injective per PE, in a ring among the
+         elements that are in memory at a time.
+Differs  the offset may be quasi-affine in the PE's coordinates: Sec. 4.3 does not need it affine. A
+         tensor that rolls has a dimension more, for the slots of its chunks.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from stages.diagnose import working_on
 from stages.layer.routes.arriving import find_arriving
 from stages.layer.routes.feedback import apply_feedback
 from stages.layer.routes.leaving import find_summed_elements, name_leaving
+from stages.layer.streams.rings import find_rings
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Arrival, Collection, Graph, read_graph
 from stages.layer.texts.routes_text import Routing
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
 from stages.poly.pieces import from_domain, list_maps
+from stages.poly.ring import roll
 from stages.poly.text import write_objects
 from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements, read_lair
 
@@ -40,15 +44,20 @@ to_local: { [PE[x, y] -> tensor[element]] -> tensor_local[element] }, eq. (8).""
 def run(inputs: Inputs) -> dict[str, str]:
     """Return allocations.isl."""
     graph = read_graph(inputs.source("tasks.yaml"))
-    accessed = accessed_elements(
-        graph, read_lair(inputs.objects("lair.isl")), read_adapted(inputs.objects("adapted.isl")),
-        Routing(inputs.objects("routes.isl")),
-    )
+    lair = read_lair(inputs.objects("lair.isl"))
+    adapted = read_adapted(inputs.objects("adapted.isl"))
+    routes = Routing(inputs.objects("routes.isl"))
+    accessed = accessed_elements(graph, lair, adapted, routes)
+    rings = find_rings(graph, adapted, routes)
     local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
     for relation in list_maps(accessed):
         tensor = relation.get_tuple_name(isl.dim_type.out)
         with working_on(f"tensor {tensor}"):
-            size, allocation = allocate(relation, _host(tensor, graph))
+            if tensor in rings:
+                ring = rings[tensor]
+                size, allocation = roll(ring.numbers, ring.depth, f"{tensor}_local")
+            else:
+                size, allocation = allocate(relation, _host(tensor, graph))
         local = local.union(isl.UnionSet.from_set(size))
         to_local = to_local.union(isl.UnionMap.from_map(allocation))
     objects: dict[str, isl.UnionSet | isl.UnionMap]

@@ -149,6 +149,7 @@ def check_memory(program: Program, profile: Profile, mapping: Mapping) -> None:
         return
     largest = sorted(program.locals, key=lambda local: -local.bytes)[:3]
     parts = ", ".join(f"{local.name} {local.bytes}" for local in largest)
+    _check_in_step(program, need, mapping, profile)
     given, described = mapping.tensors, program.model.graph.tensors
     kept = [t for t in described if described[t].kept == "stored" and t in given]
     stored = [t for t in kept if given[t].sparse]
@@ -165,6 +166,24 @@ def check_memory(program: Program, profile: Profile, mapping: Mapping) -> None:
         mapping.span("target"),
         f"code {code}, {parts}; {remedy}",
     )
+
+
+def _check_in_step(program: Program, need: int, mapping: Mapping, profile: Profile) -> None:
+    """Raise UserError if an arrival takes memory that another one waits for, or needs, whole."""
+    arrivals = program.model.graph.arrivals
+    for arrival in arrivals.values():
+        if program.role != "compute" or arrival.held is None or not arrival.held.others:
+            continue
+        tensor, other = arrival.tensor, arrivals[arrival.held.others[0]].tensor
+        text = mapping.tensors[tensor].arrives
+        assert text is not None, "what is held arrives"
+        raise UserError(
+            f"{tensor} and {other} must arrive in step, but {arrival.held.why}: a PE needs {need} "
+            f"bytes, {profile.name} has {profile.memory}",
+            text.place,
+            f"let {tensor} and {other} have the same outermost index, in whose order both arrive "
+            "and are needed",
+        )
 
 
 def _programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:

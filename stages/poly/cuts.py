@@ -42,6 +42,11 @@ class Cut:
     size: int
     rest: int
 
+    @property
+    def number(self) -> int:
+        """How many chunks there are."""
+        return prod(self.counts)
+
 
 def find_index_box(order: isl.Map) -> IndexBox | None:
     """Return the box of { t[e] -> [PE -> index[i]] }, the same on all PEs; None if there is none.
@@ -63,19 +68,31 @@ def find_index_box(order: isl.Map) -> IndexBox | None:
     return IndexBox(least=least, sizes=sizes)
 
 
-def list_cuts(boxes: Sequence[IndexBox], shared: int) -> Iterator[tuple[Cut, ...]]:
+def list_cuts(
+    boxes: Sequence[IndexBox], shared: int, *, fine: bool = False
+) -> Iterator[tuple[Cut, ...]]:
     """Yield cuts into two chunks or more, MOST at most, those of the largest chunks first.
 
     The boxes have so many outer indices in common as are `shared`; all are cut along one of these,
     into as many chunks. The last chunk is smaller only where the chunks are those of one index.
+    With `fine` there are further cuts, however many chunks there are, one for each power of two.
     """
     for depth, size in enumerate(boxes[0].sizes[:shared]):
         outer = prod(boxes[0].sizes[:depth])
-        for number in range(2, min(size, MOST // outer) + 1):
-            width = -(-size // number)
-            even = size % width == 0
-            if -(-size // width) == number and (even or outer == 1):
+        for width in _list_widths(size, MOST // outer, fine=fine):
+            if size % width == 0 or outer == 1:
                 yield tuple(_cut(box, depth, width) for box in boxes)
+
+
+def _list_widths(size: int, most: int, *, fine: bool) -> Iterator[int]:
+    """Yield widths that cut a size into a number of chunks each, up to `most` or beyond."""
+    for number in range(2, min(size, most) + 1):
+        width = -(-size // number)
+        if -(-size // width) == number:
+            yield width
+    least = -(-size // max(1, most))
+    if fine and least > 1:
+        yield from (1 << k for k in reversed(range((least - 1).bit_length())))
 
 
 def _cut(box: IndexBox, depth: int, width: int) -> Cut:

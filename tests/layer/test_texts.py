@@ -84,7 +84,7 @@ def keys_by_paragraph(data):
         names = found.setdefault(key, set())
         for record in value.values() if isinstance(value, dict) else ():
             for inner, part in record.items() if isinstance(record, dict) else ():
-                if inner in ("chunks", "early") and isinstance(part, dict):
+                if inner in ("chunks", "early", "held") and isinstance(part, dict):
                     found[inner] = found.get(inner, set()) | set(part)
                 else:
                     names.add(inner)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from stages.layer.streams import cutting
+from stages.layer.streams import cutting, plan
 from tests.property.layers import RandomLayer, examine
 
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 200))]
@@ -114,4 +114,24 @@ def test_what_runs_in_chunks_is_right(seed, workspace, monkeypatch):
         return {n: cutting.Chunks(cut=cut, cycles=1, whole=2) for n, cut in chosen.items()}
 
     monkeypatch.setattr(cutting.Cutter, "_best", cut)
+    if rng.random() < 0.6:
+        force_rings(rng, monkeypatch)
     assert examine(folder).refusal == ""
+
+
+def force_rings(rng, monkeypatch):
+    """Let arrivals roll, cut in any way that is possible, wherever they can."""
+
+    def roll(self, group, taken):
+        cuts = list(group.cuts(fine=True))
+        chosen = rng.choice(cuts) if cuts else {}
+        rings = self._depth(group, chosen) if chosen else 0
+        return {
+            name: cutting.Chunks(
+                cut=cut, cycles=1, whole=2, ring=rings if rings < cut.number else None
+            )
+            for name, cut in chosen.items()
+        }
+
+    monkeypatch.setattr(cutting.Cutter, "_rolling", roll)
+    monkeypatch.setattr(plan, "count_bytes", lambda streams, cuts: 1 << 30)

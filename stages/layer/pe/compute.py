@@ -22,8 +22,9 @@ from stages.diagnose import working_on
 from stages.layer.pe.at_once import formula, run_task
 from stages.layer.pe.block import Block, total
 from stages.layer.pe.c_functions import Body
+from stages.layer.pe.chunked import configure_chunks
 from stages.layer.pe.departures import Departures
-from stages.layer.pe.in_chunks import begin_chunks, configure_chunks, write_chunks
+from stages.layer.pe.in_chunks import begin_chunks, begin_steps, write_chunks
 from stages.layer.pe.listening import find_forwarding_pes
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
@@ -142,6 +143,7 @@ def _write_restart(computing: Computing) -> None:
     parts += [Number(1)] * len(_statements(model))
     computing.departures.turn_taking.restart(block)
     _set(program, block, Field("unfinished"), parts)
+    begin_steps(computing.chunks, block)
     for name, arrival in arrivals.items():
         if arrival.chunks is not None:
             begin_chunks(program, block, computing.chunks.cuts[name])

@@ -7,140 +7,37 @@ once, and sends are queued apart from it, never so many that no task starts. So 
 invocation arrive on every PE, in any order, whatever its neighbours do, and no streams that wait
 for each other can come to a stop that would not stop if each arrived as a whole.
 
+An arrival that rolls is received again where step_S has used a chunk of it; why that brings nothing
+to a stop, layer/streams/rolling.py says.
+
 Paper    V Sec. 4.2, 5.1
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from stages.layer.pe.at_once import run_task
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.model import Model, holds
+from stages.layer.pe.chunked import Chunks, Cut, Stepping
+from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.sent_early import EarlySends
 from stages.layer.pe.statement_nodes import Assign, Call, Declare, Else, For, Gap, If, Receive
-from stages.layer.pe.transfer import COUNTER, TAKEN, Transfer
-from stages.layer.pe.value_nodes import Choice, Field, Group, Later, Less, Task
+from stages.layer.pe.transfer import COUNTER
+from stages.layer.pe.value_nodes import Choice, Group, Later, Less
 from stages.layer.pe.work import transfer_loops
 from stages.layer.streams.cutting import AHEAD
-from stages.layer.texts import kinds
-from stages.layer.texts.graph import Chunks as InChunks
 from stages.poly.bind import name_indices
-from stages.poly.expression import Name, Number, Operation, Value, compare, require_all
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
-    """An arrival in chunks: how many there are in each dimension, and how many are full.
-
-    `here` counts those that a PE has taken; `transfers` are what receives them, by task.
-    """
-
-    name: str
-    counts: Sequence[int]
-    whole: int
-    here: Field
-    transfers: Mapping[str, Transfer]
-
-    @property
-    def count(self) -> int:
-        """How many chunks there are."""
-        return prod(self.counts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stepping:
-    """A statement that runs in steps: by chunks of its `triggers`.
-
-    It takes the results of those that it `follows` step by step. What else it waits for are so many
-    `others`, and all of some arrivals if it `waits`, counted by `needs`. `at` is the present step.
-    """
-
-    statement: str
-    task: str
-    triggers: Sequence[str]
-    follows: Sequence[str]
-    others: int
-    waits: bool
-    step: Task
-    at: Field
-    needs: Field
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunks:
-    """What arrives in chunks, and the statements that run in steps, by name."""
-
-    program: Program
-    cuts: Mapping[str, Cut]
-    steps: Mapping[str, Stepping]
-    number: Name
-
-
-def configure_chunks(program: Program) -> Chunks:
-    """Return the chunks of a program, the instructions that receive them configured."""
-    arrivals, model = program.model.graph.arrivals, program.model
-    number = Name(program.naming.of("chunk"))
-    computing = model.of_kind(kinds.Compute).items()
-    return Chunks(
-        program=program,
-        cuts={n: _cut(program, n, a.chunks, number) for n, a in arrivals.items() if a.chunks},
-        steps={t.statement: _stepping(program, n, t) for n, t in computing if t.chunks},
-        number=number,
-    )
-
-
-def _cut(program: Program, name: str, cut: InChunks, number: Name) -> Cut:
-    tasks = program.model.taking(kinds.Receive, name)
-    return Cut(
-        name=name,
-        counts=cut.counts,
-        whole=prod(cut.counts) - int(cut.rest is not None),
-        here=Field(program.naming.of(f"{name}_chunks")),
-        transfers={
-            task: _transfer(program, task, cut.rest if last.rest else cut.size, number)
-            for task, last in tasks.items()
-        },
-    )
-
-
-def _transfer(program: Program, task: str, size: int | None, number: Name) -> Transfer:
-    """Configure the instruction that receives a chunk, or the last one if that is smaller."""
-    transfer = Transfer(program, task, count=f"{{ [({size})] }}", slots=AHEAD, slot=number)
-    transfer.configure("COPY", TAKEN, program.pes_of(program.model.known(task)))
-    return transfer
-
-
-def _stepping(program: Program, task: str, described: kinds.Compute) -> Stepping:
-    naming, statement = program.naming, described.statement
-    others = len(program.model.waits.get(statement, ())) - len(described.follows)
-    return Stepping(
-        statement=statement,
-        task=task,
-        triggers=described.chunks,
-        follows=described.follows,
-        others=others,
-        waits=others > 0 or _reads_whole(program.model, statement, described.chunks),
-        step=program.task(f"step_{statement}"),
-        at=Field(naming.of(f"{statement}_step")),
-        needs=Field(naming.of(f"{statement}_needs")),
-    )
-
-
-def _reads_whole(model: Model, statement: str, triggers: Sequence[str]) -> bool:
-    """Say whether a statement reads an arrival that is not among its triggers."""
-    reads = next(s.reads for s in model.layer.statements if s.name == statement)
-    tensors = {access.tensor for access in reads}
-    arrivals = model.graph.arrivals.items()
-    return any(a.tensor in tensors and name not in triggers for name, a in arrivals)
+from stages.poly.expression import Number, Operation, Value, compare, require_all
 
 
 def write_chunks(chunks: Chunks, early_sends: EarlySends) -> None:
     """Write the step of each statement, and the task that takes a chunk of each arrival."""
+    for cut in chunks.cuts.values():
+        if cut.rolls:
+            _write_next(chunks, cut)
     for stepping in chunks.steps.values():
         _write_step(chunks, stepping, early_sends)
     for cut in chunks.cuts.values():
@@ -171,6 +68,22 @@ def begin_chunks(program: Program, block: Block, cut: Cut) -> None:
     program.hold(cut.here.name)
     value = none if here is None else Choice(Group(here), none, Number(cut.count))
     block.add(Assign(cut.here, value))
+    if cut.rolls:
+        program.hold(cut.used.name)
+        block.add(Assign(cut.used, Number(0)))
+
+
+def begin_steps(chunks: Chunks, block: Block) -> None:
+    """Append that no step has run, of statements that share a ring."""
+    for stepping in chunks.steps.values():
+        if _shares_ring(chunks, stepping):
+            chunks.program.hold(stepping.done.name)
+            block.add(Assign(stepping.done, Number(0)))
+
+
+def _shares_ring(chunks: Chunks, stepping: Stepping) -> bool:
+    cuts = (chunks.cuts[name] for name in stepping.triggers)
+    return any(cut.rolls and len(cut.readers) > 1 for cut in cuts)
 
 
 def receive_first(chunks: Chunks, block: Block, cut: Cut) -> None:
@@ -198,9 +111,31 @@ def _write_chunk(chunks: Chunks, cut: Cut) -> None:
     for stepping in chunks.steps.values():
         if cut.name in stepping.triggers:
             _run(chunks, block, cut, stepping)
-    last = _go_on(chunks, block, cut)
+    last = block if cut.rolls else _go_on(chunks, block, cut)
     arrived = program.task(f"arrived_{cut.name}")
     last.nest(If(compare(number, "==", cut.count - 1))).add(Call(arrived))
+    program.add(body)
+
+
+def _write_next(chunks: Chunks, cut: Cut) -> None:
+    """Write what receives the chunk that takes the place of one of a ring.
+
+    Where several statements use it, all have run that step, and the last one finds that.
+    """
+    program, number = chunks.program, chunks.number
+    tensor = program.model.graph.arrivals[cut.name].tensor
+    body = Body(
+        name=program.naming.of(f"next_{cut.name}"), comment=f"A chunk of {tensor} is used."
+    )
+    block = body.block
+    block.add(Declare(number.name, "int", cut.used), Gap())
+    if len(cut.readers) > 1:
+        tests = [compare(chunks.steps[name].done, ">", number) for name in cut.readers]
+        block.charge(scalar=len(tests))
+        block = block.nest(If(require_all(tests)))
+    block.charge(scalar=2)
+    block.add(Assign(cut.used, Operation("+", (number, Number(1)))))
+    _go_on(chunks, block, cut)
     program.add(body)
 
 
@@ -210,6 +145,8 @@ def _go_on(chunks: Chunks, block: Block, cut: Cut) -> Block:
     if cut.whole > AHEAD:
         more = block.nest(If(compare(number, "<", cut.whole - AHEAD)))
         _receive(chunks, more, cut, f"receive_{cut.name}", following)
+        if cut.rolls and cut.whole == cut.count:
+            return block
         block = block.nest(Else())
     if AHEAD <= cut.whole < cut.count:
         rest = block.nest(If(compare(number, "==", cut.whole - AHEAD)))
@@ -266,6 +203,13 @@ def _write_step(chunks: Chunks, stepping: Stepping, early_sends: EarlySends) -> 
     program.hold(stepping.at.name)
     run_task(program, inner, stepping.task, {})
     early_sends.progress(inner, stepping.statement, program.model.known(stepping.task))
+    if _shares_ring(chunks, stepping):
+        inner.charge(scalar=1)
+        inner.add(Assign(stepping.done, Operation("+", (stepping.at, Number(1)))))
+    for name in stepping.triggers:
+        if chunks.cuts[name].rolls:
+            here = program.when(inner, program.model.pes(name, "taken"))
+            here.add(Call(program.task(f"next_{name}")))
     _given(body.block, chunks.cuts[stepping.triggers[0]], stepping.at, inner)
     program.add(body)
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from stages.layer.pe.at_once import run_task
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
+from stages.layer.pe.chunked import Chunks
 from stages.layer.pe.departures import Departures
-from stages.layer.pe.in_chunks import Chunks, receive_first, satisfy
+from stages.layer.pe.in_chunks import receive_first, satisfy
 from stages.layer.pe.listening import forward_along
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program

@@ -18,13 +18,15 @@ from stages.lair.layer import Layer, Statement
 from stages.layer.cost.guess import Parts, Taken, Work, guess_in_parts, guess_whole, guess_work
 from stages.layer.routes.threads import count_free_threads
 from stages.layer.streams.chunks import Flows
+from stages.layer.streams.rolling import find_obstacle
 from stages.layer.streams.triggers import Triggers, count_elements
 from stages.layer.texts.graph import Departure
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.colouring import share
-from stages.poly.cuts import Cut, IndexBox, list_cuts
+from stages.poly.cuts import Cut, IndexBox, cut_order, list_cuts
 from stages.poly.number import bound_points
 from stages.poly.pieces import from_domain
+from stages.poly.reuse import find_reuse
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
@@ -34,6 +36,9 @@ AHEAD = 2
 
 WORTH = 50
 """Which part of the cycles must be saved, at least: one of so many."""
+
+SMALLER = 16
+"""Which part of the cycles the chunks of a ring may take more than others, to be smaller."""
 
 WHOLE = "no statement can begin with a part of it"
 NO_BOX = "its indices are not one box on all PEs"
@@ -58,19 +63,28 @@ class Group:
         """How many elements the longest arrival has."""
         return max(map(count_elements, self.boxes.values()))
 
-    def cuts(self) -> Iterator[dict[str, Cut]]:
+    @property
+    def only_in_step(self) -> bool:
+        """Whether an arrival has indices that no other one has."""
+        return any(len(box.sizes) > self.shared for box in self.boxes.values())
+
+    def cuts(self, *, fine: bool = False) -> Iterator[dict[str, Cut]]:
         """Yield the cuts of the arrivals, by name, into as many chunks each."""
-        for found in list_cuts(list(self.boxes.values()), self.shared):
+        for found in list_cuts(list(self.boxes.values()), self.shared, fine=fine):
             yield dict(zip(self.boxes, found, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunks:
-    """The cut of an arrival, and what is expected: its cycles, and those of the whole."""
+    """The cut of an arrival, and what is expected: its cycles, and those of the whole.
+
+    `ring` is for how many chunks there is memory; None if for all.
+    """
 
     cut: Cut
     cycles: int
     whole: int
+    ring: int | None = None
 
 
 class Cutter:
@@ -84,12 +98,17 @@ class Cutter:
         triggers: Triggers,
         departures: Mapping[str, Departure],
         waiting: int,
+        *,
+        rolling: bool,
     ) -> None:
         """Take what statements go by, and how many instructions are free to stream.
 
-        `waiting` streams may wait for other PEs besides those that arrive. `whole` will say why
-        arrivals are not cut, and `cycles` what is expected of all groups.
+        `waiting` streams may wait for other PEs besides those that arrive. With `rolling` all
+        arrivals get rings for which nothing stands against it, else those only that go in step by
+        some of their indices. `whole` will say why arrivals are not cut, and `cycles` what is
+        expected of all groups.
         """
+        self.rolling = rolling
         self.layer, self.profile, self.flows, self.triggers = layer, profile, flows, triggers
         self.leaving = {d.tensor for d in departures.values() if d.sequences is None}
         threads = count_free_threads(profile, sum(a.sparse for a in flows.arrivals.values()))
@@ -102,8 +121,9 @@ class Cutter:
         found: dict[str, Chunks] = {}
         for group in self._groups():
             taken = self._taken(group)
-            chosen = self._best(group, taken)
-            reason = self._refusal(group, chosen)
+            rolls = (self.rolling or group.only_in_step) and self._may_roll(group)
+            chosen = self._rolling(group, taken) if rolls else self._best(group, taken)
+            reason = self._refusal(group, chosen, rolls=rolls)
             if reason:
                 self.whole |= dict.fromkeys(group.boxes, reason)
                 self.cycles += guess_whole(self.profile, taken)
@@ -113,12 +133,12 @@ class Cutter:
                 found |= chosen
         return found
 
-    def _refusal(self, group: Group, chosen: Mapping[str, Chunks]) -> str:
+    def _refusal(self, group: Group, chosen: Mapping[str, Chunks], *, rolls: bool) -> str:
         """Return why arrivals stay whole; nothing if they are worth a cut."""
         if not chosen:
             return "there is one element"
         best = next(iter(chosen.values()))
-        if best.whole - best.cycles < best.whole / WORTH:
+        if best.whole - best.cycles < best.whole / WORTH and not (rolls and self.rolling):
             return f"some {best.whole} cycles, {best.cycles} in chunks"
         if (AHEAD - 1) * group.together > self.free:
             return f"a PE has {self.profile.threads} threads"
@@ -163,6 +183,46 @@ class Cutter:
         cycles, best = min(cuts, key=lambda found: found[0], default=(0, {}))
         whole = guess_whole(self.profile, taken)
         return {n: Chunks(cut=cut, cycles=cycles, whole=whole) for n, cut in best.items()}
+
+    def _rolling(self, group: Group, taken: Taken) -> dict[str, Chunks]:
+        """Return the smallest chunks that take hardly more cycles than others, each with its ring.
+        """
+        cuts = [(self._in_chunks(taken, each), each) for each in group.cuts(fine=True)]
+        most = min((cycles for cycles, _ in cuts), default=0) * (SMALLER + 1) // SMALLER
+        fit = [found for found in cuts if found[0] <= most]
+        cycles, best = min(fit, key=lambda found: _count_in_chunk(found[1]), default=(0, {}))
+        if not best:
+            return {}
+        depth, whole = self._depth(group, best), guess_whole(self.profile, taken)
+        return {
+            name: Chunks(
+                cut=cut, cycles=cycles, whole=whole, ring=depth if depth < cut.number else None
+            )
+            for name, cut in best.items()
+        }
+
+    def _depth(self, group: Group, cuts: Mapping[str, Cut]) -> int:
+        """Return for how many chunks of each arrival there must be memory.
+
+        Those of the steps for which an element is used, and those that are received meanwhile.
+        """
+        found = 0
+        for statement in (s.name for s in group.statements):
+            of = {name: cuts[name].of for name in self.triggers.arrivals[statement]}
+            steps = self.flows.steps(statement, of)
+            for name in of.keys() & self._read(statement):
+                needed = cut_order(self.flows.indices(statement, name), cuts[name].of)
+                found = max(found, find_reuse(steps, needed, cuts[name].counts))
+        return found + AHEAD
+
+    def _read(self, statement: str) -> set[str]:
+        """Return the arrivals of which a statement reads some."""
+        reads = next(s.reads for s in self.layer.statements if s.name == statement)
+        tensors = {access.tensor for access in reads}
+        return {name for name, a in self.flows.arrivals.items() if a.tensor in tensors}
+
+    def _may_roll(self, group: Group) -> bool:
+        return not find_obstacle(group.boxes, self.layer, self.triggers, self.flows.arrivals)
 
     def _taken(self, group: Group) -> Taken:
         return Taken(
@@ -210,3 +270,7 @@ class Cutter:
 def count_most_together(pes: Mapping[str, isl.Set]) -> int:
     """Return a bound on how many streams one PE takes part in, by the PEs of each."""
     return len(share({name: isl.UnionSet.from_set(each) for name, each in pes.items()}))
+
+
+def _count_in_chunk(cuts: Mapping[str, Cut]) -> int:
+    return sum(cut.size for cut in cuts.values())

@@ -86,7 +86,10 @@ def _readers(tensor: str, plan: Plan) -> list[Statement]:
 def add_chunks(plan: Plan) -> dict[str, Arrival]:
     """Return the arrivals, each with its chunks, or with why it is not cut."""
     return {
-        name: replace(arrival, chunks=_chunks(plan.cuts.get(name)), whole=_whole(name, plan))
+        name: replace(
+            arrival, chunks=_chunks(plan.cuts.get(name)), whole=_whole(name, plan),
+            held=plan.held.get(name),
+        )
         for name, arrival in plan.streams.arrivals.items()
     }
 
@@ -104,6 +107,7 @@ def _chunks(found: cutting.Chunks | None) -> Chunks | None:
         counts=tuple(cut.counts),
         size=cut.size,
         rest=None if cut.rest == cut.size else cut.rest,
+        ring=found.ring,
         why=f"some {found.cycles} cycles, {found.whole} as a whole",
     )
 

@@ -15,7 +15,10 @@ from stages.layer.routes.sharing import InPlace, find_in_place, list_waits
 from stages.layer.routes.waiting import choose_waiting
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.cutting import Chunks, Cutter, count_most_together
+from stages.layer.streams.filling import count_bytes
+from stages.layer.streams.rolling import find_obstacle
 from stages.layer.streams.triggers import Triggers, find_triggers
+from stages.layer.texts.graph import Held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +27,8 @@ class Plan:
 
     `in_place` are the tensors that lie in the memory of others, `waits` the statements for which
     one waits on its PE. `cuts` are the chunks of arrivals, `whole` says why others are not cut, and
-    `cycles` are what is expected of statements that go by streams.
+    `held` why all of some is in memory, which has hardly room for that. `cycles` are what is
+    expected of statements that go by streams.
     """
 
     streams: Streams
@@ -35,6 +39,7 @@ class Plan:
     cuts: Mapping[str, Chunks]
     whole: Mapping[str, str]
     cycles: int
+    held: Mapping[str, Held]
 
 
 def plan_streams(streams: Streams) -> Plan:
@@ -56,27 +61,80 @@ def plan_streams(streams: Streams) -> Plan:
 def _cut(
     streams: Streams, in_place: InPlace, waits: Mapping[str, Sequence[str]], waiting: int
 ) -> Plan:
-    """Return the plan with what arrives in chunks; `waiting` streams may wait for other PEs."""
-    placed, routes = streams.placed, streams.routed.said
+    """Return the plan with what arrives in chunks; `waiting` streams may wait for other PEs.
+
+    If what PEs keep has hardly room, arrivals roll, as far as they can.
+    """
+    chains = {name: streams.routed.said.pes(name, "chain") for name in streams.departures}
+    most = max(count_most_together(chains), waiting)
+    drafts = _drafts(streams, in_place, waits)
+    best = min((_plan(d, most, rolling=False) for d in drafts), key=lambda plan: plan.cycles)
+    profile = streams.placed.profile
+    if count_bytes(streams, best.cuts) <= profile.memory:
+        return best
+    rolled = min(
+        (_plan(draft, most, rolling=True) for draft in drafts),
+        key=lambda p: (count_bytes(streams, p.cuts) > profile.memory, p.cycles),
+    )
+    rolling = {name for name, cut in rolled.cuts.items() if cut.ring is not None}
+    held = {name: _explain(name, rolled) for name in rolled.triggers.boxes if name not in rolling}
+    return replace(rolled if rolling else best, held=held)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """What a plan is made from: its streams, and what statements go by."""
+
+    streams: Streams
+    in_place: InPlace
+    waits: Mapping[str, Sequence[str]]
+    flows: Flows
+    triggers: Triggers
+
+
+def _drafts(
+    streams: Streams, in_place: InPlace, waits: Mapping[str, Sequence[str]]
+) -> list[_Draft]:
+    """Return what statements may go by: the longest streams alone, or all that go in step."""
+    placed = streams.placed
     flows = Flows(
-        arrivals=streams.arrivals, lair=placed.lair, adapted=placed.adapted, routes=routes
+        arrivals=streams.arrivals, lair=placed.lair, adapted=placed.adapted,
+        routes=streams.routed.said,
     )
     names = [s.name for s in placed.layer.statements if not is_reacting(s, streams)]
-    chains = {name: routes.pes(name, "chain") for name in streams.departures}
-    most = max(count_most_together(chains), waiting)
-    plans: list[Plan] = []
+    found: list[_Draft] = []
     for in_step in (False, True):
         triggers = find_triggers(placed.layer, names, waits, in_place, flows, in_step=in_step)
-        if plans and triggers.arrivals == plans[0].triggers.arrivals:
-            continue
-        own = replace(flows, follows=triggers.follows, known={})
-        cutter = Cutter(placed.layer, placed.profile, own, triggers, streams.departures, most)
-        cuts = cutter.cut()
-        plans.append(Plan(
-            streams=streams, in_place=in_place, waits=waits, flows=own, triggers=triggers,
-            cuts=cuts, whole=cutter.whole, cycles=cutter.cycles,
-        ))
-    return min(plans, key=lambda plan: plan.cycles)
+        if all(triggers.arrivals != draft.triggers.arrivals for draft in found):
+            own = replace(flows, follows=triggers.follows, known={})
+            found.append(_Draft(
+                streams=streams, in_place=in_place, waits=waits, flows=own, triggers=triggers
+            ))
+    return found
+
+
+def _plan(draft: _Draft, most: int, *, rolling: bool) -> Plan:
+    """Return a plan; `most` streams may wait for others. With `rolling` arrivals roll if they can.
+    """
+    streams, placed = draft.streams, draft.streams.placed
+    cutter = Cutter(
+        placed.layer, placed.profile, draft.flows, draft.triggers, streams.departures, most,
+        rolling=rolling,
+    )
+    cuts = cutter.cut()
+    return Plan(
+        streams=streams, in_place=draft.in_place, waits=draft.waits, flows=draft.flows,
+        triggers=draft.triggers, cuts=cuts, whole=cutter.whole, cycles=cutter.cycles, held={},
+    )
+
+
+def _explain(name: str, plan: Plan) -> Held:
+    """Return why all of an arrival is in memory."""
+    layer, arrivals = plan.streams.placed.layer, plan.streams.arrivals
+    with_it = [by for by in plan.triggers.arrivals.values() if name in by] or [(name,)]
+    group = {other for by in with_it for other in by}
+    obstacle = find_obstacle(group, layer, plan.triggers, arrivals)
+    return obstacle or Held(why=plan.whole.get(name, "its chunks are few"))
 
 
 def find_written(streams: Streams) -> list[str]:

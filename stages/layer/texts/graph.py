@@ -50,7 +50,20 @@ class Chunks:
     counts: Annotated[tuple[int, ...], "how many parts there are"]
     size: Annotated[int, "how many elements one has"]
     rest: Annotated[int | None, "how many the last one has"] = None
+    ring: Annotated[
+        int | None,
+        "how many there is memory for: each takes the place of one that is no longer used, and is "
+        "received after that",
+    ] = None
     why: Annotated[str, "why it is cut so"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Why an arrival cannot roll."""
+
+    why: Annotated[str, "what stands against a ring"]
+    others: Annotated[tuple[str, ...], "the arrivals that wait for it, or for which it waits"] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +87,9 @@ class Arrival:
         "the parts in which an arrival is taken while others still come",
     ] = None
     whole: Annotated[str | None, "why it is not cut into chunks"] = None
+    held: Annotated[
+        Held | None, "why all of it is in memory at a time, though there is hardly room"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,103 @@
+"""Dense arrivals of which a PE keeps only what is still used: rings of chunks."""
+
+from __future__ import annotations
+
+import pytest
+
+from stages.diagnose import UserError
+from tests.layer.built import build, function
+from tests.layer.test_chunks import X, Y, mapping
+
+PRODUCT = (
+    "lair f(): float16 A[8][96], float16 B[96][12] -> float16 C[8][12]\n"
+    "{ all (i, j, k) in (8, 12, 96) C[i][j] += A[i][k] * B[k][j] }\n"
+)
+A = ("A", "arrives", "A[i,k] -> [PE[-1, i//4] -> index[k, i mod 4]]")
+B = ("B", "arrives", "B[k,j] -> [PE[j//6, -1] -> index[k, j mod 6]]")
+WINDOW = (
+    "lair f(): float16 x[{m}], float16 w[3] -> float16 y[{n}]\n"
+    "{{ all (i, r) in ({n}, 3) y[i] += x[i + r] * w[r] }}\n"
+)
+SUM = (
+    "lair f(): float16 x[900], float16 u[900] -> float16 s[1], float16 t[1]\n"
+    "{ all (i, j) in (1, 900) s[i] += x[j] * u[j]\n  all (i, j) in (1, 900) t[i] max= x[j] }\n"
+)
+U = ("u", "arrives", "u[i] -> [PE[1, 0] -> index[i]]")
+
+
+def tiny(memory: int, machine: str = "ideal") -> str:
+    return f"machine: {{profile: {machine}, memory: {memory}}}"
+
+
+def product(b=B, more="machine: ideal", columns=96):
+    text = PRODUCT.replace("96", str(columns))
+    return text, mapping("2, 2", "f[i,j,k] -> PE[j//6, i//4]", [A, b], more)
+
+
+LAYERS = {
+    "a_product_in_the_order_of_its_sums": product(),
+    "several_invocations": product(more="machine: ideal\ninvocations: 3"),
+    "a_rest": product(more="machine: wse2", columns=101),
+    "windows": (
+        WINDOW.format(m=902, n=900),
+        mapping("1, 1", "f[i,r] -> PE[0, 0]", [X, Y], tiny(5600)),
+    ),
+    "two_statements": (
+        SUM,
+        mapping("1, 1", "f_s[i,j] -> PE[0, 0]; f_t[i,j] -> PE[0, 0]", [X, U], tiny(6000)),
+    ),
+}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_what_rolls_is_right(layer):
+    built = build(*LAYERS[layer], "simulate")
+    assert any("ring" in a["chunks"] for a in built.yaml("tasks.yaml")["arrivals"].values())
+    assert all(check["exact"] for check in built.results()["check"].values())
+
+
+def test_memory_does_not_depend_on_how_long_streams_are():
+    sizes = {
+        build(*product(columns=columns), "render").yaml("build/layout.yaml")["roles"]["compute"][
+            "memory"]["data"]
+        for columns in (96, 3000)
+    }
+    assert len(sizes) == 1
+
+
+def test_a_chunk_is_received_where_one_was_used():
+    program = build(*LAYERS["a_product_in_the_order_of_its_sums"], "render")
+    text = program.program("simd/pe_compute.c")
+    assert function(text, "step_f")[-2:] == ["next_B(pe);", "next_A(pe);"]
+    assert function(text, "next_A") == [
+        "struct memory *my = pe->memory;",
+        "",
+        "CHARGE(pe, 0, 2, 0);",
+        "const int chunk = my->A_used;",
+        "",
+        "my->A_used = chunk + 1;",
+        "if (chunk < 46) {",
+        "    CHARGE(pe, 0, 1, 1);",
+        "    const int index = chunk + 2;",
+        "    stream_receive(pe, &my->receive_A, A, &my->A_local[index % 2][0][0], chunk_A);",
+        "}",
+    ]
+
+
+def test_windows_need_the_chunks_before():
+    chunks = build(*LAYERS["windows"], "route").yaml("tasks.yaml")["arrivals"]["x"]["chunks"]
+    assert chunks["ring"] == 3
+
+
+def test_streams_that_must_run_in_step_but_cannot():
+    other = ("B", "arrives", "B[k,j] -> [PE[j//6, -1] -> index[j mod 6, k]]")
+    layer = product(b=other, more=tiny(5000), columns=900)
+    with pytest.raises(UserError) as raised:
+        build(*layer, "render")
+    assert str(raised.value).split("/layer.yaml", 1)[1] == """\
+:4:17: error: A and B must arrive in step, but f waits for all of A before it takes B: a PE needs \
+11132 bytes, ideal has 5000
+    A: {arrives: "{ A[i,k] -> [PE[-1, i//4] -> index[k, i mod 4]] }"}
+                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: let A and B have the same outermost index, in whose order both arrive and are needed
+"""
