@@ -1,0 +1,163 @@
+"""The search itself: statement after statement, the best few ways so far to place them.
+
+Source   design, Placement by search; a beam search
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+
+from stages.lair.layer import Statement
+from stages.layer.search.known import Directions, Known, Option
+from stages.layer.search.moving import count_taken, weigh_feedback, weigh_stream
+from stages.layer.search.question import Link, Question
+from stages.layer.search.state import BORDERS, Place, State, are_free, extend_used
+from stages.layer.search.weight import Part, count_bytes, count_work
+
+WIDTH = 24
+"""How many ways to place the statements so far are kept that leave the same borders free."""
+
+MOST_MORE = 8
+"""How many ways to place one statement more are kept of each of them, likewise."""
+
+
+class Search:
+    """Finds ways to place the statements of a layer."""
+
+    def __init__(self, question: Question, directions: Directions | None = None) -> None:
+        """Begin with nothing known; `directions` are the iterators to the east and to the south."""
+        self.question = question
+        self.known = Known(question, directions)
+        self.outputs = {each.name for each in question.layer.outputs} - question.traffic.keys()
+        self.statements = {each.name: each for each in question.statements}
+
+    def run(self) -> list[State]:
+        """Return the best states in which all statements have a place."""
+        states = [State()]
+        for statement in self.question.statements:
+            found = [each for state in states for each in self._extend(state, statement)]
+            states = self._keep(found, WIDTH)
+        return states
+
+    def _keep(self, states: Iterable[State], most: int) -> list[State]:
+        """Return the best states of those that leave the same borders free, the best first."""
+        kinds: dict[tuple[bool, ...], list[State]] = {}
+        for state in states:
+            assert state.used is not None, "a state has statements"
+            free = (are_free(side, state.used, self.known.extents) for side in BORDERS)
+            kinds.setdefault(tuple(free), []).append(state)
+        kept = (heapq.nsmallest(most, kind, key=_order) for kind in kinds.values())
+        return sorted((state for kind in kept for state in kind), key=_order)
+
+    def _extend(self, state: State, statement: Statement) -> list[State]:
+        """Return the best states with one statement more."""
+        xs, ys = (
+            self.known.list_options(
+                statement.name, axis, {n: place.axes[axis] for n, place in state.places.items()}
+            )
+            for axis in (0, 1)
+        )
+        found = (self._add(state, statement, x, y) for x in xs for y in ys)
+        most = MOST_MORE if len(self.statements) > 1 else WIDTH
+        return self._keep((each for each in found if each is not None), most)
+
+    def _add(self, state: State, statement: Statement, x: Option, y: Option) -> State | None:
+        """Return the state with a statement at a place; None if that cannot be."""
+        if (x.along.sums | y.along.sums) & self.outputs:
+            return None
+        spans, runs = self.known.find_spans(x, y)
+        place = Place(x=x, y=y, spans=spans, runs=runs)
+        used = extend_used(state.used, place)
+        free = state.free | x.along.free | y.along.free
+        if not are_free(free, used, self.known.extents):
+            return None
+        places = {**state.places, statement.name: place}
+        back, around = self._weigh_links(statement.name, places)
+        around = around or state.around
+        if around and not any(are_free(side, used, self.known.extents) for side in BORDERS):
+            return None
+        return State(
+            places=places, work=state.work + self._count_work(statement, place),
+            moved=self._move(state.moved, statement, places, back),
+            kept=self._store(state.kept, statement, places), used=used, free=free, around=around,
+        )
+
+    def _count_work(self, statement: Statement, place: Place) -> float:
+        taken = count_taken(statement, place, self.question)
+        part = Part(statement=statement, spans=place.spans, runs=place.runs, taken=taken)
+        return count_work(part, self.question)
+
+    def _move(
+        self, moved: Mapping[str, float], statement: Statement, places: Mapping[str, Place],
+        back: Mapping[str, float],
+    ) -> dict[str, float]:
+        """Return the cycles of streams by tensor, with those of one statement more.
+
+        What several statements need counts once, or twice if they do not need the same on a PE.
+        """
+        found = dict(moved)
+        for access in (statement.target, *statement.reads):
+            traffic = self.question.traffic.get(access.tensor)
+            if traffic is not None:
+                cycles = weigh_stream(traffic, places[statement.name], self.question)
+                old = found.get(access.tensor, 0)
+                shared = self._is_shared(access.tensor, statement.name, places)
+                found[access.tensor] = max(cycles, old) + (0 if shared else min(cycles, old))
+        for tensor, cycles in back.items():
+            found[f"{tensor} back"] = max(cycles, found.get(f"{tensor} back", 0))
+        return found
+
+    def _store(
+        self, kept: Mapping[str, int], statement: Statement, places: Mapping[str, Place]
+    ) -> dict[str, int]:
+        """Return the bytes on a PE by tensor, with those of one statement more."""
+        found, spans = dict(kept), places[statement.name].spans
+        for tensor, size in count_bytes(statement, spans, self.question).items():
+            old = found.get(tensor, 0)
+            shared = self._is_shared(tensor, statement.name, places)
+            found[tensor] = max(size, old) if shared else size + old
+        return found
+
+    def _is_shared(self, tensor: str, name: str, places: Mapping[str, Place]) -> bool:
+        """Say whether some other statement with a place reads the same on each PE, or none any."""
+        others = [
+            other for other, read in self.question.reads
+            if read == tensor and other != name and other in places
+        ]
+        if not others or (name, tensor) not in self.question.reads:
+            return True
+        return any(
+            all(
+                self.known.agree(tensor, (name, ours), (other, theirs))
+                for ours, theirs in zip(places[name].axes, places[other].axes, strict=True)
+            )
+            for other in others
+        )
+
+    def _links_of(self, name: str, places: Mapping[str, Place]) -> Iterator[Link]:
+        for link in self.question.links:
+            if name in (link.writer, link.reader) and {link.writer, link.reader} <= places.keys():
+                yield link
+
+    def _weigh_links(
+        self, name: str, places: Mapping[str, Place]
+    ) -> tuple[dict[str, float], bool]:
+        """Return the cycles of what a statement has fed back, by tensor, and if any goes around."""
+        found: dict[str, float] = {}
+        around = False
+        for link in self._links_of(name, places):
+            writer, reader = places[link.writer], places[link.reader]
+            x, y = (
+                self.known.meet(link, writer.axes[axis], reader.axes[axis]) for axis in (0, 1)
+            )
+            if not (x and y):
+                statement = self.statements[link.writer]
+                cycles = weigh_feedback(statement, writer, (x, y), self.question)
+                found[link.tensor] = max(cycles, found.get(link.tensor, 0))
+                around = around or not (x or y)
+        return found, around
+
+
+def _order(state: State) -> tuple[int, int]:
+    return state.cycles, state.memory

@@ -1,0 +1,91 @@
+"""What streams of a placed statement would take: arrivals, departures, feedback; in closed form.
+
+Source   design, Placement by search
+"""
+
+from __future__ import annotations
+
+import typing
+
+from stages.layer.search.weight import count_elements
+
+if typing.TYPE_CHECKING:
+    from stages.lair.layer import Statement
+    from stages.layer.search.question import Question, Traffic
+    from stages.layer.search.state import Place
+
+COLLECTED = 20
+"""What an element takes that adapters collect, in cycles, roughly."""
+
+STEP = 4
+"""What a PE takes to pass on the first of the sums of its lane, roughly."""
+
+
+def count_taken(statement: Statement, place: Place, question: Question) -> dict[str, float]:
+    """Return how many elements of each sparse tensor come to a PE.
+
+    Those of its lane, of which routers drop those whose innermost index no element has that it
+    needs.
+    """
+    density, found = question.mapping.data.density, {}
+    for access in statement.reads:
+        traffic = question.traffic.get(access.tensor)
+        if traffic is None or not (traffic.arrives and traffic.sparse):
+            continue
+        spread = [o for o in place.axes if access.tensor in o.along.spread]
+        spans = spread[0].at.spans if spread else ()
+        taken = count_elements(access, statement, spans) if spread else traffic.wavelets
+        share = density
+        for option in place.axes:
+            share *= 1.0 if option in spread else option.along.passing[access.tensor]
+        found[access.tensor] = taken * share
+    return found
+
+
+def weigh_stream(traffic: Traffic, place: Place, question: Question) -> float:
+    """Return the cycles of what arrives or leaves, adapters included."""
+    share = question.mapping.data.density if traffic.sparse else 1.0
+    weigh = _weigh_arrival if traffic.arrives else _weigh_departure
+    return share * weigh(traffic, place, question)
+
+
+def _weigh_arrival(traffic: Traffic, place: Place, question: Question) -> float:
+    """Return the cycles of what arrives: the wavelets of a port, once more if it is spread."""
+    profile, cycles = question.profile, float(traffic.wavelets)
+    for option in place.axes:
+        if traffic.tensor in option.along.spread:
+            each = profile.dispatch / 2 if traffic.sparse else 1
+            cycles += traffic.wavelets * each + profile.dispatch + option.at.count
+    return cycles
+
+
+def _weigh_departure(traffic: Traffic, place: Place, question: Question) -> float:
+    """Return the cycles of what leaves: sums and parts of the PEs of a lane, and adapters."""
+    profile, cycles = question.profile, float(traffic.wavelets)
+    for option in place.axes:
+        along = option.along
+        if traffic.tensor in along.spread:
+            cycles += COLLECTED * traffic.elements + profile.dispatch
+        sums = traffic.tensor in along.sums
+        senders = option.at.count if sums else along.senders[traffic.tensor]
+        if senders > 1:
+            cycles += traffic.wavelets * (2.0 if sums else 1.5)
+            cycles += (senders - 1) * (2 * profile.ramp + profile.hop + STEP)
+    return cycles
+
+
+def weigh_feedback(
+    statement: Statement, place: Place, same: tuple[bool, bool], question: Question
+) -> float:
+    """Return the cycles of bringing what a statement writes to one on other PEs.
+
+    `same` says along which axes it is where it is needed: along one lane it comes back straight,
+    else around, through adapters.
+    """
+    profile, target = question.profile, question.target
+    hops = (target.right + target.bottom + 2) * (profile.hop + 1)
+    hops += 4 * profile.ramp + 4 * profile.dispatch
+    if any(same):
+        lane = place.axes[1 if same[1] else 0].at.spans
+        return hops + 3.0 * count_elements(statement.target, statement, lane)
+    return 2 * hops + 5.0 * count_elements(statement.target, statement, statement.sizes)

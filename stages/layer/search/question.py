@@ -1,0 +1,168 @@
+"""What a search is about: a layer without places, and how its tensors come and go.
+
+Along the axis 0 PEs have columns, at the ports of the north and south; along 1 they have rows.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+import islpy as isl
+
+from stages.lair.layer import Layer, Statement
+from stages.machine.profile import Profile
+from stages.mapping.layer_yaml import Mapping as LayerMapping
+from stages.mapping.ports import read_ports
+from stages.mapping.texts import parse_target
+from stages.poly.bind import bind_range
+from stages.poly.extents import find_shape
+from stages.poly.number import bound_points
+from stages.poly.order import on_side
+from stages.poly.pieces import list_maps, list_sets
+from stages.poly.side import Rectangle
+from stages.skewing.elements import Lair
+
+AXES = (("N", "S"), ("W", "E"))
+"""The sides whose ports tell a column, and those whose ports tell a row."""
+
+PORT = ["PORT_X", "PORT_Y"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """How a tensor comes, or goes: `at` has { T[e] -> PE } by side, for the sides with ports.
+
+    `lanes` are { T[e] -> [c] } of the ports, by axis, and `only` { T[e] } without ports on the
+    other axis. `wavelets` bound the elements of the busiest port, `elements` are those of the
+    tensor, and `inner` is { T[e] -> [i] }, the innermost index.
+    """
+
+    tensor: str
+    arrives: bool
+    sparse: bool
+    at: Mapping[str, isl.Map]
+    lanes: tuple[isl.Map, isl.Map]
+    only: tuple[isl.Set, isl.Set]
+    wavelets: int
+    elements: int
+    inner: isl.Map
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A statement that needs, with { S[i] -> T[e] }, what another one writes, perhaps later."""
+
+    tensor: str
+    writer: str
+    reader: str
+    needs: isl.Map
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A layer, its target, and the accesses { S[i] -> T[e] } of its instances, by both names."""
+
+    mapping: LayerMapping
+    layer: Layer
+    lair: Lair
+    profile: Profile
+    target: Rectangle
+    instances: Mapping[str, isl.Set]
+    reads: Mapping[tuple[str, str], isl.Map]
+    writes: Mapping[tuple[str, str], isl.Map]
+    traffic: Mapping[str, Traffic]
+    links: tuple[Link, ...]
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """All statements, each after those that define what it reads."""
+        return self.layer.statements
+
+
+def ask(mapping: LayerMapping, layer: Layer, lair: Lair, profile: Profile) -> Question:
+    """Return what layer.yaml leaves open. Raises UserError for ports that are none."""
+    width, height = parse_target(mapping.target)
+    target = Rectangle(left=0, top=0, right=width - 1, bottom=height - 1)
+    instances = {each.get_tuple_name(): each for each in list_sets(lair.instances)}
+    reads, writes = (_by_names(m, lair) for m in (lair.reads, lair.writes))
+    return Question(
+        mapping=mapping, layer=layer, lair=lair, profile=profile, target=target,
+        instances=instances, reads=reads, writes=writes,
+        traffic={each.tensor: each for each in _list_traffic(mapping, lair, target)},
+        links=tuple(_list_links(lair, reads, writes)),
+    )
+
+
+def _by_names(accesses: isl.UnionMap, lair: Lair) -> dict[tuple[str, str], isl.Map]:
+    return {
+        (m.get_tuple_name(isl.dim_type.in_), m.get_tuple_name(isl.dim_type.out)): m
+        for m in list_maps(accesses.intersect_domain(lair.instances))
+    }
+
+
+def _list_traffic(mapping: LayerMapping, lair: Lair, target: Rectangle) -> Iterator[Traffic]:
+    for elements in list_sets(lair.tensors):
+        tensor = elements.get_tuple_name()
+        ways: tuple[typing.Literal["arrives", "leaves"], ...] = ("arrives", "leaves")
+        for way in ways:
+            ports = read_ports(mapping, tensor, way, elements, target)
+            if ports is not None:
+                sparse = mapping.tensors[tensor].sparse
+                yield _traffic(tensor, way == "arrives", sparse, ports, target)
+
+
+def _traffic(
+    tensor: str, arrives: bool, sparse: bool, ports: isl.Map, target: Rectangle
+) -> Traffic:
+    """Return what { T[e] -> [PE -> index] } says."""
+    places = ports.range_factor_domain()
+    sides = {side: on_side(ports, side, target) for pair in AXES for side in pair}
+    at = {s: each.range_factor_domain() for s, each in sides.items() if not each.is_empty()}
+    lanes = tuple(_lanes(places, at, axis) for axis in (0, 1))
+    ends = [lane.domain() for lane in lanes]
+    return Traffic(
+        tensor=tensor, arrives=arrives, sparse=sparse, at=at, lanes=(lanes[0], lanes[1]),
+        only=(ends[0].subtract(ends[1]), ends[1].subtract(ends[0])),
+        wavelets=bound_points(bind_range(places, PORT)),
+        elements=prod(find_shape(places.domain())),
+        inner=_innermost(ports.range_factor_range()),
+    )
+
+
+def _innermost(index: isl.Map) -> isl.Map:
+    """Return { T[e] -> [i] } of { T[e] -> index[..., i] }."""
+    last = index.dim(isl.dim_type.out) - 1
+    return index.project_out(isl.dim_type.out, 0, last).reset_tuple_id(isl.dim_type.out)
+
+
+def _lanes(places: isl.Map, at: Mapping[str, isl.Map], axis: int) -> isl.Map:
+    """Return { T[e] -> [c] } of the ports on the two sides of an axis."""
+    here = places.subtract(places)
+    for side in AXES[axis]:
+        here = here.union(at[side]) if side in at else here
+    return here.coalesce().apply_range(isl.Map(f"{{ PE[x, y] -> [{'xy'[axis]}] }}"))
+
+
+def _list_links(
+    lair: Lair,
+    reads: Mapping[tuple[str, str], isl.Map],
+    writes: Mapping[tuple[str, str], isl.Map],
+) -> Iterator[Link]:
+    """Yield who needs what others write; who needs T[e] needs what it becomes, as well."""
+    writers = {tensor: statement for statement, tensor in writes}
+    later = {m.get_tuple_name(isl.dim_type.in_): m for m in list_maps(lair.carried)}
+    for (reader, tensor), access in reads.items():
+        needs, name, seen = access, tensor, {tensor}
+        while True:
+            if name in writers:
+                yield Link(tensor=name, writer=writers[name], reader=reader, needs=needs)
+            if name not in later:
+                break
+            needs = needs.apply_range(later[name])
+            name = needs.get_tuple_name(isl.dim_type.out)
+            if name in seen:
+                break
+            seen.add(name)

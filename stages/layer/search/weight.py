@@ -1,0 +1,211 @@
+"""What a placement would take, in closed form: figures of statements and streams along each axis.
+
+Per PE: the work of its instances, what they take and give; of the layer: the wavelets of the
+busiest ports, adapters, and what is fed back. These are estimates, to tell candidates apart.
+
+Source   design, Placement by search
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from math import ceil, prod
+
+import islpy as isl
+
+from stages.lair.operations import LOOPED, list_operations
+from stages.layer.search.coordinate import Coordinate
+from stages.layer.search.question import AXES, Link, Question, Traffic
+from stages.machine.types import BYTES
+from stages.poly.extents import bounding_box
+
+if typing.TYPE_CHECKING:
+    from stages.lair.layer import Statement
+    from stages.lair.tree import Access
+
+SAME = isl.Set("{ [[c] -> [c]] }")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Along:
+    """What a coordinate of a statement means along its axis.
+
+    `free` are the sides that adapters need, `spread` the tensors that these bring there or collect;
+    `sums` are the tensors of which several places have a part. `passing` is the part of the
+    innermost index of what arrives that routers let pass to a place, `senders` at how many places
+    elements are that leave at one port.
+    """
+
+    free: frozenset[str]
+    spread: frozenset[str]
+    sums: frozenset[str]
+    passing: Mapping[str, float]
+    senders: Mapping[str, int]
+
+
+def weigh_along(
+    name: str, axis: int, coordinate: Coordinate, question: Question
+) -> Along:
+    """Return which tensors do not flow straight along the lanes of an axis, and which are sums."""
+    free: set[str] = set()
+    spread: set[str] = set()
+    for access, traffic in _list_traffic(name, question):
+        sides = set(_astray(access, axis, coordinate, traffic))
+        free |= sides
+        if sides:
+            spread.add(traffic.tensor)
+    sums = {
+        tensor
+        for (statement, tensor), access in question.writes.items()
+        if statement == name
+        and not access.reverse().apply_range(coordinate.relation).is_single_valued()
+    }
+    passing, senders = {}, {}
+    for access, traffic in _list_traffic(name, question):
+        used = access.reverse().apply_range(coordinate.relation)
+        if traffic.arrives and traffic.sparse:
+            passing[traffic.tensor] = _passing(used, traffic)
+        elif not traffic.arrives:
+            senders[traffic.tensor] = _senders(used, axis, traffic)
+    return Along(
+        free=frozenset(free), spread=frozenset(spread), sums=frozenset(sums),
+        passing=passing, senders=senders,
+    )
+
+
+def _passing(used: isl.Map, traffic: Traffic) -> float:
+    """Return the part of the innermost indices between those of { T[e] -> [c] } at one c."""
+    (low, high), = bounding_box(traffic.inner.range())
+    return _extent(used.reverse().apply_range(traffic.inner)) / (high - low + 1)
+
+
+def _senders(used: isl.Map, axis: int, traffic: Traffic) -> int:
+    """Return how far apart, at most, are the c of { T[e] -> [c] } of one port across the axis."""
+    found = [1]
+    for side in AXES[1 - axis]:
+        if side in traffic.at:
+            found.append(_extent(traffic.at[side].reverse().apply_range(used)))
+    return max(found)
+
+
+def _extent(relation: isl.Map) -> int:
+    """Return the largest extent of the last { [b] } of { a -> [b] }."""
+    if relation.is_empty():
+        return 1
+    spread = relation.dim_max(0).sub(relation.dim_min(0)).floor()
+    return int(spread.max_val().to_python()) + 1
+
+
+def _list_traffic(name: str, question: Question) -> Iterator[tuple[isl.Map, Traffic]]:
+    for accesses in (question.reads, question.writes):
+        for (statement, tensor), access in accesses.items():
+            if statement == name and tensor in question.traffic:
+                yield access, question.traffic[tensor]
+
+
+def _astray(
+    access: isl.Map, axis: int, coordinate: Coordinate, traffic: Traffic
+) -> Iterator[str]:
+    """Yield the sides of an axis at which ports are not at the lanes that use their elements."""
+    used = access.reverse().apply_range(coordinate.relation)
+    lanes = traffic.lanes[axis]
+    if traffic.arrives:
+        missing = used.intersect_domain(traffic.only[axis]).subtract(lanes).domain()
+    else:
+        pairs = used.range_product(lanes)
+        missing = pairs.subtract_range(SAME).domain()
+    if missing.is_empty():
+        return
+    sides = [side for side in AXES[axis] if side in traffic.at]
+    whole = [side for side in sides if missing.is_subset(traffic.at[side].domain())]
+    if traffic.arrives and whole:
+        yield whole[0]
+        return
+    yield from (s for s in sides if not missing.is_disjoint(traffic.at[s].domain()))
+
+
+def meets(link: Link, writer: Coordinate, reader: Coordinate, question: Question) -> bool:
+    """Say whether what is needed is on the lanes on which all of it is computed."""
+    writes = question.writes[link.writer, link.tensor]
+    computed = writes.reverse().apply_range(writer.relation)
+    needed = link.needs.reverse().apply_range(reader.relation)
+    return bool(computed.range_product(needed).range().is_subset(SAME))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The instances of a statement on a PE: how many values iterators have, in how many intervals.
+
+    `taken` is how many elements of a sparse tensor come to the PE.
+    """
+
+    statement: Statement
+    spans: tuple[int, ...]
+    runs: tuple[int, ...]
+    taken: Mapping[str, float]
+
+
+def count_work(part: Part, question: Question) -> float:
+    """Return the cycles of the instances on one PE, as tasks of vector instructions."""
+    statement, profile, tensors = part.statement, question.profile, question.layer.tensors
+    operations = list_operations(statement.target.tensor, statement.op, statement.expr)
+    type_ = tensors[statement.target.tensor].type
+    points = prod(part.spans)
+    calls, share = _calls(part, question)
+    results = count_elements(statement.target, statement, part.spans)
+    found: float = profile.dispatch + profile.dispatch * max(part.taken.values(), default=0)
+    found += calls * 2 * profile.scalar
+    for each in operations:
+        lanes = 0 if each.name in LOOPED else profile.find_lanes(each.name, type_)
+        if not lanes:
+            found += points * share * (profile.scalar + profile.loop + 2 * profile.address)
+            continue
+        if results == 1 and statement.op != "=":
+            lanes = max(1, profile.sum_lanes)
+        start = profile.vector_start_up + profile.address * (1 + len(statement.reads))
+        found += calls * (start + ceil(points * share / max(calls, 1) / lanes))
+    return found
+
+
+def _calls(part: Part, question: Question) -> tuple[float, float]:
+    """Return how often instructions start, and the part of all instances that run."""
+    statement, spans = part.statement, part.spans
+    sparse = [a for a in statement.reads if _is_sparse(a.tensor, question)]
+    if sparse:
+        driving = max(sparse, key=lambda a: count_elements(a, statement, spans))
+        given = {name for row in driving.rows for name, _ in row.coefficients}
+        density = question.mapping.data.density
+        elements = count_elements(driving, statement, spans)
+        return density * elements * _pieces(part, given), density
+    extents = sorted((span for span in spans if span > 1), reverse=True)
+    return float(prod(extents[question.profile.dimensions :])) * _pieces(part, set()), 1.0
+
+
+def _pieces(part: Part, given: Set[str]) -> int:
+    """Return in how many boxes the instances lie, for given values of some iterators."""
+    named = zip(part.statement.iterators, part.runs, strict=True)
+    return prod(runs for name, runs in named if name not in given)
+
+
+def _is_sparse(tensor: str, question: Question) -> bool:
+    found = question.traffic.get(tensor)
+    return found is not None and found.arrives and found.sparse
+
+
+def count_elements(access: Access, statement: Statement, spans: Sequence[int]) -> int:
+    """Return the size of the box of elements that a box of instances uses."""
+    extent = dict(zip(statement.iterators, spans, strict=True))
+    sizes = (
+        1 + sum(abs(factor) * (extent[name] - 1) for name, factor in row.coefficients)
+        for row in access.rows
+    )
+    return prod(sizes)
+
+
+def count_bytes(statement: Statement, spans: Sequence[int], question: Question) -> dict[str, int]:
+    """Return the bytes of what a PE keeps of each tensor of a statement."""
+    kept = [a for a in (statement.target, *statement.reads) if not _is_sparse(a.tensor, question)]
+    types = {a.tensor: question.layer.tensors[a.tensor].type for a in kept}
+    return {a.tensor: count_elements(a, statement, spans) * BYTES[types[a.tensor]] for a in kept}

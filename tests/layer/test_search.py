@@ -1,0 +1,77 @@
+"""What is proposed where layer.yaml gives no placement, or directions only."""
+
+from pathlib import Path
+
+import islpy as isl
+import pytest
+import yaml
+
+from stages.layer.search.coordinate import Digit, describe, meet, meet_digits
+from stages.layer.search.tiles import make
+from stages.make.core.action import run_stage
+from tests.layer.built import build
+
+PROJECTS = Path(__file__).resolve().parents[2] / "projects"
+INSTANCES = isl.Set("{ S[i, j] : 0 <= i <= 31 and 0 <= j <= 15 }")
+
+
+def candidates(name, placement=None):
+    """Return what is thought of for a layer of projects/ without its placement."""
+    folder = PROJECTS / name
+    mapping = yaml.safe_load((folder / "layer.yaml").read_text(encoding="utf-8"))
+    given = mapping.pop("placement")
+    mapping.pop("lair", None)
+    if placement:
+        mapping["placement"] = placement
+    lair = next(folder.glob("*.lair")).read_text(encoding="utf-8")
+    built = build(lair, yaml.safe_dump(mapping, sort_keys=False), "parse")
+    run_stage("choose", built.folder)
+    instances = built.objects("lair.isl")["instances"]
+    return built.yaml("candidates.yaml")["candidates"], isl.UnionMap(given).intersect_domain(
+        instances
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["fc", "pointwise", "halves", "catalogue/max_pool1d"]
+)
+def test_the_placement_that_somebody_found_is_the_first(name):
+    found, given = candidates(name)
+    assert isl.UnionMap(found[0]["placement"]).is_equal(given)
+
+
+def test_room_for_adapters_is_only_where_they_are_needed():
+    found, given = candidates("fc", "(j, i)")
+    assert isl.UnionMap(found[0]["placement"]).is_equal(given)
+
+
+def test_a_direction_is_kept():
+    found, _ = candidates("fc", "(i, j)")
+    for each in found:
+        on_x = isl.Map.from_union_map(isl.UnionMap(each["placement"])).project_out(
+            isl.dim_type.out, 1, 1
+        )
+        assert on_x.project_out(isl.dim_type.in_, 1, 1).is_single_valued()
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "runs"),
+    [
+        ("{ S[i, j] -> [i//8] }", (8, 16), (1, 1)),
+        ("{ S[i, j] -> [2*(i//16) + j//8] }", (16, 8), (1, 1)),
+        ("{ S[i, j] -> [(i//4) mod 4] }", (8, 16), (2, 1)),
+        ("{ S[i, j] -> [i mod 4] }", (8, 16), (1, 1)),
+        ("{ S[i, j] -> [i//30] }", (30, 16), (1, 1)),
+    ],
+)
+def test_spans_are_the_values_of_an_iterator_at_one_place(text, spans, runs):
+    found = describe(isl.Map(text).intersect_domain(INSTANCES))
+    assert (found.spans, found.runs) == (spans, runs)
+
+
+def test_digits_of_one_iterator_meet_in_a_block():
+    upper = Digit(k=0, size=32, block=16)
+    lower = Digit(k=0, size=32, block=4, modulus=4)
+    assert meet_digits(upper, lower) == (4, 1)
+    x, y = (make(INSTANCES, 0, ((1, digit),)) for digit in (upper, lower))
+    assert meet(x, y) == meet(describe(x.relation), describe(y.relation)) == ((4, 16), (1, 1))
