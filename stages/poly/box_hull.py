@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import islpy as isl
 
@@ -70,6 +71,12 @@ def box_hull(
         offset = offset.set_pw_aff(position, interval[1])
         size.append(interval[0])
     return _checked(BoxHull(offset=offset, size=tuple(size)), known)
+
+
+def count_hull(elements: isl.Set) -> int | None:
+    """Return how many elements the smallest box hull of a set has; None if there is none."""
+    hull = box_hull(elements, quasi_affine=True)
+    return None if hull is None else prod(hull.size)
 
 
 def offset_set(hull: BoxHull) -> isl.Set:

@@ -1,0 +1,64 @@
+"""Coordinates in which a set has few holes: along its lattice, along its strips, or along both.
+
+Paper    V Sec. 4.3 and 5.2, go without this
+
+The box hull of a set holds what lies between its elements as well: of { [i] : i mod 8 = p }, seven
+elements of eight.  Each change of coordinates is a function { [k] -> T[x] } that reaches all
+elements of the set once; the box hull of the k is smaller.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+
+import islpy as isl
+
+from stages.poly.box_hull import count_hull
+from stages.poly.compression import Compressed
+from stages.poly.lattices import along_lattice
+from stages.poly.quota import TooManyOperations, limit_operations
+from stages.poly.strips import along_strips
+
+MOST_OPERATIONS = 300_000
+"""How much isl may work for a lattice, in its own unit: half a second."""
+
+
+def compact(elements: isl.Set) -> isl.Map | None:
+    """Return [p] -> { [k] -> T[x] } on which the box hull of a set is smallest.
+
+    None if it is not smaller than that of the set, or isl needs long to tell. Ensures that the map
+    is injective for each p, and that every element of the set is in its range.
+    """
+    best, strips = None, along_strips(elements)
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
+        best = _smallest(elements, _changes(elements, strips))
+    return strips if best is None else best
+
+
+def drop_holes(compressed: Compressed) -> Compressed:
+    """Return a compression to the coordinates of strips, where the box hull is smaller in them."""
+    change = along_strips(compressed.set)
+    if change is None:
+        return compressed
+    relation = change.apply_range(compressed.map)
+    return Compressed(map=relation, set=compressed.set.apply(change.reverse()).coalesce())
+
+
+def _smallest(elements: isl.Set, changes: Sequence[isl.Map]) -> isl.Map | None:
+    """Return the change on which the box hull is smallest; None if that of the set is as small."""
+    best, fewest = None, count_hull(elements) if changes else None
+    for change in changes:
+        number = count_hull(elements.apply(change.reverse()))
+        if number is not None and (fewest is None or number < fewest):
+            best, fewest = change, number
+    return best
+
+
+def _changes(elements: isl.Set, strips: isl.Map | None) -> list[isl.Map]:
+    """Return the strips, the lattice, and the strips along the lattice, if there are any."""
+    found, lattice = [] if strips is None else [strips], along_lattice(elements)
+    if lattice is not None:
+        within = along_strips(elements.apply(lattice.reverse()))
+        found += [lattice] if within is None else [lattice, within.apply_range(lattice)]
+    return found
