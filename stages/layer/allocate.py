@@ -7,7 +7,8 @@ Assumes  the placement is single-valued.
 Ensures  0 <= l < size for every accessed element; to_local is injective per PE, in a ring among the
          elements that are in memory at a time.
 Differs  the offset may be quasi-affine in the PE's coordinates: Sec. 4.3 does not need it affine. A
-         tensor that rolls has a dimension more, for the slots of its chunks.
+         tensor of which a PE keeps strips, or elements of a lattice, has dimensions along these;
+         one that rolls has a dimension more, for the slots of its chunks.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from stages.layer.texts.graph import Arrival, Collection, Graph, read_graph
 from stages.layer.texts.routes_text import Routing
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.box_hull import box, box_hull, local_map
+from stages.poly.compact import compact
 from stages.poly.pieces import from_domain, list_maps
 from stages.poly.ring import roll
 from stages.poly.text import write_objects
@@ -50,14 +52,17 @@ def run(inputs: Inputs) -> dict[str, str]:
     accessed = accessed_elements(graph, lair, adapted, routes)
     rings = find_rings(graph, adapted, routes)
     local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
-    for relation in list_maps(accessed):
-        tensor = relation.get_tuple_name(isl.dim_type.out)
+    relations = {m.get_tuple_name(isl.dim_type.out): m for m in list_maps(accessed)}
+    for tensor, relation in relations.items():
+        host = _host(tensor, graph)
+        if host is not None:
+            relation = relations[host].set_tuple_name(isl.dim_type.out, tensor)
         with working_on(f"tensor {tensor}"):
             if tensor in rings:
                 ring = rings[tensor]
                 size, allocation = roll(ring.numbers, ring.depth, f"{tensor}_local")
             else:
-                size, allocation = allocate(relation, _host(tensor, graph))
+                size, allocation = allocate(relation, host)
         local = local.union(isl.UnionSet.from_set(size))
         to_local = to_local.union(isl.UnionMap.from_map(allocation))
     objects: dict[str, isl.UnionSet | isl.UnionMap]
@@ -68,14 +73,23 @@ def run(inputs: Inputs) -> dict[str, str]:
 def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.Map]:
     """Return { T_local[l] : 0 <= l < size } and { [PE -> T[e]] -> T_local[e - offset(PE)] }.
 
-    Size and offset are those of the fixed-size box hull of what a PE accesses, V (8). T_local is
-    that of `host`, if another tensor, of which a PE accesses the same elements, is to hold it.
+    Size and offset are those of the fixed-size box hull of what a PE accesses, V (8). Where that
+    is smaller in coordinates k(e) along strips or a lattice, it is T_local[k(e) - offset(PE)].
+    T_local is that of `host`, if another tensor, of which a PE accesses the same elements, is to
+    hold it.
     """
     name = f"{host or accessed.get_tuple_name(isl.dim_type.out)}_local"
-    hull = box_hull(bind_domain(accessed, PE_NAMES), quasi_affine=True)
+    elements = bind_domain(accessed, PE_NAMES)
+    change = compact(elements)
+    if change is not None:
+        elements = elements.apply(change.reverse())
+    hull = box_hull(elements, quasi_affine=True)
     assert hull is not None, "the elements that a PE accesses are bounded"
+    local = local_map(hull, name)
+    if change is not None:
+        local = change.reverse().apply_range(local)
     pe = isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")
-    to_local = local_map(hull, name).wrap().unbind_params_insert_domain(pe).uncurry()
+    to_local = local.wrap().unbind_params_insert_domain(pe).uncurry()
     return box(name, hull.size), to_local
 
 

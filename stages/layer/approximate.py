@@ -135,7 +135,10 @@ def _described(running: Running, memory: Memory) -> dict[str, Object]:
 
 
 def _approximation(running: Running, memory: Memory) -> Approximation | None:
-    """Return the hull of a task and what its extra instances touch; None without hull."""
+    """Return the hull of a task and what its extra instances touch; None without hull.
+
+    There is none either where extra instances have no place in local memory, as between strips.
+    """
     hull = box_hull(running.elements, running.known)
     if hull is None:
         return None
@@ -146,6 +149,8 @@ def _approximation(running: Running, memory: Memory) -> Approximation | None:
         if tensor == running.arriving:
             continue
         local = access.apply_range(memory.by_tensor[tensor])
+        if not extra.is_subset(local.domain()):
+            return None
         touched = accessed_by(local, extra, find_index_constants(extra))
         if tensor == running.target:
             writes = touched

@@ -6,7 +6,8 @@ Writes   compressions.isl    per task T: T_compression, T, T_access
 Assumes  T_known holds the symbolic constants with which T is invoked.
 Ensures  T_compression is a bijection from the compressed instance set to the instance set.
          Raises TooManyOperations for a task on which isl would work for minutes.
-Differs  an equality that is not written in the set, as in V Ex. 5.7, is removed as well.
+Differs  an equality that is not written in the set, as in V Ex. 5.7, is removed as well. Instances
+         in strips, as those of a block-cyclic placement, have dimensions along these.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import islpy as isl
 from stages.diagnose import working_on
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.tasks_text import Instances, compressed_objects
+from stages.poly.compact import drop_holes
 from stages.poly.compression import compress, drop_hidden_equalities
 from stages.poly.quota import limit_operations
 from stages.poly.text import write_objects
@@ -50,7 +52,7 @@ def compressed_task(
 ) -> dict[str, isl.Set | isl.Map | isl.UnionMap]:
     """Return the compression of one instance set, the compressed set, and its accesses."""
     whole = instances.of(name).intersect_params(instances.known(name))
-    compressed = drop_hidden_equalities(compress(whole))
+    compressed = drop_holes(drop_hidden_equalities(compress(whole)))
     access = instances.access(name)
     if access is not None:
         access = isl.UnionMap.from_map(compressed.map).apply_range(access)

@@ -25,6 +25,28 @@ from tests.layer.built import build
             "{ [PE[x, y] -> T[i]] -> T_local[i] }",
         ),
         (
+            "{ PE[x, y] -> T[i] : i mod 4 = x and 0 <= i <= 15 and 0 <= x <= 3 }",
+            "{ T_local[l] : 0 <= l <= 3 }",
+            "{ [PE[x, y] -> T[i]] -> T_local[i//4] }",
+        ),
+        (
+            "{ PE[x, y] -> T[i, j] : (i//2) mod 4 = y and 0 <= i <= 23 and 3x <= j <= 3x + 2 and "
+            "0 <= x <= 3 and 0 <= y <= 3 }",
+            "{ T_local[a, c, l] : 0 <= a <= 2 and 0 <= c <= 1 and 0 <= l <= 2 }",
+            "{ [PE[x, y] -> T[i, j]] -> T_local[i//8, i mod 2, j - 3x] }",
+        ),
+        (
+            "{ PE[x, y] -> T[e] : exists i, k : e = 3i + k and 4x <= i <= 4x + 3 and "
+            "0 <= k <= 1 and 0 <= x <= 3 }",
+            "{ T_local[i, k] : 0 <= i <= 3 and 0 <= k <= 1 }",
+            "{ [PE[x, y] -> T[e]] -> T_local[e//3 - 4x, e mod 3] }",
+        ),
+        (
+            "{ PE[x, y] -> T[i, j] : i = j and 0 <= i <= 3 and 0 <= x <= 3 }",
+            "{ T_local[l] : 0 <= l <= 3 }",
+            "{ [PE[x, y] -> T[i, j]] -> T_local[i] }",
+        ),
+        (
             "{ PE[x, y] -> T[] : 0 <= x <= 3 }",
             "{ T_local[] }",
             "{ [PE[x, y] -> T[]] -> T_local[] }",
