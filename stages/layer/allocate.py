@@ -26,8 +26,8 @@ from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Arrival, Collection, Graph, read_graph
 from stages.layer.texts.routes_text import Routing
 from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.box_hull import box, box_hull, local_map
-from stages.poly.compact import compact
+from stages.poly.box_hull import box
+from stages.poly.compact import fit
 from stages.poly.pieces import from_domain, list_maps
 from stages.poly.ring import roll
 from stages.poly.text import write_objects
@@ -79,18 +79,10 @@ def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.M
     hold it.
     """
     name = f"{host or accessed.get_tuple_name(isl.dim_type.out)}_local"
-    elements = bind_domain(accessed, PE_NAMES)
-    change = compact(elements)
-    if change is not None:
-        elements = elements.apply(change.reverse())
-    hull = box_hull(elements, quasi_affine=True)
-    assert hull is not None, "the elements that a PE accesses are bounded"
-    local = local_map(hull, name)
-    if change is not None:
-        local = change.reverse().apply_range(local)
+    size, local = fit(bind_domain(accessed, PE_NAMES), name)
     pe = isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")
     to_local = local.wrap().unbind_params_insert_domain(pe).uncurry()
-    return box(name, hull.size), to_local
+    return box(name, size), to_local
 
 
 def _host(tensor: str, graph: Graph) -> str | None:

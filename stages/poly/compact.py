@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.poly.box_hull import count_hull
+from stages.poly.box_hull import box_hull, count_hull, local_map
 from stages.poly.compression import Compressed
 from stages.poly.lattices import along_lattice
 from stages.poly.quota import TooManyOperations, limit_operations
@@ -34,6 +34,20 @@ def compact(elements: isl.Set) -> isl.Map | None:
     with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
         best = _smallest(elements, _changes(elements, strips))
     return strips if best is None else best
+
+
+def fit(elements: isl.Set, name: str) -> tuple[tuple[int, ...], isl.Map]:
+    """Return the size of a box, and [p] -> { T[x] -> name[k(x) - offset] } that puts a set in it.
+
+    Size and offset are those of the fixed-size box hull, V (8) (9): of the set, or of a compact
+    one, whose coordinates k(x) then are. Otherwise k(x) = x. The set must be bounded.
+    """
+    change = compact(elements)
+    inner = elements if change is None else elements.apply(change.reverse())
+    hull = box_hull(inner, quasi_affine=True)
+    assert hull is not None, "a bounded set has a hull"
+    local = local_map(hull, name)
+    return hull.size, local if change is None else change.reverse().apply_range(local)
 
 
 def drop_holes(compressed: Compressed) -> Compressed:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.poly.bind import project_names
-from stages.poly.box_hull import box, box_hull, local_map
+from stages.poly.box_hull import box
+from stages.poly.compact import fit
 from stages.poly.order import at_index
 
 NUMBER = "index"
@@ -23,13 +24,12 @@ def roll(numbers: isl.Map, depth: int, name: str) -> tuple[isl.Set, isl.Map]:
     box hull of a chunk, V (8).
     """
     elements = at_index(numbers)
-    hull = box_hull(elements, quasi_affine=True)
-    assert hull is not None, "the elements of a chunk are bounded"
-    within = local_map(hull, name).intersect_domain(elements)
+    size, local = fit(elements, name)
+    within = local.intersect_domain(elements)
     slot = isl.Map(f"[{NUMBER}] -> {{ [] -> [{NUMBER} mod {depth}] }}").range()
     placed = isl.Map.from_domain_and_range(elements, slot).flat_range_product(within)
     placed = placed.set_tuple_name(isl.dim_type.out, name)
     pe = isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")
     whole = project_names(placed.wrap(), [NUMBER]).coalesce()
     to_local = whole.unbind_params_insert_domain(pe).uncurry()
-    return box(name, (depth, *hull.size)), to_local
+    return box(name, (depth, *size)), to_local

@@ -39,7 +39,7 @@ AGAIN = {
     "mapping/network_yaml.py": "connect conclude",
     "mapping/kernel_yaml.py": "shape partition tile emit assemble",
     "kernel/mlir/text.py": "shape",
-    "poly/box_hull.py": "adapt allocate compress approximate enumerate simd",
+    "poly/box_hull.py": "adapt route allocate compress approximate enumerate simd",
     "poly/text.py": ALL,
     "layer/routes/routing.py": "route",
     "layer/cost/task.py": "simd",

@@ -46,3 +46,15 @@ def test_the_rest_lies_at_the_beginning_of_its_slot() -> None:
     _, to_local = roll(number_order(chunks, (3,)), 2, "x_local")
     last = to_local.intersect_domain(isl.Set("{ [PE[0, 0] -> x[i]] : i >= 8 }"))
     assert last.is_equal(isl.Map("{ [PE[0, 0] -> x[i]] -> x_local[0, i - 8] : 8 <= i < 10 }"))
+
+
+def test_a_chunk_of_elements_that_are_dealt_leaves_no_holes() -> None:
+    chunks = isl.Map(
+        "{ A[k] -> [PE[x, 0] -> chunk[k//16]] : k mod 4 = x and 0 <= k < 64 and 0 <= x < 4 }"
+    )
+    size, to_local = roll(number_order(chunks, (4,)), 2, "A_local")
+    assert size.is_equal(isl.Set("{ A_local[0:1, 0:3] }"))
+    assert to_local.is_equal(isl.Map(
+        "{ [PE[x, 0] -> A[k]] -> A_local[(k//16) mod 2, (k mod 16)//4]"
+        " : k mod 4 = x and 0 <= k < 64 and 0 <= x < 4 }"
+    ))

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Mapping
+from math import prod
 
 import islpy as isl
 
 from stages.layer.routes.placed import Streams
 from stages.machine.types import BYTES
 from stages.poly.bind import PE_NAMES, bind_range
+from stages.poly.compact import fit
 from stages.poly.number import bound_points
 from stages.poly.pieces import from_domain
 
@@ -50,4 +52,6 @@ def _count_elements(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> 
     kept = from_domain(placed.computed if name in written else placed.needed, name)
     if kept.is_empty() or any(a.sparse and a.tensor == name for a in streams.arrivals.values()):
         return 0
-    return bound_points(bind_range(isl.Map.from_union_map(kept), PE_NAMES))
+    here = bind_range(isl.Map.from_union_map(kept), PE_NAMES)
+    size, _ = fit(here, f"{name}_local")
+    return min(bound_points(here), prod(size))
