@@ -10,20 +10,22 @@ Ensures  every router has one input side per colour.
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
 import typing
 from collections.abc import Iterable
 from dataclasses import replace
 
+from stages.diagnose import UserError
 from stages.layer.routes.colours import share_colours
 from stages.layer.routes.routing import route_if_copied, route_streams
 from stages.layer.streams.early_sends import choose_early_sends
 from stages.layer.streams.listed import add_chunks, describe_tensors, list_tasks
 from stages.layer.streams.plan import Plan, plan_streams
-from stages.layer.texts.adapted_text import read_adapted
+from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Departure, Graph, write_graph
 from stages.layer.texts.kinds import EarlySend
-from stages.layer.texts.routes_text import SAID
+from stages.layer.texts.routes_text import SAID, Object
 from stages.mapping.explained import WIDTH
 from stages.mapping.machine import read_machine
 from stages.poly.text import write_objects
@@ -35,6 +37,7 @@ if typing.TYPE_CHECKING:
 
 READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl", "adapted.isl")
 WRITES = ("tasks.yaml", "routes.isl")
+Routed = tuple[Graph, dict[str, Object]]
 HEADER = "Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }."
 
 
@@ -49,12 +52,29 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         places=inputs.objects("placement.isl"),
         schedule=inputs.objects("schedule.isl")["schedule"],
     )
-    plan = plan_streams(route_streams(scheduled, read_adapted(inputs.objects("adapted.isl"))))
-    objects = dict(plan.streams.routed.objects)
+    adapted = read_adapted(inputs.objects("adapted.isl"))
+    graph, objects = _routed_as_it_pays(scheduled, adapted)
     return {
-        "tasks.yaml": write_graph(add_early_sends(task_graph(plan), plan)),
-        "routes.isl": write_objects(_header(objects), objects),
+        "tasks.yaml": write_graph(graph), "routes.isl": write_objects(_header(objects), objects),
     }
+
+
+def _routed_as_it_pays(scheduled: Scheduled, adapted: Adapted) -> Routed:
+    """Return the task graph, and what routes.isl says.
+
+    Where the machine has too little for what pays, as for routers that turn, PEs forward all.
+    """
+    if scheduled.profile.multicast or scheduled.mapping.skew is not None:
+        return _routed(scheduled, adapted)
+    with contextlib.suppress(UserError):
+        return _routed(scheduled, adapted)
+    forwarding = scheduled.mapping.model_copy(update={"skew": True})
+    return _routed(replace(scheduled, mapping=forwarding), adapted)
+
+
+def _routed(scheduled: Scheduled, adapted: Adapted) -> Routed:
+    plan = plan_streams(route_streams(scheduled, adapted))
+    return add_early_sends(task_graph(plan), plan), dict(plan.streams.routed.objects)
 
 
 def _header(names: Iterable[str]) -> str:

@@ -49,7 +49,7 @@ def _skew(value: object) -> object:
 
 
 Skew = Annotated[
-    bool | Literal["x", "y"],
+    bool | Literal["x", "y"] | None,
     PlainValidator(_skew),
     WithJsonSchema({"enum": [True, False, "x", "y"]}),
 ]
@@ -142,7 +142,8 @@ class Mapping(File):
 
     `delays` says how many invocations ago the value is that a node reads, by `node.input`; `pin`
     names texts of stages that stay as somebody edited them. `skew` says whether PEs lag behind each
-    other, or along which dimension of the grid only; `topology` which PEs are neighbours then.
+    other, or along which dimension of the grid only, None where that pays; `topology` which PEs are
+    neighbours then.
     `probes` names streams, and the PEs for which their first and last wavelets are noted.
     """
 
@@ -157,7 +158,7 @@ class Mapping(File):
     target: Isl
     placement: Isl | None = None
     schedule: Isl | None = None
-    skew: Skew = True
+    skew: Skew = None
     topology: Annotated[Wiring, WithJsonSchema(WIRING)] = Wiring()
     tensors: dict[str, TensorMapping] = {}
     simd: Simd = Simd()

@@ -16,8 +16,10 @@ from stages.mapping.layer_yaml import Kind, Mapping
 from stages.skewing.grid import along, edges, grid, near, within
 from stages.skewing.levels import flattening, hierarchical
 
-ALONG: dict[bool | str, tuple[int, ...]] = {True: (0, 1), False: (), "x": (0,), "y": (1,)}
-"""The dimensions of the grid along which layer.yaml wants PEs to pass elements on."""
+ALONG: dict[bool | str | None, tuple[int, ...]] = {
+    None: (0, 1), True: (0, 1), False: (), "x": (0,), "y": (1,),
+}
+"""The dimensions of the grid along which layer.yaml lets PEs pass elements on, None: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ SYSTOLIC = "machine: systolic\ninvocations: 2\n"
 
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
 def test_streams_that_are_forwarded_in_opposite_directions_never_wait_in_a_circle(sparse):
-    results = build(TWO, OPPOSITE.format(sparse=sparse), "simulate").results()
+    results = build(TWO, OPPOSITE.format(sparse=sparse) + "skew: true\n", "simulate").results()
     assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
 
 
@@ -43,6 +43,27 @@ def test_a_line_against_the_lags_of_its_pes_says_so():
     passing = build(lair, mapping, "route").yaml("tasks.yaml")["forwarding"]
     assert passing["d"]["order"] == {"both": "[t0 - x, t1]"}
     assert passing["r"]["otherwise"] == {"both": "PEs lag the other way"}
+
+
+@pytest.mark.parametrize(("dense", "sparse"), ["xu", "ux"])
+def test_each_stream_is_forwarded_or_comes_in_replicas_as_it_pays(dense, sparse):
+    """What is sparse takes each PE a task an element, so that 13 cycles a replica cost less."""
+    mapping = "".join(
+        line.removesuffix("}\n") + ", sparse: true}\n" if f"{sparse}: {{" in line else line
+        for line in OPPOSITE.format(sparse="").splitlines(keepends=True)
+    )
+    built = build(TWO, mapping, "simulate")
+    graph, results = built.yaml("tasks.yaml"), built.results()
+    assert {name: each["ways"] for name, each in graph["arrivals"].items()} == {
+        dense: {"forwarded": 27, "replicas": 51}, sparse: {"forwarded": 192, "replicas": 183},
+    }
+    assert list(graph["forwarding"]) == [dense]
+    assert results["check"]["y"]["right"] and results["check"]["z"]["right"]
+
+
+def test_where_routers_cannot_turn_pes_forward_all():
+    mapping = OPPOSITE.format(sparse=", sparse: true").replace("threads: 1", "positions: 1")
+    assert set(build(TWO, mapping, "route").yaml("tasks.yaml")["forwarding"]) == {"x", "u"}
 
 
 @pytest.mark.parametrize("sparse", ["", ", sparse: true"])
@@ -63,7 +84,7 @@ def test_pes_that_need_nothing_pass_it_all_on(sparse, straight):
         f'tensors:\n  x: {{arrives: "{{ x[j] -> [{ports} -> index[j]] }}"{sparse}}}\n'
         '  y: {leaves: "{ y[i] -> [PE[4, 1 + 2 * (i//3)] -> index[i]] }"}\n' + SYSTOLIC
     )
-    built = build(MV, mapping, "simulate")
+    built = build(MV, mapping + "skew: true\n", "simulate")
     assert built.results()["check"]["y"]["right"]
     between = isl.Set.from_union_set(built.objects("routes.isl")["x_between"])
     top = 0 if straight else 1
@@ -73,7 +94,7 @@ def test_pes_that_need_nothing_pass_it_all_on(sparse, straight):
 
 def test_a_stream_has_a_line_of_pes_and_no_route_that_copies():
     mapping = f'{TARGET}  x: {{arrives: "{ARRIVALS["two that cross"]}"}}\n{LEAVES}{SYSTOLIC}'
-    built = build(MV, mapping, "route")
+    built = build(MV, mapping + "skew: true\n", "route")
     passing, routes = built.yaml("tasks.yaml")["forwarding"], built.objects("routes.isl")
     assert set(passing) == {f"x_stream{n}{s}" for n in (0, 1) for s in ("", "_source")}
     for line in passing.values():

@@ -18,16 +18,17 @@ from tools.evaluation.measure import Case, measure
 from tools.evaluation.templates import template
 
 MACHINE = "systolic"
-HEAD = ("layer", "with multicast", "forwarded", "worth", "replicas", "worth")
+HEAD = ("layer", "with multicast", "as it pays", "worth", "replicas", "worth")
 Pair = Sequence[Results]
-"""The results of a layer whose PEs forward, and of the same one whose PEs get replicas."""
+"""The results of a layer whose PEs forward where that pays, and of one whose PEs get replicas."""
 
 
 def without_multicast(case: Case) -> tuple[Case, Case]:
-    """Return a case whose PEs forward, and one whose PEs get replicas, else as it is."""
-    mapping = {**case.mapping, "machine": MACHINE}
-    forwarding = dataclasses.replace(case, mapping={**mapping, "skew": True})
-    return forwarding, dataclasses.replace(case, mapping={**mapping, "skew": False})
+    """Return a case whose PEs forward where that pays, and one whose PEs get replicas."""
+    mapping = {key: value for key, value in case.mapping.items() if key != "skew"}
+    mapping["machine"] = MACHINE
+    paying = dataclasses.replace(case, mapping=mapping)
+    return paying, dataclasses.replace(case, mapping={**mapping, "skew": False})
 
 
 def try_to_measure(case: Case, workspace: Path) -> Results | None:

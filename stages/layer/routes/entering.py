@@ -13,7 +13,7 @@ import islpy as isl
 
 from stages.layer.routes.arriving import Arriving, find_arriving, find_ports, name_parts
 from stages.layer.routes.carrying import copy_or_forward, feed_back, replicate, route_inwards
-from stages.layer.routes.forwarded import is_forwarded, is_forwarded_along
+from stages.layer.routes.passing import Line, Way, choose_way, given_way
 from stages.layer.routes.placed import (
     Placed,
     Routed,
@@ -29,6 +29,7 @@ from stages.poly.border import beside, find_feeding
 from stages.poly.corners import corner_line, corner_routes
 from stages.poly.flow import spread_routes
 from stages.poly.forwarding import port_line
+from stages.poly.most import count_most
 from stages.poly.order import at_places, find_index_filter, find_outer_box, on_side, taken_by
 from stages.poly.pieces import from_domain, map_from
 from stages.poly.replication import border_replicas
@@ -87,7 +88,8 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
     source = map_from(placed.adapted.sources, tensor)
     assert source is not None, "the tensor arrives"
     spread, sparse = _is_spread(entering, placed), is_sparse(tensor, placed)
-    routed = _routed(entering, spread, streams)
+    way = _choose_way(entering, spread, placed)
+    routed = _routed(entering, spread, way, streams)
     ends = (f"{name}_source", name)
     arrival = Arrival(
         tensor=tensor,
@@ -98,6 +100,7 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
         spread=spread,
         outer=tuple((low, high) for low, high in find_outer_box(source)),
         replicas=tuple(each for each in ends if routed.said.has(each, "then")),
+        ways=way.cycles,
         feedback=placed.fed_back.get(tensor),
         part=entering.part,
     )
@@ -112,20 +115,59 @@ def _is_spread(entering: Entering, placed: Placed) -> bool:
     return not entering.taken.is_subset(entering.flow.straight)
 
 
-def _routed(entering: Entering, spread: bool, streams: Streams) -> Routed:
+def _choose_way(entering: Entering, spread: bool, placed: Placed) -> Way:
+    """Return how a stream comes to its PEs: what is fed back is passed on wherever it can be."""
+    sparse, skew = is_sparse(entering.tensor, placed), placed.mapping.skew
+    if placed.profile.multicast or entering.tensor in placed.fed_back:
+        return given_way(entering.side, sparse, True)
+    if skew is not None:
+        return given_way(entering.side, sparse, skew)
+    turned = turn(entering.side, placed.grid)
+    inwards = _line_inwards(entering, turned)
+    along = _line_along(entering, turned) if spread else None
+    return choose_way(inwards, along, sparse, placed.profile)
+
+
+def _line_inwards(entering: Entering, turned: isl.Map) -> Line:
+    """Return the line of PEs of a lane that take a stream."""
+    taken = entering.taken
+    on_lanes = isl.Map("{ [lane, depth] -> [lane] }").intersect_domain(taken.range().apply(turned))
+    passing = at_places(entering.flow.everywhere, taken.range()).range_factor_domain()
+    return Line(
+        pes=count_most(on_lanes.reverse()),
+        elements=count_most(passing.reverse()),
+        taken=count_most(taken.reverse()),
+    )
+
+
+def _line_along(entering: Entering, turned: isl.Map) -> Line:
+    """Return the line of adapters that get a stream from one port."""
+    flow, taken = entering.flow, entering.taken
+    feeds = find_feeding(flow.chosen, taken, turned)
+    sent = flow.chosen.intersect_domain(taken.domain())
+    lanes = taken.apply_range(turned).apply_range(isl.Map("{ [lane, depth] -> [lane] }"))
+    return Line(
+        pes=count_most(feeds),
+        elements=count_most(sent.reverse()),
+        taken=count_most(lanes.reverse()),
+    )
+
+
+def _routed(entering: Entering, spread: bool, way: Way, streams: Streams) -> Routed:
     """Return the routes of a stream, along a border and inwards, and what else is said of it."""
     placed, name, side = streams.placed, entering.name, entering.side
     turned, takers = turn(side, placed.grid), entering.taken.range()
     lanes, parts = takers.apply(turned), []
     if spread:
-        parts.append(_along(entering, streams))
+        parts.append(_along(entering, way, streams))
         parts.append(Routed(objects={named(name, "adapters"): find_adapters(takers, turned)}))
     if entering.tensor in placed.fed_back and not spread:
         first = find_feedback_depth(entering.tensor, side, placed)
         parts.append(feed_back(name, lanes, side, first, placed))
     else:
-        forwarded = entering.tensor in placed.fed_back or is_forwarded(side, placed.mapping)
-        parts.append(route_inwards(name, lanes, side, placed, spread=spread, forwarded=forwarded))
+        parts.append(
+            route_inwards(name, lanes, side, placed, spread=spread, forwarded=way.inwards)
+        )
     parts.append(Routed(objects={named(name, "taken"): entering.taken}))
     if is_sparse(entering.tensor, placed):
         parts.append(_filters(entering, spread, join((streams.routed, *parts)), placed))
@@ -133,7 +175,7 @@ def _routed(entering: Entering, spread: bool, streams: Streams) -> Routed:
     return join((*parts, Routed(objects={named(name, "ports"): ports})))
 
 
-def _along(entering: Entering, streams: Streams) -> Routed:
+def _along(entering: Entering, way: Way, streams: Streams) -> Routed:
     """Route a stream along the border: from its ports, or if it is fed back, from where it is."""
     placed, side, name = streams.placed, entering.side, f"{entering.name}_source"
     if entering.tensor in placed.fed_back:
@@ -141,8 +183,7 @@ def _along(entering: Entering, streams: Streams) -> Routed:
     turned = turn(side, placed.grid)
     feeds = find_feeding(entering.flow.chosen, entering.taken, turned)
     copied = spread_routes(feeds, side, turned)
-    forwarded = is_forwarded_along(side, is_sparse(entering.tensor, placed), placed.mapping)
-    if placed.profile.multicast or forwarded:
+    if placed.profile.multicast or way.along:
         return copy_or_forward(
             name, copied, lambda: port_line(feeds, side, turned), turned, None, placed
         )

@@ -17,33 +17,14 @@ Source   M
 
 from __future__ import annotations
 
-import typing
-
 import islpy as isl
 
 from stages.layer.texts.graph import Forwarding
 from stages.layer.texts.routes_text import named
 from stages.poly.flow import Routes, parity
 from stages.poly.forwarding import Line
-from stages.poly.side import SIDES
-
-if typing.TYPE_CHECKING:
-    from stages.mapping.layer_yaml import Mapping
 
 SWAP = "{ [lane, depth] -> [depth, lane] }"
-
-
-def is_forwarded(side: str, mapping: Mapping) -> bool:
-    """Say whether PEs forward what enters on a side; else each gets it from the port."""
-    return mapping.skew in (True, "y" if side in "NS" else "x")
-
-
-def is_forwarded_along(side: str, sparse: bool, mapping: Mapping) -> bool:
-    """Say whether adapters on a side forward what they spread.
-
-    Not what is sparse, if their PEs get replicas: of each, adapters need one themselves.
-    """
-    return is_forwarded(SIDES[side].left, mapping) and (not sparse or is_forwarded(side, mapping))
 
 
 def name_positions(name: str) -> list[str]:

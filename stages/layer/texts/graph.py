@@ -80,6 +80,10 @@ class Arrival:
     replicas: Annotated[
         tuple[str, ...], "the colours that bring it once for each PE of a lane, or of a border"
     ] = ()
+    ways: Annotated[
+        Mapping[str, int],
+        "cycles expected until the last PE has it, where PEs forward it, or get replicas",
+    ] = field(default_factory=dict)
     feedback: Annotated[str | None, "the tensor that comes back"] = None
     part: Annotated[str | None, "which of several streams on this side, in adapted.isl"] = None
     chunks: Annotated[
