@@ -1,0 +1,82 @@
+"""The programs of a layer, one for each role of a PE, from what its stages wrote."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+
+from stages.layer.pe.adapter import make_adapter_programs
+from stages.layer.pe.banks import spread_over_banks
+from stages.layer.pe.compute import compute_program
+from stages.layer.pe.layout import make_layout
+from stages.layer.pe.model import Model
+from stages.layer.pe.needs import explain_queues
+from stages.layer.pe.program import Program
+from stages.layer.pe.queues import TooFewQueuesError
+from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer, find_fed_back
+from stages.layer.texts.adapted_text import read_adapted
+from stages.layer.texts.decisions import read_decisions
+from stages.layer.texts.graph import read_graph
+from stages.layer.texts.routes_text import Routing
+from stages.layer.texts.tasks_text import Compressions, Instances
+from stages.skewing.elements import read_lair
+
+if typing.TYPE_CHECKING:
+    from stages.diagnose import Source
+    from stages.fabric.layout_yaml import Layout
+    from stages.lair.layer import Layer
+    from stages.machine.profile import Profile
+    from stages.mapping import layer_yaml
+    from stages.poly.text import Objects
+
+OBJECTS = (
+    "lair.isl",
+    "schedule.isl",
+    "adapted.isl",
+    "routes.isl",
+    "instances.isl",
+    "compressions.isl",
+    "memory.isl",
+)
+"""The isl texts that a model is made of."""
+
+
+def make_model(
+    layer: Layer, tasks: Source, simd: Source, objects: Mapping[str, Objects]
+) -> Model:
+    """Return a layer as its stages wrote it: tasks.yaml, simd.yaml, and OBJECTS by their names.
+
+    Raises UserErrors where a text was edited so that it is none any more.
+    """
+    memory, adapted = objects["memory.isl"], read_adapted(objects["adapted.isl"])
+    lair = apply_feedback(read_lair(objects["lair.isl"]), adapted)
+    return Model(
+        graph=read_graph(tasks),
+        layer=apply_feedback_to_layer(layer, lair, find_fed_back(adapted)),
+        simd=read_decisions(simd),
+        lair=lair,
+        schedule=objects["schedule.isl"]["schedule"],
+        adapted=adapted,
+        routes=Routing(objects["routes.isl"]),
+        instances=Instances(objects["instances.isl"]),
+        compressed=Compressions(objects["compressions.isl"]),
+        local=memory["local"],
+        allocation=memory["to_local"],
+    )
+
+
+def make_programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
+    """Return the programs of computing PEs and of adapters, what they keep at its addresses."""
+    adapters = make_adapter_programs(model, profile, vectors)
+    programs = [compute_program(model, profile, vectors), *adapters]
+    for program in programs:
+        spread_over_banks(program)
+    return programs
+
+
+def lay_out(model: Model, programs: list[Program], mapping: layer_yaml.Mapping) -> Layout:
+    """Return the layout of the fabric. Raises UserError where a PE has too few queues."""
+    try:
+        return make_layout(model, programs)
+    except TooFewQueuesError as error:
+        raise explain_queues(error, programs[0].profile, mapping) from error
