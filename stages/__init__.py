@@ -7,6 +7,15 @@ WINGS = (layer, skewing, volumes, kernel, network, program)
 PIPELINE: tuple[str, ...] = layer.PIPELINE
 """The stages of a layer folder."""
 
+SEARCHED: tuple[str, ...] = (PIPELINE[0], *layer.SEARCH, *PIPELINE[1:])
+"""The stages of one whose layer.yaml leaves something open: a search chooses that first."""
+
+SLOTS: tuple[str, ...] = layer.SLOTS
+"""The slots of a search, each with a candidate."""
+
+TRIED: tuple[str, ...] = layer.TRIED
+"""The stages through which a candidate goes in a slot, between those of the search."""
+
 NETWORK: tuple[str, ...] = network.PIPELINE
 """The stages of a network: the first before a part is simulated, the second after all parts."""
 
@@ -19,9 +28,7 @@ TILES: tuple[str, ...] = kernel.TILES
 PROGRAM: tuple[str, ...] = program.PIPELINE
 """The stages of a program folder, which holds a program.yaml."""
 
-ANALYSES: tuple[str, ...] = (
-    *layer.SEARCH, *skewing.PIPELINE, *volumes.OF_LAYERS, *volumes.PIPELINE,
-)
+ANALYSES: tuple[str, ...] = (*skewing.PIPELINE, *volumes.OF_LAYERS, *volumes.PIPELINE)
 """Stages of a layer that run only where they are asked for, or come before one that is."""
 
 _MODULES = {stage: f"{wing.__name__}.{stage}" for wing in WINGS for stage in wing.STAGES}

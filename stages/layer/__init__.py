@@ -15,6 +15,10 @@ PIPELINE = (
     "render",
     "simulate",
 )
-SEARCH = ("choose",)
-"""Stages of a layer of which layer.yaml does not say where it runs."""
+SEARCH = ("choose", "settle")
+"""Stages of a layer of which layer.yaml leaves something open: before and after those that try."""
+SLOTS = tuple(f"slot{number}" for number in range(1, 9))
+"""What candidates are tried in at once."""
+TRIED = PIPELINE[PIPELINE.index("place") : PIPELINE.index("render")]
+"""The stages through which a candidate goes in its slot: the last says what it costs."""
 STAGES = PIPELINE + SEARCH

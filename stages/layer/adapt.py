@@ -1,7 +1,7 @@
 """Peel borders off the target, so that all data flows along rows or along columns.
 
 Paper    V Sec. 4.2, (5) (6) (10)
-Reads    layer.yaml, lair.isl, placement.isl
+Reads    layer.yaml, chosen.yaml, lair.isl, placement.isl
 Writes   adapted.isl    target, grid, placement, sources, arrivals, departures; feedback
 Assumes  the placement is total, single-valued and inside the target.
 Ensures  PE[0, 0] is the first computing PE; every element that a PE needs arrives on its row or
@@ -26,7 +26,7 @@ from stages.skewing.elements import read_lair
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "lair.isl", "placement.isl")
+READS = ("layer.yaml", "chosen.yaml", "lair.isl", "placement.isl")
 WRITES = ("adapted.isl",)
 HEADER = """What the computing PEs see after borders are peeled off for adapters (Sec. 4.2).
 target: the computing PEs, { PE[x, y] } from PE[0, 0]; grid: these and the adapters.

@@ -1,39 +1,87 @@
-"""Think of placements where layer.yaml gives none, or directions only, and of what they cost.
+"""Think of placements where layer.yaml leaves them open, and take the best few to be tried.
 
 Paper    V Sec. 4.1.2, the placement direction (j, i)
 Reads    layer.yaml, *.lair, lair.isl
 Writes   candidates.yaml    what was thought of, the best first
+         slot1/chosen.yaml, slot2/chosen.yaml, slot3/chosen.yaml, slot4/chosen.yaml,
+         slot5/chosen.yaml, slot6/chosen.yaml, slot7/chosen.yaml, slot8/chosen.yaml    what is tried
 Assumes  nothing of the layer's text.
 Ensures  the same layer gives the same candidates, in the same order.
 """
 
 from __future__ import annotations
 
+import itertools
 import typing
+from collections.abc import Iterator, Sequence
 
+from stages.diagnose import UserError
 from stages.layer.search.proposal import Proposal, propose
+from stages.layer.searching import check_search
 from stages.layer.texts.candidates import Candidate, Candidates, write_candidates
 from stages.mapping.machine import read_machine
+from stages.mapping.settled import Chosen, refusal, write_chosen
 from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
+    from stages.mapping.layer_yaml import Mapping
 
 READS = ("layer.yaml", "*.lair", "lair.isl")
-WRITES = ("candidates.yaml",)
+WRITES = (
+    "candidates.yaml",
+    "slot1/chosen.yaml",
+    "slot2/chosen.yaml",
+    "slot3/chosen.yaml",
+    "slot4/chosen.yaml",
+    "slot5/chosen.yaml",
+    "slot6/chosen.yaml",
+    "slot7/chosen.yaml",
+    "slot8/chosen.yaml",
+)
+UNUSED = "there are not so many candidates"
 
 
 def run(inputs: LayerInputs) -> dict[str, str]:
-    """Return candidates.yaml."""
+    """Return candidates.yaml, and what the slots try."""
     mapping, lair = inputs.mapping(), read_lair(inputs.objects("lair.isl"))
+    check_search(mapping, lair)
     profile = read_machine(mapping, inputs.further_path)
     proposals = propose(mapping, inputs.lair(), lair, profile)
-    found = Candidates(candidates=tuple(map(_candidate, proposals)))
-    return {"candidates.yaml": write_candidates(found)}
+    if all(each.refused is not None for each in proposals):
+        raise _nothing_works(proposals, mapping)
+    found = Candidates(candidates=tuple(_candidates(proposals)))
+    tried = [_chosen(each) for each in proposals if each.refused is None]
+    texts = itertools.chain(tried, itertools.repeat(refusal(UNUSED)))
+    slots = dict(zip(WRITES[1:], texts, strict=False))
+    return {"candidates.yaml": write_candidates(found), **slots}
 
 
-def _candidate(proposal: Proposal) -> Candidate:
-    return Candidate(
-        refused=proposal.refused, cycles=proposal.cycles, memory=proposal.memory,
-        area=proposal.area, placement=proposal.placement or None, tensors=proposal.tensors,
+def _nothing_works(proposals: Sequence[Proposal], mapping: Mapping) -> UserError:
+    """Return the error that says what keeps the best proposal from working."""
+    span = mapping.span("target")
+    if not proposals:
+        message = f"the target {mapping.target.text} has no room for any placement"
+        return UserError(message, span, "make it larger")
+    return UserError(
+        f"no placement is found that works; the nearest one: {proposals[0].refused}",
+        mapping.span("placement") if mapping.placement is not None else span,
+        f"it is {proposals[0].placement}; make the target larger",
     )
+
+
+def _chosen(proposal: Proposal) -> str:
+    """Return what a slot tries, as chosen.yaml has it."""
+    return write_chosen(Chosen(placement=proposal.placement, tensors=proposal.tensors))
+
+
+def _candidates(proposals: list[Proposal]) -> Iterator[Candidate]:
+    """Yield what is said of each proposal; those that are tried are numbered."""
+    numbers = itertools.count(1)
+    for each in proposals:
+        slot = next(numbers) if each.refused is None else len(WRITES)
+        yield Candidate(
+            slot=slot if slot < len(WRITES) else None, refused=each.refused, cycles=each.cycles,
+            memory=each.memory, area=each.area, placement=each.placement or None,
+            tensors=each.tensors,
+        )

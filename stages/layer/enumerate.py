@@ -1,7 +1,7 @@
 """Enumerate the sizes of instance sets that are boxes, but not of one fixed size.
 
 Paper    V Sec. 5.4, (42) (43), Ex. 5.10
-Reads    layer.yaml, tasks.yaml, instances.isl, compressions.isl
+Reads    layer.yaml, chosen.yaml, tasks.yaml, instances.isl, compressions.isl
 Writes   sizes.isl    per task T: T_sizes, T_offset, T_hull, T_identifiers
 Assumes  the symbolic constants with which a task is invoked are known.
 Ensures  a size is T_offset plus an identifier; an identifier lies in the box T_hull.
@@ -26,7 +26,7 @@ from stages.poly.text import write_objects
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "tasks.yaml", "instances.isl", "compressions.isl")
+READS = ("layer.yaml", "chosen.yaml", "tasks.yaml", "instances.isl", "compressions.isl")
 WRITES = ("sizes.isl",)
 HEADER = """Size enumeration (Sec. 5.4), per task T that is a box, but not of fixed size.
 T_sizes: [PE_X, PE_Y] -> { [size] }, index projected out, eq. (42); T_offset: their offset.

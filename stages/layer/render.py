@@ -1,7 +1,7 @@
 """Write the PE programs, with vector instructions and with loops only, and the fabric's layout.
 
 Paper    V Sec. 4, 5
-Reads    layer.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml,
+Reads    layer.yaml, chosen.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml,
          routes.isl, instances.isl, compressions.isl, memory.isl, simd.yaml
 Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/program.yaml, build/layout.yaml,
          build/multicast/*.c, build/multicast/*.yaml
@@ -31,6 +31,7 @@ if typing.TYPE_CHECKING:
 
 READS = (
     "layer.yaml",
+    "chosen.yaml",
     "*.lair",
     "lair.isl",
     "schedule.isl",

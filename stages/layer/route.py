@@ -1,7 +1,7 @@
 """Build the task graph: what moves, what reacts, what computes; and route the colours.
 
 Paper    V Sec. 4.2
-Reads    layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl, adapted.isl
+Reads    layer.yaml, chosen.yaml, *.lair, lair.isl, placement.isl, schedule.isl, adapted.isl
 Writes   tasks.yaml    tensors, arrivals, departures, tasks, colours
          routes.isl    { [PE[x, y] -> from[]] -> to[] } per colour, and the PEs that take part
 Assumes  data flows along rows or columns, or is spread on a peeled border (adapt).
@@ -35,7 +35,15 @@ from stages.skewing.scheduled import Scheduled
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl", "adapted.isl")
+READS = (
+    "layer.yaml",
+    "chosen.yaml",
+    "*.lair",
+    "lair.isl",
+    "placement.isl",
+    "schedule.isl",
+    "adapted.isl",
+)
 WRITES = ("tasks.yaml", "routes.isl")
 Routed = tuple[Graph, dict[str, Object]]
 HEADER = "Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }."

@@ -1,7 +1,7 @@
 """Give every instance a time on its PE.
 
 Paper    not in the paper, which runs instances as elements arrive (V Sec. 4.2)
-Reads    layer.yaml, lair.isl
+Reads    layer.yaml, chosen.yaml, lair.isl
 Writes   schedule.isl    { statement[iterators] -> [time] }
 Assumes  nothing of where instances run.
 Ensures  every instance has one time; instances at one time of one PE run in lexicographic order.
@@ -23,7 +23,7 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
     from stages.mapping.layer_yaml import Mapping
 
-READS = ("layer.yaml", "lair.isl")
+READS = ("layer.yaml", "chosen.yaml", "lair.isl")
 WRITES = ("schedule.isl",)
 HEADER = """The time of each instance on its PE: { statement[iterators] -> [time] }.
 Where layer.yaml gives none: order of arrival, then lexicographic."""

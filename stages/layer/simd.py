@@ -1,8 +1,8 @@
 """Decide how each task gets its vector instruction, and why; or that it runs as a loop.
 
 Paper    V Sec. 5, conditions 1 to 4; Sec. 5.1, 5.3, 5.4
-Reads    layer.yaml, tasks.yaml, schedule.isl, routes.isl, allocations.isl, instances.isl,
-         compressions.isl, hulls.isl, sizes.isl
+Reads    layer.yaml, chosen.yaml, tasks.yaml, schedule.isl, routes.isl, allocations.isl,
+         instances.isl, compressions.isl, hulls.isl, sizes.isl
 Writes   simd.yaml    per task: by, why, others, sizes, guard, operation, operands
          memory.isl    local, to_local
 Assumes  boxes and sizes are found (approximate, enumerate).
@@ -40,6 +40,7 @@ if typing.TYPE_CHECKING:
 
 READS = (
     "layer.yaml",
+    "chosen.yaml",
     "tasks.yaml",
     "schedule.isl",
     "routes.isl",

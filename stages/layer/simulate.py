@@ -1,8 +1,8 @@
 """Run the programs on the simulated fabric, and compare what they give with the reference.
 
 Paper    V Sec. 6
-Reads    layer.yaml, *.lair, inputs/*, lair.isl, adapted.isl, tasks.yaml, routes.isl, simd.yaml,
-         build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*.c,
+Reads    layer.yaml, chosen.yaml, *.lair, inputs/*, lair.isl, adapted.isl, tasks.yaml, routes.isl,
+         simd.yaml, build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*.c,
          build/multicast/*.yaml
 Writes   build/outputs/*.npy, build/results.json
 Assumes  one layout serves both programs (render).
@@ -48,6 +48,7 @@ if typing.TYPE_CHECKING:
 
 READS = (
     "layer.yaml",
+    "chosen.yaml",
     "*.lair",
     "inputs/*",
     "lair.isl",

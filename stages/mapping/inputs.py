@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stages.poly.text import Objects
 
 LAYER = "layer.yaml"
+CHOSEN = "chosen.yaml"
 PROGRAM = "program.yaml"
 
 
@@ -63,6 +64,10 @@ class Inputs(abc.ABC):
         change, size and inode; None where it was not there. Raises UserError for what stages write,
         and for what lies elsewhere.
         """
+
+    @abc.abstractmethod
+    def declares(self, name: str) -> bool:
+        """Return whether a file of this name is among those that the stage declares to read."""
 
     @abc.abstractmethod
     def part(self, name: str) -> LayerInputs:
@@ -160,12 +165,21 @@ class LayerInputs(Inputs):
         self._lair: Layer | None = None
 
     def mapping(self) -> LayerMapping:
-        """Return layer.yaml. Raises UserErrors."""
+        """Return layer.yaml; for who declares to read chosen.yaml, with what that has for what is
+        open. Raises UserErrors."""
+        if self._mapping is None:
+            self._mapping = self._given()
+            if self._mapping.is_open and self.declares(CHOSEN):
+                from stages.mapping.settled import overlay
+
+                self._mapping = overlay(self._mapping, self.source(CHOSEN))
+        return self._mapping
+
+    def _given(self) -> LayerMapping:
+        """Return layer.yaml as the user wrote it."""
         from stages.mapping.layer_yaml import read_mapping
 
-        if self._mapping is None:
-            self._mapping = read_mapping(self.source(LAYER))
-        return self._mapping
+        return read_mapping(self.source(LAYER))
 
     def lair(self) -> Layer:
         """Return the node to build, with its sizes and types filled in. Raises UserErrors."""
@@ -174,7 +188,7 @@ class LayerInputs(Inputs):
 
         if self._lair is None:
             file = parse_lair(self.source(self._lair_name()))
-            mapping = self.mapping()
+            mapping = self._given()
             self._lair = specialise(
                 file, mapping.top, dict(mapping.sizes), dict(mapping.types), mapping.span,
                 delays=mapping.delays, following=mapping.following,
@@ -183,7 +197,7 @@ class LayerInputs(Inputs):
 
     def _lair_name(self) -> str:
         """Return the name of the `.lair` file: the one layer.yaml names, else the only one."""
-        given = self.mapping().lair
+        given = self._given().lair
         names = self.names("*.lair")
         if given is not None:
             self._check_lair(given, names)
@@ -197,7 +211,7 @@ class LayerInputs(Inputs):
         raise UserError(f"{self.folder} holds no .lair file", hint=hint)
 
     def _check_lair(self, given: str, names: list[str]) -> None:
-        span = self.mapping().span("lair")
+        span = self._given().span("lair")
         here = f"the .lair files here: {', '.join(names) or 'none'}"
         if not given.endswith(".lair") or "/" in given:
             raise UserError(f"{given} is not the name of a .lair file", span, here)

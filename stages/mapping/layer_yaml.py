@@ -5,6 +5,7 @@ Source   V Sec. 4.1.2; design, A layer folder
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
@@ -34,6 +35,10 @@ def _machine(value: Any) -> str | dict[str, Any]:
 Isl = Annotated[
     IslText, PlainValidator(_isl), WithJsonSchema({"type": "string", "description": "isl"})
 ]
+Ports = Annotated[
+    IslText, PlainValidator(_isl),
+    WithJsonSchema({"anyOf": [{"type": "string", "description": "isl"}, {"const": True}]}),
+]
 Machine = Annotated[
     str | dict[str, Any],
     PlainValidator(_machine),
@@ -57,13 +62,22 @@ Skew = Annotated[
 
 LONGEST_DELAY = 64
 """A tensor is kept once for each invocation of its delay."""
+SEARCH = "search"
+"""The placement that a search has to find."""
+ANYWHERE = "true"
+"""The ports of a tensor that a search has to find, as YAML may spell it."""
+DIRECTIONS = re.compile(r"\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)\s*")
+"""A placement that only says which iterator runs to the east, and which to the south."""
 
 
 class TensorMapping(Strict):
-    """Where one tensor comes from and goes to: { T[element] -> [PE[x, y] -> index[i]] }."""
+    """Where one tensor comes from and goes to: { T[element] -> [PE[x, y] -> index[i]] }.
 
-    arrives: Isl | None = None
-    leaves: Isl | None = None
+    `true` is anywhere: a search finds the ports.
+    """
+
+    arrives: Ports | None = None
+    leaves: Ports | None = None
     sparse: bool = False
     resident: bool = False
     next: str | None = None
@@ -137,9 +151,15 @@ class Analysis(Strict):
     inputs: list[str] = []
 
 
+Goal = Literal["cycles", "memory", "area"]
+"""What a search wants little of: time, bytes on the fullest PE, PEs that work."""
+
+
 class Mapping(File):
     """A layer.yaml. `invocations` is how many times in a row the layer runs.
 
+    `search` names statements that a search has to place while `placement` says where others run,
+    and `goal` what it wants little of.
     `delays` says how many invocations ago the value is that a node reads, by `node.input`; `pin`
     names texts of stages that stay as somebody edited them. `skew` says whether PEs lag behind each
     other, or along which dimension of the grid only, None where that pays; `topology` which PEs are
@@ -157,6 +177,8 @@ class Mapping(File):
     machine: Machine = "wse2"
     target: Isl
     placement: Isl | None = None
+    search: list[str] = []
+    goal: Goal = "cycles"
     schedule: Isl | None = None
     skew: Skew = None
     topology: Annotated[Wiring, WithJsonSchema(WIRING)] = Wiring()
@@ -174,6 +196,24 @@ class Mapping(File):
         """The tensors that change from one invocation to the next, and what each becomes."""
         return {n: t.next for n, t in self.tensors.items() if t.next is not None}
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a search has to find where instances run, or where tensors arrive or leave."""
+        placement = self.placement
+        is_placed = placement is not None and not self.search and is_whole(placement)
+        ports = [text for t in self.tensors.values() for text in (t.arrives, t.leaves)]
+        return not is_placed or any(text is not None and is_anywhere(text) for text in ports)
+
+
+def is_whole(placement: IslText) -> bool:
+    """Return whether a placement says of instances which PE runs them."""
+    return placement.text.strip() != SEARCH and DIRECTIONS.fullmatch(placement.text) is None
+
+
+def is_anywhere(ports: IslText) -> bool:
+    """Return whether the ports of a tensor are for a search to find."""
+    return ports.text == ANYWHERE
+
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of layer.yaml, for editors."""
@@ -187,15 +227,19 @@ def read_mapping(source: Source) -> Mapping:
     Raises UserErrors with everything that is wrong in it.
     """
     document = read_document(source)
-    return read_file(Mapping, document, _with_isl(document.value, (), document, source))
+    return read_file(Mapping, document, with_isl(document.value, (), document, source))
 
 
-def _with_isl(value: Any, path: Path, document: Document, source: Source) -> Any:
-    """Return the value with IslText where a field holds isl."""
+def with_isl(value: Any, path: Path, document: Document, source: Source) -> Any:
+    """Return the value at a path of a layer.yaml, with IslText where a field holds isl."""
     if isinstance(value, dict):
-        return {k: _with_isl(v, (*path, k), document, source) for k, v in value.items()}
+        return {k: with_isl(v, (*path, k), document, source) for k, v in value.items()}
     if isinstance(value, str) and _holds_isl(path):
         return IslText(text=value, source=source, offsets=document.offsets[path])
+    if value is True and _holds_isl(path) and path[-1] in ("arrives", "leaves"):
+        span = document.values[path]
+        offsets = (*range(span.start, span.start + len(ANYWHERE)), span.end)
+        return IslText(text=ANYWHERE, source=source, offsets=offsets)
     return value
 
 

@@ -5,8 +5,22 @@ Source   design, Placement by search
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from stages.diagnose import Source
+from stages.mapping import layer_yaml
+from stages.mapping.layer_yaml import Isl, TensorMapping, with_isl
+from stages.mapping.yaml_file import File, Strict, read_file
+from stages.mapping.yaml_text import read_document
+
+HEADER = "# What the search took, as layer.yaml says it."
+REFUSED = "# refused: "
+"""How a text begins that says why what would stand there is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,3 +29,74 @@ class Ports:
 
     arrives: Annotated[str | None, "where it arrives"] = None
     leaves: Annotated[str | None, "where it leaves"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The placement of all instances, in isl, and the ports of tensors that were open."""
+
+    placement: str
+    tensors: Mapping[str, Ports] = field(default_factory=dict)
+
+
+class _Ports(Strict):
+    """The ports of a tensor in a file."""
+
+    arrives: Isl | None = None
+    leaves: Isl | None = None
+
+
+class _File(File):
+    """A chosen.yaml."""
+
+    NAME = "chosen.yaml"
+    MISSING: ClassVar = {"placement": "the search says where instances run: undo the edit"}
+
+    placement: Isl
+    tensors: dict[str, _Ports] = Field(default_factory=dict)
+
+
+def write_chosen(chosen: Chosen) -> str:
+    """Return chosen.yaml: each statement of the placement on a line of its own."""
+    return "".join(f"{line}\n" for line in (HEADER, *_lines(chosen)))
+
+
+def _lines(chosen: Chosen) -> Iterator[str]:
+    yield "placement: |"
+    yield from (f"  {part}" for part in re.sub(r";\s+", ";\n  ", chosen.placement).splitlines())
+    if chosen.tensors:
+        yield "tensors:"
+    for name, ports in chosen.tensors.items():
+        ways = (("arrives", ports.arrives), ("leaves", ports.leaves))
+        said = ", ".join(f'{way}: "{text}"' for way, text in ways if text is not None)
+        yield f"  {name}: {{{said}}}"
+
+
+def refusal(why: str) -> str:
+    """Return the text that stands in the place of others where a candidate is refused."""
+    return f"{REFUSED}{' '.join(why.split())}\n"
+
+
+def why_refused(text: str) -> str | None:
+    """Return why a candidate was refused in whose place a text stands; None for another text."""
+    return text.removeprefix(REFUSED).strip() if text.startswith(REFUSED) else None
+
+
+def overlay(mapping: layer_yaml.Mapping, source: Source) -> layer_yaml.Mapping:
+    """Return layer.yaml with what a search chose in the place of what it leaves open.
+
+    Raises UserErrors where the text of the search was edited so that it is none any more.
+    """
+    document = read_document(source)
+    found = read_file(_File, document, with_isl(document.value, (), document, source))
+    tensors = {
+        name: _with_ports(tensor, found.tensors.get(name)) for name, tensor in
+        mapping.tensors.items()
+    }
+    return mapping.model_copy(update={"placement": found.placement, "tensors": tensors})
+
+
+def _with_ports(tensor: TensorMapping, found: _Ports | None) -> TensorMapping:
+    """Return a tensor with the ports that were found for it."""
+    ways = {} if found is None else {"arrives": found.arrives, "leaves": found.leaves}
+    return tensor.model_copy(update={w: text for w, text in ways.items() if text is not None})

@@ -1,7 +1,7 @@
 """Check what crosses from one part of a network to another.
 
 Paper    V Sec. 4.1.2: how tensors arrive and leave
-Reads    network.yaml, */layer.yaml, */*.lair, */lair.isl, */placement.isl
+Reads    network.yaml, */layer.yaml, */chosen.yaml, */*.lair, */lair.isl, */placement.isl
 Writes   crossings.yaml
 Assumes  every part is well-formed (parse), and placed (place).
 Ensures  both ends of a crossing are one tensor, of the same type and sizes, and agree element by
@@ -27,7 +27,14 @@ from stages.poly.side import bounding_rectangle
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("network.yaml", "*/layer.yaml", "*/*.lair", "*/lair.isl", "*/placement.isl")
+READS = (
+    "network.yaml",
+    "*/layer.yaml",
+    "*/chosen.yaml",
+    "*/*.lair",
+    "*/lair.isl",
+    "*/placement.isl",
+)
 WRITES = ("crossings.yaml",)
 HEADER = """What crosses from one part to another, element by element as both ends say.
 part.tensor: the tensor that it is, its type and sizes, and by what it crosses: memory, or ports."""

@@ -77,3 +77,9 @@ def _values_only(text: str) -> str:
 
 def _tuple_name(m: isl.Map, kind: isl.dim_type) -> str | None:
     return m.get_tuple_name(kind) if m.has_tuple_name(kind) else None
+
+
+def name_iterators(statement: isl.Set) -> list[str]:
+    """Return the names of the dimensions of an instance set; `i1` for the second if it has none."""
+    dimensions = range(statement.dim(isl.dim_type.set))
+    return [statement.get_dim_name(isl.dim_type.set, k) or f"i{k}" for k in dimensions]

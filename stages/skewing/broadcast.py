@@ -1,7 +1,7 @@
 """Find the spaces of PEs that use an element at the same time.
 
 Paper    M Sec. II.A, (1)
-Reads    layer.yaml, lair.isl, placement.isl, schedule.isl
+Reads    layer.yaml, chosen.yaml, lair.isl, placement.isl, schedule.isl
 Writes   broadcasts.isl    time; reuse, placement, broadcast: { [S[] -> T[]] -> [t..., x, y] }
 Assumes  the placement is total, and instances have one time.
 Ensures  the broadcast space is the part of the reuse space at one time.
@@ -31,7 +31,7 @@ from stages.skewing.topology import make_topology
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "lair.isl", "placement.isl", "schedule.isl")
+READS = ("layer.yaml", "chosen.yaml", "lair.isl", "placement.isl", "schedule.isl")
 WRITES = ("broadcasts.isl",)
 HEADER = """Which PEs use an element at one time: spaces of differences [t..., x, y] of time and PE.
 time: { statement[iterators] -> [t...] }, the clock of all PEs, which start together.

@@ -1,7 +1,7 @@
 """Count from where the PEs get what they access: remote memory, a neighbour, their own memory.
 
 Paper    M Sec. IV
-Reads    layer.yaml, lair.isl, placement.isl, schedule.isl, skewed.isl, skew.yaml
+Reads    layer.yaml, chosen.yaml, lair.isl, placement.isl, schedule.isl, skewed.isl, skew.yaml
 Writes   counts.yaml    before, after: steps, accesses, by tensor, and by part of the grid
 Assumes  the placement is total, and both clocks are functions on all instances.
 Ensures  the numbers are exact; no instance, element or PE is enumerated.
@@ -40,6 +40,7 @@ if typing.TYPE_CHECKING:
 
 READS = (
     "layer.yaml",
+    "chosen.yaml",
     "lair.isl",
     "placement.isl",
     "schedule.isl",

@@ -1,7 +1,7 @@
 """Let PEs lag behind each other, so that neighbours use data one after the other.
 
 Paper    M Sec. III
-Reads    layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl
+Reads    layer.yaml, chosen.yaml, *.lair, lair.isl, placement.isl, schedule.isl
 Writes   skewed.isl    before, schedule: { statement[iterators] -> [t...] }
          skew.yaml     per statement: lag, steps, and per tensor what is broadcast, and why
 Assumes  the placement is total, and instances have one time.
@@ -38,7 +38,7 @@ from stages.skewing.yaml_texts import Lagging
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl")
+READS = ("layer.yaml", "chosen.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl")
 WRITES = ("skewed.isl", "skew.yaml")
 HEADER = """The time of each instance, { statement[iterators] -> [t...] }, on the clock of all PEs.
 before: as by schedule.isl, all PEs start together;

@@ -9,28 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, PROGRAM, TILES
+from stages import ANALYSES, KERNEL, NETWORK, PROGRAM, SEARCHED, TILES
 from stages.make.core import imports
 from stages.make.core.imports import code_of, reached, statements
 from stages.make.core.key import COMPILES, PACKAGES
 from stages.shipped import STAGES
 
-EVERY = tuple(dict.fromkeys((*PIPELINE, *NETWORK, *KERNEL, *TILES, *ANALYSES, *PROGRAM)))
+EVERY = tuple(dict.fromkeys((*SEARCHED, *NETWORK, *KERNEL, *TILES, *ANALYSES, *PROGRAM)))
 ALL = " ".join(EVERY)
-MACHINE = "route simd render simulate emit choose skew remember section paint lower execute"
+MACHINE = "choose settle route simd render simulate emit skew remember section paint lower execute"
 AGAIN = {
-    "layer/pe/compute.py": "render",
+    "layer/pe/compute.py": "settle render",
     "layer/bound/bound.py": "simulate",
-    "layer/pe/block.py": "simd render",
+    "layer/pe/block.py": "settle simd render",
     "layer/pe/speller.py": "render",
     "fabric/report.c": "simulate execute",
     "fabric/command.py": "simulate execute",
-    "fabric/pe.h": "render simulate execute",
+    "fabric/pe.h": "settle render simulate execute",
     "machine/profiles/wse2.yaml": MACHINE,
     "mapping/machine.py": MACHINE,
     "mapping/inputs.py": ALL,
     "skewing/scheduled.py": "route skew",
-    "layer/texts/tasks_text.py": "instances compress approximate enumerate simd render",
+    "layer/texts/tasks_text.py": "settle instances compress approximate enumerate simd render",
     "layer/texts/results_json.py": "simulate",
     "templates/program.c.j2": "render",
     "reference/data.py": "simulate conclude emit assemble",

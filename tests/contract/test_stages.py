@@ -6,14 +6,25 @@ import re
 
 import pytest
 
-from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, PROGRAM, TILES, module_of
+from stages import (
+    ANALYSES,
+    KERNEL,
+    NETWORK,
+    PIPELINE,
+    PROGRAM,
+    SEARCHED,
+    SLOTS,
+    TILES,
+    TRIED,
+    module_of,
+)
 from stages.make.core.declare import declaration, path_of
 
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(
     r"(?:[\w*]+/)*[\w*]+\.(?:isl|il|yaml|lair|npy|json|c)\b|\*\.\w+|[\w*/]*inputs/\*"
 )
-ALL = tuple(dict.fromkeys(PIPELINE + NETWORK + KERNEL + TILES + ANALYSES + PROGRAM))
+ALL = tuple(dict.fromkeys(SEARCHED + NETWORK + KERNEL + TILES + ANALYSES + PROGRAM))
 stages = pytest.mark.parametrize("stage", ALL)
 
 
@@ -69,18 +80,29 @@ def imported(tree):
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
 
-@pytest.mark.parametrize("stage", PIPELINE)
+@pytest.mark.parametrize("stage", SEARCHED)
 def test_stage_reads_only_what_a_user_or_an_earlier_stage_writes(stage):
-    before = PIPELINE[: PIPELINE.index(stage)]
+    before = SEARCHED[: SEARCHED.index(stage)]
     written = {name for earlier in before for name in declaration(earlier).writes}
+    in_slots = {"layer.yaml", "chosen.yaml", "lair.isl", *written_by(TRIED)}
+    written |= {f"*/{name}" for name in in_slots} if stage == "settle" else set()
     assert set(declaration(stage).reads) <= written | {"layer.yaml", "*.lair", "inputs/*"}
+
+
+def written_by(names):
+    return {name for stage in names for name in declaration(stage).writes}
+
+
+def test_each_slot_has_what_the_first_stage_in_it_reads():
+    written = set(declaration("choose").writes)
+    assert {f"{slot}/chosen.yaml" for slot in SLOTS} == written - {"candidates.yaml"}
 
 
 @pytest.mark.parametrize("stage", NETWORK)
 def test_stage_of_a_network_reads_only_what_there_is_before(stage):
     before = NETWORK[: NETWORK.index(stage)]
     written = {name for earlier in before for name in declaration(earlier).writes}
-    parts = {name for earlier in PIPELINE for name in declaration(earlier).writes}
+    parts = {name for earlier in SEARCHED for name in declaration(earlier).writes}
     inside = {f"*/{name}" for name in parts | {"layer.yaml", "*.lair", "inputs/*"}}
     assert set(declaration(stage).reads) <= written | inside | {"network.yaml"}
 
@@ -96,7 +118,7 @@ def test_stage_of_a_kernel_reads_only_what_there_is_before(stage):
 
 @pytest.mark.parametrize("stage", ANALYSES)
 def test_stage_on_demand_reads_only_what_there_is_before(stage):
-    before = PIPELINE + ANALYSES[: ANALYSES.index(stage)]
+    before = SEARCHED + ANALYSES[: ANALYSES.index(stage)]
     written = {name for earlier in before for name in declaration(earlier).writes}
     assert set(declaration(stage).reads) <= written | {"layer.yaml", "*.lair", "inputs/*"}
 
@@ -111,7 +133,7 @@ def test_stage_of_a_program_reads_only_what_there_is_before(stage):
 
 
 def test_no_two_stages_write_one_file():
-    for pipeline in (PIPELINE + ANALYSES, NETWORK, KERNEL + TILES, PROGRAM):
+    for pipeline in (SEARCHED + ANALYSES, NETWORK, KERNEL + TILES, PROGRAM):
         written = [name for stage in pipeline for name in declaration(stage).writes]
         assert len(written) == len(set(written))
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from stages import PIPELINE
 from stages.make.core.action import run_stage
+from stages.make.core.layers import open_folder
+from stages.make.core.pipeline import tasks_until
 from stages.poly.text import read_objects
 
 MV = """lair mv<T=float16>(M=8, N=6): T W[M][N], T x[N] -> T y[M]
@@ -22,14 +23,14 @@ class Built:
 
     def __init__(self, folder, cache):
         self.folder, self.cache = folder, cache
-        self.next = 0
+        self.done = set()
 
     def through(self, last):
         """Run the stages up to and including `last` that have not run yet."""
-        end = PIPELINE.index(last) + 1
-        for stage in PIPELINE[self.next : end]:
-            run_stage(stage, self.folder)
-        self.next = max(self.next, end)
+        for folder, stage in tasks_until(open_folder(self.folder), last):
+            if (folder.name, stage) not in self.done:
+                run_stage(stage, folder)
+                self.done.add((folder.name, stage))
         return self
 
     def objects(self, name):

@@ -10,6 +10,7 @@ from stages import PIPELINE
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import run_stage
 from stages.make.core.layers import open_folder
+from stages.make.core.pipeline import tasks_until
 
 LAIR = """lair ff<T=float16>(M, N):
   T W[M][N], T x[N] -> T y[M]
@@ -48,10 +49,10 @@ class LayerFolder:
 
     def error(self) -> str:
         """Run the stages until one refuses the layer, and return the text of its error."""
-        for stage in PIPELINE:
+        for folder, stage in tasks_until(open_folder(self.path), PIPELINE[-1]):
             before = self._written()
             try:
-                run_stage(stage, self.path)
+                run_stage(stage, folder)
             except (UserError, UserErrors) as error:
                 assert self._written() == before
                 return str(error)

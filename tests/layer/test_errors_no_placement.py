@@ -7,28 +7,27 @@ from typing import Any
 from tests.layer.test_errors_placement import PLACED
 
 
-def test_no_room_for_adapters(layer: Any) -> None:
+def test_no_placement_fits_in_memory(layer: Any) -> None:
     layer.edit("layer.yaml", PLACED, "(j, i)")
-    layer.edit("layer.yaml", "PE[2, 3]", "PE[2, 1]")
-    layer.edit("layer.yaml", "1 + i//4", "0")
-    layer.edit("layer.yaml", "i mod 4", "i")
+    layer.edit("layer.yaml", "target", "machine: {profile: wse2, memory: 16}\ntarget")
     assert layer.error() == """\
-layer.yaml:2:9: error: the target { PE[2, 1] } has no room for adapters
-  target: "{ PE[2, 1] }"
-          ^^^^^^^^^^^^^^
-hint: make it larger
+layer.yaml:4:12: error: no placement is found that works; the nearest one: needs 40 bytes on a PE, \
+32 of them for W; wse2 has 16
+  placement: (j, i)
+             ^^^^^^
+hint: it is { ff[i, j] -> PE[j//4, 1 + i//4] : 0 <= i <= 7 and 0 <= j <= 7 }; make the target larger
 """
 
 
-def test_no_placement_could_be_chosen(layer: Any) -> None:
+def test_no_program_fits_in_memory(layer: Any) -> None:
     layer.edit("layer.yaml", f"placement: {PLACED}\n", "")
-    layer.edit("layer.yaml", "{ PE[2, 3] }", "{ PE[1, 3] }")
-    layer.edit("layer.yaml", "PE[2, 1 + i//4] -> index[i mod 4]", "PE[1, i mod 3] -> index[i//3]")
+    layer.edit("layer.yaml", "target", "machine: {profile: wse2, memory: 1024}\ntarget")
     assert layer.error() == """\
-layer.yaml:2:9: error: the target { PE[1, 3] } has no room for adapters
-  target: "{ PE[1, 3] }"
-          ^^^^^^^^^^^^^^
-hint: make it larger
+layer.yaml:3:1: error: none of the 8 placements that were tried works; the best: render: a PE of \
+role compute needs 3368 bytes, wse2 has 1024
+  target: "{ PE[2, 3] }"
+  ^^^^^^
+hint: candidates.yaml has what was tried; give a placement, or a larger target
 """
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stages import PIPELINE
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import run_stage
+from stages.make.core.layers import open_folder
+from stages.make.core.pipeline import tasks_until
 from tests.property.algorithm import random_algorithm
 from tests.property.choices import Choices
 from tests.property.features import features_of
@@ -97,8 +98,8 @@ def build(folder):
     Raises AssertionError where what went wrong is no fault of the layer.
     """
     try:
-        for stage in PIPELINE[: PIPELINE.index("simulate") + 1]:
-            run_stage(stage, folder)
+        for each, stage in tasks_until(open_folder(folder), "simulate"):
+            run_stage(stage, each)
     except (UserError, UserErrors) as error:
         assert not any(fault in str(error) for fault in OUR_FAULTS), str(error)
         return Outcome(results={}, refusal=str(error))

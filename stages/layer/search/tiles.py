@@ -10,9 +10,9 @@ from itertools import product
 
 import islpy as isl
 
-from stages.layer.routes.tiling import name_iterators
 from stages.layer.search.coordinate import Coordinate, Digit, compose
 from stages.poly.extents import find_shape
+from stages.poly.pieces import name_iterators
 
 Interval = tuple[int, int]
 

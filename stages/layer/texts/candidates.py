@@ -6,7 +6,7 @@ Source   design, Placement by search
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from stages.mapping.explained import explain
@@ -42,3 +42,23 @@ class Candidates:
 def write_candidates(candidates: Candidates) -> str:
     """Return candidates.yaml, and at its head what the keys are that occur."""
     return write_document(explain(TITLE, candidates), as_data(candidates))
+
+
+SLOTS_TITLE = "What the stages found of the candidates that were tried, each in its slot."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """What the stages found of one candidate; `refused` by one of them, nothing else is known."""
+
+    taken: Annotated[bool, "whether it is the one that is built"] = False
+    refused: Annotated[str | None, "the stage that refused it, and why"] = None
+    cycles: Annotated[int, "expected of the programs"] = 0
+    memory: Annotated[int, "in bytes, of the tensors on a PE"] = 0
+    area: Annotated[int, "in PEs that work"] = 0
+
+
+def write_slots(slots: Mapping[str, Slot], best: str) -> str:
+    """Return slots.yaml, in which the best one is taken."""
+    said = {name: replace(slot, taken=name == best) for name, slot in slots.items()}
+    return write_document(explain(SLOTS_TITLE, said), as_data(said))

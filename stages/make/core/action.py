@@ -75,10 +75,12 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
     """
     from stages.make.core.faults import perform_in
     from stages.make.core.folder_inputs import FolderInputs
+    from stages.make.core.trying import try_in
 
     folder = layer_folder if isinstance(layer_folder, LayerFolder) else open_folder(layer_folder)
     declared = declaration(stage)
-    contents = perform_in(folder, stage, FolderInputs(folder, declared.reads))
+    perform = try_in if folder.is_slot else perform_in
+    contents = perform(folder, stage, FolderInputs(folder, declared.reads))
     write_outputs(folder, declared.writes, contents)
     return contents
 
@@ -171,11 +173,12 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
     """
     from stages.make.core.faults import perform_in
     from stages.make.core.folder_inputs import FolderInputs
+    from stages.make.core.trying import is_refused, try_in
 
     tell = functools.partial(progress().tell, f"{folder.name}:{stage}")
     start, inputs = time.time(), FolderInputs(folder, declaration(stage).reads, tell=tell)
     try:
-        contents = perform_in(folder, stage, inputs)
+        contents = (try_in if folder.is_slot else perform_in)(folder, stage, inputs)
     except Exception as error:
         if isinstance(error, UserError | UserErrors) and _key_after(key, folder, inputs) is None:
             return None
@@ -190,8 +193,9 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
         stage=stage, outputs=outputs, reads=dict(after.reads), further=sorted(after.further),
         code=code_digest(stage), seconds=seconds, when=time.time(),
     )
+    known = after.as_refused() if folder.is_slot and is_refused(contents) else after
     store_of(folder.home).publish(
-        entry, after.digest, after.primary, contents, _sources(folder, inputs)
+        entry, known.digest, known.primary, contents, _sources(folder, inputs)
     )
     disk = compare(stage, folder, outputs, build, known=False)
     _keep_edits(folder, [*disk.edited, *disk.kept])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stages import ANALYSES, PIPELINE
+from stages import ANALYSES, SEARCHED
 from stages.diagnose import Span, UserError, source_of
 from stages.make.core.declare import declaration, texts_of
 from stages.make.core.opened import further_digest, may_be_opened
@@ -153,6 +153,10 @@ class FolderInputs(LayerInputs):
         """Return whether no file that was read was written since."""
         return all(_mark_at(path) == mark for path, mark in self._marks.items())
 
+    def declares(self, name: str) -> bool:
+        """Return whether a file of this name is among those that the stage declares to read."""
+        return any(matches(self._below + name, each) for each in self._declared)
+
     def _check_declared(self, name: str) -> None:
         if not any(matches(name, each) for each in self._declared):
             raise UndeclaredReadError(f"{name} is read but not declared")
@@ -181,7 +185,7 @@ def _check_pins(mapping: LayerMapping) -> None:
     """Raise UserError for a file that is to stay as it was edited, but that no stage writes."""
     from stages.lair.names import did_you_mean
 
-    stages = PIPELINE + ANALYSES if mapping.pin else ()
+    stages = SEARCHED + ANALYSES if mapping.pin else ()
     texts = texts_of(name for stage in stages for name in declaration(stage).writes)
     for at, name in enumerate(mapping.pin):
         if name not in texts:

@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stages.diagnose import headline
+from stages.diagnose import headline, source_of
 from stages.make.core.plans import kept_plan
+from stages.make.core.searched import open_slots
 from stages.make.store.believed import is_inside, is_word
 from stages.make.store.folders import (
     KERNEL,
+    LAYER,
     MLIR,
     STATE,
     Crossing,
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
     from stages.make.core.folder_inputs import FolderInputs
 
 Plan = Mapping[str, Sequence[Any]]
-"""By the name of each part: the names of the files that are written for it, and the part and tensor
-that each other input is; parts come after those whose results they take."""
+"""By the name of each part: the names of the files that are written for it, the part and tensor
+that each other input is, and whether its layer.yaml leaves something open; parts come after those
+whose results they take."""
 
 
 def open_kernel(folder: LayerFolder) -> LayerFolder:
@@ -45,12 +48,13 @@ def open_kernel(folder: LayerFolder) -> LayerFolder:
     if plan is None:
         return folder
     parts: dict[str, LayerFolder] = {}
-    for name, (files, takes) in plan.items():
+    for name, (files, takes, is_open) in plan.items():
         part = _part(folder, name)
         after = (f"{folder.name}:emit",)
         written = (Crossing(name=f, file=part.path / f, after=after) for f in files)
         taken = (_crossing(tensor, parts[other], own) for tensor, (other, own) in takes.items())
-        parts[name] = replace(part, crossings=(*written, *taken))
+        part = replace(part, crossings=(*written, *taken))
+        parts[name] = open_slots(part) if is_open else part
     return replace(folder, stages=STAGES + TILES, parts=tuple(parts.items()))
 
 
@@ -136,8 +140,10 @@ def _is_plan(data: Any) -> bool:
     """Return whether data that was kept is a plan, whose names lead nowhere else; None is one."""
     if not isinstance(data, dict):
         return data is None
-    files = [name for written, _ in data.values() for name in written]
-    taken = [(tensor, *of) for _, takes in data.values() for tensor, of in takes.items()]
+    if any(len(each) != 3 for each in data.values()):
+        return False
+    files = [name for written, _, _ in data.values() for name in written]
+    taken = [(tensor, *of) for _, takes, _ in data.values() for tensor, of in takes.items()]
     words = [*data, *(word for each in taken for word in each)]
     return all(map(is_word, words)) and all(map(is_inside, files))
 
@@ -165,6 +171,13 @@ def _plan(folder: LayerFolder) -> Plan | None:
 
 def _parts(inputs: FolderInputs) -> Plan:
     """Return the files of each part, and what it takes from others, from tiles.yaml."""
-    from stages.kernel.parts.pasting import plan_pasting
+    from stages.kernel.parts.pasting import list_placed_tiles, plan_pasting
+    from stages.mapping.layer_yaml import read_mapping
 
-    return plan_pasting(inputs.yaml("operations.yaml")["kernel"], inputs.yaml("tiles.yaml"))
+    tiles = inputs.yaml("tiles.yaml")
+    texts = {tile.name: tile.region.get("layer", "") for tile in list_placed_tiles(tiles)}
+    return {
+        name: (files, takes, read_mapping(source_of(LAYER, texts[name].encode())).is_open)
+        for name, (files, takes) in
+        plan_pasting(inputs.yaml("operations.yaml")["kernel"], tiles).items()
+    }

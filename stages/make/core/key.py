@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stages.fabric.command import State, compiler_state
@@ -48,6 +48,14 @@ class ActionKey:
     further: Mapping[str, str | None]
     digest: str
     primary: str
+
+    def as_refused(self) -> ActionKey:
+        """Return the key under which it is known that the stage refuses what a slot tries.
+
+        It is another one, since the stage of the layer itself has to say what is wrong.
+        """
+        digest = _digest([self.digest, "refused"])
+        return replace(self, digest=digest, primary=self.primary if self.further else digest)
 
 
 def action_key(

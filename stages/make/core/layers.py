@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stages import ANALYSES, KERNEL as KERNEL_STAGES, PIPELINE, PROGRAM as PROGRAM_STAGES
+from stages.make.core.searched import with_slots
 from stages.make.store.folders import (
     KERNEL,
     MLIR,
@@ -45,12 +46,13 @@ def network_of(folder: LayerFolder) -> LayerFolder:
 
 
 def with_parts(folder: LayerFolder) -> LayerFolder:
-    """Return a folder, with the parts of its result if it is a kernel folder that has some."""
+    """Return a folder, with the parts of its result if it is a kernel folder that has some, or with
+    slots if its layer.yaml leaves something open."""
     if folder.stages == KERNEL_STAGES and (folder.path / KERNEL).is_file():
         from stages.make.core.kernel import open_kernel
 
         return open_kernel(folder)
-    return folder
+    return with_slots(folder) if folder.stages == PIPELINE else folder
 
 
 def lone_folder(folder: Path) -> LayerFolder:

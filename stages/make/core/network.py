@@ -9,6 +9,7 @@ from typing import Any
 from stages import NETWORK as STAGES
 from stages.diagnose import headline, source_of
 from stages.make.core.plans import kept_plan
+from stages.make.core.searched import with_slots
 from stages.make.store.believed import is_name, is_word
 from stages.make.store.folders import (
     LAYER,
@@ -49,7 +50,7 @@ def _part(
     """Return a part: the folder of its name builds in itself, a shared one in the network's."""
     place = (network.path / path).resolve()
     own = place == network.path / name
-    return LayerFolder(
+    part = LayerFolder(
         name=f"{network.name}/{name}",
         path=place,
         build=place / "build" if own else network.build / name,
@@ -57,6 +58,7 @@ def _part(
         home=network.home,
         crossings=crossings,
     )
+    return with_slots(part)
 
 
 def _crossings(

@@ -5,7 +5,6 @@ Both a build and who wants to know what it would do ask here, and nothing is wri
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,9 @@ from stages.make.core.build import PLAIN, Build
 from stages.make.core.declare import declaration
 from stages.make.core.disk import Disk, compare
 from stages.make.core.key import ActionKey, action_key
+from stages.make.store.believed import matches
 from stages.make.store.entry import Entry
-from stages.make.store.folders import STATE, LayerFolder, file_of, is_pattern, names_of
+from stages.make.store.folders import CHOSEN, STATE, LayerFolder, file_of, is_pattern, names_of
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import Memo, memo_of
 from stages.make.store.store import store_of
@@ -43,7 +43,7 @@ class Foreseen(Memo):
         declared = declaration(stage).reads
         names = [
             name
-            for each in declared
+            for each in declared if each != CHOSEN or folder.is_searched
             for name in (self._matching(folder, each) if is_pattern(each) else [each])
         ]
         return {name: self.digest(file_of(folder, name)) for name in names}
@@ -52,7 +52,7 @@ class Foreseen(Memo):
         own = self._names.get(folder.name, set())
         parts = {f"{n}/{o}" for n, part in folder.parts for o in self._names.get(part.name, ())}
         crossing = {crossing.name for crossing in folder.crossings}
-        known = {n for n in own | parts | crossing if fnmatch.fnmatchcase(n, pattern)}
+        known = {n for n in own | parts | crossing if matches(n, pattern)}
         there = known | set(names_of(folder, pattern))
         return sorted(name for name in there if self.digest(file_of(folder, name)) is not None)
 
@@ -74,8 +74,11 @@ def current_key(stage: str, folder: LayerFolder) -> ActionKey:
 
 def entry_of(folder: LayerFolder, key: ActionKey) -> Entry | None:
     """Return what the store knows for a key."""
-    declared = declaration(key.stage).writes
-    return store_of(folder.home).lookup(key.digest, key.stage, declared)
+    declared, store = declaration(key.stage).writes, store_of(folder.home)
+    found = store.lookup(key.digest, key.stage, declared)
+    if found is None and folder.is_slot:
+        return store.lookup(key.as_refused().digest, key.stage, declared)
+    return found
 
 
 def foresee(

@@ -23,11 +23,11 @@ def kept_edits(
     """Return the digests on disk of those files that stay though their stage writes another.
 
     `wanted` is what the stage writes, by name, and `edited` what a person wrote instead. A file
-    stays only if the store has what it should be, to compare it with.
+    stays only if the store has what it should be, to compare it with. No text of a slot does.
 
     Raises UserErrors where a file that stays does not fit.
     """
-    names = [name for name in wanted if is_text(name)]
+    names = [name for name in wanted if is_text(name) and not folder.is_slot]
     pinned = pins(folder) if names else []
     stays = [name for name in names if name in pinned or (build.keep_edits and name in edited)]
     memo = memo_of(folder.home / STATE)

@@ -7,7 +7,7 @@ from graphlib import TopologicalSorter
 
 from stages.make.core.declare import declaration
 from stages.make.core.writers import before
-from stages.make.store.folders import LayerFolder, every_stage, names_meant
+from stages.make.store.folders import LayerFolder, every_stage, folders_of, names_meant
 
 
 def stage_named(folder: LayerFolder, word: str) -> str | None:
@@ -41,20 +41,29 @@ def orders(tasks: Mapping[str, tuple[LayerFolder, str]]) -> dict[str, list[str]]
 
 
 def needed(after: Mapping[str, Sequence[str]], wanted: Iterable[str]) -> list[str]:
-    """Return the tasks wanted and all those before them, in an order in which they may run."""
-    found: dict[str, Sequence[str]] = {}
+    """Return the tasks wanted and all those before them, in an order in which they may run.
+
+    As far as that leaves it open it is the one in which they are given.
+    """
+    found: set[str] = set()
     waiting = list(wanted)
     while waiting:
         task = waiting.pop()
-        found[task] = after[task]
+        found.add(task)
         waiting += [name for name in after[task] if name not in found]
-    return list(TopologicalSorter(found).static_order())
+    graph = {task: after[task] for task in after if task in found}
+    return list(TopologicalSorter(graph).static_order())
+
+
+def tasks_until(folder: LayerFolder, stage: str) -> list[tuple[LayerFolder, str]]:
+    """Return the stages of a folder and its parts that come before one of it, and that one."""
+    tasks = tasks_of_folders(folders_of(folder), analyses=True)
+    return [tasks[task] for task in needed(orders(tasks), [f"{folder.name}:{stage}"])]
 
 
 def stages_until(folder: LayerFolder, stage: str) -> list[str]:
     """Return the stages of a folder that come before one of them, and that one."""
-    tasks = tasks_of_folders([folder], analyses=True)
-    return [tasks[task][1] for task in needed(orders(tasks), [f"{folder.name}:{stage}"])]
+    return [name for each, name in tasks_until(folder, stage) if each == folder]
 
 
 def files_written(folder: LayerFolder, stage: str) -> list[str]:

@@ -136,8 +136,12 @@ def find_folders(
 
 
 def places_of(folder: LayerFolder) -> list[Place]:
-    """Return where the files of a layer lie, or of a network and its parts."""
-    found = (folder, *(f for f in parts_of(folder) if not f.path.is_relative_to(folder.build)))
+    """Return where the files of a layer lie, or of a network and its parts.
+
+    Those of slots, and of parts that a stage writes, lie in the folders of the layer or kernel.
+    """
+    parts = (f for f in parts_of(folder) if not f.is_slot)
+    found = (folder, *(f for f in parts if not f.path.is_relative_to(folder.build)))
     return [(str(f.path), str(f.build), str(f.cache)) for f in found]
 
 

@@ -153,12 +153,19 @@ def tasks_of(
 def group_of(known: Session, folder: LayerFolder, names: Sequence[str] = ()) -> Task:
     """Return the task of a layer as a whole, with the names of its subtasks."""
     known.folders[folder.name] = folder
-    has_parts = (folder.build / "parts").is_dir()
+    has_parts, whole = (folder.build / "parts").is_dir(), folder.name.rpartition("/")[0]
     return Task(
         folder.name, None, task_dep=names, has_subtask=True,
-        doc=f"build and {'run' if is_program(folder) else 'simulate'} {folder.name}",
+        doc=_said_of(folder), subtask_of=whole if folder.is_slot else None,
         clean=[(remove_parts, [folder])] if has_parts else [],
     )
+
+
+def _said_of(folder: LayerFolder) -> str:
+    """Return what the task of a folder as a whole does."""
+    if folder.is_slot:
+        return "what a candidate costs"
+    return f"build and {'run' if is_program(folder) else 'simulate'} {folder.name}"
 
 
 def _stage_task(known: Session, folder: LayerFolder, stage: str) -> Task:

@@ -17,6 +17,8 @@ LAYER = "layer.yaml"
 NETWORK = "network.yaml"
 KERNEL = "kernel.yaml"
 PROGRAM = "program.yaml"
+CHOSEN = "chosen.yaml"
+"""What a search chose, of a layer whose layer.yaml leaves something open."""
 MLIR = ".mlir"
 OF_USER = (".lair", MLIR, ".py")
 """How texts end that people write, besides those that are `WRITTEN`."""
@@ -51,6 +53,8 @@ class LayerFolder:
     of its part a `a/lair.isl`. So is a kernel folder, which has a `.mlir` instead of a layer.yaml;
     its parts are `asked_in` its kernel.yaml. Where it cannot be known which parts there are,
     `unread` says why.
+    A layer `is_searched` if its layer.yaml leaves something open. Its parts are slots, in the cache
+    only: each `is_slot`, and tries one candidate on what a user wrote for the layer.
     """
 
     name: str
@@ -63,6 +67,8 @@ class LayerFolder:
     crossings: tuple[Crossing, ...] = ()
     parts: tuple[tuple[str, LayerFolder], ...] = ()
     asked_in: Path | None = None
+    is_searched: bool = False
+    is_slot: bool = False
     unread: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -70,19 +76,20 @@ class LayerFolder:
         places = map(str, (self.path, self.build, self.cache, self.home))
         asked_in = None if self.asked_in is None else str(self.asked_in)
         more = self.stages, self.analyses, self.crossings, self.parts
-        return _folder_of, (self.name, *places, asked_in, *more)
+        kind = self.is_searched, self.is_slot
+        return _folder_of, (self.name, *places, asked_in, *more, *kind)
 
 
 @functools.lru_cache(MOST_PATHS)
 def _folder_of(
     name: str, path: str, build: str, cache: str, home: str, asked_in: str | None,
     stages: tuple[str, ...], analyses: tuple[str, ...], crossings: tuple[Crossing, ...],
-    parts: tuple[tuple[str, LayerFolder], ...],
+    parts: tuple[tuple[str, LayerFolder], ...], is_searched: bool, is_slot: bool,
 ) -> LayerFolder:
     return LayerFolder(
         name=name, path=Path(path), build=Path(build), cache=Path(cache), home=Path(home),
         asked_in=None if asked_in is None else Path(asked_in), stages=stages, analyses=analyses,
-        crossings=crossings, parts=parts,
+        crossings=crossings, parts=parts, is_searched=is_searched, is_slot=is_slot,
     )
 
 
@@ -109,15 +116,23 @@ def parts_of(folder: LayerFolder) -> list[LayerFolder]:
     return [part for _, part in folder.parts]
 
 
+def slots_of(folder: LayerFolder) -> list[LayerFolder]:
+    """Return the slots of a layer; none of a network, whose parts are layers."""
+    return [part for part in parts_of(folder) if part.is_slot]
+
+
 def wholes_of(folders: Iterable[LayerFolder]) -> dict[str, str]:
     """Return, by the name of each part among some folders, that of its network or kernel."""
-    return {part.name: folder.name for folder in folders for part in parts_of(folder)}
+    inner_first = sorted(folders, key=lambda folder: -len(folder.name))
+    return {part.name: whole.name for whole in inner_first
+            for part in folders_of(whole) if part is not whole}
 
 
 def folders_of(folder: LayerFolder) -> list[LayerFolder]:
-    """Return a folder and its parts: these before a network, but after the kernel they are of."""
-    parts = parts_of(folder)
-    is_kernel = any(part.asked_in is not None for part in parts)
+    """Return a folder and its parts, and theirs: these before a network or a layer, but after the
+    kernel they are of."""
+    parts = [each for part in parts_of(folder) for each in folders_of(part)]
+    is_kernel = any(part.asked_in is not None for part in parts_of(folder))
     return [folder, *parts] if is_kernel else [*parts, folder]
 
 
@@ -170,6 +185,7 @@ def names_of(folder: LayerFolder, pattern: str) -> list[str]:
     head, _, rest = pattern.partition("/")
     parts = [(n, part) for n, part in folder.parts if fnmatch.fnmatchcase(n, head)]
     if parts:
+        parts = [(n, part) for n, part in parts if rest != CHOSEN or part.is_searched]
         return sorted(f"{n}/{name}" for n, part in parts for name in names_of(part, rest))
     names = set(_matches(folder, pattern)) - {OF_DOIT}
     crossing = (c.name for c in folder.crossings if c.file.is_file())
@@ -177,8 +193,14 @@ def names_of(folder: LayerFolder, pattern: str) -> list[str]:
 
 
 def names_meant(folder: LayerFolder, declared: Iterable[str]) -> list[str]:
-    """Return the names that a stage declares, each pattern as the files that there are."""
-    meant = (names_of(folder, name) if is_pattern(name) else [name] for name in declared)
+    """Return the names that a stage declares, each pattern as the files that there are.
+
+    What a search chose is none of a layer that leaves nothing open, whatever lies there.
+    """
+    meant = (
+        names_of(folder, name) if is_pattern(name) else [name] for name in declared
+        if name != CHOSEN or folder.is_searched
+    )
     return [name for names in meant for name in names]
 
 

@@ -1,0 +1,130 @@
+"""Take the best of the candidates that went through the stages.
+
+Paper    not in the paper, which is given placements
+Reads    layer.yaml, *.lair, */layer.yaml, */chosen.yaml, */lair.isl, */placement.isl,
+         */schedule.isl, */adapted.isl, */tasks.yaml, */routes.isl, */instances.isl,
+         */compressions.isl, */memory.isl, */simd.yaml
+Writes   slots.yaml     what the stages found of each candidate
+         chosen.yaml    the best one, in the form of what a user writes
+Assumes  what is tried leaves nothing open.
+Ensures  chosen.yaml is that of a slot, to the byte: the stages after it have run on it already.
+         The machine has room for its programs.
+"""
+
+from __future__ import annotations
+
+import typing
+from math import prod
+
+import islpy as isl
+
+from stages.diagnose import UserError, UserErrors
+from stages.layer.fitting import check_machine
+from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
+from stages.layer.texts.candidates import Slot, write_slots
+from stages.mapping.machine import read_machine
+from stages.mapping.settled import why_refused
+from stages.poly.cardinality import cardinality
+from stages.poly.pieces import list_maps
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from stages.layer.pe.model import Model
+    from stages.machine.profile import Profile
+    from stages.mapping import layer_yaml
+    from stages.mapping.inputs import LayerInputs
+
+READS = (
+    "layer.yaml",
+    "*.lair",
+    "*/layer.yaml",
+    "*/chosen.yaml",
+    "*/lair.isl",
+    "*/placement.isl",
+    "*/schedule.isl",
+    "*/adapted.isl",
+    "*/tasks.yaml",
+    "*/routes.isl",
+    "*/instances.isl",
+    "*/compressions.isl",
+    "*/memory.isl",
+    "*/simd.yaml",
+)
+WRITES = ("slots.yaml", "chosen.yaml")
+ORDERS = {
+    "cycles": ("cycles", "memory", "area"),
+    "memory": ("memory", "cycles", "area"),
+    "area": ("area", "cycles", "memory"),
+}
+"""What is compared first, and then, by the goal of layer.yaml."""
+
+
+def run(inputs: LayerInputs) -> dict[str, str]:
+    """Return slots.yaml and chosen.yaml. Raises UserError where all slots are refused."""
+    mapping = inputs.mapping()
+    profile = read_machine(mapping, inputs.further_path)
+    names = [name.partition("/")[0] for name in inputs.names("*/chosen.yaml")]
+    used = [n for n in names if not why_refused(inputs.part(n).text("chosen.yaml"))]
+    slots = {name: _look_at(inputs.part(name), inputs, profile) for name in used}
+    possible = [name for name, slot in slots.items() if slot.refused is None]
+    if not possible:
+        raise _refused(slots, mapping)
+    best = min(possible, key=lambda name: _rank(slots[name], mapping.goal))
+    return {
+        "slots.yaml": write_slots(slots, best),
+        "chosen.yaml": inputs.part(best).text("chosen.yaml"),
+    }
+
+
+def _rank(slot: Slot, goal: layer_yaml.Goal) -> tuple[int, ...]:
+    return tuple(getattr(slot, figure) for figure in ORDERS[goal])
+
+
+def _refused(slots: Mapping[str, Slot], mapping: layer_yaml.Mapping) -> UserError:
+    """Return the error that says what keeps the candidate of the first slot from working."""
+    first = next(iter(slots.values()))
+    return UserError(
+        f"none of the {len(slots)} placements that were tried works; the best: {first.refused}",
+        mapping.key_span("placement" if mapping.placement else "target"),
+        "candidates.yaml has what was tried; give a placement, or a larger target",
+    )
+
+
+def _look_at(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Slot:
+    """Return what the stages say of the candidate in a slot, and whether the machine has room."""
+    if (why := why_refused(slot.text("simd.yaml"))) is not None:
+        return Slot(refused=why)
+    tasks, simd = slot.source("tasks.yaml"), slot.source("simd.yaml")
+    objects = {name: slot.objects(name) for name in OBJECTS}
+    model, mapping = make_model(inputs.lair(), tasks, simd, objects), slot.mapping()
+    programs = make_programs(model, profile, vectors=True)
+    try:
+        check_machine(model, programs, profile, mapping)
+        lay_out(model, programs, mapping)
+    except (UserError, UserErrors) as error:
+        return Slot(refused=f"render: {_said(error)}")
+    pes = isl.Set.from_union_set(slot.objects("placement.isl")["placement"].range())
+    return Slot(
+        cycles=_cycles(model),
+        memory=max(program.data + program.code for program in programs),
+        area=cardinality(pes),
+    )
+
+
+def _said(error: UserError | UserErrors) -> str:
+    return error.errors[0].message if isinstance(error, UserErrors) else error.message
+
+
+def _cycles(model: Model) -> int:
+    """Return what the programs take, by their tasks, and by what passes ports."""
+    tasks = sum(each.cycles or 0 for each in model.simd.values())
+    adapted = model.adapted
+    return tasks + sum(map(_at_a_port, list_maps(adapted.sources.union(adapted.departures))))
+
+
+def _at_a_port(ports: isl.Map) -> int:
+    """Return the size of the box around the indices at a port, of { T[e] -> [PE -> index] }."""
+    at = ports.range().unwrap()
+    spans = (at.dim_max(k).sub(at.dim_min(k)) for k in range(at.dim(isl.dim_type.out)))
+    return prod(span.max_val().to_python() + 1 for span in spans)

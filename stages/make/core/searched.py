@@ -1,0 +1,80 @@
+"""Layers of which layer.yaml leaves something open: their slots, as folders in the cache.
+
+In each slot one candidate goes through the stages that say what it costs. What is refused there
+fails no build: a text that says why stands in the place of all that would follow.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from stages import SEARCHED, SLOTS, TRIED
+from stages.diagnose import UserError, UserErrors, source_of
+from stages.make.core.plans import kept_plan
+from stages.make.store.folders import (
+    CHOSEN,
+    LAYER,
+    Crossing,
+    LayerFolder,
+    file_of,
+    shown_path,
+)
+from stages.make.store.given import content_of
+
+LAIR = "lair.isl"
+GIVEN = re.compile(rb"^placement:\s*(?:[|>][-+]?\s*)?[\"']?\s*\{", re.MULTILINE)
+OPEN = re.compile(rb"^search\b|\b(?:arrives|leaves)[\"']?\s*:\s*[^\s\"'{|>]", re.MULTILINE)
+
+
+def with_slots(folder: LayerFolder) -> LayerFolder:
+    """Return a layer folder, with slots if its layer.yaml leaves something open."""
+    return open_slots(folder) if leaves_open(folder) else folder
+
+
+def open_slots(folder: LayerFolder) -> LayerFolder:
+    """Return a layer folder with the stages of a search, and its slots."""
+    slots = tuple((name, _slot(folder, name)) for name in SLOTS)
+    return replace(folder, stages=SEARCHED, parts=slots, is_searched=True)
+
+
+def _slot(folder: LayerFolder, name: str) -> LayerFolder:
+    """Return a slot: what a user wrote is that of the layer, what is written lies in its cache."""
+    crossings = (
+        Crossing(name=LAIR, file=file_of(folder, LAIR), after=(f"{folder.name}:parse",)),
+        Crossing(name=CHOSEN, file=folder.cache / name / CHOSEN, after=(f"{folder.name}:choose",)),
+    )
+    return LayerFolder(
+        name=f"{folder.name}/{name}", path=folder.path, build=folder.build / name,
+        cache=folder.cache / name, home=folder.home, stages=TRIED, analyses=(),
+        crossings=(*folder.crossings, *crossings), is_searched=True, is_slot=True,
+    )
+
+
+def leaves_open(folder: LayerFolder) -> bool:
+    """Return whether layer.yaml leaves open where instances run, or where tensors arrive or leave.
+
+    Of one that is wrong this is not known: a stage says what is wrong with it.
+    """
+    try:
+        content = content_of(folder.path / LAYER)
+    except UserError:
+        return False
+    if GIVEN.search(content) and not OPEN.search(content):
+        return False  # nearly every layer, without reading YAML
+    found = kept_plan(folder, [LAYER], ("parse",), _is_plan, lambda: _is_open(folder, content))
+    return bool(found)
+
+
+def _is_plan(data: Any) -> bool:
+    return isinstance(data, bool)
+
+
+def _is_open(folder: LayerFolder, content: bytes) -> bool:
+    from stages.mapping.layer_yaml import read_mapping
+
+    try:
+        return read_mapping(source_of(shown_path(folder.path / LAYER), content)).is_open
+    except (UserError, UserErrors):
+        return False

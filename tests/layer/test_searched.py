@@ -1,0 +1,70 @@
+"""What a search chooses of what layer.yaml leaves open, through the stages."""
+
+import islpy as isl
+import pytest
+
+from stages.diagnose import UserError, UserErrors
+from tests.layer.built import MV, build
+
+FROM_NORTH = '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }"}\n'
+TO_EAST = '  y: {leaves: "{ y[i] -> [PE[3, 1 + i//3] -> index[i mod 3]] }"}\n'
+TARGET = 'target: "{ PE[3, 4] }"\n'
+GRAPH = """lair a(N=8): float16 x[N] -> float16 y[N]
+{ all (i) in (N) y[i] = x[i] * 2 }
+lair b(N=8): float16 x[N] -> float16 y[N]
+{ all (k) in (N) y[k] = x[k] + 1 }
+graph c(): float16 x[8] -> float16 z[8]
+{ y = a()(x) z = b()(y) }
+"""
+
+
+@pytest.fixture(scope="module")
+def searched():
+    given = f"{TARGET}placement: (j, i)\ntensors:\n{FROM_NORTH}{TO_EAST}"
+    return build(MV, given, "place")
+
+
+def test_directions_leave_the_border_to_adapters(searched):
+    placement = searched.objects("placement.isl")["placement"]
+    assert placement.intersect_range(isl.UnionSet("{ PE[x, 0] }")).is_empty()
+
+
+def test_what_is_chosen_is_what_its_slot_tried_to_the_byte(searched):
+    taken = [name for name, each in searched.yaml("slots.yaml").items() if each.get("taken")]
+    assert len(taken) == 1
+    for name in ("chosen.yaml", "placement.isl"):
+        paths = (searched.cache / name, searched.cache / taken[0] / name)
+        assert len({path.read_bytes() for path in paths}) == 1
+
+
+def test_a_slot_without_a_candidate_says_so_in_all_its_texts():
+    said = "# refused: there are not so many candidates\n"
+    unused = build("lair s(): int32 x[2] -> int32 y[2] { all (i) in (2) y[i] = x[i] }",
+                   'target: "{ PE[1, 1] }"\n', "place").cache / "slot8"
+    assert {path.read_text() for path in unused.iterdir()} == {said}
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "hint"),
+    [
+        (
+            "placement: '{ a[i] -> PE[0, i//2] }'\nsearch: [a, b]",
+            "placement says where a runs, and search is to", "leave it out of one of them",
+        ),
+        (
+            "placement: '{ a[i] -> PE[0, i//2] }'\nsearch: [aa]",
+            "search names aa, which is no statement", "did you mean a?",
+        ),
+        (
+            "search: [b]",
+            "search names statements, and placement says of no other one where it runs",
+            "leave `search` out to find places for all, or give a placement for the others",
+        ),
+        ("placement: (i)", "b has no iterator i", "its iterators are k"),
+    ],
+)
+def test_what_is_to_be_searched_is_there_and_has_no_place(given, message, hint):
+    with pytest.raises((UserError, UserErrors)) as caught:
+        build(GRAPH, f"{TARGET}{given}\n", "choose")
+    found = caught.value.errors[0] if isinstance(caught.value, UserErrors) else caught.value
+    assert (found.message, found.hint) == (message, hint)
