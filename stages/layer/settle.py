@@ -14,23 +14,18 @@ Ensures  chosen.yaml is that of a slot, to the byte: the stages after it have ru
 from __future__ import annotations
 
 import typing
-from math import prod
-
-import islpy as isl
 
 from stages.diagnose import UserError, UserErrors
+from stages.layer.cost.predict import predict, read_written
 from stages.layer.fitting import check_machine
 from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
 from stages.layer.texts.candidates import Slot, write_slots
 from stages.mapping.machine import read_machine
 from stages.mapping.settled import why_refused
-from stages.poly.cardinality import cardinality
-from stages.poly.pieces import list_maps
 
 if typing.TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stages.layer.pe.model import Model
     from stages.machine.profile import Profile
     from stages.mapping import layer_yaml
     from stages.mapping.inputs import LayerInputs
@@ -104,27 +99,16 @@ def _look_at(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Slot:
         lay_out(model, programs, mapping)
     except (UserError, UserErrors) as error:
         return Slot(refused=f"render: {_said(error)}")
-    pes = isl.Set.from_union_set(slot.objects("placement.isl")["placement"].range())
+    read = read_written(
+        slot.source, slot.objects, profile,
+        invocations=mapping.invocations, density=mapping.data.density,
+    )
+    found = predict(read)
     return Slot(
-        cycles=_cycles(model),
+        cycles=found.cycles, area=found.area,
         memory=max(program.data + program.code for program in programs),
-        area=cardinality(pes),
     )
 
 
 def _said(error: UserError | UserErrors) -> str:
     return error.errors[0].message if isinstance(error, UserErrors) else error.message
-
-
-def _cycles(model: Model) -> int:
-    """Return what the programs take, by their tasks, and by what passes ports."""
-    tasks = sum(each.cycles or 0 for each in model.simd.values())
-    adapted = model.adapted
-    return tasks + sum(map(_at_a_port, list_maps(adapted.sources.union(adapted.departures))))
-
-
-def _at_a_port(ports: isl.Map) -> int:
-    """Return the size of the box around the indices at a port, of { T[e] -> [PE -> index] }."""
-    at = ports.range().unwrap()
-    spans = (at.dim_max(k).sub(at.dim_min(k)) for k in range(at.dim(isl.dim_type.out)))
-    return prod(span.max_val().to_python() + 1 for span in spans)

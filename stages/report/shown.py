@@ -13,7 +13,7 @@ from typing import Any
 
 from stages.make.core.declare import declaration, path_of
 from stages.make.core.pipeline import stages_until
-from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
+from stages.make.store.folders import CHOSEN, LayerFolder, every_stage, file_of, shown_path
 from stages.report.colour import paint, paint_isl, wrap_isl
 from stages.report.objects import find_header, find_objects
 from stages.report.states import first_out_of_date
@@ -52,6 +52,11 @@ def cite(place: str) -> str:
     """Return a place in a paper with the paper's name: `Verdoolaege et al., ..., Sec. 5.1`."""
     letter, _, rest = place.partition(" ")
     return f"{CITED[letter]}, {rest}" if letter in CITED else place
+
+
+def _names_read(folder: LayerFolder, stage: str) -> list[str]:
+    """Return what a stage declares to read; what a search chose only where there is one."""
+    return [n for n in declaration(stage).reads if n != CHOSEN or folder.is_searched]
 
 
 def feeds(folder: LayerFolder, stage: str) -> dict[str, list[str]]:
@@ -109,7 +114,7 @@ def section_of(folder: LayerFolder, stage: str, files: list[Shown], program: str
     lines = [
         f"{paint('bold', stage)}: {declaration(stage).title}",
         f"paper  {cite(paper_of(stage))}",
-        f"reads  {', '.join(declaration(stage).reads)}",
+        f"reads  {', '.join(_names_read(folder, stage))}",
         *(f"feeds  {', '.join(to)}: {name}" for name, to in feeds(folder, stage).items() if to),
     ]
     old = first_out_of_date(folder, stages_until(folder, stage))
@@ -137,7 +142,7 @@ def data_of_stage(folder: LayerFolder, stage: str, files: list[Shown]) -> dict[s
         "stage": stage,
         "title": declaration(stage).title,
         "paper": cite(paper_of(stage)),
-        "reads": list(declaration(stage).reads),
+        "reads": _names_read(folder, stage),
         "feeds": feeds(folder, stage),
         "files": [
             {"name": file.name, "path": str(file.path), "objects": file.objects} for file in files

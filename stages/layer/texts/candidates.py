@@ -54,8 +54,8 @@ class Slot:
     taken: Annotated[bool, "whether it is the one that is built"] = False
     refused: Annotated[str | None, "the stage that refused it, and why"] = None
     cycles: Annotated[int, "expected of the programs"] = 0
-    memory: Annotated[int, "in bytes, of the tensors on a PE"] = 0
-    area: Annotated[int, "in PEs that work"] = 0
+    memory: Annotated[int, "in bytes, of data and code on the fullest PE"] = 0
+    area: Annotated[int, "in PEs that take part"] = 0
 
 
 def write_slots(slots: Mapping[str, Slot], best: str) -> str:
