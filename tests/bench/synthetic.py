@@ -69,7 +69,8 @@ def write_modules(root):
     names = [f"stage{at:02}" for at in range(STAGES)]
     for at, name in enumerate(names):
         (stages / f"{name}.py").write_text(_stage(at), encoding="utf-8")
-    text = f"PIPELINE = {tuple(names)}\nNETWORK = KERNEL = PROGRAM = ANALYSES = ()\n" + MODULE_OF
+    text = f"PIPELINE = SEARCHED = {tuple(names)}\nSLOTS = TRIED = ()\n"
+    text += "NETWORK = KERNEL = PROGRAM = ANALYSES = ()\n" + MODULE_OF
     (stages / "__init__.py").write_text(text, encoding="utf-8")
 
 

@@ -142,7 +142,7 @@ def modules(tmp_path_factory):
         shutil.copy(ROOT / "stages" / module, stages)
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nNETWORK, KERNEL, ANALYSES = (), ('gather',), ('count',)\n"
-    tuples += "PROGRAM = ('translate', 'capture')\n"
+    tuples += "PROGRAM = ('translate', 'capture')\nSEARCHED, SLOTS, TRIED = PIPELINE, (), ()\n"
     (stages / "__init__.py").write_text(tuples + MODULE_OF, encoding="utf-8")
     before = sources(stages.parent)
     IMPORTED[stages.parent] = MAKE

@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from stages.diagnose import UserError
+from stages.diagnose import UserErrors
 from tests.layer.built import MV, build
 
 TWO = """lair n(): float16 x[6] -> float16 y[6], float16 z[6]
@@ -38,8 +38,9 @@ def test_statements_are_placed_each_on_its_own():
 
 
 def test_a_direction_must_be_an_iterator_of_every_statement():
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserErrors) as caught:
         placed(TWO, "{ PE[2, 3] }", "(i)")
-    assert (caught.value.message, caught.value.hint) == (
+    (error,) = caught.value.errors
+    assert (error.message, error.hint) == (
         "n_z has no iterator i", "its iterators are k"
     )
