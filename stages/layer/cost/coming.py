@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from math import prod
 
-from stages.layer.cost.facts import AXIS, Facts, count_at_adapters, count_dense, find_cost
+from stages.layer.cost.facts import (
+    AXIS,
+    Facts,
+    count_at_adapters,
+    count_dense,
+    find_cost,
+    find_order,
+)
 from stages.layer.cost.going import find_sent_early
 from stages.layer.cost.moves import (
     RELAYED,
@@ -25,24 +32,35 @@ def find_first(facts: Facts, name: str, pe: PE) -> float:
     edges = {"N": target.top, "S": target.bottom, "W": target.left, "E": target.right}
     axis = AXIS[arrival.side]
     hops = 1 + abs(pe[axis] - edges[arrival.side])
-    found = profile.ramp + hops * profile.hop
+    found: float = profile.ramp + hops * profile.hop
     if arrival.spread:
         border = find_widths(facts.routes.pes(name, "adapters"))[1 - axis]
         found += find_travel(profile, border) + profile.dispatch
-        if not arrival.sparse:
-            found += count_at_adapters(facts, name, Hear) + 2 * profile.vector_start_up
+        found += 0 if arrival.sparse else _hear(facts, name, arrival.side)
     return found
 
 
+def _hear(facts: Facts, name: str, side: str) -> float:
+    """Return the cycles in which adapters take all of a dense arrival, and begin to send it on."""
+    heard = count_at_adapters(facts, side, Hear)
+    sent = count_at_adapters(facts, side, Spread)
+    found = find_taken(facts.profile, heard.get(name, 0), heard.values())
+    found += sum(find_order(facts, f"hear_{each}", n) for each, n in heard.items())
+    found += sum(find_order(facts, f"spread_{each}", n) for each, n in sent.items())
+    return found + 2 * facts.profile.vector_start_up
+
+
 def find_dense(facts: Facts, pe: PE) -> dict[str, float]:
-    """Return when all of each dense arrival from a port is at a PE."""
-    taken = count_dense(facts, pe)
-    found: dict[str, float] = {}
+    """Return when all of each dense arrival from a port is at a PE, and in order."""
+    taken, found, profile = count_dense(facts, pe), {}, facts.profile
+    ordered = sum(find_order(facts, f"receive_{name}", own) for name, own in taken.items())
     for name, own in taken.items():
-        first = find_first(facts, name, pe)
-        started = max(first, facts.profile.vector_start_up)
-        last = started + find_taken(facts.profile, own, taken.values())
-        found[name] = max(last, first + own)
+        arrival, first = facts.graph.arrivals[name], find_first(facts, name, pe)
+        sent = count_at_adapters(facts, arrival.side, Spread) if arrival.spread else {name: own}
+        started = max(first, profile.vector_start_up)
+        last = started + find_taken(profile, own, taken.values())
+        there = first + find_taken(profile, sent.get(name, own), sent.values())
+        found[name] = max(last, there) + ordered
     return found
 
 
@@ -52,16 +70,17 @@ def find_reactions(facts: Facts, pe: PE) -> dict[str, float]:
     return {name: cycles for name, cycles in work.items() if cycles}
 
 
-def find_relayed(facts: Facts, name: str) -> float:
-    """Return the cycles in which adapters send a sparse arrival on, element by element."""
-    arrival, profile = facts.graph.arrivals[name], facts.profile
-    elements = count_at_adapters(facts, name, Relay) * facts.density
-    if not elements:
-        return 0.0
-    sequences = prod(high - low + 1 for low, high in arrival.outer)
-    work = elements * RELAYED * profile.scalar
-    taken = find_react(profile, elements, work, waits=True)
-    return taken + find_sequences(profile, sequences, len(arrival.outer))
+def find_relayed(facts: Facts, side: str) -> float:
+    """Return the cycles in which adapters of a side send sparse arrivals on, element by element."""
+    profile, found = facts.profile, 0.0
+    for name, heard in count_at_adapters(facts, side, Relay).items():
+        outer = facts.graph.arrivals[name].outer
+        elements = heard * facts.density
+        sequences = prod(high - low + 1 for low, high in outer)
+        work = elements * RELAYED * profile.scalar
+        found += find_react(profile, elements, work, waits=True)
+        found += find_sequences(profile, sequences, len(outer))
+    return found
 
 
 def _react(facts: Facts, name: str, pe: PE) -> float:
@@ -107,5 +126,6 @@ def find_back(facts: Facts, name: str) -> float:
     if arrival.spread:
         border = find_widths(facts.routes.pes(name, "adapters"))[1 - axis]
         found += find_travel(profile, border) + profile.dispatch + profile.vector_start_up
-        found += count_at_adapters(facts, name, Spread)
+        sent = count_at_adapters(facts, arrival.side, Spread)
+        found += sent[name] + find_order(facts, f"spread_{name}", sent[name])
     return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.layer.cost.moves import find_brought
 from stages.layer.cost.places import PE, Amount, count_amounts, list_places
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Graph
@@ -24,11 +25,13 @@ AXIS = {"N": 1, "S": 1, "W": 0, "E": 0}
 class Costs:
     """Cycles of a task in an invocation on the PE that has most of it.
 
-    `waiting` are those for each instance in which it waits for banks of memory.
+    `waiting` are those for each instance in which it waits for banks of memory. `looped` says, of
+    a stream, whether loops bring its elements into order.
     """
 
     whole: float
     waiting: float
+    looped: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +96,25 @@ def count_dense(facts: Facts, pe: PE) -> dict[str, int]:
     return found
 
 
-def count_at_adapters(facts: Facts, arrival: str, kind: type[Hear | Spread | Relay]) -> int:
-    """Return how many elements of an arrival the adapters take, or send, that have most of them."""
-    tasks = facts.graph.tasks.items()
-    names = [n for n, t in tasks if isinstance(t, kind) and t.arrival == arrival]
-    every = list_amounts(facts, names)
-    return max((a.invoked if kind is Relay else a.instances for a in every), default=0)
+def find_order(facts: Facts, task: str, elements: float) -> float:
+    """Return the cycles of the loops that bring elements of a stream into order, if there are any.
+    """
+    costs = facts.costs.get(task)
+    looped = costs is not None and costs.looped
+    return find_brought(facts.profile, elements) if looped else 0.0
+
+
+def count_at_adapters(
+    facts: Facts, side: str, kind: type[Hear | Spread | Relay]
+) -> dict[str, int]:
+    """Return how many elements adapters of a side take, or send, of each arrival, at most."""
+    found: dict[str, int] = {}
+    for name, task in facts.graph.tasks.items():
+        if isinstance(task, kind) and facts.graph.arrivals[task.arrival].side == side:
+            every = list_amounts(facts, [name])
+            counts = (a.invoked if kind is Relay else a.instances for a in every)
+            found[task.arrival] = max(counts, default=0)
+    return found
 
 
 def list_amounts(facts: Facts, tasks: Iterable[str]) -> list[Amount]:

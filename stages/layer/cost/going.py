@@ -7,7 +7,7 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.cost.facts import AXIS, Facts, list_amounts
+from stages.layer.cost.facts import AXIS, Facts, find_order, list_amounts
 from stages.layer.cost.guess import guess_send
 from stages.layer.cost.moves import find_packed, find_relay
 from stages.layer.cost.places import PE, find_widths
@@ -57,7 +57,7 @@ def _send(facts: Facts, name: str, departure: Departure, pes: Sequence[PE]) -> f
     elements = max((facts.amounts[task][pe].instances for pe in pes), default=0)
     if departure.early is not None and departure.early.all:
         elements = -(-elements // max(1, departure.early.sends or 1))
-    return start + elements
+    return start + elements + find_order(facts, task, elements)
 
 
 def _at_a_port(facts: Facts, departure: Departure) -> float:
@@ -73,14 +73,23 @@ def _collect(facts: Facts, name: str, departure: Departure) -> float:
     profile, found = facts.profile, 0.0
     for other, collection in facts.graph.collections.items():
         if collection.departure == name:
-            sent = list_amounts(facts, [f"send_{other}"])
-            found += max((each.instances for each in sent), default=0) + _pack(facts, other)
+            task = f"send_{other}"
+            sent = max((each.instances for each in list_amounts(facts, [task])), default=0)
+            found += sent + find_order(facts, task, sent) + _pack(facts, other)
     for other, collection in facts.graph.collections.items():
         if collection.departure == name:
             border = find_widths(facts.routes.pes(other, "chain"))[1 - AXIS[departure.side]]
-            start = 0 if collection.by == "gather" else profile.dispatch + profile.vector_start_up
-            return found + find_relay(profile, border) + start
+            found += find_relay(profile, border)
+            return found if collection.by == "gather" else found + _take(facts, name)
     return found
+
+
+def _take(facts: Facts, name: str) -> float:
+    """Return the cycles in which an adapter has taken a departure, and begins to send its sums."""
+    task = f"gather_{name}"
+    taken = max((each.instances for each in list_amounts(facts, [task])), default=0)
+    started = facts.profile.dispatch + facts.profile.vector_start_up
+    return started + find_order(facts, task, taken)
 
 
 def _pack(facts: Facts, name: str) -> float:

@@ -30,6 +30,9 @@ STORED = 4
 RELAYED = 2
 """Scalar operations that send on an element with another index: `spreading._write_relay`."""
 
+BROUGHT = 3, 1
+"""Scalar operations and addresses that bring an element into order: `work.transfer_loops`."""
+
 PACKED = 5, 2, 2
 """Scalar operations and addresses of an element that is perhaps a zero, and more if it is none."""
 
@@ -101,6 +104,12 @@ def find_steps_end(
         between = (steps - 1) * tasks * max(0, profile.dispatch - profile.vector_start_up)
         busy += max(0, arriving - first + sent - profile.dispatch - between)
     return max(busy, arriving + (started + work) / steps)
+
+
+def find_brought(profile: Profile, elements: float) -> float:
+    """Return the cycles of loops that bring elements into the order of a stream, or out of it."""
+    scalars, addresses = BROUGHT
+    return elements * (profile.loop + scalars * profile.scalar + addresses * profile.address)
 
 
 def find_packed(profile: Profile, elements: float, density: float) -> float:

@@ -138,7 +138,7 @@ def _costs(decision: Decision, written: Written, waiting: float) -> Costs:
     configured = sum(by != "loops" for by in vectors) * prod(decision.several)
     configured *= written.profile.configuration
     whole = max(0, (decision.cycles or 0) - configured) / written.invocations
-    return Costs(whole=whole, waiting=waiting)
+    return Costs(whole=whole, waiting=waiting, looped=decision.by == "loops")
 
 
 def _count_bytes(written: Written) -> int:

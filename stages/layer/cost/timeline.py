@@ -102,8 +102,9 @@ class Timeline:
         for name, own in work.items():
             together = sum(min(own, each) for each in work.values())
             first = find_first(self.facts, name, pe)
-            relayed = find_relayed(self.facts, name) + self.profile.dispatch
-            self.here[name, pe] = first + max(together, relayed)
+            arrival = self.facts.graph.arrivals[name]
+            relayed = find_relayed(self.facts, arrival.side) if arrival.spread else 0.0
+            self.here[name, pe] = first + max(together, relayed + self.profile.dispatch)
         if work:
             last, every = max(self.here[name, pe] for name in work), sum(work.values())
             self._advance(pe, last - every, every, "arrive")
