@@ -15,8 +15,9 @@ SYSTOLIC = load_profile("systolic")
         (4, 100, False, {"forwarded": 3 * 5 + 100, "replicas": 3 * 101 + 100}, True),
         (4, 4, False, {"forwarded": 3 * 5 + 4, "replicas": 3 * 5 + 4}, True),
         (4, 3, False, {"forwarded": 3 * 5 + 3, "replicas": 3 * 4 + 3}, False),
-        (2, 60, True, {"forwarded": 16 + 12 * 60, "replicas": 61 + 12 * 10}, False),
-        (1, 60, True, {"forwarded": 12 * 60, "replicas": 12 * 10}, False),
+        (2, 60, True, {"forwarded": 16 + 13 * 60, "replicas": 2 * 12 * 10 + 1}, False),
+        (8, 60, True, {"forwarded": 7 * 16 + 13 * 60, "replicas": 8 * 12 * 10 + 7}, True),
+        (1, 60, True, {"forwarded": 13 * 60, "replicas": 12 * 10}, False),
     ],
 )
 def test_a_stream_is_forwarded_unless_what_the_port_sends_again_takes_less(
@@ -33,9 +34,9 @@ def test_adapters_that_pass_on_other_elements_get_replicas_first():
                      SYSTOLIC)
     assert (way.inwards, way.along) == (True, False)
     assert way.cycles == {
-        "forwarded": 48 + 48 + 192,
-        "replicas_then_forwarded": 48 + 3 * 17 + 48,
-        "replicas": 15 + 3 * 17 + 3 * 4 * 17 + 48,
+        "forwarded": 48 + 48 + 13 * 16,
+        "replicas_then_forwarded": 48 + 3 * 49 + 13 * 4,
+        "replicas": 3 * 49 + 3 * 49 + 3 * 4 * 49 + 48,
     }
 
 

@@ -1,11 +1,12 @@
 """Whether PEs pass a stream on, or each gets a replica of its own: by what that pays.
 
     passed on:  steps to the last PE + the time of one for all that comes
-    replicas:   all that comes for the PEs before it + the time of one for what it takes
+    replicas:   for each PE, that of what comes, or longer of what it takes
 
 Where routers do not copy. A step is what the skewed schedule lags by: two ramps and a hop, and of
 what is sparse the start of a task, as each element that comes takes. What passing on saves is
-what the port would send again. So it is along a border, too, from which adapters send inwards.
+what the port would send again, which waits for the PE that takes it. So it is along a border, too,
+from which adapters send inwards.
 
 Paper    M Sec. I, III.F
 Source   docs/multicast.md, where this is measured
@@ -89,7 +90,7 @@ def _cycles(
         return wait + busy
     first, least = _of_line(along, way[1], sparse, profile)
     if not way[0]:
-        again = along.pes * (along.elements + 1) if sparse else _start(profile)
+        again = along.pes * (least + 1) if sparse else _start(profile)
         first += (inwards.pes - 1) * again
     return wait + first + max(busy, least)
 
@@ -101,9 +102,11 @@ def _of_line(line: Line, passed: bool, sparse: bool, profile: Profile) -> tuple[
     """
     each = profile.dispatch + 2 * profile.scalar if sparse else 1
     if not passed:
-        return (line.pes - 1) * (line.elements + 1), max(line.elements, line.taken * each)
+        own = max(line.elements, line.taken * each)
+        return (line.pes - 1) * (own + 1), own
     task = profile.dispatch + profile.scalar if sparse else 0
-    return (line.pes - 1) * (2 * profile.ramp + profile.hop + task), line.elements * each
+    send = profile.scalar if sparse else 0
+    return (line.pes - 1) * (2 * profile.ramp + profile.hop + task), line.elements * (each + send)
 
 
 def _start(profile: Profile) -> int:
