@@ -21,6 +21,7 @@ from stages.diagnose import working_on
 from stages.layer.routes.arriving import find_arriving
 from stages.layer.routes.feedback import apply_feedback
 from stages.layer.routes.leaving import find_summed_elements, name_leaving
+from stages.layer.streams.invoked import flows_of
 from stages.layer.streams.rings import find_rings
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Arrival, Collection, Graph, read_graph
@@ -50,7 +51,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     adapted = read_adapted(inputs.objects("adapted.isl"))
     routes = Routing(inputs.objects("routes.isl"))
     accessed = accessed_elements(graph, lair, adapted, routes)
-    rings = find_rings(graph, adapted, routes)
+    rings = find_rings(graph, flows_of(graph, lair, adapted, routes))
     local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
     relations = {m.get_tuple_name(isl.dim_type.out): m for m in list_maps(accessed)}
     for tensor, relation in relations.items():

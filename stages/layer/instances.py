@@ -27,7 +27,7 @@ from stages.layer.streams.invoked import (
     identity,
     sources_of,
 )
-from stages.layer.streams.stepped import find_cuts
+from stages.layer.streams.stepped import find_cuts, find_steps
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Carry, Compute, ForKind, Initialise, React, Store
@@ -75,8 +75,14 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _initialise(sources: Sources, task: Initialise) -> Invoked:
-    """All of a local tensor."""
-    return fill(task.tensor, find_pes(sources), sources)
+    """All of a local tensor; or { T[e] : a step writes it on PE }."""
+    if task.before is None:
+        return fill(task.tensor, find_pes(sources), sources)
+    steps = find_steps(task.before, sources.graph)
+    assert steps is not None, "what is initialised before steps is what they write"
+    written = at_index(sources.flows.last_steps(steps.statement, steps.cuts))
+    known = steps.known.intersect(find_pes(sources))
+    return Invoked(instances=written, known=known, access=identity(written))
 
 
 def _react(sources: Sources, task: React) -> Invoked:

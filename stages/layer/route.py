@@ -20,11 +20,13 @@ from stages.diagnose import UserError
 from stages.layer.routes.colours import share_colours
 from stages.layer.routes.routing import route_if_copied, route_streams
 from stages.layer.streams.early_sends import choose_early_sends
+from stages.layer.streams.filling import count_bytes
+from stages.layer.streams.leaving_rings import choose_leaving_rings
 from stages.layer.streams.listed import add_chunks, describe_tensors, list_tasks
 from stages.layer.streams.plan import Plan, plan_streams
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Departure, Graph, write_graph
-from stages.layer.texts.kinds import EarlySend
+from stages.layer.texts.kinds import EarlySend, Initialise
 from stages.layer.texts.routes_text import SAID, Object
 from stages.mapping.explained import WIDTH
 from stages.mapping.machine import read_machine
@@ -120,10 +122,15 @@ def add_early_sends(graph: Graph, plan: Plan) -> Graph:
     placed = plan.streams.placed
     writers = {s.target.tensor: s.name for s in placed.layer.statements}
     early_sends = choose_early_sends(graph, plan.flows, writers, placed.profile)
+    if count_bytes(plan.streams, plan.cuts) > placed.profile.memory:
+        early_sends |= choose_leaving_rings(graph, plan.flows, placed.layer, plan.in_place)
     departures: dict[str, Departure] = dict(graph.departures)
     tasks = dict(graph.tasks)
     for name, early in early_sends.items():
         departures[name] = replace(departures[name], early=early)
+        start = tasks.get(f"init_{departures[name].tensor}")
+        if early.ring is not None and isinstance(start, Initialise):
+            tasks[f"init_{start.tensor}"] = replace(start, before=early.statement)
         if early.rows is None:
             tasks[f"early_send_{name}"] = EarlySend(departure=name)
             if early.all:

@@ -75,24 +75,27 @@ def list_cuts(
 
     The boxes have so many outer indices in common as are `shared`; all are cut along one of these,
     into as many chunks. The last chunk is smaller only where the chunks are those of one index.
-    With `fine` there are further cuts, however many chunks there are, one for each power of two.
+    With `fine` chunks have as many values of that as a power of two, and may be as many as there
+    are: so the same chunks are among those of any long stream.
     """
     for depth, size in enumerate(boxes[0].sizes[:shared]):
         outer = prod(boxes[0].sizes[:depth])
-        for width in _list_widths(size, MOST // outer, fine=fine):
+        for width in _list_powers(size) if fine else _list_widths(size, MOST // outer):
             if size % width == 0 or outer == 1:
                 yield tuple(_cut(box, depth, width) for box in boxes)
 
 
-def _list_widths(size: int, most: int, *, fine: bool) -> Iterator[int]:
-    """Yield widths that cut a size into a number of chunks each, up to `most` or beyond."""
+def _list_widths(size: int, most: int) -> Iterator[int]:
+    """Yield widths that cut a size into any number of chunks up to `most`."""
     for number in range(2, min(size, most) + 1):
         width = -(-size // number)
         if -(-size // width) == number:
             yield width
-    least = -(-size // max(1, most))
-    if fine and least > 1:
-        yield from (1 << k for k in reversed(range((least - 1).bit_length())))
+
+
+def _list_powers(size: int) -> Iterator[int]:
+    """Yield the powers of two below a size, the greatest first."""
+    yield from (1 << k for k in reversed(range((size - 1).bit_length())))
 
 
 def _cut(box: IndexBox, depth: int, width: int) -> Cut:

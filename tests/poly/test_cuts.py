@@ -61,6 +61,11 @@ def test_boxes_are_cut_along_the_indices_that_they_share() -> None:
     ]
 
 
+def test_fine_cuts_are_by_powers_of_two_however_many_chunks_there_are() -> None:
+    cuts = [cut for (cut,) in list_cuts([IndexBox(least=(0, 0), sizes=(700, 2))], 1, fine=True)]
+    assert [cut.size // 2 for cut in cuts] == [512, 256, 128, 64, 32, 16, 8, 4, 2, 1]
+
+
 def test_chunks_count_from_zero_and_leave_out_outer_indices_of_one_value() -> None:
     ((cut,),) = list_cuts([IndexBox(least=(3, 5), sizes=(1, 2))], 2)
     assert cut.of.is_equal(isl.Map("{ index[i, j] -> chunk[j - 5] }"))

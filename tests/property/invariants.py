@@ -121,8 +121,9 @@ def allocations_are_injective(texts):
 
     Those of a ring do, at different times: values tell whether it is long enough.
     """
-    arrivals = texts.graph["arrivals"].values()
-    rings = {a["tensor"] for a in arrivals if "ring" in a.get("chunks", {})}
+    streams = [*texts.graph["arrivals"].values(), *texts.graph["departures"].values()]
+    cut = ((s["tensor"], s.get("chunks", s.get("early", {}))) for s in streams)
+    rings = {tensor for tensor, found in cut if "ring" in found}
     for name in ("allocations", "memory"):
         accessed = texts.objects["allocations"]["accessed"]
         for to_local in list_maps(texts.objects[name]["to_local"]):

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from stages.layer import route
 from stages.layer.streams import cutting, plan
 from tests.property.layers import RandomLayer, examine
 
@@ -18,6 +19,7 @@ LAIR = {
     "{{ all (i, j) in ({n}, 3) y[i] += x[i] * b[j] }}",
     "window": "{t} x[{m}], {t} w[{k}] -> {t} y[{n}]\n"
     "{{ all (i, r) in ({n}, {k}) y[i] += x[i + r] * w[r] }}",
+    "dot": "{t} x[{n}], {t} u[{n}] -> {t} y[{n}]\n{{ all (i) in ({n}) y[i] += x[i] * u[i] }}",
     "chain": "{t} x[{m}] -> {t} y[{n}], {t} z[{m}]\n"
     "{{ all (i) in ({m}) z[i] = x[i] + 1\n  all (i, r) in ({n}, {k}) y[i] max= z[i + r] }}",
     "scan": "{t} x[{m}], {t} b[3] -> {t} y[{n}], {t} z[{m}]\n"
@@ -134,4 +136,5 @@ def force_rings(rng, monkeypatch):
         }
 
     monkeypatch.setattr(cutting.Cutter, "_rolling", roll)
-    monkeypatch.setattr(plan, "count_bytes", lambda streams, cuts: 1 << 30)
+    for module in (plan, route):
+        monkeypatch.setattr(module, "count_bytes", lambda streams, cuts: 1 << 30)

@@ -30,6 +30,12 @@ STEP = 1
 UNEVEN = 5
 """Those that find a size where the last step is smaller: `instruction.find_sizes_at_run_time`."""
 
+ROLL = 4
+"""Those of receiving a part of a ring where another one was used: `in_chunks._write_next`."""
+
+LEAVE = 6
+"""Those of sending the results of a step, and of what follows then: `in_chunks._write_left`."""
+
 TAKE_AND_STEP = 5
 """Those of taking a chunk and running a step, roughly."""
 
@@ -69,13 +75,14 @@ class Taken:
 class Parts:
     """How streams are cut: into so many parts of `size`, numbered along `dimensions`.
 
-    `uneven` says whether the last one is smaller.
+    `uneven` says whether the last one is smaller, `rolling` whether they lie in a ring.
     """
 
     number: int
     size: int
     dimensions: int
     uneven: bool
+    rolling: bool = False
 
 
 def guess_work(
@@ -120,7 +127,10 @@ def _scalars(taken: Taken, parts: Parts) -> int:
     more, statements = parts.dimensions - 1, len(taken.work)
     found = taken.together * (TAKE + taken.together - 1 + DIGITS * more)
     found += statements * (DIGITS + GUARDS) * more
-    return found + (statements * UNEVEN if parts.uneven else 0)
+    found += statements * UNEVEN if parts.uneven else 0
+    if parts.rolling:
+        found += ROLL * taken.together + LEAVE * sum(1 for work in taken.work if work.results)
+    return found
 
 
 def guess_send(profile: Profile, *, alone: bool, varies: bool) -> int:

@@ -5,9 +5,11 @@ Paper    V Sec. 4.2, 5.1
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+
+import islpy as isl
 
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
@@ -43,11 +45,25 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """A departure that rolls: for the results of how many steps there has been room, up to now.
+
+    At first these are `depth` ones. It leaves on `pes`.
+    """
+
+    name: str
+    depth: int
+    steps: Field
+    pes: isl.Set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stepping:
-    """A statement that runs in steps: by chunks of its `triggers`.
+    """A statement that runs in steps: by chunks of its `triggers`, `count` on each PE.
 
     It takes the results of those that it `follows` step by step. What else it waits for are so many
-    `others`, and all of some arrivals if it `waits`, counted by `needs`. `at` is the present step.
+    `others`, and all of some arrivals if it `waits`, counted by `needs`. `at` is the present step,
+    `done` how many have run. There must be `rooms` for its results.
     """
 
     statement: str
@@ -60,6 +76,8 @@ class Stepping:
     at: Field
     needs: Field
     done: Field
+    rooms: Sequence[Room]
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +134,8 @@ def _transfer(program: Program, task: str, size: int | None, number: Name) -> Tr
 def _stepping(program: Program, task: str, described: kinds.Compute) -> Stepping:
     naming, statement = program.naming, described.statement
     others = len(program.model.waits.get(statement, ())) - len(described.follows)
+    cut = program.model.graph.arrivals[described.chunks[0]].chunks
+    assert cut is not None, "steps go by chunks"
     return Stepping(
         statement=statement,
         task=task,
@@ -127,7 +147,22 @@ def _stepping(program: Program, task: str, described: kinds.Compute) -> Stepping
         at=Field(naming.of(f"{statement}_step")),
         needs=Field(naming.of(f"{statement}_needs")),
         done=Field(naming.of(f"{statement}_done")),
+        rooms=list(_rooms(program, statement)),
+        count=prod(cut.counts),
     )
+
+
+def _rooms(program: Program, statement: str) -> Iterator[Room]:
+    """Yield the departures that roll, of what a statement writes."""
+    for name, departure in program.model.graph.departures.items():
+        early = departure.early
+        if early is not None and early.ring is not None and early.statement == statement:
+            yield Room(
+                name=name,
+                depth=early.ring,
+                steps=Field(program.naming.of(f"{name}_room")),
+                pes=program.model.pes(name, "chain"),
+            )
 
 
 def _reads_whole(model: Model, statement: str, triggers: Sequence[str]) -> bool:

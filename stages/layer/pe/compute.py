@@ -78,7 +78,8 @@ def _write(computing: Computing) -> None:
     """Write all functions, each before those that call it where that is possible."""
     program, model = computing.program, computing.program.model
     for name, fills in model.of_kind(kinds.Initialise).items():
-        _write_task(program, name, f"Initialise {fills.tensor}.")
+        if fills.before is None:
+            _write_task(program, name, f"Initialise {fills.tensor}.")
     for name, task in model.tasks.items():
         if isinstance(task, kinds.Carry) or (isinstance(task, kinds.Compute) and not task.chunks):
             _write_task(program, name, formula(task))
@@ -134,8 +135,9 @@ def _write_restart(computing: Computing) -> None:
     program, model = computing.program, computing.program.model
     body = Body(name="restart", comment="Start an invocation.")
     block, arrivals = body.block, model.graph.arrivals
-    for name in model.of_kind(kinds.Initialise):
-        block.add(Call(program.task(name)))
+    for name, fills in model.of_kind(kinds.Initialise).items():
+        if fills.before is None:
+            block.add(Call(program.task(name)))
     for statement in _statements(model):
         _wait(computing, block, statement)
     parts = computing.departures.counted()
@@ -161,8 +163,10 @@ def _wait(computing: Computing, block: Block, statement: str) -> None:
     program = computing.program
     before = len(program.model.waits.get(statement, ()))
     streams = _streams_of(program, statement)
-    _set(program, block, waiting(program, statement), [*streams, *[Number(1)] * before])
     stepping = computing.chunks.steps.get(statement)
+    rooms = () if stepping is None else stepping.rooms
+    ends = [program.number(room.pes) for room in rooms[:1]]
+    _set(program, block, waiting(program, statement), [*streams, *[Number(1)] * before, *ends])
     if stepping is not None and stepping.waits:
         streams = _streams_of(program, statement, stepping.triggers)
         _set(program, block, stepping.needs, [*streams, *[Number(1)] * stepping.others])

@@ -20,15 +20,26 @@ from math import prod
 from stages.layer.pe.at_once import run_task
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.chunked import Chunks, Cut, Stepping
+from stages.layer.pe.chunked import Chunks, Cut, Room, Stepping
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.sent_early import EarlySends
-from stages.layer.pe.statement_nodes import Assign, Call, Declare, Else, For, Gap, If, Receive
+from stages.layer.pe.statement_nodes import (
+    Activate,
+    Assign,
+    Call,
+    Declare,
+    Else,
+    For,
+    Gap,
+    If,
+    Receive,
+)
 from stages.layer.pe.transfer import COUNTER
-from stages.layer.pe.value_nodes import Choice, Group, Later, Less
+from stages.layer.pe.value_nodes import Choice, Field, Group, Later, Less
 from stages.layer.pe.work import transfer_loops
 from stages.layer.streams.cutting import AHEAD
+from stages.layer.texts import kinds
 from stages.poly.bind import name_indices
 from stages.poly.expression import Number, Operation, Value, compare, require_all
 
@@ -40,6 +51,8 @@ def write_chunks(chunks: Chunks, early_sends: EarlySends) -> None:
             _write_next(chunks, cut)
     for stepping in chunks.steps.values():
         _write_step(chunks, stepping, early_sends)
+        for room in stepping.rooms:
+            _write_left(chunks, stepping, room)
     for cut in chunks.cuts.values():
         _write_chunk(chunks, cut)
 
@@ -54,6 +67,7 @@ def satisfy(chunks: Chunks, block: Block, statement: str) -> None:
         return
     block.charge(scalar=1)
     tests = [compare(stepping.at, "<", chunks.cuts[name].here) for name in stepping.triggers]
+    tests += [compare(stepping.at, "<", room.steps) for room in stepping.rooms]
     ready = block.nest(If(compare(Less(stepping.needs), "==", 0)))
     ready.charge(scalar=len(tests))
     loop = ready.nest(For(stepping.at, Number(0), require_all(tests)), loop=1)
@@ -74,7 +88,10 @@ def begin_chunks(program: Program, block: Block, cut: Cut) -> None:
 
 
 def begin_steps(chunks: Chunks, block: Block) -> None:
-    """Append that no step has run, of statements that share a ring."""
+    """Append that no step has run, of statements that share a ring, and for how many is room."""
+    for room in (room for stepping in chunks.steps.values() for room in stepping.rooms):
+        chunks.program.hold(room.steps.name)
+        block.add(Assign(room.steps, Number(room.depth)))
     for stepping in chunks.steps.values():
         if _shares_ring(chunks, stepping):
             chunks.program.hold(stepping.done.name)
@@ -166,6 +183,7 @@ def _run(chunks: Chunks, block: Block, cut: Cut, stepping: Stepping) -> None:
         for other in stepping.triggers
         if other != cut.name and not taken.is_disjoint(model.pes(other, "taken"))
     ]
+    tests += [compare(room.steps, ">", chunks.number) for room in stepping.rooms]
     if stepping.waits:
         tests.append(compare(stepping.needs, "==", 0))
     block.charge(scalar=len(tests))
@@ -201,6 +219,10 @@ def _write_step(chunks: Chunks, stepping: Stepping, early_sends: EarlySends) -> 
     body = Body(name=stepping.step.name, comment=f"{stepping.statement} runs on what is here.")
     program.count(stepping.task)
     program.hold(stepping.at.name)
+    for name, fills in program.model.of_kind(kinds.Initialise).items():
+        if fills.before == stepping.statement:
+            program.count(name)
+            run_task(program, inner.nest(), name, {})
     run_task(program, inner, stepping.task, {})
     early_sends.progress(inner, stepping.statement, program.model.known(stepping.task))
     if _shares_ring(chunks, stepping):
@@ -210,7 +232,40 @@ def _write_step(chunks: Chunks, stepping: Stepping, early_sends: EarlySends) -> 
         if chunks.cuts[name].rolls:
             here = program.when(inner, program.model.pes(name, "taken"))
             here.add(Call(program.task(f"next_{name}")))
+    if stepping.rooms:
+        inner.charge(scalar=1)
+        last = program.when(inner, stepping.rooms[0].pes)
+        last = last.nest(If(compare(stepping.at, "==", stepping.count - 1)))
+        _end_steps(program, last, stepping.statement)
     _given(body.block, chunks.cuts[stepping.triggers[0]], stepping.at, inner)
+    program.add(body)
+
+
+def _end_steps(program: Program, block: Block, statement: str) -> None:
+    """Append that all steps of a statement have run, which waits for that, too."""
+    left = Less(Field(program.naming.of(f"waiting_{statement}")))
+    finish = program.task(f"finish_{statement}")
+    block.nest(If(compare(left, "==", 0))).add(Activate(finish))
+
+
+def _write_left(chunks: Chunks, stepping: Stepping, room: Room) -> None:
+    """Write the task that follows when results have left, with the step for which there is room.
+
+    It runs if its chunks are here.
+    """
+    program, number = chunks.program, chunks.number
+    tensor = program.model.graph.departures[room.name].tensor
+    body = Body(name=program.naming.of(f"left_{room.name}"), comment=f"Some of {tensor} has left.")
+    block = body.block
+    block.add(Declare(number.name, "int", room.steps), Gap())
+    tests = [compare(number, "<", chunks.cuts[name].here) for name in stepping.triggers]
+    tests += [compare(number, "<", r.steps) for r in stepping.rooms if r is not room]
+    if stepping.waits:
+        tests.append(compare(stepping.needs, "==", 0))
+    block.charge(scalar=2 + len(tests))
+    block.add(Assign(room.steps, Operation("+", (number, Number(1)))))
+    inner = block.nest(If(require_all(tests)))
+    inner.add(Assign(stepping.at, number), Call(stepping.step))
     program.add(body)
 
 

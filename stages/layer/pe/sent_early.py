@@ -2,7 +2,8 @@
 
     step_S, or end_N -> (sends) -> ... -> finish_S -> send_N -> complete
 
-Nothing waits for these sends: that of send_N comes after them on its colour.
+Nothing waits for these sends: that of send_N comes after them on its colour. But where a departure
+rolls, later steps wait for room: a send -> left_N -> step_S.
 
 Source   design, Execution: instructions with a fabric operand are queued
 """
@@ -121,7 +122,7 @@ class EarlySends:
         transfer = Transfer(
             self.program,
             f"early_send_{name}",
-            slots=self.sends[name].sends or 0,
+            slots=self.sends[name].ring or self.sends[name].sends or 0,
             slot=taken,
         )
         if transfer.packed:
@@ -135,7 +136,7 @@ class EarlySends:
         inner, transfer, pes = Block(), self.transfers[name], self.program.pes_of(known)
         chain, first = (each.intersect(pes) for each in self._ends(name))
         sizes = self._sizes(inner, transfer)
-        add_sum(inner, transfer, departure, chain, first, Nothing(), sizes)
+        add_sum(inner, transfer, departure, chain, first, self._then(name), sizes)
         if transfer.packed:
             inner.add(Increase(Field(self.naming.of(f"{name}_sends"))))
             inner.charge(scalar=1)
@@ -143,6 +144,10 @@ class EarlySends:
         if transfer.decision.by == "configure":
             block.declare(find_ends(transfer.task, self.model, known), inner)
         block.absorb(inner)
+
+    def _then(self, name: str) -> Value:
+        """Return what follows once a send is complete: room for a step, of what rolls."""
+        return Nothing() if self.sends[name].ring is None else self.program.task(f"left_{name}")
 
     def _sizes(self, block: Block, transfer: Transfer) -> tuple[Value, ...]:
         """Append what finds how much is sent, if it is not always as much; return it.

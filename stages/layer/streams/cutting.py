@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -36,6 +36,9 @@ AHEAD = 2
 
 WORTH = 50
 """Which part of the cycles must be saved, at least: one of so many."""
+
+LONG = 64
+"""How much longer a stream is taken to be for the chunks of a ring, which it is to suit as well."""
 
 SMALLER = 16
 """Which part of the cycles the chunks of a ring may take more than others, to be smaller."""
@@ -179,21 +182,32 @@ class Cutter:
 
     def _best(self, group: Group, taken: Taken) -> dict[str, Chunks]:
         """Return the cut of the fewest cycles, the largest chunks first; nothing if none is."""
-        cuts = ((self._in_chunks(taken, each), each) for each in group.cuts())
+        cuts = (
+            (guess_in_parts(self.profile, taken, _count_parts(taken, each)), each)
+            for each in group.cuts()
+        )
         cycles, best = min(cuts, key=lambda found: found[0], default=(0, {}))
         whole = guess_whole(self.profile, taken)
         return {n: Chunks(cut=cut, cycles=cycles, whole=whole) for n, cut in best.items()}
 
     def _rolling(self, group: Group, taken: Taken) -> dict[str, Chunks]:
         """Return the smallest chunks that take hardly more cycles than others, each with its ring.
+
+        They do not depend on how long a stream is: it is taken to be much longer.
         """
-        cuts = [(self._in_chunks(taken, each), each) for each in group.cuts(fine=True)]
+        work = [_lengthen(each) for each in taken.work]
+        longer = replace(taken, elements=LONG * taken.elements, work=work)
+        cuts = [
+            (guess_in_parts(self.profile, longer, _count_parts(longer, each, rolling=True)), each)
+            for each in group.cuts(fine=True)
+        ]
         most = min((cycles for cycles, _ in cuts), default=0) * (SMALLER + 1) // SMALLER
-        fit = [found for found in cuts if found[0] <= most]
-        cycles, best = min(fit, key=lambda found: _count_in_chunk(found[1]), default=(0, {}))
-        if not best:
+        fit = (each for cycles, each in cuts if cycles <= most)
+        best = min(fit, key=_count_in_chunk, default=None)
+        if best is None:
             return {}
         depth, whole = self._depth(group, best), guess_whole(self.profile, taken)
+        cycles = guess_in_parts(self.profile, taken, _count_parts(taken, best, rolling=True))
         return {
             name: Chunks(
                 cut=cut, cycles=cycles, whole=whole, ring=depth if depth < cut.number else None
@@ -232,17 +246,6 @@ class Cutter:
             work=[self._work(group, statement) for statement in group.statements],
         )
 
-    def _in_chunks(self, taken: Taken, cuts: Mapping[str, Cut]) -> int:
-        """Return the cycles of a cut, up to the end of its last chunk's results."""
-        cut = max(cuts.values(), key=lambda each: each.size)
-        parts = Parts(
-            number=-(-taken.elements // cut.size),
-            size=cut.size,
-            dimensions=len(cut.counts),
-            uneven=cut.rest < cut.size,
-        )
-        return guess_in_parts(self.profile, taken, parts)
-
     def _work(self, group: Group, statement: Statement) -> Work:
         """Return what a statement takes on a PE, at most."""
         type_ = self.layer.tensors[statement.target.tensor].type
@@ -270,6 +273,24 @@ class Cutter:
 def count_most_together(pes: Mapping[str, isl.Set]) -> int:
     """Return a bound on how many streams one PE takes part in, by the PEs of each."""
     return len(share({name: isl.UnionSet.from_set(each) for name, each in pes.items()}))
+
+
+def _count_parts(
+    taken: Taken, cuts: Mapping[str, Cut], *, rolling: bool = False
+) -> Parts:
+    """Return into which parts streams are cut, the largest chunk of them."""
+    cut = max(cuts.values(), key=lambda each: each.size)
+    return Parts(
+        number=-(-taken.elements // cut.size),
+        size=cut.size,
+        dimensions=len(cut.counts),
+        uneven=cut.rest < cut.size,
+        rolling=rolling,
+    )
+
+
+def _lengthen(work: Work) -> Work:
+    return replace(work, whole=LONG * work.whole, results=LONG * work.results)
 
 
 def _count_in_chunk(cuts: Mapping[str, Cut]) -> int:

@@ -66,17 +66,22 @@ def sources_of(
         adapted=adapted,
         lair=lair,
         routes=routes,
-        flows=Flows(
-            arrivals=graph.arrivals,
-            lair=lair,
-            adapted=adapted,
-            routes=routes,
-            follows=find_followed(graph.tasks),
-        ),
+        flows=flows_of(graph, given, adapted, routes),
         local={s.get_tuple_name(): s for s in list_sets(allocations["local"])},
         by_tensor=at_this_pe(allocations["to_local"]),
         core=adapted.target,
         grid=adapted.grid,
+    )
+
+
+def flows_of(graph: Graph, given: Lair, adapted: Adapted, routes: Routing) -> Flows:
+    """Return what flows with the arrivals of a layer; `given` is the LAIR before tensors return."""
+    return Flows(
+        arrivals=graph.arrivals,
+        lair=apply_feedback(given, adapted),
+        adapted=adapted,
+        routes=routes,
+        follows=find_followed(graph.tasks),
     )
 
 

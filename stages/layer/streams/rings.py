@@ -1,4 +1,4 @@
-"""The rings of tasks.yaml: in which chunk each element of a tensor that rolls arrives.
+"""The rings of tasks.yaml: with which chunk each element of a tensor that rolls comes, or leaves.
 
 Paper    V Sec. 4.3
 """
@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.routes.arriving import find_arriving
-from stages.layer.texts.adapted_text import Adapted
+from stages.layer.streams.chunks import Flows
+from stages.layer.streams.stepped import find_steps
 from stages.layer.texts.graph import Graph
-from stages.layer.texts.routes_text import Routing
 from stages.poly.cuts import cut_order
-from stages.poly.order import at_places
 from stages.poly.reuse import number_order
 
 
@@ -26,17 +24,22 @@ class Ring:
     depth: int
 
 
-def find_rings(graph: Graph, adapted: Adapted, routes: Routing) -> dict[str, Ring]:
-    """Return the rings, by tensor."""
+def find_rings(graph: Graph, flows: Flows) -> dict[str, Ring]:
+    """Return the rings, by tensor: chunks in which it arrives, or steps after which it leaves."""
     found: dict[str, Ring] = {}
     for name, arrival in graph.arrivals.items():
         if arrival.chunks is None or arrival.chunks.ring is None:
             continue
-        flow = find_arriving(adapted, arrival.tensor, arrival.side, arrival.part)
-        passing = at_places(flow.everywhere, routes.pes(name, "taken"))
-        cut = cut_order(passing, isl.Map(arrival.chunks.of))
+        cut = cut_order(flows.passing(name), isl.Map(arrival.chunks.of))
         numbers = number_order(cut, arrival.chunks.counts)
         if arrival.tensor in found:
             numbers = numbers.union(found[arrival.tensor].numbers)
         found[arrival.tensor] = Ring(numbers=numbers.coalesce(), depth=arrival.chunks.ring)
+    for departure in graph.departures.values():
+        if departure.early is None or departure.early.ring is None:
+            continue
+        steps = find_steps(departure.early.statement, graph)
+        assert steps is not None, "what rolls leaves after steps"
+        numbers = number_order(flows.last_steps(steps.statement, steps.cuts), steps.counts)
+        found[departure.tensor] = Ring(numbers=numbers, depth=departure.early.ring)
     return found

@@ -59,6 +59,17 @@ class Steps:
         return found
 
     @property
+    def counts(self) -> tuple[int, ...]:
+        """Return how many chunks there are."""
+        return tuple(high - low + 1 for low, high in self.box)
+
+    @property
+    def every(self) -> isl.Set:
+        """Return { chunk[p] : there is such a chunk }."""
+        inside = ", ".join(f"{low}:{high}" for low, high in self.box)
+        return isl.Set(f"{{ chunk[{inside}] }}")
+
+    @property
     def ends(self) -> list[isl.Set]:
         """Return the [names] of which code that ends a step knows that it is one of them.
 

@@ -107,6 +107,11 @@ class Early:
     all: Annotated[bool, "whether nothing is left for the end"]
     sends: Annotated[int | None, "how often it leaves"] = None
     rows: Annotated[int | None, "how many rows leave at a time"] = None
+    ring: Annotated[
+        int | None,
+        "for the results of how many steps there is memory: each takes the place of others once "
+        "these have left",
+    ] = None
     why: Annotated[str, "what that is good for"]
 
 

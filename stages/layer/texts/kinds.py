@@ -32,6 +32,9 @@ class Initialise:
     kind: ClassVar[Literal["initialise"]] = "initialise"
     tensor: Filled
     value: Value
+    before: Annotated[
+        str | None, "the statement before each step of which it gets that, where the step writes"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
