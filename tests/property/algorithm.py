@@ -60,6 +60,7 @@ class Statement:
     op: str
     reads: tuple[Access, ...]
     expression: str
+    conditions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +111,9 @@ class Algorithm:
         accesses = {read.tensor: read.text for read in statement.reads}
         expression = statement.expression.format_map(accesses)
         sizes = ", ".join(map(self._spelled, statement.sizes.values()))
+        where = f" where {' and '.join(statement.conditions)}" if statement.conditions else ""
         return (
-            f"  all ({', '.join(statement.sizes)}) in ({sizes})\n"
+            f"  all ({', '.join(statement.sizes)}) in ({sizes}){where}\n"
             f"    {statement.target.text} {statement.op} {expression}"
         )
 

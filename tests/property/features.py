@@ -60,6 +60,8 @@ def of_statements(built):
     statements = built.layer.statements
     yield "stride or dilation above one", any(map(has_stride, statements))
     yield "several statements", len(statements) > 1
+    yield "conditions", any(s.conditions for s in statements)
+    yield "idle instances", "idle" in built.objects["lair"]
     yield "a size above eight", any(max(s.sizes) > 8 for s in statements)
     for s in statements:
         yield f"loops {len(s.sizes)}", True

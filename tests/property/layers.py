@@ -14,6 +14,7 @@ from stages.make.core.layers import open_folder
 from stages.make.core.pipeline import tasks_until
 from tests.property.algorithm import random_algorithm
 from tests.property.choices import Choices
+from tests.property.conditions import with_conditions
 from tests.property.features import features_of
 from tests.property.invariants import check_invariants
 from tests.property.mapping import RandomMapping
@@ -72,8 +73,9 @@ def _layer_of(rng):
     wishes = random_wishes(rng)
     algorithm = random_algorithm(rng, wishes)
     mapping = RandomMapping(rng, algorithm, wishes)
-    texts = {"layer.lair": algorithm.text, "layer.yaml": mapping.text()}
-    zeros = tuple(mapping.zeros())
+    text, zeros = mapping.text(), tuple(mapping.zeros())
+    algorithm = with_conditions(rng, algorithm)
+    texts = {"layer.lair": algorithm.text, "layer.yaml": text}
     return RandomLayer(texts=texts, numbers=tuple(rng.taken), zeros=zeros)
 
 

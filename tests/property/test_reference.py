@@ -1,6 +1,5 @@
 """The reference of random nodes, against their statements run point by point in Python."""
 
-import itertools
 import random
 
 import numpy as np
@@ -11,6 +10,7 @@ from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
 from stages.reference.data import generate
 from tests.property.algorithm import random_algorithm
+from tests.property.conditions import holds_at, points, with_conditions
 from tests.property.wishes import random_wishes
 from tests.reference.single import evaluate
 
@@ -29,19 +29,24 @@ def value_at(rows, point):
 
 def point_by_point(algorithm, statement, inputs):
     """Return the target of a statement, its instances run one after the other."""
-    result = np.full(algorithm.shapes[statement.target.tensor], START[statement.op], dtype=object)
+    type_ = algorithm.types[statement.target.tensor]
+    start = START[statement.op]
+    if type_.startswith("int"):
+        start = int(np.clip(start, np.iinfo(type_).min, np.iinfo(type_).max))
+    result = np.full(algorithm.shapes[statement.target.tensor], start, dtype=object)
     values = [f"{read.tensor}_" for read in statement.reads]
     placeholders = {read.tensor: name for read, name in zip(statement.reads, values, strict=True)}
     code = compile(statement.expression.format_map(placeholders), "expression", "eval")
-    for numbers in itertools.product(*map(range, statement.sizes.values())):
-        point = dict(zip(statement.sizes, numbers, strict=True))
+    for point in points(statement.sizes):
+        if not holds_at(statement.conditions, point):
+            continue
         read = {
             f"{access.tensor}_": inputs[access.tensor][value_at(access.rows, point)].item()
             for access in statement.reads
         }
         at = value_at(statement.target.rows, point)
         result[at] = COMBINE[statement.op](result[at], eval(code, FUNCTIONS | read))
-    return as_held(result, algorithm.types[statement.target.tensor])
+    return as_held(result, type_)
 
 
 def as_held(values, type_):
@@ -55,7 +60,7 @@ def as_held(values, type_):
 @pytest.mark.parametrize("seed", range(1000, 1120))
 def test_the_reference_is_what_the_statements_say(seed):
     rng = random.Random(seed)
-    algorithm = random_algorithm(rng, random_wishes(rng))
+    algorithm = with_conditions(rng, random_algorithm(rng, random_wishes(rng)))
     if len({t.startswith("int") for t in algorithm.types.values()}) > 1:
         return
     given = algorithm.arguments
