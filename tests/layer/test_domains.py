@@ -4,6 +4,7 @@ import itertools
 
 import islpy as isl
 import numpy as np
+import pytest
 
 from tests.layer.built import build
 
@@ -68,3 +69,12 @@ def test_a_band_without_some_diagonals_has_the_largest_of_what_is_there():
     pes = isl.Set("[PE_X, PE_Y] -> { : 0 <= PE_X <= 2 and 0 <= PE_Y <= 2 }")
     empty = "PE_X + PE_Y = 2 and PE_X != PE_Y or PE_X = 1 and PE_Y = 2"
     assert guard.intersect(pes).is_equal(pes.subtract(isl.Set(f"[PE_X, PE_Y] -> {{ : {empty} }}")))
+
+
+@pytest.mark.long
+def test_a_search_places_what_nothing_is_reduced_to():
+    mapping = "\n".join(k for k in ON_TILES.splitlines() if not k.startswith("placement")) + "\n"
+    shapes = {"A": ("float16", (10, 10)), "x": ("float16", (2, 10))}
+    built, _ = simulated(TRIANGLE, mapping, shapes, sparse={"x"})
+    placed = built.objects("placement.isl")["placement"].domain()
+    assert isl.UnionSet("{ tri[0, 0] }").is_subset(placed)

@@ -63,7 +63,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A layer, its target, and the accesses { S[i] -> T[e] } of its instances, by both names."""
+    """A layer, its target, and the accesses { S[i] -> T[e] } of its instances, by both names.
+
+    `instances` are all that have a place, idle ones among them.
+    """
 
     mapping: LayerMapping
     layer: Layer
@@ -86,8 +89,9 @@ def ask(mapping: LayerMapping, layer: Layer, lair: Lair, profile: Profile) -> Qu
     """Return what layer.yaml leaves open. Raises UserError for ports that are none."""
     width, height = parse_target(mapping.target)
     target = Rectangle(left=0, top=0, right=width - 1, bottom=height - 1)
-    instances = {each.get_tuple_name(): each for each in list_sets(lair.instances)}
-    reads, writes = (_by_names(m, lair) for m in (lair.reads, lair.writes))
+    placed = lair.instances.union(lair.idle)
+    instances = {each.get_tuple_name(): each for each in list_sets(placed)}
+    reads, writes = _by_names(lair.reads, lair.instances), _by_names(lair.writes, placed)
     return Question(
         mapping=mapping, layer=layer, lair=lair, profile=profile, target=target,
         instances=instances, reads=reads, writes=writes,
@@ -96,10 +100,12 @@ def ask(mapping: LayerMapping, layer: Layer, lair: Lair, profile: Profile) -> Qu
     )
 
 
-def _by_names(accesses: isl.UnionMap, lair: Lair) -> dict[tuple[str, str], isl.Map]:
+def _by_names(
+    accesses: isl.UnionMap, instances: isl.UnionSet
+) -> dict[tuple[str, str], isl.Map]:
     return {
         (m.get_tuple_name(isl.dim_type.in_), m.get_tuple_name(isl.dim_type.out)): m
-        for m in list_maps(accesses.intersect_domain(lair.instances))
+        for m in list_maps(accesses.intersect_domain(instances))
     }
 
 
