@@ -26,7 +26,8 @@ from stages.layer.vector.candidate import RankError
 from stages.layer.vector.choice import Choice, TooManyError, choose
 from stages.layer.vector.instruction import instruction
 from stages.layer.vector.memory import Memory, extend
-from stages.layer.vector.options import Options, list_options
+from stages.layer.vector.merging import is_as_merged
+from stages.layer.vector.options import Options, give_up, list_options
 from stages.layer.vector.situation import Files, Situation
 from stages.layer.vector.ways import list_ways
 from stages.mapping.machine import read_machine
@@ -72,9 +73,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         routes=Routing(inputs.objects("routes.isl")),
         allocations=inputs.objects("allocations.isl"),
     )
-    chosen = choices(files, mapping)
-    candidates = [c.taken.candidate for c in chosen.values() if c.taken.candidate is not None]
-    memory = extend(files.local, [t for c in candidates for t in c.touched])
+    chosen, memory = settle(files, mapping)
     decisions = {name: decision(choice, memory) for name, choice in chosen.items()}
     local, to_local = memory.local(), memory.moved(files.to_local)
     return {
@@ -83,22 +82,46 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     }
 
 
-def choices(files: Files, mapping: Mapping) -> dict[str, Choice]:
-    """Return the choice of every task but relays, which forward single elements.
+def settle(files: Files, mapping: Mapping) -> tuple[dict[str, Choice], Memory]:
+    """Return the choice of every task but relays, which forward single elements, and memory.
+
+    Memory has room for what all that was chosen touches. An option whose merged dimensions rely on
+    shapes of less room is given up, and all are chosen anew.
+    """
+    options = list_all(files, mapping)
+    while True:
+        chosen = {
+            name: choice
+            for here in options.values()
+            for name, choice in zip(
+                here, _chosen(list(here.values()), files, mapping), strict=True
+            )
+        }
+        taken = {n: c.taken.candidate for n, c in chosen.items() if c.taken.candidate is not None}
+        memory = extend(files.local, [t for c in taken.values() for t in c.touched])
+        broken = [name for name, each in taken.items() if not is_as_merged(each, memory)]
+        if not broken:
+            return {name: chosen[name] for name in files.graph.tasks if name in chosen}, memory
+        for name in broken:
+            here = options[files.place(name)]
+            here[name] = give_up(here[name], chosen[name].taken)
+
+
+def list_all(files: Files, mapping: Mapping) -> dict[str, dict[str, Options]]:
+    """Return the options of every task but relays, by place and name, those of streams first.
 
     Computing PEs and the adapters of a side are different PEs, each with all configurations.
     """
     tasks = {n: t for n, t in files.graph.tasks.items() if not isinstance(t, Relay)}
-    found: dict[str, Choice] = {}
+    found: dict[str, dict[str, Options]] = {}
     for place in sorted({files.place(name) for name in tasks}, reverse=True):
         here = [name for name in tasks if files.place(name) == place]
         here.sort(key=lambda n: not isinstance(tasks[n], Streams))
-        options = []
+        found[place] = {}
         for name in here:
             with working_on(f"task {name}"):
-                options.append(_options(files.situation(name), mapping))
-        found |= dict(zip(here, _chosen(options, files, mapping), strict=True))
-    return {name: found[name] for name in tasks}
+                found[place][name] = _options(files.situation(name), mapping)
+    return found
 
 
 def _options(situation: Situation, mapping: Mapping) -> Options:

@@ -50,6 +50,7 @@ def test_a_block_cyclic_product_takes_what_one_by_blocks_takes():
     dealt, blocks = (build(PRODUCT, m, "simulate").results() for m in (DEALT, IN_BLOCKS))
     task = dealt["tasks"]["compute_mm"]
     assert (task["instances"], task["extra"]) == (16**3, 0)
+    assert task["sizes"] == [2, 2, 4, 16]
     assert dealt["cycles"]["simd"] <= 1.15 * blocks["cycles"]["simd"]
     assert dealt["check"]["c"]["right"]
 

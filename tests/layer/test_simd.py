@@ -7,7 +7,7 @@ ONE = 'target: "{ PE[1, 1] }"\nplacement: "{ n[i] -> PE[0, 0] : true }"\n'
 
 
 def one_pe(dimensions, more=""):
-    names = ", ".join("ijklm"[:dimensions])
+    names = ", ".join("ijklmo"[:dimensions])
     return f'target: "{{ PE[1, 1] }}"\nplacement: "{{ n[{names}] -> PE[0, 0] }}"\n{more}'
 
 
@@ -17,7 +17,7 @@ def decision(lair, mapping, task="compute_n"):
 
 def nest(dimensions, size=2):
     """Return a layer that multiplies tensors of so many dimensions, that no two of can merge."""
-    names = "ijklm"[:dimensions]
+    names = "ijklmo"[:dimensions]
     shape = "".join(f"[{size}]" for _ in names)
     at = "".join(f"[{n}]" for n in names)
     return (f"lair n(): float16 a{shape}, float16 b{shape} -> float16 y{shape}\n"
@@ -36,8 +36,20 @@ def test_up_to_four_dimensions_are_one_instruction(dimensions):
 FIVE = "compute_n needs 5 dimensions, a vector instruction has 4"
 
 
-def test_more_than_four_dimensions_are_an_instruction_in_a_loop():
-    found = decision(nest(5), one_pe(5))
+TURNED = """lair n(): float16 a[2][2][2][2][2], float16 b[2][2][2][2][2] -> float16 y[2][2][2][2][2]
+{ all (i, j, k, l, m) in (2, 2, 2, 2, 2)
+    y[i][j][k][l][m] = a[m][l][k][j][i] * b[i][j][k][l][m] }
+"""
+
+
+def test_of_more_than_four_dimensions_contiguous_ones_merge():
+    found = decision(nest(6), one_pe(6))
+    assert (found["by"], found["sizes"]) == ("hull", [2, 2, 2, 8])
+    assert [operand["strides"] for operand in found["operands"]] == [[32, 16, 8, 1]] * 3
+
+
+def test_more_than_four_dimensions_that_are_not_contiguous_are_an_instruction_in_a_loop():
+    found = decision(TURNED, one_pe(5))
     assert (found["by"], found["sizes"]) == ("nested", [2] * 4)
     assert found["others"]["hull"] == {"not possible": FIVE}
 
@@ -45,7 +57,7 @@ def test_more_than_four_dimensions_are_an_instruction_in_a_loop():
 @pytest.mark.parametrize("prefer", ["hull", "exact"])
 def test_more_than_four_dimensions_are_an_error_where_an_instruction_is_asked_for(prefer):
     with pytest.raises(UserError) as caught:
-        decision(nest(5), one_pe(5, f"simd: {{prefer: {prefer}}}\n"))
+        decision(TURNED, one_pe(5, f"simd: {{prefer: {prefer}}}\n"))
     assert caught.value.message == FIVE
     assert caught.value.hint == "leave `prefer` out"
 

@@ -91,13 +91,29 @@ def test_a_way_that_costs_more_is_taken_where_the_layer_prefers_it(way, layer):
     assert built.results()["check"]["y"]["right"]
 
 
-def test_memory_of_five_dimensions_is_initialised_in_a_loop():
+def test_memory_of_five_dimensions_is_initialised_by_one_instruction():
     lair = """lair n(): float16 x[4][2][2][3][2] -> float16 y[4][2][2][3][2]
     { all (i, j, k, l, m, n) in (4, 2, 2, 3, 2, 2) y[i][j][k][l][m] += x[i][j][k][l][m] }"""
     built = build(lair, placed("[i, j, k, l, m, n] -> PE[i mod 2, 0]", 2), "simulate")
-    assert built.yaml("simd.yaml")["init_y"]["by"] == "nested"
-    assert built.results()["tasks"]["init_y"]["sizes"] == [2, 3, 2, 2]
+    assert built.yaml("simd.yaml")["init_y"]["by"] == "exact"
+    assert built.results()["tasks"]["init_y"]["sizes"] == [2, 2, 6, 2]
     assert built.results()["check"]["y"]["right"]
+
+
+def test_dimensions_merge_only_where_no_other_task_makes_rows_longer():
+    lair = """lair n(): float16 a[2][2][2][8][8], float16 b[8][8]
+      -> float16 y[2][2][2][8][8], float16 z[8][8]
+    { all (i, j, k, l, m) in (2, 2, 2, 8, 8) y[i][j][k][l][m] = 2 * a[i][j][k][l][m]
+      all (l, m) in (8, 8) z[l][m] = y[1][0][0][m][l] + b[l][m] }"""
+    everything = "n_y[i, j, k, l, m] -> PE[0, 0]; n_z[l, m] -> PE[0, 0]"
+    mapping = f'target: "{{ PE[1, 1] }}"\nplacement: "{{ {everything} }}"\n'
+    built = build(lair, mapping, "simulate")
+    found = built.yaml("simd.yaml")["compute_n_y"]
+    assert (found["by"], found["operands"][0]["strides"]) == ("nested", [160, 80, 10, 1])
+    assert found["others"]["hull"] == {
+        "not possible": "rows that its dimensions rely on are longer for another task"
+    }
+    assert all(check["right"] for check in built.results()["check"].values())
 
 
 def test_no_way_writes_what_others_use():

@@ -5,8 +5,8 @@ Paper    V Sec. 5, conditions 1 to 4
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import islpy as isl
 
@@ -33,7 +33,8 @@ class Candidate:
     outer0, ...; None where it runs once. `least` and `several` are the least size and the number
     of sizes, each with a configuration of its own; empty where there is one size. `needed` are
     those that occur, [PE_X, PE_Y] -> { [size - least] }. `touched` are the [PE_X, PE_Y] ->
-    { T_local[l] } for which memory must have room.
+    { T_local[l] } for which memory must have room. `shapes` are those of local tensors that must
+    not become others, since dimensions were merged.
     """
 
     way: str
@@ -47,6 +48,7 @@ class Candidate:
     several: tuple[int, ...] = ()
     needed: isl.Set | None = None
     touched: tuple[isl.Set, ...] = ()
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def components(point: isl.Set) -> tuple[isl.PwAff, ...]:

@@ -40,7 +40,7 @@ def list_arrangements(
         return [(candidate, tuple(steps))]
     listed, fewest = _ordered(situation, candidate, steps, whole)
     longer, found = candidate, [(candidate, listed)]
-    for name in _tables(steps):
+    for name in [] if candidate.shapes else _tables(steps):
         for more in range(1, len(situation.profile.stride_limits)):
             room = _longer(name, whole, more)
             tried = replace(longer, touched=(*longer.touched, room))

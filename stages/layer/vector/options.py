@@ -6,7 +6,7 @@ Paper    V Sec. 5, conditions 1 to 4
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from stages.lair.grammar import parse_expression
@@ -25,6 +25,7 @@ from stages.layer.texts.kinds import (
 from stages.layer.vector.candidate import Candidate, NotPossibleError, RankError, configurations
 from stages.layer.vector.dimensions import list_arrangements
 from stages.layer.vector.memory import extend
+from stages.layer.vector.merging import check_rank, merge
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step, find_parts, find_steps
 from stages.layer.vector.ways import list_ways
@@ -189,11 +190,6 @@ def _cheapest(
 def _option(cost: Cost, operations: Sequence[Operation], candidate: Candidate) -> Option:
     """Return what a box gives. Raises NotPossibleError."""
     situation = cost.situation
-    rank, most = len(candidate.sizes), situation.profile.dimensions
-    if rank > most:
-        raise RankError(
-            f"{situation.name} needs {rank} dimensions, a vector instruction has {most}"
-        )
     cycles, candidate, steps = _fewest(cost, operations, candidate)
     vectors = sum(not step.looped for step in steps)
     return Option(
@@ -217,10 +213,10 @@ def _fewest(
     reason = NotPossibleError("all of it would be a loop")
     loops = any(operation.name in LOOPED for operation in operations)
     for in_place in (False, True) if loops else (False,):
-        steps = find_steps(situation, operations, candidate, in_place=in_place)
+        merged, steps = _found_steps(situation, operations, candidate, in_place)
         if all(step.looped for step in steps):
             continue
-        for arranged, ordered in list_arrangements(situation, candidate, steps):
+        for arranged, ordered in list_arrangements(situation, merged, steps):
             try:
                 _check_memory(situation, arranged, ordered)
                 found.append((cost.vector(arranged, ordered), arranged, ordered))
@@ -229,6 +225,33 @@ def _fewest(
     if not found:
         raise reason
     return min(found, key=lambda option: option[0])
+
+
+def _found_steps(
+    situation: Situation, operations: Sequence[Operation], candidate: Candidate, in_place: bool
+) -> tuple[Candidate, tuple[Step, ...]]:
+    """Return the steps of a task, in as many dimensions as there are. Raises NotPossibleError.
+
+    That is RankError for a box of too many dimensions, even if an access is not linear as well.
+    """
+    name, most = situation.name, situation.profile.dimensions
+    whole = extend(situation.files.local, candidate.touched)
+    try:
+        steps = find_steps(situation, operations, candidate, in_place=in_place)
+    except NotPossibleError:
+        check_rank(name, candidate, most)
+        raise
+    return merge(name, candidate, steps, whole, most)
+
+
+def give_up(options: Options, option: Option) -> Options:
+    """Return the options of a task without one that relies on rows which others made longer."""
+    reason = NotPossibleError("rows that its dimensions rely on are longer for another task")
+    return replace(
+        options,
+        possible=tuple(each for each in options.possible if each is not option),
+        impossible={**options.impossible, option.way: reason},
+    )
 
 
 def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[Step]) -> None:
