@@ -27,6 +27,7 @@ from stages.layer.pe.departures import Departures
 from stages.layer.pe.in_chunks import begin_chunks, begin_steps, write_chunks
 from stages.layer.pe.listening import find_forwarding_pes
 from stages.layer.pe.model import Model
+from stages.layer.pe.needs import has_too_many_tasks
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Call
 from stages.layer.pe.streams import complete_task
@@ -62,10 +63,24 @@ def computing_pes(model: Model) -> isl.Set:
 def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
     """Return the program of the role `compute`.
 
+    Each statement is a task of its own; where the machine has too few ids for these, what follows
+    another statement runs in its task.
+    """
+    program = _compute_program(model, profile, vectors, in_turn=False)
+    if not has_too_many_tasks(program):
+        return program
+    return _compute_program(model, profile, vectors, in_turn=True)
+
+
+def _compute_program(model: Model, profile: Profile, vectors: bool, *, in_turn: bool) -> Program:
+    """Return the program; with `in_turn` statements run in the tasks of those they wait for.
+
     Memory has tensors first, then the instructions of what leaves early, of chunks, and others.
     """
     pes = computing_pes(model)
-    program = Program(role="compute", model=model, profile=profile, vectors=vectors, pes=pes)
+    program = Program(
+        role="compute", model=model, profile=profile, vectors=vectors, pes=pes, in_turn=in_turn
+    )
     for local, shape in model.shapes.items():
         if local not in model.of_adapters:
             program.keep(local, model.type_of(local), shape)
@@ -116,16 +131,18 @@ def _write_finish(computing: Computing, statement: str) -> None:
     program, model = computing.program, computing.program.model
     finish, comment = program.naming.of(f"finish_{statement}"), f"{statement} has all it needs."
     body = Body(name=finish, comment=comment)
+    target = next(s.target.tensor for s in model.layer.statements if s.name == statement)
     for name, task in model.of_kind(kinds.Compute).items():
         if task.statement == statement and not task.chunks:
             body.block.add(Call(program.task(name)))
-    target = next(s.target.tensor for s in model.layer.statements if s.name == statement)
     computing.departures.finish(body.block, target)
     for other, before in model.waits.items():
         if statement in before:
             stepping = computing.chunks.steps.get(other)
             follows = stepping is not None and statement in stepping.follows
-            count_down(computing, body.block, other, steps=not follows)
+            count_down(
+                computing, body.block, other, steps=not follows, at_once=program.in_turn
+            )
     body.block.add(Call(Task("complete")))
     program.add(body)
 

@@ -20,8 +20,7 @@ WORDS = {"input_queues": "takes what comes on", "output_queues": "sends on"}
 
 def check_tasks(program: Program, profile: Profile, mapping: Mapping) -> None:
     """Raise UserError if a program has more tasks than the machine has ids."""
-    activated = list(dict.fromkeys(_list_activated(program)))
-    reacting = list(dict.fromkeys(program.reacting)) if profile.data_tasks == "colours" else []
+    activated, reacting = list_started(program)
     need = len(activated) + len(reacting)
     if not 0 < profile.task_ids < need:
         return
@@ -32,6 +31,18 @@ def check_tasks(program: Program, profile: Profile, mapping: Mapping) -> None:
         mapping.key_span("tensors"),
         "let fewer tensors arrive, leave and come back there, or build the graph in parts",
     )
+
+
+def has_too_many_tasks(program: Program) -> bool:
+    """Say whether a program has more tasks than the machine has ids."""
+    return 0 < program.profile.task_ids < sum(map(len, list_started(program)))
+
+
+def list_started(program: Program) -> tuple[list[str], list[str]]:
+    """Return the tasks that are activated, and the streams that start others, which need ids."""
+    activated = list(dict.fromkeys(_list_activated(program)))
+    colours = program.profile.data_tasks == "colours"
+    return activated, list(dict.fromkeys(program.reacting)) if colours else []
 
 
 def _list_activated(program: Program) -> Iterator[str]:

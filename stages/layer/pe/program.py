@@ -54,6 +54,7 @@ class Program:
     )
     data: int = 0
     fifos: int = 0
+    in_turn: bool = False
 
     @property
     def code(self) -> int:

@@ -56,13 +56,18 @@ def waiting(program: Program, statement: str) -> Field:
     return Field(program.naming.of(f"waiting_{statement}"))
 
 
-def run_if_ready(program: Program, block: Block, statement: str, left: Value) -> None:
-    """Append that a statement runs if nothing is left that it waits for."""
+def run_if_ready(
+    program: Program, block: Block, statement: str, left: Value, *, at_once: bool = False
+) -> None:
+    """Append that a statement runs if nothing is left that it waits for: as a task, or `at_once`.
+    """
     finish = program.task(f"finish_{statement}")
-    block.nest(If(compare(left, "==", 0))).add(Activate(finish))
+    block.nest(If(compare(left, "==", 0))).add(Call(finish) if at_once else Activate(finish))
 
 
-def count_down(computing: Computing, block: Block, statement: str, *, steps: bool) -> None:
+def count_down(
+    computing: Computing, block: Block, statement: str, *, steps: bool, at_once: bool = False
+) -> None:
     """Append that a statement waits for one thing less, and runs if that was the last.
 
     So do its `steps`, unless they wait for chunks of it only.
@@ -70,7 +75,7 @@ def count_down(computing: Computing, block: Block, statement: str, *, steps: boo
     if steps:
         satisfy(computing.chunks, block, statement)
     left = Less(waiting(computing.program, statement))
-    run_if_ready(computing.program, block, statement, left)
+    run_if_ready(computing.program, block, statement, left, at_once=at_once)
 
 
 def find_readers(model: Model, arrival: Arrival) -> list[str]:
