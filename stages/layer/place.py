@@ -13,16 +13,19 @@ import typing
 
 import islpy as isl
 
+from stages.diagnose import UserError
 from stages.layer.routes.completion import complete
 from stages.mapping.relations import check_placement
 from stages.mapping.texts import parse_map, parse_target
+from stages.poly.pieces import find_example, list_sets
 from stages.poly.side import Rectangle
 from stages.poly.text import write_objects
-from stages.skewing.elements import read_lair
+from stages.skewing.elements import Lair, read_lair
 from stages.skewing.torus import fold
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
+    from stages.mapping.isl_text import IslText
 
 READS = ("layer.yaml", "chosen.yaml", "lair.isl")
 WRITES = ("placement.isl",)
@@ -45,6 +48,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     objects: dict[str, isl.Set | isl.UnionMap] = {"target": target}
     torus = mapping.topology.kind == "torus"
     within = isl.Set.universe(target.space) if torus else target
+    _check_idle(placement, lair, mapping.placement)
     check_placement(placement, instances, within, mapping.placement)
     placement = placement.intersect_domain(instances)
     objects["placement"] = placement
@@ -52,3 +56,14 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         objects["placement"], objects["wraps"] = fold(placement, (width, height))
     header = HEADER + TURNS if torus else HEADER
     return {"placement.isl": write_objects(header, objects, like=instances)}
+
+
+def _check_idle(placement: isl.UnionMap, lair: Lair, text: IslText) -> None:
+    """Raise UserError for an idle instance without a PE, if all that run have one."""
+    missing = lair.idle.subtract(placement.domain())
+    if missing.is_empty() or not lair.instances.is_subset(placement.domain()):
+        return
+    first = isl.UnionSet.from_set(list_sets(missing)[0].lexmin())
+    name, element = find_example(first), find_example(first.apply(lair.writes))
+    hint = f"{name} does not run, but {element}, to which nothing is reduced, lies at its place"
+    raise UserError(f"placement is not total: {name} has no PE", text.place, hint)

@@ -6,6 +6,7 @@ import islpy as isl
 import numpy as np
 import pytest
 
+from stages.diagnose import UserError
 from tests.layer.built import build
 
 TRIANGLE = """lair tri(N=10): float16 A[N][N], float16 x[N] -> float16 y[N]
@@ -69,6 +70,18 @@ def test_a_band_without_some_diagonals_has_the_largest_of_what_is_there():
     pes = isl.Set("[PE_X, PE_Y] -> { : 0 <= PE_X <= 2 and 0 <= PE_Y <= 2 }")
     empty = "PE_X + PE_Y = 2 and PE_X != PE_Y or PE_X = 1 and PE_Y = 2"
     assert guard.intersect(pes).is_equal(pes.subtract(isl.Set(f"[PE_X, PE_Y] -> {{ : {empty} }}")))
+
+
+def test_what_nothing_is_reduced_to_needs_a_place():
+    mapping = ON_TILES.replace("i//5] }", "i//5] : j < i }", 1)
+    with pytest.raises(UserError) as caught:
+        build(TRIANGLE, mapping, "place")
+    assert str(caught.value).endswith("""\
+layer.yaml:2:13: error: placement is not total: tri[0, 0] has no PE
+  placement: "{ tri[i,j] -> PE[j//4, i//5] : j < i }"
+              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: tri[0, 0] does not run, but y[0], to which nothing is reduced, lies at its place
+""")
 
 
 @pytest.mark.long
