@@ -15,14 +15,18 @@ PROJECTS = Path(__file__).resolve().parents[2] / "projects"
 INSTANCES = isl.Set("{ S[i, j] : 0 <= i <= 31 and 0 <= j <= 15 }")
 
 
-def candidates(name, placement=None):
-    """Return what is thought of for a layer of projects/ without its placement."""
+def candidates(name, placement=None, anywhere=False, **further):
+    """Return what is thought of for a layer of projects/ without its placement.
+
+    And without its ports, if tensors may arrive and leave anywhere.
+    """
     folder = PROJECTS / name
     mapping = yaml.safe_load((folder / "layer.yaml").read_text(encoding="utf-8"))
     given = mapping.pop("placement")
     mapping.pop("lair", None)
-    if placement:
-        mapping["placement"] = placement
+    mapping |= {"placement": placement or "search", **further}
+    for tensor in mapping["tensors"].values() if anywhere else ():
+        tensor |= dict.fromkeys(tensor.keys() & {"arrives", "leaves"}, True)
     lair = next(folder.glob("*.lair")).read_text(encoding="utf-8")
     built = build(lair, yaml.safe_dump(mapping, sort_keys=False), "parse")
     run_stage("choose", built.folder)
@@ -52,6 +56,27 @@ def test_a_direction_is_kept():
             isl.dim_type.out, 1, 1
         )
         assert on_x.project_out(isl.dim_type.in_, 1, 1).is_single_valued()
+
+
+def test_ports_that_may_be_anywhere_need_no_adapters():
+    first = candidates("fc", anywhere=True)[0][0]
+    assert first["placement"] == "{ ff[i, j] -> PE[j//4, i//7] : 0 <= i <= 31 and 0 <= j <= 15 }"
+    assert first["tensors"] == {
+        "x": {"arrives": "{ x[i] -> [PE[i//4, -1] -> index[i mod 4]] : 0 <= i <= 15 }"},
+        "y": {"leaves": "{ y[i] -> [PE[4, i//7] -> index[i mod 7]] : 0 <= i <= 31 }"},
+    }
+
+
+@pytest.mark.parametrize("goal", ["memory", "area"])
+def test_the_first_has_least_of_what_is_wanted(goal):
+    found, _ = candidates("fc", goal=goal)
+    assert found[0][goal] == min(each[goal] for each in found)
+
+
+def test_what_has_a_place_keeps_it_and_others_go_by_it():
+    given = "{ rowmax[n,k] -> PE[k//32, n//16]; rowsum[n,k] -> PE[k//32, n//16] }"
+    found, placed = candidates("catalogue/softmax", given, search=["expdiff", "divide"])
+    assert isl.UnionMap(found[0]["placement"]).is_equal(placed)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping
 
 from stages.lair.layer import Statement
-from stages.layer.search.known import Directions, Known, Option
-from stages.layer.search.moving import count_taken, weigh_feedback, weigh_stream
+from stages.layer.search.known import Known, Option
+from stages.layer.search.moving import count_taken, weigh_anywhere, weigh_feedback, weigh_stream
 from stages.layer.search.question import Link, Question
 from stages.layer.search.state import BORDERS, Place, State, are_free, extend_used
 from stages.layer.search.weight import Part, count_bytes, count_work
@@ -25,11 +25,13 @@ MOST_MORE = 8
 class Search:
     """Finds ways to place the statements of a layer."""
 
-    def __init__(self, question: Question, directions: Directions | None = None) -> None:
-        """Begin with nothing known; `directions` are the iterators to the east and to the south."""
-        self.question = question
-        self.known = Known(question, directions)
-        self.outputs = {each.name for each in question.layer.outputs} - question.traffic.keys()
+    def __init__(self, question: Question, strict: bool = True) -> None:
+        """Begin with nothing known; who is not `strict` gives adapters no room."""
+        self.question, self.strict = question, strict
+        self.known = Known(question)
+        outputs = {each.name for each in question.layer.outputs}
+        self.whole = outputs - question.traffic.keys() - set(question.leaving)
+        self.anywhere = {*question.arriving, *question.leaving}
         self.statements = {each.name: each for each in question.statements}
 
     def run(self) -> list[State]:
@@ -47,8 +49,8 @@ class Search:
             assert state.used is not None, "a state has statements"
             free = (are_free(side, state.used, self.known.extents) for side in BORDERS)
             kinds.setdefault(tuple(free), []).append(state)
-        kept = (heapq.nsmallest(most, kind, key=_order) for kind in kinds.values())
-        return sorted((state for kind in kept for state in kind), key=_order)
+        kept = (heapq.nsmallest(most, kind, key=self._order) for kind in kinds.values())
+        return sorted((state for kind in kept for state in kind), key=self._order)
 
     def _extend(self, state: State, statement: Statement) -> list[State]:
         """Return the best states with one statement more."""
@@ -64,18 +66,21 @@ class Search:
 
     def _add(self, state: State, statement: Statement, x: Option, y: Option) -> State | None:
         """Return the state with a statement at a place; None if that cannot be."""
-        if (x.along.sums | y.along.sums) & self.outputs:
+        if self.strict and (x.along.sums | y.along.sums) & self.whole:
+            return None
+        if x.along.sums & y.along.sums & self.anywhere:
             return None
         spans, runs = self.known.find_spans(x, y)
         place = Place(x=x, y=y, spans=spans, runs=runs)
         used = extend_used(state.used, place)
         free = state.free | x.along.free | y.along.free
-        if not are_free(free, used, self.known.extents):
+        if self.strict and not are_free(free, used, self.known.extents):
             return None
         places = {**state.places, statement.name: place}
         back, around = self._weigh_links(statement.name, places)
         around = around or state.around
-        if around and not any(are_free(side, used, self.known.extents) for side in BORDERS):
+        borders = any(are_free(side, used, self.known.extents) for side in BORDERS)
+        if self.strict and around and not borders:
             return None
         return State(
             places=places, work=state.work + self._count_work(statement, place),
@@ -98,9 +103,13 @@ class Search:
         """
         found = dict(moved)
         for access in (statement.target, *statement.reads):
-            traffic = self.question.traffic.get(access.tensor)
+            traffic, cycles = self.question.traffic.get(access.tensor), 0.0
+            place = places[statement.name]
             if traffic is not None:
-                cycles = weigh_stream(traffic, places[statement.name], self.question)
+                cycles = weigh_stream(traffic, place, self.question)
+            elif access.tensor in self.anywhere:
+                cycles = weigh_anywhere(access, statement, place, self.question)
+            if cycles:
                 old = found.get(access.tensor, 0)
                 shared = self._is_shared(access.tensor, statement.name, places)
                 found[access.tensor] = max(cycles, old) + (0 if shared else min(cycles, old))
@@ -158,6 +167,9 @@ class Search:
                 around = around or not (x or y)
         return found, around
 
-
-def _order(state: State) -> tuple[int, int]:
-    return state.cycles, state.memory
+    def _order(self, state: State) -> tuple[bool, int, int]:
+        """Return what comes first: what fits in memory, then by the goal of the search."""
+        goal = self.question.mapping.goal
+        wanted = {"cycles": state.cycles, "memory": state.memory, "area": state.area}
+        then = state.memory if goal == "cycles" else state.cycles
+        return state.memory > self.question.profile.memory, wanted[goal], then

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from stages.layer.search.coordinate import Coordinate, meet
+import islpy as isl
+
+from stages.layer.search.coordinate import Coordinate, describe, meet
 from stages.layer.search.implied import describe_all, imply_from_placed, imply_from_ports
 from stages.layer.search.question import Link, Question
 from stages.layer.search.tiles import list_tiles
 from stages.layer.search.weight import Along, meets, weigh_along
-
-Directions = tuple[str | None, str | None]
-"""The iterators that run to the east and to the south; None: none does."""
 
 Spans = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -31,9 +30,9 @@ class Option:
 class Known:
     """The coordinates of the statements of a layer, along both axes, and how they go together."""
 
-    def __init__(self, question: Question, directions: Directions | None = None) -> None:
-        """Begin with nothing; `directions` None: any may be."""
-        self.question, self.directions = question, directions
+    def __init__(self, question: Question) -> None:
+        """Begin with nothing."""
+        self.question = question
         self.extents = (question.target.right + 1, question.target.bottom + 1)
         self._every: dict[tuple[str, int], list[Option]] = {}
         self._own: dict[tuple[str, int], list[Option]] = {}
@@ -46,6 +45,8 @@ class Known:
         self, name: str, axis: int, others: Mapping[str, Option]
     ) -> list[Option]:
         """Return coordinates of a statement: those that `others` with a place imply first."""
+        if name in self.question.given:
+            return self._list_own(name, axis)
         found = [o for other in others for o in self._list_beside(name, axis, other, others[other])]
         return list({id(each): each for each in (*found, *self._list_own(name, axis))}.values())
 
@@ -86,6 +87,10 @@ class Known:
 
     def _list_own(self, name: str, axis: int) -> list[Option]:
         """Return those that ports imply, and tiles."""
+        if (name, axis) not in self._own and name in self.question.given:
+            place = self.question.given[name].project_out(isl.dim_type.out, 1 - axis, 1)
+            given = place.reset_tuple_id(isl.dim_type.out)
+            self._own[name, axis] = self._note(name, axis, [describe(given)])
         if (name, axis) not in self._own:
             implied = imply_from_ports(name, axis, self.question)
             found = self._note(name, axis, describe_all(implied, self.extents[axis]))
@@ -109,10 +114,11 @@ class Known:
 
     def _is_asked_for(self, name: str, axis: int, option: Option) -> bool:
         """Say whether only the iterator that layer.yaml has for an axis, if any, runs along it."""
-        if self.directions is None:
+        directions = self.question.directions
+        if directions is None:
             return True
         statement = next(s for s in self.question.statements if s.name == name)
-        return {statement.iterators[k] for k in option.at.parted} <= {self.directions[axis]}
+        return {statement.iterators[k] for k in option.at.parted} <= {directions[axis]}
 
 
 def _is_same(a: Coordinate, b: Coordinate) -> bool:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import typing
 
-from stages.layer.search.weight import count_elements
+from stages.layer.search.weight import count_elements, is_sparse
 
 if typing.TYPE_CHECKING:
     from stages.lair.layer import Statement
+    from stages.lair.tree import Access
     from stages.layer.search.question import Question, Traffic
     from stages.layer.search.state import Place
 
@@ -29,8 +30,11 @@ def count_taken(statement: Statement, place: Place, question: Question) -> dict[
     """
     density, found = question.mapping.data.density, {}
     for access in statement.reads:
+        if not is_sparse(access.tensor, question):
+            continue
         traffic = question.traffic.get(access.tensor)
-        if traffic is None or not (traffic.arrives and traffic.sparse):
+        if traffic is None:
+            found[access.tensor] = density * count_elements(access, statement, place.spans)
             continue
         spread = [o for o in place.axes if access.tensor in o.along.spread]
         spans = spread[0].at.spans if spread else ()
@@ -47,6 +51,21 @@ def weigh_stream(traffic: Traffic, place: Place, question: Question) -> float:
     share = question.mapping.data.density if traffic.sparse else 1.0
     weigh = _weigh_arrival if traffic.arrives else _weigh_departure
     return share * weigh(traffic, place, question)
+
+
+def weigh_anywhere(
+    access: Access, statement: Statement, place: Place, question: Question
+) -> float:
+    """Return the cycles of what may arrive or leave anywhere: along the lanes where it is least."""
+    if access is statement.target:
+        share = 0.5 if question.mapping.tensors[access.tensor].sparse else 1.0
+        lanes = [o for o in place.axes if access.tensor not in o.along.sums]
+        summed = len(lanes) < len(place.axes)
+    else:
+        share = question.mapping.data.density if is_sparse(access.tensor, question) else 1.0
+        lanes, summed = list(place.axes), False
+    least = min(count_elements(access, statement, option.at.spans) for option in lanes)
+    return least * share * (3.0 if summed else 1.0)
 
 
 def _weigh_arrival(traffic: Traffic, place: Place, question: Question) -> float:

@@ -5,28 +5,26 @@ Paper    V Sec. 4.1.2, the placement direction (j, i)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.diagnose import UserError
+from stages.diagnose import Source, UserError
 from stages.lair.layer import Layer
 from stages.layer.routes.adaptation import choose_adaptation
 from stages.layer.routes.demand import find_demand
 from stages.layer.routes.room import check_room
 from stages.layer.search.beam import Search
+from stages.layer.search.opening import open_ports
 from stages.layer.search.question import Question, ask
 from stages.layer.search.state import State, choose_different, place_all
 from stages.machine.profile import Profile
-from stages.mapping.layer_yaml import Mapping as LayerMapping
-from stages.mapping.settled import Ports
+from stages.mapping.layer_yaml import Goal, Mapping as LayerMapping
+from stages.mapping.settled import Chosen, Ports, overlay, write_chosen
 from stages.poly.cardinality import cardinality
 from stages.poly.text import spell_object
 from stages.skewing.elements import Lair
-
-DIRECTION = re.compile(r"\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)\s*")
 
 MOST_PROPOSALS = 16
 """How many placements are looked at more closely."""
@@ -56,31 +54,41 @@ def propose(
     Raises UserErrors where layer.yaml asks for what there is not.
     """
     question = ask(mapping, layer, lair, profile)
-    states = Search(question, _directions(mapping)).run()
+    states = Search(question).run() or Search(question, strict=False).run()
     chosen = choose_different(states, MOST_PROPOSALS)
     found = [_propose(state, question) for state in chosen]
-    return sorted(found, key=lambda each: (each.refused is not None, each.cycles, each.memory))
+    return sorted(found, key=lambda each: _order(each, mapping.goal))
 
 
-def _directions(mapping: LayerMapping) -> tuple[str | None, str | None] | None:
-    """Return the iterators that run to the east and to the south; None if they may be any."""
-    given = mapping.placement and DIRECTION.fullmatch(mapping.placement.text)
-    return (given.group(1), given.group(2)) if given else None
+def _order(proposal: Proposal, goal: Goal) -> tuple[bool, int, int]:
+    """Return what comes first: what may be, then what the search wants little of, then cycles."""
+    wanted = {"cycles": proposal.cycles, "memory": proposal.memory, "area": proposal.area}
+    then = proposal.memory if goal == "cycles" else proposal.cycles
+    return proposal.refused is not None, wanted[goal], then
 
 
 def _propose(state: State, question: Question) -> Proposal:
-    """Return a placement, and whether it can be."""
+    """Return a placement with its ports, and whether it can be."""
     placement = place_all(state)
+    text, tensors, refused = spell_object(placement), open_ports(state, question), None
     try:
-        demand = find_demand(question.mapping, question.lair, placement, question.target)
-        check_room(choose_adaptation(demand))
+        _check(Chosen(placement=text, tensors=tensors), placement, question)
         refused = _refuse(state, question)
     except UserError as error:
         refused = error.message
     return Proposal(
-        placement=spell_object(placement), cycles=state.cycles, memory=state.memory,
+        placement=text, tensors=tensors, cycles=state.cycles, memory=state.memory,
         area=cardinality(isl.Set.from_union_set(placement.range())), refused=refused,
     )
+
+
+def _check(chosen: Chosen, placement: isl.UnionMap, question: Question) -> None:
+    """Raise UserError where data cannot flow."""
+    mapping = question.mapping
+    if chosen.tensors:
+        mapping = overlay(mapping, Source(path="chosen.yaml", text=write_chosen(chosen)))
+    demand = find_demand(mapping, question.lair, placement, question.target)
+    check_room(choose_adaptation(demand))
 
 
 def _refuse(state: State, question: Question) -> str | None:

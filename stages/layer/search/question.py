@@ -5,7 +5,6 @@ Along the axis 0 PEs have columns, at the ports of the north and south; along 1 
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
@@ -13,10 +12,11 @@ from math import prod
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
+from stages.layer.routes.completion import complete
 from stages.machine.profile import Profile
-from stages.mapping.layer_yaml import Mapping as LayerMapping
-from stages.mapping.ports import read_ports
-from stages.mapping.texts import parse_target
+from stages.mapping.layer_yaml import DIRECTIONS, Mapping as LayerMapping, is_anywhere, is_whole
+from stages.mapping.ports import Direction, read_ports
+from stages.mapping.texts import parse_map, parse_target
 from stages.poly.bind import bind_range
 from stages.poly.extents import find_shape
 from stages.poly.number import bound_points
@@ -27,6 +27,9 @@ from stages.skewing.elements import Lair
 
 AXES = (("N", "S"), ("W", "E"))
 """The sides whose ports tell a column, and those whose ports tell a row."""
+
+Directions = tuple[str | None, str | None]
+"""The iterators that run to the east and to the south; None: none does."""
 
 PORT = ["PORT_X", "PORT_Y"]
 
@@ -65,7 +68,9 @@ class Link:
 class Question:
     """A layer, its target, and the accesses { S[i] -> T[e] } of its instances, by both names.
 
-    `instances` are all that have a place, idle ones among them.
+    `instances` are all that need a place, idle ones among them. `arriving` and `leaving` are the
+    tensors that may do so anywhere; `given` is { S[i] -> PE } of statements that have a place, and
+    `directions` are the iterators that run to the east and to the south, None if any may.
     """
 
     mapping: LayerMapping
@@ -78,6 +83,10 @@ class Question:
     writes: Mapping[tuple[str, str], isl.Map]
     traffic: Mapping[str, Traffic]
     links: tuple[Link, ...]
+    arriving: tuple[str, ...]
+    leaving: tuple[str, ...]
+    given: Mapping[str, isl.Map]
+    directions: Directions | None
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -97,7 +106,39 @@ def ask(mapping: LayerMapping, layer: Layer, lair: Lair, profile: Profile) -> Qu
         instances=instances, reads=reads, writes=writes,
         traffic={each.tensor: each for each in _list_traffic(mapping, lair, target)},
         links=tuple(_list_links(lair, reads, writes)),
+        arriving=_list_open(mapping, "arrives"), leaving=_list_open(mapping, "leaves"),
+        given=_find_given(mapping, lair), directions=_find_directions(mapping),
     )
+
+
+def _find_given(mapping: LayerMapping, lair: Lair) -> dict[str, isl.Map]:
+    """Return { S[i] -> PE } by statement: those that layer.yaml has, and those these tell."""
+    if mapping.placement is None or not is_whole(mapping.placement):
+        return {}
+    placement = parse_map(mapping.placement)
+    if not mapping.search:
+        placement = complete(placement, lair)
+    maps = list_maps(placement.intersect_domain(lair.instances.union(lair.idle)))
+    return {each.get_tuple_name(isl.dim_type.in_): each for each in maps}
+
+
+def _find_directions(mapping: LayerMapping) -> Directions | None:
+    text = mapping.placement
+    found = DIRECTIONS.fullmatch(text.text) if text is not None else None
+    return (found.group(1), found.group(2)) if found else None
+
+
+def _list_open(mapping: LayerMapping, way: Direction) -> tuple[str, ...]:
+    """Return the tensors that may arrive, or leave, anywhere."""
+    return tuple(name for name in mapping.tensors if _is_open(mapping, name, way))
+
+
+def _is_open(mapping: LayerMapping, tensor: str, way: Direction) -> bool:
+    given = mapping.tensors.get(tensor)
+    if given is None:
+        return False
+    text = given.arrives if way == "arrives" else given.leaves
+    return text is not None and is_anywhere(text)
 
 
 def _by_names(
@@ -112,8 +153,10 @@ def _by_names(
 def _list_traffic(mapping: LayerMapping, lair: Lair, target: Rectangle) -> Iterator[Traffic]:
     for elements in list_sets(lair.tensors):
         tensor = elements.get_tuple_name()
-        ways: tuple[typing.Literal["arrives", "leaves"], ...] = ("arrives", "leaves")
+        ways: tuple[Direction, ...] = ("arrives", "leaves")
         for way in ways:
+            if _is_open(mapping, tensor, way):
+                continue
             ports = read_ports(mapping, tensor, way, elements, target)
             if ports is not None:
                 sparse = mapping.tensors[tensor].sparse

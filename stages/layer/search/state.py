@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import islpy as isl
 
@@ -58,6 +59,11 @@ class State:
     def memory(self) -> int:
         """All bytes."""
         return sum(self.kept.values())
+
+    @property
+    def area(self) -> int:
+        """The PEs of the rectangle around all that run statements."""
+        return prod(high - low + 1 for low, high in self.used or ())
 
 
 def are_free(sides: Iterable[str], used: tuple[Interval, Interval], extents: Interval) -> bool:

@@ -172,7 +172,7 @@ def count_work(part: Part, question: Question) -> float:
 def _calls(part: Part, question: Question) -> tuple[float, float]:
     """Return how often instructions start, and the part of all instances that run."""
     statement, spans = part.statement, part.spans
-    sparse = [a for a in statement.reads if _is_sparse(a.tensor, question)]
+    sparse = [a for a in statement.reads if is_sparse(a.tensor, question)]
     if sparse:
         driving = max(sparse, key=lambda a: count_elements(a, statement, spans))
         given = {name for row in driving.rows for name, _ in row.coefficients}
@@ -189,9 +189,12 @@ def _pieces(part: Part, given: Set[str]) -> int:
     return prod(runs for name, runs in named if name not in given)
 
 
-def _is_sparse(tensor: str, question: Question) -> bool:
+def is_sparse(tensor: str, question: Question) -> bool:
+    """Say whether only what is not zero of a tensor arrives."""
     found = question.traffic.get(tensor)
-    return found is not None and found.arrives and found.sparse
+    if found is None:
+        return tensor in question.arriving and question.mapping.tensors[tensor].sparse
+    return found.arrives and found.sparse
 
 
 def count_elements(access: Access, statement: Statement, spans: Sequence[int]) -> int:
@@ -206,6 +209,6 @@ def count_elements(access: Access, statement: Statement, spans: Sequence[int]) -
 
 def count_bytes(statement: Statement, spans: Sequence[int], question: Question) -> dict[str, int]:
     """Return the bytes of what a PE keeps of each tensor of a statement."""
-    kept = [a for a in (statement.target, *statement.reads) if not _is_sparse(a.tensor, question)]
+    kept = [a for a in (statement.target, *statement.reads) if not is_sparse(a.tensor, question)]
     types = {a.tensor: question.layer.tensors[a.tensor].type for a in kept}
     return {a.tensor: count_elements(a, statement, spans) * BYTES[types[a.tensor]] for a in kept}
