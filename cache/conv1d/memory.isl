@@ -1,6 +1,9 @@
 # Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
 # local: { T_local[element] }, the shape of each local tensor on every PE.
 # to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of tensors lie.
+# lifetime: { array[] -> event[] }, the first and last events of an invocation between which local
+# tensors, and what tasks keep besides, are needed; always if that is from one to the next.
+# address: { array[element] -> role[byte] }, where they lie in the memory of the PEs of a role.
 
 local := {
   W_local[0, j] : 0 <= j <= 2;
@@ -10,4 +13,15 @@ local := {
 to_local := {
   [PE[x, y] -> W[i, j]] -> W_local[i - y, j];
   [PE[x, y] -> y[i, j]] -> y_local[i - y, 2 + j]
+};
+
+lifetime := {
+  W_local[] -> always[];
+  y_local[] -> complete[];
+  y_local[] -> restart[]
+};
+
+address := {
+  W_local[0, j] -> compute[2j] : 0 <= j <= 2;
+  y_local[0, j] -> compute[6 + 2j] : 0 <= j <= 17
 };

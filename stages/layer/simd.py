@@ -4,9 +4,10 @@ Paper    V Sec. 5, conditions 1 to 4; Sec. 5.1, 5.3, 5.4
 Reads    layer.yaml, chosen.yaml, tasks.yaml, schedule.isl, routes.isl, allocations.isl,
          instances.isl, compressions.isl, hulls.isl, sizes.isl
 Writes   simd.yaml    per task: by, why, others, sizes, guard, operation, operands
-         memory.isl    local, to_local
+         memory.isl    local, to_local, lifetime, address
 Assumes  boxes and sizes are found (approximate, enumerate).
-Ensures  a vector instruction runs all instances of its task, and besides them only harmless ones.
+Ensures  a vector instruction runs all instances of its task, and besides them only harmless ones;
+         what lies at one address is never needed at one time.
 Differs  of the ways that are possible, the one of the fewest cycles is taken, not the first.
 """
 
@@ -15,11 +16,17 @@ from __future__ import annotations
 import typing
 from dataclasses import replace
 
+import islpy as isl
+
 from stages.diagnose import UserError, working_on
 from stages.layer.cost.task import Charged
-from stages.layer.texts.decisions import Decision, Other, write_decisions
+from stages.layer.memory.arranging import arrange, find_saved
+from stages.layer.memory.kept import Keeping
+from stages.layer.pe.model import Work
+from stages.layer.texts.decisions import Decision, Decisions, Other, write_decisions
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Relay, Store, Streams
+from stages.layer.texts.memory_text import arranged_objects
 from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.layer.vector.candidate import RankError
@@ -54,7 +61,10 @@ READS = (
 WRITES = ("simd.yaml", "memory.isl")
 MEMORY_HEADER = """Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
 local: { T_local[element] }, the shape of each local tensor on every PE.
-to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of tensors lie."""
+to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of tensors lie.
+lifetime: { array[] -> event[] }, the first and last events of an invocation between which local
+tensors, and what tasks keep besides, are needed; always if that is from one to the next.
+address: { array[element] -> role[byte] }, where they lie in the memory of the PEs of a role."""
 HINTS = {"stream": "let fewer tensors arrive and leave", "way": "leave `prefer` out"}
 
 
@@ -73,13 +83,31 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         routes=Routing(inputs.objects("routes.isl")),
         allocations=inputs.objects("allocations.isl"),
     )
+    files = replace(files, saved=find_saved(_keeping(files, {}, extend(files.local, ()))))
     chosen, memory = settle(files, mapping)
     decisions = {name: decision(choice, memory) for name, choice in chosen.items()}
-    local, to_local = memory.local(), memory.moved(files.to_local)
+    keeping = _keeping(files, decisions, memory)
+    described: dict[str, isl.UnionSet | isl.UnionMap]
+    described = {"local": keeping.work.local, "to_local": keeping.work.allocation}
+    described |= arranged_objects(arrange(keeping))
     return {
         "simd.yaml": write_decisions(decisions),
-        "memory.isl": write_objects(MEMORY_HEADER, {"local": local, "to_local": to_local}),
+        "memory.isl": write_objects(MEMORY_HEADER, described),
     }
+
+
+def _keeping(files: Files, decisions: Decisions, memory: Memory) -> Keeping:
+    """Return what PEs do, and the local memory that they do it in."""
+    work = Work(
+        graph=files.graph,
+        simd=decisions,
+        schedule=files.schedule,
+        instances=files.instances,
+        compressed=files.compressed,
+        local=memory.local(),
+        allocation=memory.moved(files.to_local),
+    )
+    return Keeping(work=work, routes=files.routes, profile=files.profile)
 
 
 def settle(files: Files, mapping: Mapping) -> tuple[dict[str, Choice], Memory]:

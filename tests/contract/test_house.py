@@ -29,7 +29,7 @@ stages.layer.routes stages.kernel.parts stages.kernel.mlir
 stages.layer.cost
 stages.layer.streams
 stages.layer.vector stages.layer.pe stages.layer.bound
-stages.layer.cost.task stages.layer.cost.conflicts
+stages.layer.cost.task stages.layer.cost.conflicts stages.layer.memory
 stages.layer.cost.predict
 stages.layer.search
 stages.layer stages.kernel stages.network stages.program

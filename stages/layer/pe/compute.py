@@ -132,6 +132,10 @@ def _write_finish(computing: Computing, statement: str) -> None:
     finish, comment = program.naming.of(f"finish_{statement}"), f"{statement} has all it needs."
     body = Body(name=finish, comment=comment)
     target = next(s.target.tensor for s in model.layer.statements if s.name == statement)
+    for name, fills in model.of_kind(kinds.Initialise).items():
+        late = fills.before is None and not model.is_initialised_at_start(fills)
+        if late and fills.tensor == target:
+            body.block.add(Call(program.task(name)))
     for name, task in model.of_kind(kinds.Compute).items():
         if task.statement == statement and not task.chunks:
             body.block.add(Call(program.task(name)))
@@ -153,7 +157,7 @@ def _write_restart(computing: Computing) -> None:
     body = Body(name="restart", comment="Start an invocation.")
     block, arrivals = body.block, model.graph.arrivals
     for name, fills in model.of_kind(kinds.Initialise).items():
-        if fills.before is None:
+        if fills.before is None and model.is_initialised_at_start(fills):
             block.add(Call(program.task(name)))
     for statement in _statements(model):
         _wait(computing, block, statement)

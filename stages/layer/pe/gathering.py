@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.layer.pe.at_most import count_most_rows
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.model import holds, value
@@ -37,8 +38,6 @@ from stages.layer.pe.statement_nodes import (
 from stages.layer.pe.streams import alternate_colours, flush
 from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
 from stages.layer.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
-from stages.layer.routes.leaving import count_instructions
-from stages.layer.routes.threads import count_free_threads
 from stages.layer.texts.graph import Departure, InTurn, Outgoing
 from stages.poly.bind import name_indices
 from stages.poly.expression import Number, Operation, Value, compare, count_operations, require_all
@@ -110,7 +109,7 @@ class Gather:
         self.program.hold(left.name)
         self._write_sent()
         body.block.add(Assign(Field(self.row), Number(0)), Assign(left, rows))
-        ahead = compare(COUNT, "<", _most_rows(self.program))
+        ahead = compare(COUNT, "<", self._most_rows)
         tests = require_all([ahead, compare(left, ">", COUNT)])
         row = Call(self.program.task(f"row_{self.name}"))
         body.block.nest(For(COUNT, Number(0), tests), loop=1).add(row)
@@ -118,6 +117,10 @@ class Gather:
     @property
     def _left(self) -> Field:
         return Field(self.program.naming.of(f"{self.name}_left"))
+
+    @property
+    def _most_rows(self) -> int:
+        return count_most_rows(self.program.model.graph, self.program.profile)
 
     def _colours(self) -> dict[str, Value]:
         is_sent_back = self.departure.out is not None
@@ -163,7 +166,7 @@ class Gather:
         body = Body(name=self.sent, comment=f"A row of {self.departure.tensor} has left.")
         body.block.charge(scalar=2)
         body.block.add(Decrease(left))
-        more = compare(left, ">=", _most_rows(self.program))
+        more = compare(left, ">=", self._most_rows)
         body.block.nest(If(more)).add(Call(Task(row)))
         last = compare(left, "==", 0)
         body.block.nest(If(last)).add(Call(Task(self.end)))
@@ -216,21 +219,9 @@ def gather_of(program: Program, name: str, then: str) -> Gather:
 
 def _own_elements(program: Program, name: str, in_turn: InTurn) -> Transfer:
     """Return the instruction that sends the own elements of a row."""
-    slots = _most_rows(program) if in_turn.rows else 0
+    slots = count_most_rows(program.model.graph, program.profile) if in_turn.rows else 0
     slot = Field(program.naming.of(f"{name}_row"))
     return Transfer(program, f"send_{name}", count=in_turn.own, slots=slots, slot=slot)
-
-
-def _most_rows(program: Program) -> int:
-    """Return how many rows may be under way: with too many instructions no task starts."""
-    graph, profile = program.model.graph, program.profile
-    streams = sum(not a.sparse for a in graph.arrivals.values())
-    gathers = [d for d in graph.departures.values() if d.by == "gather"]
-    streams += len(graph.departures) - len(gathers)
-    threads = count_free_threads(profile, sum(a.sparse for a in graph.arrivals.values()))
-    free = (threads - 1 - streams) // len(gathers)
-    in_turn = [d.in_turn for d in graph.departures.values() if d.in_turn]
-    return max(1, free // max(map(count_instructions, in_turn)))
 
 
 def find_in_turn(stream: Outgoing) -> InTurn:

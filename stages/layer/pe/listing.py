@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -50,21 +51,33 @@ class Function(Node):
 
 @dataclass(frozen=True, slots=True)
 class Local(Node):
-    """A local tensor in a program's memory: its byte address, type and shape.
-
-    `before` are the bytes left free before it.
-    """
+    """A local tensor in a program's memory: its byte address, type and shape."""
 
     name: str
     type: str
     shape: tuple[int, ...]
     address: int
-    before: int = 0
 
     @property
     def bytes(self) -> int:
         """Its size."""
         return BYTES[self.type] * prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A local tensor in a place, and how many bytes before it are not its own."""
+
+    local: Local
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Memory of one local tensor, or of several, and how many bytes are left free before it."""
+
+    members: tuple[Member, ...]
+    before: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +111,42 @@ class Listing(Node):
     fields: tuple[Kept, ...]
     early: tuple[str, ...]
     functions: tuple[Function, ...]
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where local tensors lie, one place after the other."""
+        found, end = [], 0
+        for locals_ in _list_together(self.locals):
+            widest = max(BYTES[local.type] for local in locals_)
+            start, natural = _begin(locals_), -(-end // widest) * widest
+            members = tuple(Member(local, local.address - start) for local in locals_)
+            found.append(Place(members, start - end if start != natural else 0))
+            end = _end(locals_)
+        return tuple(found)
+
+
+def _list_together(locals_: Sequence[Local]) -> list[list[Local]]:
+    """Return local tensors in the order of their addresses, those together that share memory.
+
+    A place of several begins and ends where elements of each of their types may begin.
+    """
+    found: list[list[Local]] = []
+    for local in sorted(locals_, key=lambda each: each.address):
+        found.append([local])
+        while len(found) > 1 and _begin(found[-1]) < _end(found[-2]):
+            found[-2:] = [found[-2] + found[-1]]
+    return found
+
+
+def _begin(locals_: Sequence[Local]) -> int:
+    """Return the first byte of a place."""
+    start = min(local.address for local in locals_)
+    widest = max(BYTES[local.type] for local in locals_)
+    return start if len(locals_) == 1 else start // widest * widest
+
+
+def _end(locals_: Sequence[Local]) -> int:
+    """Return the first byte behind a place."""
+    end = max(local.address + local.bytes for local in locals_)
+    widest = max(BYTES[local.type] for local in locals_)
+    return end if len(locals_) == 1 else -(-end // widest) * widest

@@ -15,7 +15,8 @@ from stages.layer.routes.leaving import name_leaving
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.decisions import Decision
 from stages.layer.texts.graph import Forwarding, Graph
-from stages.layer.texts.kinds import React, Receive, Running, Store, Task
+from stages.layer.texts.kinds import Initialise, React, Receive, Running, Store, Task
+from stages.layer.texts.memory_text import ALWAYS, RESTART, Placed
 from stages.layer.texts.routes_text import Routing, Said
 from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.poly.bind import PE_NAMES, bind_set
@@ -151,12 +152,13 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True)
 class Model(Work):
-    """A layer's work, its PEs and its routes."""
+    """A layer's work, its PEs and its routes, and where arrays lie in the memory of PEs."""
 
     layer: Layer
     lair: Lair
     adapted: Adapted
     routes: Routing
+    placed: Placed
 
     @cached_property
     def grid(self) -> Rectangle:
@@ -167,6 +169,11 @@ class Model(Work):
     def core(self) -> Rectangle:
         """The rectangle of the computing PEs."""
         return self.adapted.target
+
+    def is_initialised_at_start(self, task: Initialise) -> bool:
+        """Say whether a tensor gets its first value when an invocation starts, or when needed."""
+        lives = self.placed.lives[f"{task.tensor}_local"]
+        return RESTART in lives or ALWAYS in lives
 
     def pes(self, stream: str, said: Said) -> isl.Set:
         """Return [PE_X, PE_Y] -> { : PE[PE_X, PE_Y] is said of a stream in routes.isl }."""

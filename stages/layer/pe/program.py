@@ -69,14 +69,18 @@ class Program:
         if kept not in self.fields:
             self.fields.append(kept)
 
-    def keep(self, name: str, type_: str, shape: tuple[int, ...]) -> None:
-        """Give a local tensor the next aligned address, once."""
+    def keep(self, name: str, type_: str, shape: tuple[int, ...], array: str = "") -> None:
+        """Give an array the address that memory.isl has, once; the next aligned one if it has none.
+
+        `array` is its name there, if another one.
+        """
         if any(local.name == name for local in self.locals):
             return
         size = BYTES[type_]
-        address = -(-self.data // size) * size
+        addresses = self.model.placed.addresses.get(self.role, {})
+        address = addresses.get(array or name, -(-self.data // size) * size)
         self.locals.append(Local(name, type_, shape, address))
-        self.data = address + self.locals[-1].bytes
+        self.data = max(self.data, address + self.locals[-1].bytes)
 
     def configure(self, name: str, comment: str) -> None:
         """Keep a task's vector instructions, and configure them in main where they are used."""
@@ -106,9 +110,10 @@ class Program:
         """Keep what a task's vector instructions give to each other, and look up."""
         for number, part in enumerate(self.model.simd[name].parts or ()):
             field = find_part_field(name, number, self.naming)
-            self.keep(field, part.type, (part.elements,))
+            self.keep(field, part.type, (part.elements,), f"{name}_part{number}")
         for table, described in self.model.simd[name].tables.items():
-            self.keep(find_table_field(name, table, self.naming), "int32", (described.entries,))
+            field = find_table_field(name, table, self.naming)
+            self.keep(field, "int32", (described.entries,), f"{name}_{table}")
 
     def count(self, name: str) -> None:
         """Give a task a counter."""

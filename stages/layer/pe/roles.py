@@ -6,7 +6,6 @@ import typing
 from collections.abc import Mapping
 
 from stages.layer.pe.adapter import make_adapter_programs
-from stages.layer.pe.banks import spread_over_banks
 from stages.layer.pe.compute import compute_program
 from stages.layer.pe.layout import make_layout
 from stages.layer.pe.model import Model
@@ -17,6 +16,7 @@ from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
+from stages.layer.texts.memory_text import read_placed
 from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.skewing.elements import read_lair
@@ -62,16 +62,14 @@ def make_model(
         compressed=Compressions(objects["compressions.isl"]),
         local=memory["local"],
         allocation=memory["to_local"],
+        placed=read_placed(memory),
     )
 
 
 def make_programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
     """Return the programs of computing PEs and of adapters, what they keep at its addresses."""
     adapters = make_adapter_programs(model, profile, vectors)
-    programs = [compute_program(model, profile, vectors), *adapters]
-    for program in programs:
-        spread_over_banks(program)
-    return programs
+    return [compute_program(model, profile, vectors), *adapters]
 
 
 def lay_out(model: Model, programs: list[Program], mapping: layer_yaml.Mapping) -> Layout:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.lair.grammar import parse_expression
+from stages.layer.pe.at_most import count_most_elements
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.computing import Operands, combine, load
@@ -37,7 +38,7 @@ from stages.layer.pe.streams import (
     declare_outer_indices,
     send_sum,
 )
-from stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Transfer, count_most_elements
+from stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Transfer
 from stages.layer.pe.value_nodes import (
     Address,
     Element,
@@ -90,7 +91,8 @@ class Sums:
         self.wavelets = program.naming.of(f"{name}_wavelets")
         self.position = program.naming.of(f"{name}_position")
         task = f"pack_{name}"
-        program.keep(self.wavelets, "int32", (count_most_elements(program.model, task),))
+        shape = (count_most_elements(program.model, task),)
+        program.keep(self.wavelets, "int32", shape, f"{name}_wavelets")
         program.hold(self.packing, "vector")
         self.received: Value | None = None
         if not summed.is_empty():

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import islpy as isl
 
+from stages.layer.pe.at_most import count_most_elements
 from stages.layer.pe.block import Block
-from stages.layer.pe.model import Model, holds, value
+from stages.layer.pe.model import holds, value
 from stages.layer.pe.operands import find_base_address
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import Assign, Configure, Declare, Gap, Increase, Statement
@@ -17,14 +18,6 @@ from stages.layer.pe.value_nodes import Address, Element, Fabric, Field, Next, O
 from stages.layer.pe.work import transfer_loops
 from stages.layer.texts.decisions import Local
 from stages.poly.expression import Name, Number, Operation, Value
-from stages.poly.number import bound_points
-
-
-def count_most_elements(model: Model, task: str) -> int:
-    """Return a bound on the elements that a task moves on any PE."""
-    compressed = model.compressed.of(task)
-    return min(bound_points(model.instance_set(task)), bound_points(compressed))
-
 
 TAKEN, ALONE, SUMMED = (False, True), (True, False), (True, True, False)
 """Which operands of an instruction are on the fabric, the others in memory: of one that takes what
@@ -61,7 +54,8 @@ class Transfer:
         if apart or self.decision.by == "loops":
             self.packed = program.naming.of(f"{task}_packed")
             parts = (slots,) if slots else ()
-            program.keep(self.packed, self.type, (*parts, count_most_elements(program.model, task)))
+            shape = (*parts, count_most_elements(program.model, task))
+            program.keep(self.packed, self.type, shape, f"{task}_packed")
         self.place: Value = Field(self.packed)
         if slot is not None and slots:
             self.place = Element(self.place, (Operation("%", (slot, Number(slots))),))

@@ -73,7 +73,11 @@ PLACES: ForKind[Graph, str] = ForKind(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Files:
-    """What the stages before wrote, and the machine; read once for all tasks."""
+    """What the stages before wrote, and the machine; read once for all tasks.
+
+    `saved` are the bytes that local tensors do not take since they share memory, where they would
+    not fit one after the other.
+    """
 
     graph: Graph
     profile: Profile
@@ -85,6 +89,7 @@ class Files:
     sizes: Objects
     routes: Routing
     allocations: Objects
+    saved: int = 0
 
     @property
     def to_local(self) -> isl.UnionMap:

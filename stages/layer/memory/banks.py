@@ -1,4 +1,4 @@
-"""Local tensors a few bytes further on, so that two reads of an instruction meet in no bank.
+"""Arrays a few bytes further on, so that two reads of an instruction meet in no bank.
 
 Where operands start in a bank that depends on the PE or on a loop, nothing is known of them.
 
@@ -8,15 +8,15 @@ Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c charges w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from math import gcd, prod
 
 import islpy as isl
 
-from stages.layer.pe.listing import Local
+from stages.layer.memory.kept import Array
+from stages.layer.pe.identifiers import Names, Naming
 from stages.layer.pe.operands import Given, InField, Step, find_steps
-from stages.layer.pe.program import Program
 from stages.layer.texts import decisions
 from stages.layer.texts.decisions import Decision
 from stages.machine.meetings import count_meetings
@@ -44,27 +44,35 @@ class Pair:
     meets: tuple[float, ...]
 
 
-def spread_over_banks(program: Program) -> None:
-    """Move the local tensors of a finished program, at most 6 bytes each, if fewer reads meet then.
+def lay_out(arrays: Sequence[Array]) -> dict[str, int]:
+    """Return the byte addresses of arrays that lie one after the other, by name."""
+    found, end = dict[str, int](), 0
+    for array in arrays:
+        found[array.name] = -(-end // BYTES[array.type]) * BYTES[array.type]
+        end = found[array.name] + array.bytes
+    return found
 
-    Where memory is full, or words of 32 bits begin in all banks, they stay.
+
+def spread_over_banks(
+    arrays: Sequence[Array], simd: Mapping[str, Decision], banks: int
+) -> dict[str, int]:
+    """Return addresses of arrays one after the other, some further on if fewer reads meet then.
+
+    Where words of 32 bits begin in all banks, they stay.
     """
-    banks = program.profile.read_banks
-    pairs = [] if not banks or banks % ALIGNED else list(_pairs(program, banks))
+    addresses = lay_out(arrays)
+    shapes = {array.name: array.shape for array in arrays}
+    pairs = [] if not banks or banks % ALIGNED else list(_pairs(simd, shapes, banks))
     if not pairs:
-        return
-    first = {local.name: local.address // WORD % banks for local in program.locals}
-    chosen, before = dict(first), _waits(pairs, first)
+        return addresses
+    first = {name: address // WORD % banks for name, address in addresses.items()}
+    chosen = dict(first)
     for _ in range(MOST_ROUNDS):
-        for local in program.locals:
-            chosen[local.name] = min(
-                _starts(chosen[local.name], banks),
-                key=lambda start: _waits(pairs, chosen | {local.name: start}),
-            )
-    moved = list(_moved(program.locals, chosen, banks))
-    end = max((local.address + local.bytes for local in moved), default=0)
-    if _waits(pairs, chosen) < before and end + program.code <= program.profile.memory:
-        program.locals, program.data = moved, end
+        for name, now in tuple(chosen.items()):
+            starts = [chosen | {name: start} for start in _starts(now, banks)]
+            chosen = min(starts, key=lambda each: _waits(pairs, each))
+    better = _waits(pairs, chosen) < _waits(pairs, first)
+    return dict(_moved(arrays, chosen, banks)) if better else addresses
 
 
 def _starts(now: int, banks: int) -> list[int]:
@@ -79,23 +87,27 @@ def _waits(pairs: Sequence[Pair], starts: Mapping[str, int]) -> float:
     )
 
 
-def _moved(locals_: Sequence[Local], starts: Mapping[str, int], banks: int) -> Iterator[Local]:
-    """Yield the tensors one after the other, each where it starts in its bank."""
+def _moved(
+    arrays: Sequence[Array], starts: Mapping[str, int], banks: int
+) -> Iterator[tuple[str, int]]:
+    """Yield the addresses of arrays one after the other, each where it starts in its bank."""
     end = 0
-    for local in locals_:
-        aligned = -(-end // BYTES[local.type]) * BYTES[local.type]
-        skip = (starts[local.name] - aligned // WORD) % banks * WORD
-        yield replace(local, address=aligned + skip, before=aligned + skip - end if skip else 0)
-        end = aligned + skip + local.bytes
+    for array in arrays:
+        aligned = -(-end // BYTES[array.type]) * BYTES[array.type]
+        address = aligned + (starts[array.name] - aligned // WORD) % banks * WORD
+        yield array.name, address
+        end = address + array.bytes
 
 
-def _pairs(program: Program, banks: int) -> Iterator[Pair]:
+def _pairs(
+    simd: Mapping[str, Decision], shapes: Mapping[str, tuple[int, ...]], banks: int
+) -> Iterator[Pair]:
     """Yield the pairs of operands that vector instructions read from known banks."""
-    shapes = {local.name: local.shape for local in program.locals}
-    for name, decision in program.model.simd.items():
+    naming = Naming(names=Names(""), words={})
+    for name, decision in simd.items():
         if decision.by == "loops" or not (decision.operation or decision.steps):
             continue
-        steps = [s for s in find_steps(name, decision, program.naming) if not s.looped]
+        steps = [s for s in find_steps(name, decision, naming) if not s.looped]
         for step in steps:
             cycles = (decision.cycles or 1) / len(steps)
             yield from _pairs_of(step, decision, shapes, banks, cycles)

@@ -1,0 +1,182 @@
+"""Where the arrays of each role lie, and from when to when they are needed.
+
+They share memory where that costs nothing: each where no instruction waits more for a bank. If a
+layer does not fit into the memory of a PE, sums get their first value only when they are computed,
+not at the start of the invocation; if need be, arrays lie wherever there is room, large ones first.
+
+Paper    V Sec. 4.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.layer.memory.banks import lay_out, spread_over_banks
+from stages.layer.memory.best_fit import find_end, share_memory
+from stages.layer.memory.events import Order, order_adapting, order_computing
+from stages.layer.memory.functions import count_functions
+from stages.layer.memory.kept import (
+    Array,
+    Keeping,
+    find_uses,
+    list_adapting,
+    list_computing,
+    list_local,
+)
+from stages.layer.pe.model import Work
+from stages.layer.texts import kinds
+from stages.layer.texts.memory_text import ALWAYS, Arranged
+from stages.layer.texts.routes_text import NOWHERE
+from stages.layer.vector.situation import PLACES
+from stages.machine.types import BYTES
+from stages.poly.bind import find_index_constants, project_names
+from stages.poly.pieces import list_maps
+from stages.poly.side import SIDES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Arrays in the order in which they would lie apart, and the addresses that they have."""
+
+    arrays: Sequence[Array]
+    addresses: Mapping[str, int]
+
+    @property
+    def end(self) -> int:
+        """How many bytes they take."""
+        return find_end(self.arrays, self.addresses)
+
+
+def arrange(keeping: Keeping) -> dict[str, Arranged]:
+    """Return, by role, where arrays lie, and the first and last events of their lives."""
+    order = find_order(keeping)
+    found = {"compute": _describe(arrange_computing(keeping, order), order)}
+    for side, described in SIDES.items():
+        uses = find_uses(keeping.work, side)
+        arrays = list_adapting(keeping, side, uses)
+        if arrays:
+            along = order_adapting(keeping.graph, side)
+            found[f"adapter_{described.word}"] = _describe(_share_all(arrays, along), along)
+    return found
+
+
+def find_saved(keeping: Keeping) -> int:
+    """Return how many bytes local tensors share if they do not fit one after the other, else 0."""
+    apart = list_local(keeping, find_uses(keeping.work, ""))
+    if find_end(apart, lay_out(apart)) <= _find_room(keeping):
+        return 0
+    order = find_order(keeping)
+    late = _largest_first(list_local(keeping, find_late_uses(keeping.work, order)))
+    return find_end(apart, lay_out(apart)) - _share_all(late, order).end
+
+
+def arrange_computing(keeping: Keeping, order: Order) -> Layout:
+    """Return where the arrays of computing PEs lie: the first of all ways that fits."""
+    room = _find_room(keeping)
+    for layout in _list_ways(keeping, order, room):
+        if layout.end <= room:
+            break
+    return layout
+
+
+def _find_room(keeping: Keeping) -> int:
+    """Return how many bytes the code of computing PEs leaves."""
+    profile, functions = keeping.profile, count_functions(keeping.graph)
+    return profile.memory - profile.code_base - profile.code_task * functions
+
+
+def _list_ways(keeping: Keeping, order: Order, room: int) -> Iterator[Layout]:
+    """Yield the ways in which arrays may lie, the last ones only where there is no room for others.
+
+    Where arrays fit one after the other, they never take more.
+    """
+    profile, simd = keeping.profile, keeping.work.simd
+    early = list_computing(keeping, find_uses(keeping.work, ""))
+    banked, plain = spread_over_banks(early, simd, profile.read_banks), lay_out(early)
+    ends = [find_end(early, apart) for apart in (banked, plain)]
+    most = next((end for end in ends if end <= room), None)
+    for apart in (banked, plain):
+        addresses = share_memory(early, apart, order, profile.read_banks)
+        if most is None or find_end(early, addresses) <= most:
+            yield Layout(arrays=early, addresses=addresses)
+    late = list_computing(keeping, find_late_uses(keeping.work, order))
+    yield Layout(arrays=late, addresses=share_memory(late, banked, order, profile.read_banks))
+    yield _share_all(_largest_first(late), order)
+
+
+def _largest_first(arrays: Sequence[Array]) -> list[Array]:
+    return sorted(arrays, key=lambda array: -array.bytes)
+
+
+def _share_all(arrays: Sequence[Array], order: Order) -> Layout:
+    """Return where arrays lie that need not keep their banks."""
+    return Layout(arrays=arrays, addresses=share_memory(arrays, lay_out(arrays), order, banks=0))
+
+
+def find_late_uses(work: Work, order: Order) -> dict[str, frozenset[str] | None]:
+    """Return when tensors are used whose first value comes as late as it may.
+
+    That is when the statement runs that computes it, at once, if nobody needs it before.
+    """
+    statements = {
+        task.target: f"finish_{task.statement}"
+        for task in work.of_kind(kinds.Compute).values()
+        if not task.chunks and f"init_{task.target}" in work.tasks
+    }
+    early, late = find_uses(work, ""), find_uses(work, "", late=statements)
+    for tensor, finish in statements.items():
+        uses = late[f"{tensor}_local"]
+        if uses is None or not uses <= {finish} | order.later[finish]:
+            late[f"{tensor}_local"] = early[f"{tensor}_local"]
+    return late
+
+
+def find_order(keeping: Keeping) -> Order:
+    """Return the order of the events of computing PEs."""
+    work, routes = keeping.work, keeping.routes
+    reads: dict[str, set[str]] = {}
+    for name, task in work.tasks.items():
+        if isinstance(task, kinds.Running):
+            access = work.instances.access(name)
+            read = reads.setdefault(task.statement, set())
+            if access is not None:
+                read |= {m.get_tuple_name(isl.dim_type.out) for m in list_maps(access)}
+    pes = _find_computing_pes(keeping)
+    taken = [n for n in work.graph.arrivals if pes.is_subset(routes.pes(n, "taken"))]
+    return order_computing(work.graph, reads, taken)
+
+
+def _find_computing_pes(keeping: Keeping) -> isl.Set:
+    """Return { PE[x, y] } of all that run tasks, or send what others have."""
+    work, pes = keeping.work, NOWHERE
+    for name in (n for n, task in work.tasks.items() if not PLACES(work.graph, task)):
+        known = work.known(name)
+        here = project_names(known, find_index_constants(known))
+        pes = pes.union(here.unbind_params(isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")))
+    for name in work.graph.departures:
+        pes = pes.union(keeping.routes.pes(name, "chain"))
+    for name in filter(work.graph.forwarding.__contains__, work.graph.arrivals):
+        pes = pes.union(keeping.routes.pes(name, "forwarding"))
+    return pes
+
+
+def _describe(layout: Layout, order: Order) -> Arranged:
+    """Return what memory.isl says of the arrays of a role."""
+    return Arranged(
+        shapes={array.name: array.shape for array in layout.arrays},
+        sizes={array.name: BYTES[array.type] for array in layout.arrays},
+        addresses=layout.addresses,
+        lives={array.name: _ends(array.uses, order) for array in layout.arrays},
+    )
+
+
+def _ends(uses: frozenset[str] | None, order: Order) -> tuple[str, ...]:
+    """Return the uses that none, or no other one, comes after: from when to when an array lives."""
+    if uses is None:
+        return (ALWAYS,)
+    first = [e for e in uses if not any(e in order.later[other] for other in uses)]
+    last = [e for e in uses if not order.later[e] & uses]
+    return tuple(sorted({*first, *last}))

@@ -1,0 +1,49 @@
+"""How many functions the program of computing PEs has: what its code takes of the memory.
+
+Source   stages/layer/pe/compute.py, which writes them
+"""
+
+from __future__ import annotations
+
+from stages.layer.texts import kinds
+from stages.layer.texts.graph import Arrival, Departure, Graph
+
+OTHERS = 3
+"""The start of an invocation, its end, and what configures."""
+
+
+def count_functions(graph: Graph) -> int:
+    """Return how many functions computing PEs have, as compute.py writes them."""
+    runs = sum(
+        isinstance(task, kinds.Initialise | kinds.Compute | kinds.Carry)
+        and not (isinstance(task, kinds.Initialise) and task.before is not None)
+        for task in graph.tasks.values()
+    )
+    tasks = (t for t in graph.tasks.values() if isinstance(t, kinds.Running))
+    statements = len({task.statement for task in tasks})
+    taken = sum(1 + _taking(arrival) for arrival in graph.arrivals.values())
+    sent = sum(1 + _sending(departure) for departure in graph.departures.values())
+    return OTHERS + runs + statements + taken + sent + _count_turns(graph)
+
+
+def _taking(arrival: Arrival) -> int:
+    """Return what comes before all of it has arrived: reactions to elements and ends, or chunks."""
+    if arrival.sparse or arrival.chunks is None:
+        return 2 * arrival.sparse
+    return 1 if arrival.chunks.ring is None else 2
+
+
+def _sending(departure: Departure) -> int:
+    """Return what goes on with a departure: the next row, or sequence, or step, if it rolls."""
+    if departure.by == "gather":
+        rows = departure.in_turn is not None and bool(departure.in_turn.rows)
+        return rows * (1 if departure.early is not None else 2)
+    rolls = departure.early is not None and departure.early.ring is not None
+    return 2 if departure.sequences is not None else int(rolls)
+
+
+def _count_turns(graph: Graph) -> int:
+    """Return the functions with which departures begin that wait, and those that come before."""
+    waiting = [departure for departure in graph.departures.values() if departure.waits]
+    before = {name for departure in waiting for name in departure.waits}
+    return len(waiting) + len(before & graph.departures.keys())

@@ -1,0 +1,228 @@
+"""The arrays that programs keep in memory: local tensors, and what tasks need besides.
+
+Each is used from one event to another one of an invocation (events.py), or lasts:
+
+- a local tensor is used by the tasks that access it. What is there from the start lasts, and so
+  does what one invocation leaves to the next; what is read back is needed at the end;
+- TASK_packed holds what a stream moves whose addresses are not linear in its order, NAME_wavelets
+  what leaves sparse, TASK_partK what steps of a task give to each other;
+- a table is computed before the first invocation, and lasts.
+
+Paper    V Sec. 4.3
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import islpy as isl
+
+from stages.layer.memory.events import SPANS
+from stages.layer.pe.at_most import count_most_elements, count_most_rows
+from stages.layer.pe.model import Work
+from stages.layer.routes.leaving import name_leaving
+from stages.layer.streams.cutting import AHEAD
+from stages.layer.texts import kinds
+from stages.layer.texts.graph import Graph, Outgoing
+from stages.layer.texts.memory_text import COMPLETE
+from stages.layer.texts.routes_text import Routing
+from stages.layer.vector.situation import PLACES
+from stages.machine.types import BYTES
+
+if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Array:
+    """An array in the memory of a role: the events between which it is used; None if it lasts."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    uses: frozenset[str] | None
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+        return BYTES[self.type] * prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """The tasks of a layer, and what else says which arrays they need."""
+
+    work: Work
+    routes: Routing
+    profile: Profile
+
+    @property
+    def graph(self) -> Graph:
+        """The task graph."""
+        return self.work.graph
+
+
+def find_uses(work: Work, side: str, late: Iterable[str] = ()) -> dict[str, frozenset[str] | None]:
+    """Return, by local tensor, when tasks on a side use it, "" for computing PEs; None: it lasts.
+
+    The tensors that are `late` get their first value from the task that computes them, or just
+    before it.
+    """
+    graph, found = work.graph, dict[str, frozenset[str]]()
+    skipped = {f"init_{tensor}" for tensor in late}
+    for name, task in work.tasks.items():
+        if PLACES(graph, task) == side and name not in skipped:
+            for access in work.accesses(name).values():
+                local = access.get_tuple_name(isl.dim_type.out)
+                found[local] = found.get(local, frozenset()).union(SPANS(graph, task))
+    uses: dict[str, frozenset[str] | None] = {**found}
+    for name, tensor in graph.tensors.items():
+        local = f"{tensor.stored_in or name}_local"
+        if tensor.kept in ("resident", "delayed") or local not in found:
+            uses[local] = None
+        elif tensor.kept == "result" and (last := uses[local]) is not None:
+            uses[local] = last | {COMPLETE}
+    return uses
+
+
+def list_computing(
+    keeping: Keeping, uses: Mapping[str, frozenset[str] | None]
+) -> list[Array]:
+    """Return the arrays of computing PEs, in the order in which they lie one after the other."""
+    return _merge([*list_local(keeping, uses), *_of_tasks(keeping)])
+
+
+def list_local(keeping: Keeping, uses: Mapping[str, frozenset[str] | None]) -> list[Array]:
+    """Return the local tensors of computing PEs."""
+    work = keeping.work
+    own = (local for local in work.shapes if local not in work.of_adapters)
+    return [_local(work, local, uses) for local in own]
+
+
+def _of_tasks(keeping: Keeping) -> Iterator[Array]:
+    """Yield what tasks of computing PEs need besides: to send, then to compute, then to take."""
+    work, graph = keeping.work, keeping.graph
+    for name, each in graph.departures.items():
+        if each.early is not None and each.by != "gather":
+            slots = each.early.ring or each.early.sends or 0
+            yield from _packed(work, f"early_send_{name}", slots=slots)
+    cut = [name for name, arrival in graph.arrivals.items() if arrival.chunks is not None]
+    for name in cut:
+        yield from _received(work, name, AHEAD)
+    steps = [n for n, t in work.of_kind(kinds.Compute).items() if t.chunks]
+    fills = [*work.of_kind(kinds.Initialise)]
+    runs = [n for n in work.tasks if isinstance(work.tasks[n], kinds.Compute | kinds.Carry)]
+    for name in (*fills, *(n for n in runs if n not in steps)):
+        yield from _parts(work, name)
+    for name, each in graph.departures.items():
+        yield from _sent(keeping, name, each)
+    backs = [each.feedback for each in graph.departures.values() if each.waits]
+    for back in filter(None, backs):
+        yield from _received(work, back)
+    for name in steps:
+        yield from _parts(work, name)
+    backs = [each.feedback for each in graph.departures.values() if not each.waits]
+    for name in (*filter(None, backs), *(n for n in graph.arrivals if n not in cut)):
+        yield from _received(work, name)
+        for task in work.taking(kinds.React, name):
+            yield from _parts(work, task)
+
+
+def list_adapting(
+    keeping: Keeping, side: str, uses: Mapping[str, frozenset[str] | None]
+) -> list[Array]:
+    """Return the arrays of the adapters on a side."""
+    return _merge(_of_adapters(keeping, side, uses))
+
+
+def _of_adapters(
+    keeping: Keeping, side: str, uses: Mapping[str, frozenset[str] | None]
+) -> Iterator[Array]:
+    """Yield what adapters hear, and need to spread it; then what they collect, likewise."""
+    work, graph = keeping.work, keeping.graph
+    spread = {n: a for n, a in graph.arrivals.items() if a.spread and a.side == side}
+    heard = (f"{arrival.tensor}_source_local" for arrival in spread.values())
+    yield from (_local(work, local, uses) for local in heard if local in work.shapes)
+    for name in (n for n, arrival in spread.items() if not arrival.sparse):
+        yield from _packed(work, f"hear_{name}")
+        yield from _packed(work, f"spread_{name}")
+    along = {n: c for n, c in graph.collections.items() if c.side == side and c.by != "gather"}
+    for departure in dict.fromkeys(each.departure for each in along.values()):
+        local = f"{name_leaving(graph.departures[departure])}_collected_local"
+        yield _local(work, local, uses)
+        for name in (n for n, each in along.items() if each.departure == departure):
+            yield from _sent(keeping, name, along[name])
+        yield from _packed(work, f"gather_{departure}")
+
+
+def _local(
+    work: Work, local: str, uses: Mapping[str, frozenset[str] | None]
+) -> Array:
+    return Array(
+        name=local, type=work.type_of(local), shape=work.shapes[local], uses=uses.get(local)
+    )
+
+
+def _received(work: Work, arrival: str, slots: int = 0) -> Iterator[Array]:
+    for task in work.taking(kinds.Receive, arrival):
+        yield from _packed(work, task, slots=slots)
+
+
+def _sent(keeping: Keeping, name: str, stream: Outgoing) -> Iterator[Array]:
+    """Yield what is needed to send a departure, or a collection."""
+    task, work = f"send_{name}", keeping.work
+    if stream.by == "gather":
+        rows = stream.in_turn is not None and stream.in_turn.rows
+        slots = count_most_rows(keeping.graph, keeping.profile) if rows else 0
+        yield from _packed(work, task, slots=slots)
+        return
+    if stream.sequences is not None:
+        pack = f"pack_{name}"
+        count = count_most_elements(work, pack)
+        yield _scratch(work, pack, f"{name}_wavelets", "int32", (count,))
+        last = keeping.routes.pes(name, "last")
+        if not last.is_subset(keeping.routes.pes(name, "first")):
+            yield from _packed(work, task, apart=True)
+        if keeping.routes.pes(name, "chain").is_subset(last):
+            return
+    if task in work.tasks:
+        yield from _packed(work, task)
+
+
+def _packed(work: Work, task: str, *, apart: bool = False, slots: int = 0) -> Iterator[Array]:
+    """Yield the consecutive memory of a stream, if it needs any; see Transfer."""
+    if apart or work.simd[task].by == "loops":
+        local = next(iter(work.accesses(task).values())).get_tuple_name(isl.dim_type.out)
+        shape = (*([slots] if slots else []), count_most_elements(work, task))
+        yield _scratch(work, task, f"{task}_packed", work.type_of(local), shape)
+
+
+def _parts(work: Work, task: str) -> Iterator[Array]:
+    """Yield what a task's steps give to each other, and the tables in which it looks up."""
+    for number, part in enumerate(work.simd[task].parts or ()):
+        yield _scratch(work, task, f"{task}_part{number}", part.type, (part.elements,))
+    for table, described in work.simd[task].tables.items():
+        name, shape = f"{task}_{table}", (described.entries,)
+        yield Array(name=name, type="int32", shape=shape, uses=None)
+
+
+def _scratch(work: Work, task: str, name: str, type_: str, shape: Sequence[int]) -> Array:
+    uses = frozenset(SPANS(work.graph, work.tasks[task]))
+    return Array(name=name, type=type_, shape=tuple(shape), uses=uses)
+
+
+def _merge(arrays: Iterable[Array]) -> list[Array]:
+    """Return each array once, with all uses of it."""
+    found: dict[str, Array] = {}
+    for array in arrays:
+        before = found.get(array.name)
+        if before is None:
+            found[array.name] = array
+        elif before.uses is None or array.uses is None:
+            found[array.name] = replace(before, uses=None)
+        else:
+            found[array.name] = replace(before, uses=before.uses | array.uses)
+    return list(found.values())
