@@ -42,7 +42,7 @@ def product(b=B, more="machine: ideal", columns=96):
 LAYERS = {
     "a_product_in_the_order_of_its_sums": product(),
     "several_invocations": product(more="machine: ideal\ninvocations: 3"),
-    "a_rest": product(more="machine: wse2", columns=101),
+    "a_rest": product(more="machine: {profile: wse2, shared_datapath: false}", columns=101),
     "windows": (
         WINDOW.format(m=902, n=900),
         mapping("1, 1", "f[i,r] -> PE[0, 0]", [X, Y], tiny(6000)),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stages.lair.operations import LOOPED, list_operations
+from stages.layer.cost.moves import find_steps_end
 
 if typing.TYPE_CHECKING:
     from stages.lair.layer import Statement
@@ -103,23 +104,30 @@ def guess_work(
 
 def guess_whole(profile: Profile, taken: Taken) -> int:
     """Return the cycles where statements run once all is there: elements + work + results."""
-    once = profile.dispatch * taken.together + sum(w.call + w.whole for w in taken.work)
-    return taken.arriving + once + sum(w.results for w in taken.work)
+    once = profile.dispatch * (taken.together + 1) + sum(w.call + w.whole for w in taken.work)
+    return taken.arriving + once + _leave(profile, sum(w.results for w in taken.work))
 
 
 def guess_in_parts(profile: Profile, taken: Taken, parts: Parts) -> int:
-    """Return the cycles where they run in steps, up to the end of the last part's results.
-
-    max(elements + step, first part + steps, results) + results of a part
-    """
+    """Return the cycles where they run in steps, up to the end of the last part's results."""
     together, work = taken.together, taken.work
-    start = together * profile.dispatch + sum(w.call for w in work)
-    scalars = _scalars(taken, parts) * profile.scalar
-    steps = parts.number * (start + scalars) + sum(w.whole for w in work)
+    calls = sum(w.call for w in work) + _scalars(taken, parts) * profile.scalar
     results = sum(w.results for w in work)
-    first = max(together * parts.size, min(2 * taken.others, taken.arriving))
-    longest: int = max(taken.arriving + -(-steps // parts.number), first + steps, results)
-    return longest + -(-results // parts.number)
+    last = -(-results // parts.number)
+    end = find_steps_end(
+        profile,
+        arriving=taken.arriving,
+        first=max(together * parts.size, min(2 * taken.others, taken.arriving)),
+        steps=parts.number,
+        tasks=together,
+        work=parts.number * calls + sum(w.whole for w in work),
+        sent=results - last,
+    )
+    return round(max(end, results)) + profile.dispatch + _leave(profile, last)
+
+
+def _leave(profile: Profile, results: int) -> int:
+    return profile.vector_start_up + results if results else 0
 
 
 def _scalars(taken: Taken, parts: Parts) -> int:

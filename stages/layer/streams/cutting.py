@@ -40,8 +40,8 @@ WORTH = 50
 LONG = 64
 """How much longer a stream is taken to be for the chunks of a ring, which it is to suit as well."""
 
-SMALLER = 16
-"""Which part of the cycles the chunks of a ring may take more than others, to be smaller."""
+SMALLER, SHORT = 16, 3
+"""Which part of the cycles smaller chunks of a ring may take more; where memory is short."""
 
 WHOLE = "no statement can begin with a part of it"
 NO_BOX = "its indices are not one box on all PEs"
@@ -201,7 +201,8 @@ class Cutter:
             (guess_in_parts(self.profile, longer, _count_parts(longer, each, rolling=True)), each)
             for each in group.cuts(fine=True)
         ]
-        most = min((cycles for cycles, _ in cuts), default=0) * (SMALLER + 1) // SMALLER
+        part = SHORT if self.rolling else SMALLER
+        most = min((cycles for cycles, _ in cuts), default=0) * (part + 1) // part
         fit = (each for cycles, each in cuts if cycles <= most)
         best = min(fit, key=_count_in_chunk, default=None)
         if best is None:
