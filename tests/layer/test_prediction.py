@@ -3,9 +3,11 @@
 import pytest
 
 from stages.diagnose import Source
+from stages.layer.cost.guess import DIGITS, TAKE
+from stages.layer.cost.moves import RELAYED, SEQUENCE
 from stages.layer.cost.predict import predict, read_written
 from stages.machine.profile import load_profile
-from tests.layer.built import MV, build
+from tests.layer.built import MV, build, function
 
 SPARSE = (
     'target: "{ PE[2, 3] }"\nplacement: "{ mv[i,j] -> PE[j//3, 1 + i//4] }"\ntensors:\n'
@@ -38,3 +40,32 @@ def test_cycles_are_predicted_within_a_tenth(layer):
     taken, found = built.results()["cycles"]["simd"], find_prediction(built, 1.0)
     assert abs(found.cycles / taken - 1) < 0.1
     assert found.area == 4
+
+
+RELU = "lair f(): float16 x[4][16] -> float16 y[4][16]\n"
+RELU += "{ all (i, j) in (4, 16) y[i][j] = max(x[i][j], 0) }\n"
+ROWS = (
+    'target: "{ PE[1, 1] }"\nplacement: "{ f[i,j] -> PE[0, 0] }"\ntensors:\n'
+    '  x: {arrives: "{ x[i,j] -> [PE[0, -1] -> index[i, j]] }"MORE}\n'
+)
+IN_CHUNKS = ROWS.replace("MORE", "") + "machine: ideal\n"
+IN_SEQUENCES = ROWS.replace("MORE", ", sparse: true") + "data: {density: 1}\n"
+
+
+def find_charge(program, name):
+    """Return the scalar operations that a function charges for first."""
+    charges = [line for line in function(program, name) if line.startswith("CHARGE(")]
+    return int(charges[0].split(",")[2])
+
+
+def test_operations_that_are_guessed_are_those_that_programs_charge_for():
+    adapters = build(*LAYERS["sparse"], "simulate").program("simd/pe_adapter_north.c")
+    assert find_charge(adapters, "on_x") == RELAYED
+    chunks = build(RELU, IN_CHUNKS, "render")
+    described = chunks.yaml("tasks.yaml")["arrivals"]["x"]["chunks"]
+    program = chunks.program("simd/pe_compute.c")
+    assert find_charge(program, "chunk_x") == TAKE
+    step = find_charge(program, "step_f")
+    assert step == DIGITS * (len(described["counts"]) - 1)
+    sequences = build(RELU, IN_SEQUENCES, "render").program("simd/pe_compute.c")
+    assert find_charge(sequences, "end_x") == SEQUENCE

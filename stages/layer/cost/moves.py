@@ -27,7 +27,7 @@ STORED = 4
 """Scalar operations and addresses that keep a sparse element: `taking._write_reaction`."""
 
 
-RELAYED = 2
+RELAYED = 3
 """Scalar operations that send on an element with another index: `spreading._write_relay`."""
 
 BROUGHT = 3, 1
