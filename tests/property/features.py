@@ -7,14 +7,19 @@ import islpy as isl
 
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
+from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.pieces import from_domain, list_maps, list_sets
 from stages.poly.side import bounding_rectangle
+from stages.poly.strips import along_strips
 
 DEMANDED = (
     "sparse arrival", "reduction over several PEs", "stride or dilation above one",
     "tile that does not divide", "arrivals on two sides",
 )
 """What a good part of random layers must be examples of."""
+
+SOMETIMES = ("cyclic or block-cyclic placement",)
+"""What some of them must be examples of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +91,7 @@ def of_placement(built):
     computed = built.objects["lair"]["writes"].reverse().apply_range(placement)
     yield "reduction over several PEs", not computed.is_single_valued()
     yield "tile that does not divide", any(map(has_ragged_tiles, list_maps(placement)))
+    yield "cyclic or block-cyclic placement", any(map(has_strips, list_maps(placement)))
     yield "one PE for all", pes.is_singleton()
     moved = isl.Set.from_union_set(built.objects["adapted"]["placement"].range())
     yield "idle PEs", not target.is_subset(moved)
@@ -102,6 +108,12 @@ def has_ragged_tiles(placement):
         if not ends.apply(isl.Map("{ [a, b] -> [a - b] }")).is_singleton():
             return True
     return False
+
+
+def has_strips(placement):
+    """Say whether a PE has instances that recur in one dimension, with others between them."""
+    instances = bind_range(placement, PE_NAMES)
+    return along_strips(instances) is not None
 
 
 def of_arrivals(built):

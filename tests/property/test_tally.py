@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.property.features import DEMANDED
+from tests.property.features import DEMANDED, SOMETIMES
 from tests.property.tally import histogram, reasons, shortfalls
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,12 +15,13 @@ WORKERS = ("-n", "2", "--dist", "loadgroup")
 TESTS = """
 import pytest
 from tests.property.layers import Outcome
-from tests.property.tally import DEMANDED, recorded
+from tests.property.tally import DEMANDED, SOMETIMES, recorded
 
 @pytest.mark.parametrize("seed", range(100))
 def test_layer(seed, record_property):
     refusal = "a.lair:1:1: error: refused" if seed < REFUSED else ""
-    record_property(*recorded(seed, Outcome(results={}, refusal=refusal, features={*DEMANDED})))
+    every = {*DEMANDED, *SOMETIMES}
+    record_property(*recorded(seed, Outcome(results={}, refusal=refusal, features=every)))
 """
 
 
@@ -48,11 +49,15 @@ def test_a_run_with_too_many_refusals_fails(tmp_path, refused, options):
 
 
 def test_too_few_examples_of_a_demanded_feature_fall_short():
-    right = {seed: DEMANDED[1:] if seed < 71 else DEMANDED for seed in range(100)}
+    every = (*DEMANDED, *SOMETIMES)
+    right = {seed: every[1:] if seed < 71 else every for seed in range(100)}
     line = f"29% of random layers have: {DEMANDED[0]}; at least 30% must"
     assert list(shortfalls({}, right)) == [line]
     assert list(shortfalls({}, dict(list(right.items())[1:]))) == []
     assert next(histogram(right)) == f"   29 %  {DEMANDED[0]}"
+    right = {seed: DEMANDED if seed < 96 else every for seed in range(100)}
+    line = f"4% of random layers have: {SOMETIMES[0]}; at least 5% must"
+    assert list(shortfalls({}, right)) == [line]
 
 
 def test_refusals_of_one_reason_are_one_line():
