@@ -9,6 +9,7 @@ import collections
 import pytest
 
 from tests.property.features import DEMANDED, SOMETIMES
+from tests.property.quality import compared, keep, quality_of, read_kept
 
 LAYER = "random layer"
 MOST_REFUSED, LEAST_OF_EACH, LEAST_OF_SOME = 0.15, 0.30, 0.05
@@ -18,7 +19,14 @@ ENOUGH = 100
 
 def recorded(seed, outcome):
     """Return the property, name and value, that tells the outcome of a random layer."""
-    return LAYER, [seed, outcome.refusal, sorted(outcome.features)]
+    return LAYER, [seed, outcome.refusal, sorted(outcome.features), quality_of(outcome)]
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--keep-quality", action="store_true",
+        help="keep how good the random layers are, for later runs to be compared with",
+    )
 
 
 def pytest_configure(config):
@@ -31,18 +39,22 @@ class Tally:
 
     def __init__(self, config):
         self.config = config
-        self.refused, self.right = {}, {}
+        self.refused, self.right, self.ratios = {}, {}, {}
 
     def pytest_runtest_logreport(self, report):
-        for seed, refusal, features in (v for k, v in report.user_properties if k == LAYER):
+        for seed, refusal, features, ratio in (v for k, v in report.user_properties if k == LAYER):
             if report.when == "call" and refusal:
                 self.refused[seed] = refusal
             elif report.when == "call":
                 self.right[seed] = features
+                self.ratios |= {} if ratio is None else {seed: ratio}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
-        for number, text in enumerate(shortfalls(self.refused, self.right)):
+        if self.ratios and self.config.getoption("--keep-quality"):
+            keep(self.ratios.values())
+        worse = [*shortfalls(self.refused, self.right), *worse_than_kept(self.ratios)]
+        for number, text in enumerate(worse):
             report = pytest.TestReport(
                 nodeid=f"{__name__}[{number}]", location=(__name__, None, "random layers"),
                 keywords={}, outcome="failed", longrepr=text, when="call",
@@ -58,6 +70,15 @@ class Tally:
             )
             for line in [*reasons(self.refused), *histogram(self.right)]:
                 terminalreporter.line(line)
+        if self.ratios:
+            terminalreporter.line(compared(self.ratios.values(), read_kept())[0])
+
+
+def worse_than_kept(ratios):
+    """Yield a line if the layers that are always examined are worse than they were."""
+    line, worse = compared(ratios.values(), read_kept()) if ratios else ("", False)
+    if worse:
+        yield f"random layers are worse than they were, {line}: mend it, or `pytest --keep-quality`"
 
 
 def shortfalls(refused, right):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.property.features import DEMANDED, SOMETIMES
+from tests.property.quality import compared, figures, keep, read_kept
 from tests.property.tally import histogram, reasons, shortfalls
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,3 +64,15 @@ def test_too_few_examples_of_a_demanded_feature_fall_short():
 def test_refusals_of_one_reason_are_one_line():
     refused = {9: "a:1: error: b\nhint: c", 2: "d:1: error: b"}
     assert list(reasons(refused)) == ["  seed 2, 9: b"]
+
+
+def test_layers_are_compared_with_what_was_kept_of_as_many(tmp_path):
+    keep([2.0] * 9 + [8.0], tmp_path / "quality.yaml")
+    kept = read_kept(tmp_path / "quality.yaml")
+    assert kept == {"layers": 10, "cycles_over_bound": 2.297, "ninth_decile": 2.0}
+    line = "cycles over bound: 2.378 in the geometric mean, at most 2.83 for nine of ten"
+    now = [2.0] * 8 + [2.828, 8.0]
+    assert compared(now, kept) == (f"{line} (kept: 2.297, 2.0)", True)
+    assert not compared([2.0] * 10, kept)[1]
+    assert not compared([3.0] * 11, kept)[1]
+    assert figures(now)["layers"] == 10
