@@ -12,7 +12,9 @@ from tests.e2e.conftest import ROOT, SHIPPED
 from tests.property.invariants import check_invariants
 
 PAPER = ("fc", "conv1d", "conv2d", "pointwise")
-OTHERS = [name for name in SHIPPED if name not in PAPER]
+REFUSED = ("catalogue/attention", "catalogue/attention_causal")
+"""Their PEs send on more colours than the machine has queues."""
+OTHERS = [name for name in SHIPPED if name not in PAPER + REFUSED]
 pytestmark = pytest.mark.xdist_group("systolic")
 
 

@@ -17,7 +17,7 @@ CUBE = matmul().case()
 
 def counts(lair, mapping):
     """Return the layer, built, and its counts.yaml."""
-    built = build(lair, mapping, "schedule")
+    built = build(lair, mapping, "place").through("schedule")
     for stage in ("skew", "count"):
         run_stage(stage, built.folder)
     return built, built.yaml("counts.yaml")

@@ -27,7 +27,7 @@ schedule: "{ mm[i, j, k] -> [k//4, i, j, k] }"
 
 def texts(lair, mapping, stage):
     """Return what a stage writes for a layer."""
-    folder = build(lair, mapping, "schedule").folder
+    folder = build(lair, mapping, "place").through("schedule").folder
     return {name: content.decode() for name, content in run_stage(stage, folder).items()}
 
 
@@ -229,7 +229,7 @@ def test_a_placement_goes_around_a_torus(schedule, edges):
     assert skewing(MM, mapping)["mm"]["edges"] == {
         axis: {"crosses": crosses, "steps": steps} for axis, (crosses, steps) in edges.items()
     }
-    placed = build(MM, mapping, "schedule").objects("placement.isl")
+    placed = build(MM, mapping, "place").objects("placement.isl")
     domain = isl.UnionSet("{ mm[i, j, k] : 0 <= i, j, k < 16 }")
     for name, text in (
         ("placement", "{ mm[i, j, k] -> PE[(j//4) mod 2, (i//2) mod 2] }"),
