@@ -6,12 +6,14 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import islpy as isl
 import numpy as np
 
 from stages.fabric.driver import FabricRun
 from stages.lair.layer import Layer
 from stages.layer.bound.bound import Run, lower_bound
 from stages.layer.bound.needs import Moving, needs_of
+from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.decisions import Decision, Decisions
 from stages.layer.texts.results_json import (
     Bound,
@@ -21,10 +23,12 @@ from stages.layer.texts.results_json import (
     TaskResult,
     Traffic,
     Used,
+    Working,
     Worth,
 )
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping as LayerMapping
+from stages.poly.cardinality import cardinality
 from stages.reference.data import find_origins
 from stages.reference.unroll import Arrays, Samples
 
@@ -72,12 +76,22 @@ def describe_results(
         data=find_origins(what.mapping.data, samples[0], what.files, zeros),
         check=checks,
         memory=Used(bytes_per_pe=max(simd.memory.values(), default=0), of=profile.memory),
+        pes=_working(what.moving.adapted),
         fabric=Traffic(
             wavelets=simd.injected + simd.delivered, hops=simd.hops, stalls=simd.stalls
         ),
         multicast=_worth(simd, runs[COPIED]) if COPIED in runs else None,
         rests=_find_rests(simd, profile) or None,
         probes={name: runs[name].probes for name in VARIANTS} if simd.probes else None,
+    )
+
+
+def _working(adapted: Adapted) -> Working:
+    """Return how many PEs run instances, counted as a set: it has no element for each."""
+    grid = adapted.grid
+    return Working(
+        compute=cardinality(isl.Set.from_union_set(adapted.placement.range())),
+        of=(grid.right - grid.left + 1) * (grid.bottom - grid.top + 1),
     )
 
 

@@ -33,7 +33,7 @@ def summary(results: Mapping[str, Any]) -> str:
     """
     lines = [_title(results), *_checks(results["check"]), *inputs(results["data"])]
     lines += [_cycles(results), *_rests(results), _bound(results)]
-    lines += [_memory(results), _fabric(results)]
+    lines += [_memory(results), *_pes(results), _fabric(results)]
     return "\n".join([*lines, *_tasks(results["tasks"])]) + "\n"
 
 
@@ -109,6 +109,14 @@ def _bound(results: Mapping[str, Any]) -> str:
 def _memory(results: Mapping[str, Any]) -> str:
     memory = results["memory"]
     return f"  memory  {memory['bytes_per_pe']} of {memory['of']} bytes on the fullest PE"
+
+
+def _pes(results: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how many PEs compute, and a warning where few do; nothing where it is not known."""
+    if pes := results.get("pes"):
+        few = 4 * pes["compute"] < pes["of"]
+        warning = ", less than a quarter: another placement may take less time" if few else ""
+        yield f"  PEs     {pes['compute']} of {pes['of']} of the target compute{warning}"
 
 
 def _fabric(results: Mapping[str, Any]) -> str:

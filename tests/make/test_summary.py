@@ -33,6 +33,7 @@ RESULTS = {
         "z": {"exact": False, "right": True, "max_abs_error": 0.25},
     },
     "memory": {"bytes_per_pe": 3408, "of": 49152},
+    "pes": {"compute": 16, "of": 20},
     "fabric": {"wavelets": 351, "hops": 204, "stalls": 24},
 }
 TEXT = """\
@@ -43,6 +44,7 @@ ff on wse2, 2 invocations
   cycles  202 with vector instructions, 301 with loops: 1.49 times as fast
   bound   21 cycles, by latency
   memory  3408 of 49152 bytes on the fullest PE
+  PEs     16 of 20 of the target compute
   fabric  351 wavelets, 204 hops, 24 stalls
   on_x       a vector instruction [8] by the box hull; 28 calls, 224 instances and 3 extra
   compute_g  a loop, for `y = a + b + c` is more than one operation; 1 calls, 8 instances
@@ -51,6 +53,17 @@ ff on wse2, 2 invocations
 
 def test_summary_says_what_came_out():
     assert summary(RESULTS) == TEXT
+
+
+def test_a_target_most_of_which_has_nothing_to_do_is_told():
+    few = summary({**RESULTS, "pes": {"compute": 4, "of": 17}}).splitlines()[7]
+    assert few == (
+        "  PEs     4 of 17 of the target compute, less than a quarter: another placement may take "
+        "less time"
+    )
+    assert summary({**RESULTS, "pes": {"compute": 4, "of": 16}}).splitlines()[7] == (
+        "  PEs     4 of 16 of the target compute"
+    )
 
 
 def test_of_many_inputs_the_first_are_named():

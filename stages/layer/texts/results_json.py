@@ -61,6 +61,14 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Working:
+    """How many PEs of the target compute, and how many it has."""
+
+    compute: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
     """What moved on the fabric."""
 
@@ -97,6 +105,7 @@ class Results:
     data: Mapping[str, str]
     check: Mapping[str, Check]
     memory: Used
+    pes: Working
     fabric: Traffic
     multicast: Worth | None = None
     rests: Mapping[str, int] | None = None
