@@ -16,7 +16,7 @@ from stages.diagnose import Source
 from stages.mapping import layer_yaml
 from stages.mapping.layer_yaml import Isl, TensorMapping, with_isl
 from stages.mapping.yaml_file import File, Strict, read_file
-from stages.mapping.yaml_text import read_document
+from stages.mapping.yaml_text import Document, Path, read_document
 
 HEADER = "# What the search took, as layer.yaml says it."
 REFUSED = "# refused: "
@@ -100,3 +100,43 @@ def _with_ports(tensor: TensorMapping, found: _Ports | None) -> TensorMapping:
     """Return a tensor with the ports that were found for it."""
     ways = {} if found is None else {"arrives": found.arrives, "leaves": found.leaves}
     return tensor.model_copy(update={w: text for w, text in ways.items() if text is not None})
+
+
+def write_out(layer: Source, chosen: Source) -> str:
+    """Return the text of a layer.yaml with what a search chose written out, and else as it is.
+
+    Raises UserErrors where one of them is not what it should be.
+    """
+    document, mapping = read_document(layer), overlay(layer_yaml.read_mapping(layer), chosen)
+    assert mapping.placement is not None, "a search says where instances run"
+    lines = [f"  {line}\n" for line in mapping.placement.text.strip().splitlines()]
+    placement = "".join(["placement: |\n", *lines]).rstrip()
+    edits = [_in_place_of(("placement",), placement, document)]
+    if ("search",) in document.keys:
+        end = layer.text.find("\n", document.values[("search",)].end)
+        edits.append((document.keys[("search",)].start, end + 1 or len(layer.text), ""))
+    for path, given in _open_ports(mapping, document):
+        edits.append((document.values[path].start, document.values[path].end, f'"{given}"'))
+    text = layer.text
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _in_place_of(path: Path, text: str, document: Document) -> tuple[int, int, str]:
+    """Return the edit that puts a key there: where it is, or behind the target."""
+    if path in document.keys:
+        return document.keys[path].start, document.values[path].end, text
+    end = document.values[("target",)].end
+    return end, end, f"\n{text}"
+
+
+def _open_ports(
+    mapping: layer_yaml.Mapping, document: Document
+) -> Iterator[tuple[Path, str]]:
+    """Yield where the ports of a tensor were open, and what they are."""
+    for name, tensor in mapping.tensors.items():
+        for way, text in (("arrives", tensor.arrives), ("leaves", tensor.leaves)):
+            path = ("tensors", name, way)
+            if text is not None and document.value["tensors"][name].get(way) is True:
+                yield path, text.text

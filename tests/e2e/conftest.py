@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from doit.doit_cmd import DoitMain
 
-from stages import PIPELINE, WINGS, module_of
+from stages import PIPELINE, SEARCHED, WINGS, module_of
 from stages.make.core.action import run_stage
-from stages.make.core.layers import find_layers
+from stages.make.core.layers import find_layers, open_folder
+from stages.make.core.pipeline import tasks_until
 from stages.make.store.state import State
 from tests.forked import can_fork, run_forked
 
@@ -28,7 +29,8 @@ MAKE = ("doit.doit_cmd", "importlib.metadata", "sqlite3", "stages.make.doit.load
         "stages.make.doit.reporter", "stages.make.doit.runner")
 IMPORTED = {ROOT: (*MAKE, *(module_of(stage) for wing in WINGS for stage in wing.STAGES))}
 """By the folder of modules that no test edits: what its processes of doit need not import."""
-SHIPPED = tuple(layer.name for layer in find_layers(ROOT) if layer.stages == PIPELINE)
+SHIPPED = tuple(layer.name for layer in find_layers(ROOT)
+                if layer.stages in (PIPELINE, SEARCHED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,8 +221,8 @@ class Shipped:
         """Return a new copy with its programs."""
         folder = self.root / "projects" / copy
         shutil.copytree(ROOT / "projects" / name, folder, ignore=shutil.ignore_patterns("build"))
-        for stage in PIPELINE[: PIPELINE.index("simulate")]:
-            run_stage(stage, folder)
+        for each, stage in tasks_until(open_folder(folder), "render"):
+            run_stage(stage, each)
         return folder
 
 

@@ -6,8 +6,9 @@ import shutil
 import pytest
 import yaml
 
-from stages import PIPELINE
 from stages.make.core.action import run_stage
+from stages.make.core.layers import open_folder
+from stages.make.core.pipeline import tasks_until
 from tests.e2e.conftest import ROOT, SHIPPED
 from tests.property.invariants import check_invariants
 
@@ -29,8 +30,8 @@ def built(folder, name, **more):
     mapping = yaml.safe_load((folder / "layer.yaml").read_text(encoding="utf-8"))
     text = yaml.safe_dump(mapping | {"machine": "systolic"} | more, sort_keys=False)
     (folder / "layer.yaml").write_text(text, encoding="utf-8")
-    for stage in PIPELINE:
-        run_stage(stage, folder)
+    for each, stage in tasks_until(open_folder(folder), "simulate"):
+        run_stage(stage, each)
     check_invariants(folder)
     return json.loads((folder / "build/results.json").read_text(encoding="utf-8"))
 

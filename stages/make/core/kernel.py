@@ -98,11 +98,13 @@ def names_of_parts(kernel: LayerFolder) -> list[str]:
 
 
 def _names_of_part(kernel: LayerFolder, name: str) -> Iterator[str]:
-    from stages import PIPELINE
+    from stages import SEARCHED, TRIED
     from stages.make.core.declare import declaration
 
-    part = _part(kernel, name)
-    for pattern in [pattern for stage in PIPELINE for pattern in declaration(stage).writes]:
+    part = open_slots(_part(kernel, name))
+    patterns = [pattern for stage in SEARCHED for pattern in declaration(stage).writes]
+    patterns += [f"*/{pattern}" for stage in TRIED for pattern in declaration(stage).writes]
+    for pattern in patterns:
         for file in names_of(part, pattern):
             within = file_of(part, file)
             if within.is_relative_to(part.path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -10,18 +11,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from stages.diagnose import UserError
-from stages.make.core.layers import find_layers, find_workspace, lone_folder
+from stages.diagnose import UserError, UserErrors, source_of
+from stages.make.core.layers import find_layers, find_workspace, lone_folder, open_folder
 from stages.make.core.nearest import did_you_mean
+from stages.make.core.outlook import is_up_to_date
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, few, print_json
 from stages.make.doit.commands.inert import option
 from stages.make.store.files import is_left_over, temporary_name
 from stages.make.store.folders import (
+    CHOSEN,
     LAYER,
     NETWORK,
     NOT_LAYERS,
     OF_DOIT,
     PROGRAM,
+    file_of,
     files_in,
     mark_of,
     shown_path,
@@ -63,6 +67,7 @@ class New(LayerCommand):
         self._check(folder)
         model = self._model(options["like"])
         copy_layer(model, folder, options["inputs"])
+        take_over(model, folder)
         self._report(folder, options["json"])
         return 0
 
@@ -153,6 +158,24 @@ def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
         raise UserError(f"cannot write {shown_path(folder)}: {error.strerror or error}") from error
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def take_over(model: Path, folder: Path) -> None:
+    """Write out in a new layer.yaml what a search chose for the layer that it is a copy of.
+
+    Where that is not known, or is none of the text, a search of its own finds it.
+    """
+    layer = open_folder(model)
+    chosen, file = file_of(layer, CHOSEN), folder / LAYER
+    with contextlib.suppress(UserError, UserErrors, OSError):
+        if layer.is_searched and chosen.is_file() and is_up_to_date("settle", layer):
+            from stages.mapping.layer_yaml import read_mapping
+            from stages.mapping.settled import write_out
+
+            sources = (source_of(path.name, path.read_bytes()) for path in (file, chosen))
+            text = write_out(*sources)
+            if not read_mapping(source_of(LAYER, text.encode())).is_open:
+                file.write_text(text, encoding="utf-8")
 
 
 def _left_out(model: Path, inputs: bool) -> Any:
