@@ -66,10 +66,6 @@ class Inputs(abc.ABC):
         """
 
     @abc.abstractmethod
-    def declares(self, name: str) -> bool:
-        """Return whether a file of this name is among those that the stage declares to read."""
-
-    @abc.abstractmethod
     def part(self, name: str) -> LayerInputs:
         """Return the files of a part of a network or kernel, by the names they have in it."""
 
@@ -174,6 +170,10 @@ class LayerInputs(Inputs):
 
                 self._mapping = overlay(self._mapping, self.source(CHOSEN))
         return self._mapping
+
+    @abc.abstractmethod
+    def declares(self, name: str) -> bool:
+        """Return whether a file of this name is among those that the stage declares to read."""
 
     def _given(self) -> LayerMapping:
         """Return layer.yaml as the user wrote it."""
