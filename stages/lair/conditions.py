@@ -13,8 +13,8 @@ from stages.lair.affine import find_non_affine
 from stages.lair.names import did_you_mean
 from stages.lair.tree import Binary, Comparison, Expr, Number, Reference, Unary, walk
 
-LARGEST_COUNT = 2**30
-"""Programs count in 32 bits; so far do the integers go that are compared."""
+LARGEST_COUNT = 2**29
+"""How far the integers go that are compared: programs count in 32 bits, and take differences."""
 
 AFFINE = "conditions compare sums of iterators times integers, `i // 2` and `i mod 2`"
 OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
@@ -118,8 +118,8 @@ def _reach_of_operation(expr: Binary, sizes: Mapping[str, int]) -> tuple[int, in
     if expr.op in ("//", "mod") and right[0] <= 0:
         raise UserError(f"this divisor is {right[0]}", expr.right.span, "divisors are positive")
     if expr.op == "mod":
-        return (0, right[0] - 1) if left[0] // right[0] != left[1] // right[0] else (
-            left[0] % right[0], left[1] % right[0])
+        within = left[0] // right[0] == left[1] // right[0]
+        return (left[0] % right[0], left[1] % right[0]) if within else (0, right[0] - 1)
     ends = [OPERATIONS[expr.op](a, b) for a in left for b in right]
     return min(ends), max(ends)
 

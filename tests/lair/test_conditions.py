@@ -153,7 +153,7 @@ hint: divisors are positive
 f.lair:2:35: error: this reaches 3000000000
     all (i, j) in (N, N) where 2 <= 1000000000 * j y[i] += x[j]
                                     ^^^^^^^^^^^^^^
-hint: conditions count up to 1073741824
+hint: conditions count up to 536870912
 """),
     "empty": ("where j < i and i < j y[i] += x[j]", """\
 f.lair:2:30: error: these conditions hold nowhere
