@@ -149,10 +149,10 @@ f.lair:2:36: error: this divisor is 0
                                      ^^^^^
 hint: divisors are positive
 """),
-    "large": ("where 2 <= 1000000000 * j y[i] += x[j]", """\
-f.lair:2:35: error: this reaches 3000000000
-    all (i, j) in (N, N) where 2 <= 1000000000 * j y[i] += x[j]
-                                    ^^^^^^^^^^^^^^
+    "large": ("where 2 <= 300000000 * j y[i] += x[j]", """\
+f.lair:2:35: error: this reaches 900000000
+    all (i, j) in (N, N) where 2 <= 300000000 * j y[i] += x[j]
+                                    ^^^^^^^^^^^^^
 hint: conditions count up to 536870912
 """),
     "empty": ("where j < i and i < j y[i] += x[j]", """\
