@@ -24,6 +24,7 @@ from tools.evaluation import (
     counted as layers,
     document,
     multicast,
+    placements,
     programs,
     sweeps,
 )
@@ -48,6 +49,8 @@ def evaluate(command: LayerCommand, options: Options, words: list[str]) -> int:
         return _count(command, options, words)
     if options["multicast"]:
         return _without_multicast(command, options, words)
+    if options["placements"]:
+        return _without_placements(command, options, words)
     if options["chosen"]:
         return _with_other_figures(command, options, words)
     cases = _cases(command, words)
@@ -122,6 +125,19 @@ def _with_other_figures(command: LayerCommand, options: Options, words: list[str
         print_json({"changes": as_data(chosen.list_changes()), "cycles": found})
     elif words:
         print(chosen.layers_table(found))
+    return 0
+
+
+def _without_placements(command: LayerCommand, options: Options, words: list[str]) -> int:
+    """Build layers without their placements, and print what came of them."""
+    cases = [case_of(layer.name, layer.path) for layer in _layers(command, words)]
+    cases = [case for case in cases if "->" in str(case.mapping.get("placement", ""))]
+    names = [case.name for case in cases]
+    found = dict(zip(names, _each(cases, placements.find_placements), strict=True))
+    if options["json"]:
+        print_json(as_data(found))
+    else:
+        print(placements.layers_table(found))
     return 0
 
 

@@ -16,6 +16,9 @@ CHOSEN = option(
     "chosen", "run layers with half and double of chosen figures, and write docs/chosen.md",
 )
 MULTICAST = option("multicast", "measure what multicast is worth, and write docs/multicast.md")
+PLACEMENTS = option(
+    "placements", "build layers without their placements and ports, and print what they take",
+)
 
 PROGRAMS = option(
     "programs", "run programs on the virtual machine, and write docs/machine_cycles.md",
@@ -33,7 +36,7 @@ class Evaluate(LayerCommand):
         "figure changes at a time, in a temporary folder; writes tables and plots to docs/. Where "
         "layers are named, prints the tables of these and writes nothing."
     )
-    cmd_options = (JSON, BROADCAST, CHOSEN, MULTICAST, PROGRAMS)
+    cmd_options = (JSON, BROADCAST, CHOSEN, MULTICAST, PLACEMENTS, PROGRAMS)
 
     def act(self, options: Options, words: list[str]) -> int:
         """Build the layers, and print or write what came of them."""
