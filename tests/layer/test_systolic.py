@@ -60,7 +60,9 @@ invocations: 3
 """
 
 
-@pytest.mark.parametrize(("dense", "sparse"), ["xu", "ux"])
+@pytest.mark.parametrize(
+    ("dense", "sparse"), ["xu", pytest.param("u", "x", marks=pytest.mark.long)]
+)
 def test_each_stream_is_forwarded_or_comes_in_replicas_as_it_pays(dense, sparse):
     """Each PE takes 3 of 12; what is sparse would start a task for each of the others, too."""
     lines = (line.replace('"}', '", sparse: true}') if f"  {sparse}: {{" in line else line
