@@ -32,7 +32,7 @@ def check_conditions(
 ) -> Iterator[UserError]:
     """Yield what is wrong with conditions, whatever the sizes: names, and what is not affine."""
     known = [*iterators, *params]
-    for side in dict.fromkeys(side for each in conditions for side in (each.left, each.right)):
+    for side in _sides(conditions):
         part = find_non_affine(side, iterators)
         if part is not None:
             yield UserError("this condition is not affine", part.span, AFFINE)
@@ -81,12 +81,16 @@ def check_ranges(
 
     `sizes` are those of the iterators.
     """
-    for each in conditions:
-        for side in (each.left, each.right):
-            try:
-                _reach(side, sizes)
-            except UserError as error:
-                yield error
+    for side in _sides(conditions):
+        try:
+            _reach(side, sizes)
+        except UserError as error:
+            yield error
+
+
+def _sides(conditions: Sequence[Comparison]) -> list[Expr]:
+    """Return what is compared; the middle of a chain once."""
+    return list(dict.fromkeys(side for each in conditions for side in (each.left, each.right)))
 
 
 def _reach(expr: Expr, sizes: Mapping[str, int]) -> tuple[int, int]:

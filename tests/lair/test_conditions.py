@@ -143,10 +143,10 @@ f.lair:2:40: error: found `0`, expected `*=`, `+=`, `=`, `[`, `max=` or `min=`
                                          ^
 hint: conditions are comparisons, joined by `and`
 """),
-    "divisor": ("where i // (N - 4) <= j y[i] += x[j]", """\
-f.lair:2:36: error: this divisor is 0
-    all (i, j) in (N, N) where i // (N - 4) <= j y[i] += x[j]
-                                     ^^^^^
+    "divisor": ("where 0 <= i // (N - 4) <= j y[i] += x[j]", """\
+f.lair:2:41: error: this divisor is 0
+    all (i, j) in (N, N) where 0 <= i // (N - 4) <= j y[i] += x[j]
+                                          ^^^^^
 hint: divisors are positive
 """),
     "large": ("where 2 <= 300000000 * j y[i] += x[j]", """\
