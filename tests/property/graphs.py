@@ -32,6 +32,8 @@ GRID = {
 TYPES = ("float16", "float16", "float16", "float32", "int16", "int32")
 SIZES = ((4, 2), (6, 2), (8, 4), (7, 3), (9, 9), (5, 1))
 """Sizes of vectors and of their parts."""
+LENGTHENED = 4
+"""One in so many graphs ends with a chain of nodes, whose results share memory."""
 
 
 def shape_of(kind):
@@ -67,6 +69,19 @@ class RandomGraph:
             arguments = [self._input(kind) for kind in wanted]
         self.calls.append((result, node, arguments))
         self.kinds[result] = self.nodes[node][1]
+
+    def lengthen(self):
+        """Let nodes follow on the last result, each of which takes what the one before gave."""
+        for _ in range(self.rng.randint(4, 6)):
+            last = self.results[-1]
+            kind = self.kinds[last]
+            ways = [n for n in self.nodes if self.wanted(n)[0] == kind == self.nodes[n][1]]
+            if not ways:
+                return
+            node, result = self.rng.choice(ways), f"r{len(self.calls)}"
+            others = [self._input(each) for each in self.wanted(node)[1:]]
+            self.calls.append((result, node, [last, *others]))
+            self.kinds[result] = kind
 
     def wanted(self, node):
         return self.nodes[node][0].split()
@@ -174,6 +189,8 @@ def graph_of_seed(seed):
     graph = RandomGraph(rng, GRID if grid else LINE, type=rng.choice(TYPES))
     for _ in range(rng.randint(2, 6)):
         graph.grow()
+    if seed % LENGTHENED == 1:
+        graph.lengthen()
     graph.delay()
     used = {tensor for _, _, arguments in graph.calls for tensor in arguments}
     graph.inputs = [t for t in graph.inputs if t in used]

@@ -54,6 +54,7 @@ def check_invariants(folder):
     every_instance_has_a_time(texts)
     every_instance_runs_once(texts)
     allocations_are_injective(texts)
+    what_shares_memory_is_needed_at_other_times(texts)
     for task in texts.tasks():
         if f"{task}_compression" in texts.objects["compressions"]:
             compression_is_a_bijection(texts, task)
@@ -62,6 +63,28 @@ def check_invariants(folder):
             hull_contains_the_instances(texts, task)
             if texts.simd[task]["by"] == "hull":
                 chosen_hull_does_no_harm(texts, task)
+
+
+def arrays_at_one_address(texts):
+    """Yield the names of two arrays of which elements begin at the same byte."""
+    address = texts.objects["memory"]["address"]
+    for both in list_maps(address.apply_range(address.reverse())):
+        names = [both.get_tuple_name(end) for end in (isl.dim_type.in_, isl.dim_type.out)]
+        if names[0] < names[1]:
+            yield names
+        elif names[0] == names[1]:
+            assert both.is_subset(isl.Map.identity(both.get_space()))
+
+
+def what_shares_memory_is_needed_at_other_times(texts):
+    """Nor does anything that lasts share memory; see also tests/layer/test_lifetimes.py."""
+    lives = {}
+    for each in list_maps(texts.objects["memory"]["lifetime"]):
+        name, event = (each.get_tuple_name(end) for end in (isl.dim_type.in_, isl.dim_type.out))
+        lives.setdefault(name, set()).add(event)
+    for one, other in arrays_at_one_address(texts):
+        assert not lives[one] & lives[other], (one, other)
+        assert "always" not in lives[one] | lives[other], (one, other)
 
 
 def texts_are_written_as_they_were_read(folder):

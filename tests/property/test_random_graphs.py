@@ -7,6 +7,7 @@ while five instructions wait, so that of more results one returns after the othe
 import pytest
 
 from tests.property.graphs import graph_of_seed
+from tests.property.invariants import arrays_at_one_address, read_texts
 from tests.property.layers import examine
 
 ORDINARY, LONG = 16, 400
@@ -28,3 +29,10 @@ def test_a_random_graph_is_right(seed, workspace):
     assert outcome.refusal == ""
     assert not any("max_abs_error" in c and c["exact"] and c["max_abs_error"]
                    for c in outcome.results["check"].values())
+
+
+def test_arrays_of_some_share_memory(workspace):
+    """Of the graphs of this session that were built."""
+    built = [f for f in workspace.glob("graph*") if (f / "build/results.json").exists()]
+    sharing = [folder for folder in built if any(arrays_at_one_address(read_texts(folder)))]
+    assert len(sharing) >= len(built) // 4
