@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import UserError, UserErrors
+from stages.diagnose import UserError, UserErrors, headline
 from stages.layer.cost.predict import predict, read_written
 from stages.layer.fitting import check_machine
 from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
 from stages.layer.texts.candidates import Slot, write_slots
 from stages.mapping.machine import read_machine
 from stages.mapping.settled import why_refused
+from stages.poly.quota import TooManyOperations
 
 if typing.TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,15 +91,24 @@ def _look_at(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Slot:
     """Return what the stages say of the candidate in a slot, and whether the machine has room."""
     if (why := why_refused(slot.text("simd.yaml"))) is not None:
         return Slot(refused=why)
+    try:
+        return _measure(slot, inputs, profile)
+    except (UserError, UserErrors) as error:
+        return Slot(refused=f"render: {_said(error)}")
+    except (TooManyOperations, OSError):
+        raise
+    except Exception as error:  # a bug of ours is no reason not to take another candidate
+        return Slot(refused=f"render: {headline(error)}")
+
+
+def _measure(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Slot:
+    """Return what a candidate takes. Raises UserError where the machine has no room for it."""
     tasks, simd = slot.source("tasks.yaml"), slot.source("simd.yaml")
     objects = {name: slot.objects(name) for name in OBJECTS}
     model, mapping = make_model(inputs.lair(), tasks, simd, objects), slot.mapping()
     programs = make_programs(model, profile, vectors=True)
-    try:
-        check_machine(model, programs, profile, mapping)
-        lay_out(model, programs, mapping)
-    except (UserError, UserErrors) as error:
-        return Slot(refused=f"render: {_said(error)}")
+    check_machine(model, programs, profile, mapping)
+    lay_out(model, programs, mapping)
     read = read_written(
         slot.source, slot.objects, profile,
         invocations=mapping.invocations, density=mapping.data.density,

@@ -3,7 +3,8 @@
 import islpy as isl
 import pytest
 
-from stages.diagnose import UserErrors
+from stages.diagnose import UserError, UserErrors
+from stages.make.core import trying
 from tests.layer.built import MV, build
 
 FROM_NORTH = '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }"}\n'
@@ -67,3 +68,22 @@ def test_what_is_to_be_searched_is_there_and_has_no_place(given, message, hint):
         build(GRAPH, f"{TARGET}{given}\n", "choose")
     (error,) = caught.value.errors
     assert (error.message, error.hint) == (message, hint)
+
+
+def test_a_bug_that_one_candidate_meets_is_told_in_its_slot_only(monkeypatch):
+    broken = {"slot1"}
+
+    def perform_in(folder, stage, inputs):
+        if stage == "route" and folder.cache.name in broken:
+            raise AssertionError("what no placement brought about before")
+        return plain(folder, stage, inputs)
+
+    plain = trying.perform_in
+    monkeypatch.setattr(trying, "perform_in", perform_in)
+    given = f"{TARGET}placement: (i, j)\ntensors:\n{FROM_NORTH}"
+    built = build(MV, given, "settle")
+    said = "route: AssertionError: what no placement brought about before, a bug of ours, which a"
+    assert built.yaml("slots.yaml")["slot1"] == {"refused": f"{said} build shows"}
+    broken.update(f"slot{n}" for n in range(1, 9))
+    with pytest.raises(UserError, match="placements that were tried works"):
+        build(MV, given, "settle", copy=1)

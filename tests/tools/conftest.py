@@ -24,7 +24,7 @@ def made_up(simd, loops, *, lanes=4, bound=50, **task):
     whole = {"simd": simd, "loops": loops}
     return reader_of(Results)({
         "top": "layer", "machine": "wse2", "invocations": 1, "main_cycles": whole, "data": {},
-        "check": {}, "memory": {"bytes_per_pe": 0, "of": 0},
+        "check": {}, "memory": {"bytes_per_pe": 0, "of": 0}, "pes": {"compute": 1, "of": 1},
         "fabric": {"wavelets": 0, "hops": 0, "stalls": 0},
         "cycles": whole, "speedup": round(loops / simd, 3),
         "bound": {"cycles": bound, "by": "ports"}, "lanes": lanes,

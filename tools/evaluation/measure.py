@@ -18,6 +18,8 @@ import yaml
 from stages import PIPELINE
 from stages.layer.texts.results_json import Results, read_results
 from stages.make.core.action import run_stage
+from stages.make.core.layers import open_folder
+from stages.make.core.pipeline import tasks_until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,6 @@ def build(case: Case, workspace: Path, stages: Sequence[str]) -> Path:
     (folder / "layer.yaml").write_text(text, encoding="utf-8")
     if case.inputs is not None:
         shutil.copytree(case.inputs, folder / "inputs")
-    for stage in stages:
-        run_stage(stage, folder)
+    for each, stage in tasks_until(open_folder(folder), stages[-1]) if stages else ():
+        run_stage(stage, each)
     return folder

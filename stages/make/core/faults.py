@@ -43,7 +43,7 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
 
     Raises UserError or UserErrors where that is wrong, at places in files that a user wrote.
     """
-    from stages.make.core.stage import load, perform
+    from stages.make.core.stage import MOST_IN_A_SLOT, MOST_OPERATIONS, load, perform
 
     with workers().undisturbed():
         load(stage)
@@ -51,7 +51,7 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
     watch = contextlib.nullcontext() if stage in RUNS_PROGRAMS else watched()
     try:
         with watch:
-            return perform(stage, inputs)
+            return perform(stage, inputs, MOST_IN_A_SLOT if folder.is_slot else MOST_OPERATIONS)
     except (UserError, UserErrors) as error:
         raise as_asked(error, folder) from error
     except TooManyOperations as error:

@@ -15,9 +15,13 @@ from stages.make.store.folders import is_pattern
 
 MOST_OPERATIONS = 100_000_000
 """How much isl may work in one stage, in its own unit: two minutes at the most, in general half."""
+MOST_IN_A_SLOT = MOST_OPERATIONS // 10
+"""How much in a slot of a search: what is so hard is not tried, while there are others."""
 
 
-def perform(name: str, inputs: FolderInputs) -> dict[str, bytes]:
+def perform(
+    name: str, inputs: FolderInputs, most_operations: int = MOST_OPERATIONS
+) -> dict[str, bytes]:
     """Return the contents that stage `name` writes, by the names that it declares.
 
     Raises UserError or UserErrors where the layer folder is wrong, and TooManyOperations for a
@@ -25,7 +29,7 @@ def perform(name: str, inputs: FolderInputs) -> dict[str, bytes]:
     """
     from stages.poly.quota import limit_operations
 
-    with limit_operations(MOST_OPERATIONS):
+    with limit_operations(most_operations):
         outputs: Mapping[str, str | bytes] = load(name).run(inputs)
     contents = {n: c.encode() if isinstance(c, str) else bytes(c) for n, c in outputs.items()}
     check_names(name, declaration(name).writes, contents)
