@@ -11,11 +11,24 @@ def test_no_placement_fits_in_memory(layer: Any) -> None:
     layer.edit("layer.yaml", PLACED, "(j, i)")
     layer.edit("layer.yaml", "target", "machine: {profile: wse2, memory: 16}\ntarget")
     assert layer.error() == """\
-layer.yaml:4:12: error: no placement is found that works; the nearest one: needs 40 bytes on a PE, \
-32 of them for W; wse2 has 16
+layer.yaml:4:12: error: no placement is found that works; the nearest one: needs 40 bytes on a PE \
+(W 32, y 8), wse2 has 16; a target of some 18 PEs would have room
   placement: (j, i)
              ^^^^^^
 hint: it is { ff[i, j] -> PE[j//4, 1 + i//4] : 0 <= i <= 7 and 0 <= j <= 7 }; make the target larger
+"""
+
+
+def test_no_placement_satisfies_the_ports(layer: Any) -> None:
+    layer.edit("layer.yaml", f"placement: {PLACED}\n", "")
+    layer.edit("layer.yaml", "PE[2, 3]", "PE[2, 1]")
+    layer.edit("layer.yaml", "PE[2, 1 + i//4] -> index[i mod 4]", "PE[1, 1] -> index[i]")
+    assert layer.error() == """\
+layer.yaml:2:9: error: no placement is found that works; the nearest one: adapters must spread x \
+on the north row of the target, where ff[0, 0] runs
+  target: "{ PE[2, 1] }"
+          ^^^^^^^^^^^^^^
+hint: it is { ff[i, j] -> PE[1, 0] : 0 <= i <= 7 and 0 <= j <= 7 }; make the target larger
 """
 
 

@@ -167,9 +167,9 @@ class Search:
                 around = around or not (x or y)
         return found, around
 
-    def _order(self, state: State) -> tuple[bool, int, int]:
-        """Return what comes first: what fits in memory, then by the goal of the search."""
+    def _order(self, state: State) -> tuple[int, int, int]:
+        """Return what comes first: what fits in memory, or nearly so, then by the goal."""
         goal = self.question.mapping.goal
         wanted = {"cycles": state.cycles, "memory": state.memory, "area": state.area}
         then = state.memory if goal == "cycles" else state.cycles
-        return state.memory > self.question.profile.memory, wanted[goal], then
+        return max(0, state.memory - self.question.profile.memory), wanted[goal], then

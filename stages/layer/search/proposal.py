@@ -57,14 +57,15 @@ def propose(
     states = Search(question).run() or Search(question, strict=False).run()
     chosen = choose_different(states, MOST_PROPOSALS)
     found = [_propose(state, question) for state in chosen]
-    return sorted(found, key=lambda each: _order(each, mapping.goal))
+    return sorted(found, key=lambda each: _order(each, mapping.goal, profile))
 
 
-def _order(proposal: Proposal, goal: Goal) -> tuple[bool, int, int]:
-    """Return what comes first: what may be, then what the search wants little of, then cycles."""
+def _order(proposal: Proposal, goal: Goal, profile: Profile) -> tuple[bool, int, int, int]:
+    """Return what comes first: what may be, or nearly so, then by the goal, then cycles."""
     wanted = {"cycles": proposal.cycles, "memory": proposal.memory, "area": proposal.area}
     then = proposal.memory if goal == "cycles" else proposal.cycles
-    return proposal.refused is not None, wanted[goal], then
+    lacking = max(0, proposal.memory - profile.memory)
+    return proposal.refused is not None, lacking, wanted[goal], then
 
 
 def _propose(state: State, question: Question) -> Proposal:
@@ -93,11 +94,14 @@ def _check(chosen: Chosen, placement: isl.UnionMap, question: Question) -> None:
 
 def _refuse(state: State, question: Question) -> str | None:
     """Return why a placement does not fit in memory; None if it may."""
-    most = question.profile.memory
+    most, kept = question.profile.memory, state.kept
     if state.memory <= most:
         return None
-    largest = max(state.kept, key=lambda tensor: state.kept[tensor])
+    largest = sorted(kept, key=lambda tensor: -kept[tensor])[:2]
+    parts = ", ".join(f"{tensor} {kept[tensor]}" for tensor in largest)
+    target = question.target
+    pes = (target.right + 1) * (target.bottom + 1) * -(-state.memory // most)
     return (
-        f"needs {state.memory} bytes on a PE, {state.kept[largest]} of them for {largest}; "
-        f"{question.profile.name} has {most}"
+        f"needs {state.memory} bytes on a PE ({parts}), {question.profile.name} has {most}; a "
+        f"target of some {pes} PEs would have room"
     )
