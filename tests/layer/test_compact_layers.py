@@ -74,6 +74,21 @@ def test_a_convolution_keeps_what_each_block_reads_together(placement, columns, 
     assert built.yaml("simd.yaml")["compute_n"]["by"] in ("hull", "exact")
 
 
+def test_streams_in_plain_order_go_to_blocks_and_come_from_them_without_loops():
+    lair = """lair n(): float16 x[12] -> float16 y[12]
+    { all (i) in (12) y[i] = 2 * x[i] }"""
+    built = build(lair, """target: "{ PE[3, 1] }"
+placement: "{ n[i] -> PE[(i//2) mod 3, 0] }"
+tensors:
+  x: {arrives: "{ x[i] -> [PE[(i//2) mod 3, -1] -> index[2*(i//6) + i mod 2]] }"}
+  y: {leaves: "{ y[i] -> [PE[(i//2) mod 3, 1] -> index[2*(i//6) + i mod 2]] }"}
+""", "simulate")
+    found = built.yaml("simd.yaml")
+    for task in ("receive_x", "send_y"):
+        assert (found[task]["by"], found[task]["sizes"]) == ("exact", [2, 2])
+    assert built.results()["check"]["y"]["right"]
+
+
 def test_extra_instances_between_strips_have_no_place_and_so_there_is_no_hull():
     mapping = """target: "{ PE[4, 1] }"
 placement: "{ n[i, j] -> PE[i//2 + 2*((i + j) mod 2), 0] }"

@@ -15,6 +15,7 @@ from stages.layer.vector import (
     enumeration,
     exact,
     hull,
+    in_rows,
     lattice,
     nested,
     relaxed,
@@ -62,6 +63,8 @@ def list_ways(situation: Situation, operations: Sequence[Operation]) -> dict[str
     """Return the ways for a task of such operations, each of which gives one box or several."""
     ways = FOR_KIND(situation, situation.task).items()
     found = {way: _alone(find) for way, find in ways}
+    if not situation.runs:
+        found["exact"] = in_rows.transfers
     if multiplies_and_adds(operations) and not situation.profile.vector_multiply_add:
         found["scalar"] = scalar.candidates
     return found
