@@ -1,8 +1,6 @@
-"""How long vector instructions are expected to wait for banks of memory, by their strides.
+"""How long vector instructions wait for banks of memory, by strides and by where tensors lie.
 
-Where tensors will lie is not known yet. They are moved a few bytes so that reads meet seldom
-(`spread_over_banks`): the fewest meetings of two tensors are expected, and where operands start in
-a bank that depends on a loop or on the PE, the mean.
+Where operands start in a bank that depends on a loop or on the PE, the mean is expected.
 
 Source   stages/fabric/rate.c, which charges what happens
 """
@@ -10,6 +8,7 @@ Source   stages/fabric/rate.c, which charges what happens
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import gcd, prod
@@ -22,68 +21,81 @@ from stages.machine.meetings import count_meetings
 from stages.machine.profile import Profile
 from stages.machine.types import BYTES
 
-Shapes = Mapping[str, tuple[int, ...]]
-
 WORD = 2
 """Successive words of so many bytes lie in successive banks."""
 
-ALIGNED = 2
-"""Tensors begin at a multiple of so many words, or anywhere if they lie so anyway."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrays:
+    """The shapes of local tensors, and the addresses of these and of the parts of tasks, by name.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]]
+    addresses: Mapping[str, int]
 
 
-def find_waiting(decision: Decision, shapes: Shapes, profile: Profile) -> float:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instruction:
+    """A vector instruction of a task, with the largest sizes that it runs over."""
+
+    task: str
+    step: Step
+    sizes: tuple[int, ...]
+
+
+def find_waiting(task: str, decision: Decision, arrays: Arrays, profile: Profile) -> float:
     """Return the cycles for each instance of a task in which its instructions wait for banks."""
     if not profile.read_banks:
         return 0.0
     return sum(
-        float(_most_meetings(step, sizes, shapes, profile.read_banks))
-        / _rate(step, sizes, profile)
-        for step, sizes in _list_vectors(decision)
+        float(_most_meetings(each, arrays, profile.read_banks)) / _rate(each, profile)
+        for each in _list_vectors(task, decision)
     )
 
 
-def _list_vectors(decision: Decision) -> Iterator[tuple[Step, list[int]]]:
-    """Yield the vector instructions of a task, with the largest sizes of each."""
+def _list_vectors(task: str, decision: Decision) -> Iterator[Instruction]:
+    """Yield the vector instructions of a task."""
     extents = [each if isinstance(each, int) else each[1] for each in decision.extents or ()]
     steps, operands = decision.steps, decision.operands
     if decision.operation is not None:
         steps = (Step(operation=decision.operation, over=decision.over, operands=operands),)
     for step in steps:
         if step.by != "loops":
-            yield step, extents if step.over is None else [extents[k] for k in step.over]
+            over = range(len(extents)) if step.over is None else step.over
+            yield Instruction(task=task, step=step, sizes=tuple(extents[k] for k in over))
 
 
-def _rate(step: Step, sizes: list[int], profile: Profile) -> int:
-    operands = [(o.type, _strides(o) or (0,) * len(sizes)) for o in step.operands]
-    return find_rate(profile, step.operation, operands, [size == 1 for size in sizes])
+def _rate(each: Instruction, profile: Profile) -> int:
+    none = (0,) * len(each.sizes)
+    operands = [(o.type, _strides(o) or none) for o in each.step.operands]
+    single = [size == 1 for size in each.sizes]
+    return max(1, find_rate(profile, each.step.operation, operands, single))
 
 
-def _most_meetings(step: Step, sizes: list[int], shapes: Shapes, banks: int) -> Fraction:
+def _most_meetings(each: Instruction, arrays: Arrays, banks: int) -> Fraction:
     """Return the share of the points at which two operands are read from one bank."""
-    read = step.operands if step.operation == "MAC" else step.operands[1:]
+    read = each.step.operands if each.step.operation == "MAC" else each.step.operands[1:]
     moving = [o for o in read if isinstance(o, Local | Given) and any(o.strides)]
     pairs = combinations(moving, 2)
-    return max((_meetings(p, q, sizes, shapes, banks) for p, q in pairs), default=Fraction(0))
+    return max((_meetings(p, q, each, arrays, banks) for p, q in pairs), default=Fraction(0))
 
 
 def _meetings(
-    p: Local | Given, q: Local | Given, sizes: list[int], shapes: Shapes, banks: int
+    p: Local | Given, q: Local | Given, each: Instruction, arrays: Arrays, banks: int
 ) -> Fraction:
     steps = [(a - b) % banks for a, b in zip(_words(p), _words(q), strict=True)]
-    points = max(1, prod(sizes))
-    meets = [Fraction(count_meetings(steps, sizes, k, banks), points) for k in range(banks)]
-    same = _tensor(p) == _tensor(q)
-    if same and _base(p) == _base(q):
+    points = max(1, prod(each.sizes))
+    meets = [Fraction(count_meetings(steps, each.sizes, k, banks), points) for k in range(banks)]
+    if _array(p, each.task) == _array(q, each.task) and _base(p) == _base(q):
         return meets[0]
-    starts = [_start(operand, shapes, banks) for operand in (p, q)]
+    starts = [_start(operand, each.task, arrays, banks) for operand in (p, q)]
     if starts[0] is None or starts[1] is None:
         return sum(meets, Fraction(0)) / banks
-    apart = (starts[0] - starts[1]) % banks
-    return meets[apart] if same else min(meets[apart % ALIGNED :: ALIGNED])
+    return meets[(starts[0] - starts[1]) % banks]
 
 
-def _tensor(operand: Local | Given) -> str | int:
-    return operand.local if isinstance(operand, Local) else operand.part
+def _array(operand: Local | Given, task: str) -> str:
+    return operand.local if isinstance(operand, Local) else f"{task}_part{operand.part}"
 
 
 def _base(operand: Local | Given) -> tuple[int | str, ...]:
@@ -98,12 +110,14 @@ def _words(operand: Local | Given) -> list[int]:
     return [stride * BYTES[operand.type] // WORD for stride in operand.strides]
 
 
-def _start(operand: Local | Given, shapes: Shapes, banks: int) -> int | None:
-    """Return at which word of its tensor an operand starts, modulo the banks; None if it varies."""
-    if isinstance(operand, Given):
-        return 0
-    shape, word, found = shapes[operand.local], BYTES[operand.type] // WORD, 0
-    for k, index in enumerate(operand.base):
+def _start(operand: Local | Given, task: str, arrays: Arrays, banks: int) -> int | None:
+    """Return in which bank an operand starts; None if that varies, or nobody knows."""
+    name = _array(operand, task)
+    if name not in arrays.addresses:
+        return None
+    found = arrays.addresses[name] // WORD
+    shape, word = arrays.shapes.get(name, ()), BYTES[operand.type] // WORD
+    for k, index in enumerate(_base(operand)):
         step = prod(shape[k + 1 :]) * word
         if isinstance(index, int):
             found += index * step

@@ -7,7 +7,8 @@ or as busy as those in its middle.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 
 import islpy as isl
 
@@ -24,14 +25,18 @@ MOST_PLACES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """What a PE has of a task: how often it is invoked, with instances, and how many there are."""
+    """What a PE has of a task: how often it is invoked, with instances, and how many there are.
+
+    `box` is how many the box around them has.
+    """
 
     invoked: int
     runs: int
     instances: int
+    box: int
 
 
-NOTHING = Amount(invoked=0, runs=0, instances=0)
+NOTHING = Amount(invoked=0, runs=0, instances=0, box=0)
 
 
 def find_pes(known: isl.Set) -> isl.Set:
@@ -71,8 +76,14 @@ def _amount(task: str, instances: Instances, pe: PE) -> Amount:
     if known.is_empty():
         return NOTHING
     if own.is_empty():
-        return Amount(invoked=count(known), runs=0, instances=0)
-    return Amount(invoked=count(known), runs=count(own.params()), instances=count(own))
+        return replace(NOTHING, invoked=count(known))
+    sides = bounding_box(own.project_out_all_params())
+    return Amount(
+        invoked=count(known),
+        runs=count(own.params()),
+        instances=count(own),
+        box=prod(high - low + 1 for low, high in sides),
+    )
 
 
 def _at(elements: isl.Set, pe: PE) -> isl.Set:

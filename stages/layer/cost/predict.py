@@ -15,7 +15,7 @@ from math import prod
 import islpy as isl
 
 from stages.diagnose import Source
-from stages.layer.cost.conflicts import find_waiting
+from stages.layer.cost.conflicts import WORD, Arrays, find_waiting
 from stages.layer.cost.facts import Costs, Facts
 from stages.layer.cost.places import count_amounts, list_places
 from stages.layer.cost.timeline import Timeline
@@ -27,10 +27,9 @@ from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import Instances
 from stages.layer.vector.situation import PLACES
 from stages.machine.profile import Profile
-from stages.machine.types import BYTES
 from stages.poly.cardinality import cardinality
 from stages.poly.extents import find_shape
-from stages.poly.pieces import list_sets
+from stages.poly.pieces import list_maps, list_sets
 from stages.poly.text import Objects
 
 
@@ -55,7 +54,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What is expected: cycles, bytes of the tensors on the fullest PE, and PEs that take part.
+    """What is expected: cycles, bytes of what the fullest PE keeps, and PEs that compute.
 
     Of the `cycles`, the PE that is busy longest waits for streams that `arrive`, `computes`, and
     waits for what is `fed_back`; and then the last elements `leave`.
@@ -105,7 +104,7 @@ def predict(written: Written) -> Prediction:
         computes=round(times.spent["computes"]),
         fed_back=round(times.spent["fed_back"]),
         leave=round(times.leave),
-        memory=_count_bytes(written),
+        memory=_count_bytes(written.memory),
         area=_count_pes(written),
     )
 
@@ -113,9 +112,9 @@ def predict(written: Written) -> Prediction:
 def _find_facts(written: Written, computing: Mapping[str, Task]) -> Facts:
     """Return what is known of a layer, and of its computing tasks on some PEs."""
     places = list_places(computing, written.instances)
-    shapes = {s.get_tuple_name(): find_shape(s) for s in list_sets(written.memory["local"])}
+    arrays, profile = _find_arrays(written.memory), written.profile
     costs = {
-        name: _costs(decision, written, find_waiting(decision, shapes, written.profile))
+        name: _costs(decision, written, find_waiting(name, decision, arrays, profile))
         for name, decision in written.decisions.items()
     }
     return Facts(
@@ -141,16 +140,21 @@ def _costs(decision: Decision, written: Written, waiting: float) -> Costs:
     return Costs(whole=whole, waiting=waiting, looped=decision.by == "loops")
 
 
-def _count_bytes(written: Written) -> int:
-    """Return the bytes of the local tensors of a computing PE, or of an adapter if it has more."""
-    graph = written.graph
-    found = {"": 0, "_source": 0, "_collected": 0}
-    for local in list_sets(written.memory["local"]):
-        name = local.get_tuple_name().removesuffix("_local")
-        role = next((end for end in ("_source", "_collected") if name.endswith(end)), "")
-        kept = graph.tensors.get(name) or graph.tensors[name.removesuffix(role)]
-        found[role] += BYTES[kept.type] * prod(find_shape(local))
-    return max(found.values())
+def _find_arrays(memory: Objects) -> Arrays:
+    """Return the shapes of local tensors, and where these and parts of tasks begin."""
+    return Arrays(
+        shapes={each.get_tuple_name(): find_shape(each) for each in list_sets(memory["local"])},
+        addresses={
+            each.get_tuple_name(isl.dim_type.in_): each.range().dim_min_val(0).to_python()
+            for each in list_maps(memory["address"])
+        },
+    )
+
+
+def _count_bytes(memory: Objects) -> int:
+    """Return the bytes of a PE before which all arrays begin the last of their elements."""
+    ends = (each.range().dim_max_val(0).to_python() for each in list_maps(memory["address"]))
+    return max(ends, default=0) + WORD
 
 
 def _count_pes(written: Written) -> int:

@@ -120,11 +120,20 @@ class Timeline:
                     self._step(task, pe)
             ready, why = self._ready(statement, pe)
             work = sum(find_cost(self.facts, name, pe) for name in whole)
+            work += self._put_off(pe, ready) if work else 0.0
             self._advance(pe, ready, started + work, why)
             self.ran[statement, pe] = self.free[pe]
         for task in tasks.values():
             if isinstance(task, Compute) and task.chunks:
                 self.stepped |= set(self._together(task))
+
+    def _put_off(self, pe: PE, ready: float) -> float:
+        """Return for how long streams still keep a PE from work that starts as soon as it can."""
+        start = max(ready, self.free[pe])
+        elements = 0 if self.stepped else sum(count_dense(self.facts, pe).values())
+        ends = [self.here[name, pe] for name in count_dense(self.facts, pe)]
+        left = max(ends, default=0.0) - start
+        return max(0.0, min(left, elements)) if self.profile.shared_datapath else 0.0
 
     def _ready(self, statement: str, pe: PE) -> tuple[float, Why]:
         """Return when all is there that a statement waits for, and what that is."""
