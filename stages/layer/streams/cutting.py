@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
-from stages.layer.cost.guess import Parts, Taken, Work, guess_in_parts, guess_whole, guess_work
+from stages.layer.cost.guess import Taken, Work, guess_in_parts, guess_whole, guess_work
 from stages.layer.routes.threads import count_free_threads
 from stages.layer.streams.chunks import Flows
+from stages.layer.streams.parts import count_parts, find_mean, lengthen
 from stages.layer.streams.rolling import find_obstacle
 from stages.layer.streams.triggers import Triggers, count_elements
 from stages.layer.texts.graph import Departure
+from stages.machine.types import BYTES
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.colouring import share
 from stages.poly.cuts import Cut, IndexBox, cut_order, list_cuts
@@ -37,8 +39,8 @@ AHEAD = 2
 WORTH = 50
 """Which part of the cycles must be saved, at least: one of so many."""
 
-LONG = 64
-"""How much longer a stream is taken to be for the chunks of a ring, which it is to suit as well."""
+PART = 8
+"""Which part of the memory of a PE rings take at most, if chunks can be so small."""
 
 SMALLER, SHORT = 16, 3
 """Which part of the cycles smaller chunks of a ring may take more; where memory is short."""
@@ -63,8 +65,8 @@ class Group:
 
     @property
     def elements(self) -> int:
-        """How many elements the longest arrival has."""
-        return max(map(count_elements, self.boxes.values()))
+        """How many elements an arrival has, in the mean."""
+        return find_mean(map(count_elements, self.boxes.values()))
 
     @property
     def only_in_step(self) -> bool:
@@ -183,7 +185,7 @@ class Cutter:
     def _best(self, group: Group, taken: Taken) -> dict[str, Chunks]:
         """Return the cut of the fewest cycles, the largest chunks first; nothing if none is."""
         cuts = (
-            (guess_in_parts(self.profile, taken, _count_parts(taken, each)), each)
+            (guess_in_parts(self.profile, taken, count_parts(taken, each)), each)
             for each in group.cuts()
         )
         cycles, best = min(cuts, key=lambda found: found[0], default=(0, {}))
@@ -195,12 +197,12 @@ class Cutter:
 
         They do not depend on how long a stream is: it is taken to be much longer.
         """
-        work = [_lengthen(each) for each in taken.work]
-        longer = replace(taken, elements=LONG * taken.elements, work=work)
+        longer = lengthen(taken)
         cuts = [
-            (guess_in_parts(self.profile, longer, _count_parts(longer, each, rolling=True)), each)
+            (guess_in_parts(self.profile, longer, count_parts(longer, each, rolling=True)), each)
             for each in group.cuts(fine=True)
         ]
+        cuts = [found for found in cuts if self._has_room(found[1])] or cuts[-1:]
         part = SHORT if self.rolling else SMALLER
         most = min((cycles for cycles, _ in cuts), default=0) * (part + 1) // part
         fit = (each for cycles, each in cuts if cycles <= most)
@@ -208,13 +210,19 @@ class Cutter:
         if best is None:
             return {}
         depth, whole = self._depth(group, best), guess_whole(self.profile, taken)
-        cycles = guess_in_parts(self.profile, taken, _count_parts(taken, best, rolling=True))
+        cycles = guess_in_parts(self.profile, taken, count_parts(taken, best, rolling=True))
         return {
             name: Chunks(
                 cut=cut, cycles=cycles, whole=whole, ring=depth if depth < cut.number else None
             )
             for name, cut in best.items()
         }
+
+    def _has_room(self, cuts: Mapping[str, Cut]) -> bool:
+        """Say whether two chunks of each arrival take a small part of the memory."""
+        types = {n: self.layer.tensors[self.flows.arrivals[n].tensor].type for n in cuts}
+        taken = sum(AHEAD * cut.size * BYTES[types[name]] for name, cut in cuts.items())
+        return PART * taken <= self.profile.memory
 
     def _depth(self, group: Group, cuts: Mapping[str, Cut]) -> int:
         """Return for how many chunks of each arrival there must be memory.
@@ -274,24 +282,6 @@ class Cutter:
 def count_most_together(pes: Mapping[str, isl.Set]) -> int:
     """Return a bound on how many streams one PE takes part in, by the PEs of each."""
     return len(share({name: isl.UnionSet.from_set(each) for name, each in pes.items()}))
-
-
-def _count_parts(
-    taken: Taken, cuts: Mapping[str, Cut], *, rolling: bool = False
-) -> Parts:
-    """Return into which parts streams are cut, the largest chunk of them."""
-    cut = max(cuts.values(), key=lambda each: each.size)
-    return Parts(
-        number=-(-taken.elements // cut.size),
-        size=cut.size,
-        dimensions=len(cut.counts),
-        uneven=cut.rest < cut.size,
-        rolling=rolling,
-    )
-
-
-def _lengthen(work: Work) -> Work:
-    return replace(work, whole=LONG * work.whole, results=LONG * work.results)
 
 
 def _count_in_chunk(cuts: Mapping[str, Cut]) -> int:

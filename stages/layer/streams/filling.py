@@ -21,7 +21,7 @@ from stages.poly.pieces import from_domain
 if typing.TYPE_CHECKING:
     from stages.layer.streams.cutting import Chunks
 
-FUNCTIONS = 2
+FUNCTIONS = 4
 """Functions of a program for each tensor, stream and statement, roughly."""
 
 
