@@ -67,6 +67,13 @@ def test_ports_that_may_be_anywhere_need_no_adapters():
     }
 
 
+def test_what_takes_many_times_the_cycles_is_not_tried_but_for_three():
+    found, _ = candidates("pointwise")
+    tried = [each for each in found if "slot" in each]
+    assert len(tried) == 4 and tried[1]["cycles"] > 2.5 * tried[0]["cycles"]
+    assert found[4]["refused"] == "takes 9.2 times the cycles of the first"
+
+
 @pytest.mark.parametrize("goal", ["memory", "area"])
 def test_the_first_has_least_of_what_is_wanted(goal):
     found, _ = candidates("fc", goal=goal)

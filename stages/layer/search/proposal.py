@@ -6,7 +6,7 @@ Paper    V Sec. 4.1.2, the placement direction (j, i)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
@@ -28,6 +28,12 @@ from stages.skewing.elements import Lair
 
 MOST_PROPOSALS = 16
 """How many placements are looked at more closely."""
+
+FEWEST = 4
+"""How many are not refused for their cycles, if they can be."""
+
+SLOW = 2.5
+"""How many times the cycles of the first others may take; what is predicted may be that far off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +63,18 @@ def propose(
     states = Search(question).run() or Search(question, strict=False).run()
     chosen = choose_different(states, MOST_PROPOSALS)
     found = [_propose(state, question) for state in chosen]
-    return sorted(found, key=lambda each: _order(each, mapping.goal, profile))
+    found.sort(key=lambda each: _order(each, mapping.goal, profile))
+    if mapping.goal == "cycles":
+        found[FEWEST:] = [_drop_slow(each, found[0].cycles) for each in found[FEWEST:]]
+    return found
+
+
+def _drop_slow(proposal: Proposal, least: int) -> Proposal:
+    """Return a proposal, refused if it takes many times the least cycles."""
+    if proposal.refused is not None or proposal.cycles <= SLOW * least:
+        return proposal
+    times = proposal.cycles / max(1, least)
+    return replace(proposal, refused=f"takes {times:.1f} times the cycles of the first")
 
 
 def _order(proposal: Proposal, goal: Goal, profile: Profile) -> tuple[bool, int, int, int]:
