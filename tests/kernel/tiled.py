@@ -12,6 +12,7 @@ from stages.kernel.parts.pasting import list_placed_tiles, taken_by, where
 from stages.make.core.action import run_stage
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
+from stages.make.core.pipeline import tasks_until
 from stages.make.store.folders import file_of, parts_of
 from stages.mapping.kernel_yaml import load_kernel
 from stages.reference.evaluate import evaluate_all
@@ -42,8 +43,8 @@ def build(folder):
     for stage in BEFORE:
         run_stage(stage, folder)
     for part in parts_of(folder):
-        for stage in PIPELINE:
-            run_stage(stage, part)
+        for each, stage in tasks_until(part, PIPELINE[-1]):
+            run_stage(stage, each)
     run_stage(TILES[-1], folder)
 
 

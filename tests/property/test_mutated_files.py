@@ -13,19 +13,20 @@ import traceback
 import pytest
 
 from lairmake.__main__ import main
-from stages import NETWORK, PIPELINE, TILES
+from stages import NETWORK, PIPELINE, TILES, TRIED
 from stages.diagnose import UserError, UserErrors, source_of
 from stages.make.core.action import run_stage
 from stages.make.core.edits import check_edit
 from stages.make.core.layers import open_folder
-from stages.make.store.folders import parts_of
+from stages.make.core.pipeline import needed, orders, tasks_of_folders
+from stages.make.store.folders import folders_of
 from stages.make.store.settings import shared_store
 from tests.property.mutants import FOLDERS, ROOT, write_mutant
 
 FAST, MANY = range(16), range(1000)
 AT_ONCE = 50
 SECONDS, BYTES = 60, 4 * 2**30
-LATER = frozenset((*PIPELINE[PIPELINE.index("adapt"):], NETWORK[-1], TILES[-1]))
+LATER = frozenset((*PIPELINE[PIPELINE.index("adapt"):], "settle", NETWORK[-1], TILES[-1]))
 FINE, REFUSED, WRONG = 0, 1, 2
 BY_COMMAND = FOLDERS.keys() - {"settings", "text"}
 """Kinds of folders that `lairmake` builds."""
@@ -45,11 +46,11 @@ def build(kind, name, folder):
 
 def run_stages(folder):
     """Run the stages that read what users write, in the order of a build."""
-    order = [(folder, stage) for stage in folder.stages if stage not in NETWORK]
-    order += [(part, stage) for part in parts_of(folder) for stage in PIPELINE]
-    order += [(folder, stage) for stage in folder.stages if stage in NETWORK]
-    for each, stage in order:
-        if stage not in LATER:
+    tasks = tasks_of_folders(folders_of(folder))
+    for task in needed(orders(tasks), tasks):
+        each, stage = tasks[task]
+        is_settled = each.is_searched and not each.is_slot and stage in TRIED
+        if stage not in LATER and not is_settled:
             run_stage(stage, each)
 
 
