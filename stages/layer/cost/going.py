@@ -11,9 +11,8 @@ from stages.layer.cost.facts import AXIS, Facts, find_order, list_amounts
 from stages.layer.cost.guess import guess_send
 from stages.layer.cost.moves import find_packed, find_relay
 from stages.layer.cost.places import PE, find_widths
-from stages.layer.texts.graph import Departure
-from stages.poly.number import count
-from stages.poly.pieces import list_maps
+from stages.layer.texts.graph import Departure, InTurn
+from stages.poly.bind import PE_NAMES, bind_set
 
 
 def find_sent_early(facts: Facts, target: str, pe: PE) -> float:
@@ -51,8 +50,8 @@ def _send(facts: Facts, name: str, departure: Departure, pes: Sequence[PE]) -> f
     """Return the cycles from the end of a statement until the last element of a PE leaves."""
     profile = facts.profile
     start = profile.vector_start_up + guess_send(profile, alone=False, varies=False)
-    if departure.by == "gather":
-        return start + _at_a_port(facts, departure)
+    if departure.in_turn is not None:
+        return start + _pass_on(facts, name, departure.in_turn)
     task = f"send_{name}" if f"send_{name}" in facts.amounts else f"early_send_{name}"
     elements = max((facts.amounts[task][pe].instances for pe in pes), default=0)
     if departure.early is not None and departure.early.all:
@@ -60,12 +59,13 @@ def _send(facts: Facts, name: str, departure: Departure, pes: Sequence[PE]) -> f
     return start + elements + find_order(facts, task, elements)
 
 
-def _at_a_port(facts: Facts, departure: Departure) -> float:
-    """Return how many elements leave at a port, or at the end of a row or column."""
-    for each in list_maps(facts.adapted.departures):
-        if each.get_tuple_name(isl.dim_type.in_) == departure.tensor:
-            return count(each.domain()) / max(1, count(each.range_factor_domain().range()))
-    return 0.0
+def _pass_on(facts: Facts, name: str, in_turn: InTurn) -> int:
+    """Return how many elements the PE sends that forwards most, of its own and of others."""
+    pes = bind_set(facts.routes.pes(name, "chain"), PE_NAMES)
+    parts = [isl.PwAff(text) for text in (in_turn.before, in_turn.own, in_turn.after)]
+    row = parts[0].add(parts[1]).add(parts[2])
+    sizes = [row, *map(isl.PwAff, in_turn.rows)]
+    return prod(size.intersect_params(pes).max_val().to_python() for size in sizes)
 
 
 def _collect(facts: Facts, name: str, departure: Departure) -> float:
