@@ -19,7 +19,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import lcm
+from math import inf, lcm
 
 import islpy as isl
 
@@ -31,8 +31,8 @@ from stages.poly.simple import simplify
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 MOST_PERIODS = 8
 """So many periods are tried, the shortest first."""
-MOST_OPERATIONS = 500_000
-"""How much isl may work for the strips of one dimension, in its own unit: half a second."""
+MOST_OPERATIONS = 1_500_000
+"""How much isl may work for the strips of one dimension, in its own unit: a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +79,19 @@ def _along(extent: isl.Set) -> isl.Map | None:
 
 
 def _find(extent: isl.Set) -> Strips | None:
-    """Return the strips of the smallest box hull; None if none is smaller than that of the set."""
-    best, fewest = None, count_hull(extent)
+    """Return the strips of the smallest box hull; None if none is smaller than that of the set.
+
+    Of several those of the least width, and then of the shortest period.
+    """
+    best, least = None, (count_hull(extent) or inf, 0)
     for period in _periods(extent):
         for phase in _phases(extent, period):
             strips = _strips(extent, period, phase)
             if strips is None:
                 continue
             number = count_hull(extent.apply(_change(strips, extent.params()).reverse()))
-            if number is not None and (fewest is None or number < fewest):
-                best, fewest = strips, number
+            if number is not None and (number, strips.width) < least:
+                best, least = strips, (number, strips.width)
     return best
 
 
@@ -122,19 +125,36 @@ def _phases(extent: isl.Set, period: int) -> Iterator[isl.PwAff]:
 
 
 def _differences(extent: isl.Set, period: int, zero: isl.Aff) -> Iterator[isl.Aff]:
-    """Yield f of all functions x - f + n d, d of divisions, their constants modulo the period."""
+    """Yield f of all functions x - f + n d, d of divisions, their constants modulo the period.
+
+    And n f of functions floor(x / n) - f + n' d.
+    """
     divided = (d.scale_val(d.get_denominator_val()) for d in _divisions(extent))
     conjunctions = extent.compute_divs().get_basic_sets()
     bounds = (c.get_aff() for each in conjunctions for c in each.get_constraints())
     for function in (*divided, *bounds):
-        factor = function.get_coefficient_val(isl.dim_type.in_, 0)
+        factor, unit = _factor(function)
         if factor.abs().is_one():
             found = zero.set_constant_val(function.get_constant_val())
             for position in range(function.dim(PARAM)):
                 value = function.get_coefficient_val(PARAM, position)
                 found = found.set_coefficient_val(PARAM, position, value)
-            found = found.neg() if factor.is_one() else found
+            found = (found.neg() if factor.is_one() else found).scale_val(unit)
             yield found.set_constant_val(found.get_constant_val().mod(isl.Val(period)))
+
+
+def _factor(function: isl.Aff) -> tuple[isl.Val, isl.Val]:
+    """Return the factor of x in a function, and 1; or that of a floor(x / n) in it, and n."""
+    factor = function.get_coefficient_val(isl.dim_type.in_, 0)
+    if not factor.is_zero():
+        return factor, isl.Val(1)
+    for number in range(function.dim(DIV)):
+        inner, outer = function.get_div(number), function.get_coefficient_val(DIV, number)
+        unit = inner.get_denominator_val()
+        own = inner.get_coefficient_val(isl.dim_type.in_, 0).mul(unit)
+        if own.is_one() and outer.abs().is_one():
+            return outer, unit
+    return factor, isl.Val(1)
 
 
 def _strips(extent: isl.Set, period: int, phase: isl.PwAff) -> Strips | None:

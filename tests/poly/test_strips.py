@@ -42,6 +42,11 @@ from tests.poly.random_sets import sets
             "[p] -> { [a, b, c] -> A[2p + 24a + 6b + c] : 0 <= b <= 1 and 0 <= c <= 1 }",
         ),
         (
+            "[p] -> { A[x] : exists j, k : x = 128j + k and 0 <= k < 7 and (j//64) mod 512 = p "
+            "and 0 <= j < 640000 and 0 <= p < 512 }",
+            "[p] -> { [a, b, c] -> A[8192p + 4194304a + 128b + c] : 0 <= b <= 63 and 0 <= c <= 6 }",
+        ),
+        (
             "[p] -> { A[i] : 0 <= i < 64 and 0 <= p < 3 and ((i//4) mod 4 = p or "
             "(i//4) mod 4 = p + 1) }",
             "[p] -> { [a, c] -> A[4p + 16a + c] : 0 <= c <= 7 }",
