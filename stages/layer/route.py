@@ -20,10 +20,10 @@ from stages.diagnose import UserError
 from stages.layer.routes.colours import share_colours
 from stages.layer.routes.routing import route_if_copied, route_streams
 from stages.layer.streams.early_sends import choose_early_sends
-from stages.layer.streams.filling import count_bytes
+from stages.layer.streams.filling import count_bytes, fits_only_whole
 from stages.layer.streams.leaving_rings import choose_leaving_rings
 from stages.layer.streams.listed import add_chunks, describe_tensors, list_tasks
-from stages.layer.streams.plan import Plan, plan_streams
+from stages.layer.streams.plan import Plan, leave_whole, plan_streams
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Departure, Graph, write_graph
 from stages.layer.texts.kinds import EarlySend, Initialise
@@ -83,8 +83,17 @@ def _routed_as_it_pays(scheduled: Scheduled, adapted: Adapted) -> Routed:
 
 
 def _routed(scheduled: Scheduled, adapted: Adapted) -> Routed:
+    """Return the same; arrivals are whole where what is computed by their chunks has no room.
+
+    What statements take step by step is needed at one time, what they take as a whole is not.
+    """
     plan = plan_streams(route_streams(scheduled, adapted))
-    return add_early_sends(task_graph(plan), plan), dict(plan.streams.routed.objects)
+    graph = add_early_sends(task_graph(plan), plan)
+    rolling = [each.tensor for each in graph.departures.values() if each.early and each.early.ring]
+    if plan.cuts and fits_only_whole(plan.streams, plan.cuts, {*rolling, *plan.in_place}):
+        plan = leave_whole(plan)
+        graph = add_early_sends(task_graph(plan), plan)
+    return graph, dict(plan.streams.routed.objects)
 
 
 def _header(names: Iterable[str]) -> str:

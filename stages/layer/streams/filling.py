@@ -6,7 +6,7 @@ Paper    V Sec. 4.3
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import prod
 
 import islpy as isl
@@ -27,14 +27,34 @@ FUNCTIONS = 4
 
 def count_bytes(streams: Streams, cuts: Mapping[str, Chunks]) -> int:
     """Return how many bytes a computing PE needs, roughly: what it keeps, and its code."""
-    placed = streams.placed
-    layer, profile = placed.layer, placed.profile
-    tensors = sum(
-        BYTES[tensor.type] * _count_elements(name, streams, cuts)
-        for name, tensor in layer.tensors.items()
-    )
+    sizes = (_count_tensor(name, streams, cuts) for name in streams.placed.layer.tensors)
+    return sum(sizes) + _count_code(streams)
+
+
+def fits_only_whole(
+    streams: Streams, cuts: Mapping[str, Chunks], free: Collection[str]
+) -> bool:
+    """Say whether a PE has too little memory with chunks, and enough, roughly, without.
+
+    Then of all tensors that are computed there, and stay there, two are needed at a time.
+    Those that are `free` take next to nothing with chunks.
+    """
+    layer, room = streams.placed.layer, streams.placed.profile.memory - _count_code(streams)
+    gradual = sum(_count_tensor(t, streams, cuts) for t in layer.tensors if t not in free)
+    sizes = {name: _count_tensor(name, streams, {}) for name in layer.tensors}
+    passing = sorted(sizes.pop(tensor.name) for tensor in layer.internals)
+    return gradual > room >= sum(sizes.values()) + sum(passing[-2:])
+
+
+def _count_tensor(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> int:
+    type_ = streams.placed.layer.tensors[name].type
+    return BYTES[type_] * _count_elements(name, streams, cuts)
+
+
+def _count_code(streams: Streams) -> int:
+    layer, profile = streams.placed.layer, streams.placed.profile
     parts = len(layer.statements) + len(streams.arrivals) + len(streams.departures)
-    return tensors + profile.code_base + FUNCTIONS * parts * profile.code_task
+    return profile.code_base + FUNCTIONS * parts * profile.code_task
 
 
 def _count_elements(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> int:

@@ -20,6 +20,8 @@ from stages.layer.streams.rolling import find_obstacle
 from stages.layer.streams.triggers import Triggers, find_triggers
 from stages.layer.texts.graph import Held
 
+NO_ROOM = "there is no room for all that is computed by chunks of it"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -79,6 +81,11 @@ def _cut(
     rolling = {name for name, cut in rolled.cuts.items() if cut.ring is not None}
     held = {name: _explain(name, rolled) for name in rolled.triggers.boxes if name not in rolling}
     return replace(rolled if rolling else best, held=held)
+
+
+def leave_whole(plan: Plan) -> Plan:
+    """Return a plan in which no arrival is cut, so that results need memory one after the other."""
+    return replace(plan, cuts={}, whole={**plan.whole, **dict.fromkeys(plan.cuts, NO_ROOM)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
