@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.cardinality import cardinality
 from stages.poly.extents import bounding_box, find_shape
+from stages.poly.number import count as count_points
 
 OUT, IN = isl.dim_type.out, isl.dim_type.in_
 
@@ -54,7 +54,7 @@ def describe(relation: isl.Map) -> Coordinate:
     """Return the coordinate of a function { S[i] -> [c] } that is not empty and bounded."""
     values = relation.range()
     ((low, high),) = bounding_box(values)
-    count = 1 if low == high else cardinality(values)
+    count = 1 if low == high else count_points(values)
     found = [_span(relation, k, count) for k in range(relation.dim(IN))]
     spans, sizes = tuple(span for span, _ in found), find_shape(relation.domain())
     parted = _find_parted(spans, sizes)
@@ -122,14 +122,14 @@ def _span(relation: isl.Map, k: int, count: int) -> tuple[int, int]:
     along = relation.project_out(IN, k + 1, relation.dim(IN) - k - 1).project_out(IN, 0, k)
     values = along.domain()
     if count == 1:
-        return int(cardinality(values)), 1
+        return int(count_points(values)), 1
     at = along.reverse()
     low, high = at.lexmin_pw_multi_aff().get_at(0), at.lexmax_pw_multi_aff().get_at(0)
     extent = int(high.sub(low).floor().max_val().to_python()) + 1
-    pairs = cardinality(at.wrap().flatten())
+    pairs = count_points(at.wrap().flatten())
     mean = -(-pairs // count)
     starts = at.subtract(at.apply_range(isl.Map("{ [i] -> [i + 1] }")))
-    runs = cardinality(starts.wrap().flatten())
+    runs = count_points(starts.wrap().flatten())
     if runs == count:
         return extent, 1
     return min(extent, mean), 1 if runs == pairs else -(-runs // count)
@@ -147,9 +147,9 @@ def _meet_along(x: Coordinate, y: Coordinate, k: int) -> tuple[int, int]:
 
 def _span_of_pairs(at: isl.Map) -> tuple[int, int]:
     """Return the mean number of i of { [x, y] -> [i] }, and of their intervals."""
-    places = cardinality(at.domain())
+    places = count_points(at.domain())
     starts = at.subtract(at.apply_range(isl.Map("{ [i] -> [i + 1] }")))
-    pairs, runs = (cardinality(each.wrap().flatten()) for each in (at, starts))
+    pairs, runs = (count_points(each.wrap().flatten()) for each in (at, starts))
     return -(-pairs // places), 1 if runs == pairs else -(-runs // places)
 
 

@@ -22,7 +22,7 @@ from stages.layer.search.state import State, choose_different, place_all
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Goal, Mapping as LayerMapping
 from stages.mapping.settled import Chosen, Ports, overlay, write_chosen
-from stages.poly.cardinality import cardinality
+from stages.poly.number import count as count_points
 from stages.poly.text import spell_object
 from stages.skewing.elements import Lair
 
@@ -96,7 +96,7 @@ def _propose(state: State, question: Question) -> Proposal:
         refused = error.message
     return Proposal(
         placement=text, tensors=tensors, cycles=state.cycles, memory=state.memory,
-        area=cardinality(isl.Set.from_union_set(placement.range())), refused=refused,
+        area=count_points(isl.Set.from_union_set(placement.range())), refused=refused,
     )
 
 
