@@ -23,12 +23,14 @@ if typing.TYPE_CHECKING:
 
 FUNCTIONS = 4
 """Functions of a program for each tensor, stream and statement, roughly."""
+FEWEST = 2
+"""How many there are at least."""
 
 
 def count_bytes(streams: Streams, cuts: Mapping[str, Chunks]) -> int:
     """Return how many bytes a computing PE needs, roughly: what it keeps, and its code."""
     sizes = (_count_tensor(name, streams, cuts) for name in streams.placed.layer.tensors)
-    return sum(sizes) + _count_code(streams)
+    return sum(sizes) + _count_code(streams, FUNCTIONS)
 
 
 def fits_only_whole(
@@ -39,7 +41,8 @@ def fits_only_whole(
     Then of all tensors that are computed there, and stay there, two are needed at a time.
     Those that are `free` take next to nothing with chunks.
     """
-    layer, room = streams.placed.layer, streams.placed.profile.memory - _count_code(streams)
+    layer = streams.placed.layer
+    room = streams.placed.profile.memory - _count_code(streams, FEWEST)
     gradual = sum(_count_tensor(t, streams, cuts) for t in layer.tensors if t not in free)
     sizes = {name: _count_tensor(name, streams, {}) for name in layer.tensors}
     passing = sorted(sizes.pop(tensor.name) for tensor in layer.internals)
@@ -51,10 +54,10 @@ def _count_tensor(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> in
     return BYTES[type_] * _count_elements(name, streams, cuts)
 
 
-def _count_code(streams: Streams) -> int:
+def _count_code(streams: Streams, functions: int) -> int:
     layer, profile = streams.placed.layer, streams.placed.profile
     parts = len(layer.statements) + len(streams.arrivals) + len(streams.departures)
-    return profile.code_base + FUNCTIONS * parts * profile.code_task
+    return profile.code_base + functions * parts * profile.code_task
 
 
 def _count_elements(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> int:
