@@ -11,8 +11,8 @@ def test_no_placement_fits_in_memory(layer: Any) -> None:
     layer.edit("layer.yaml", PLACED, "(j, i)")
     layer.edit("layer.yaml", "target", "machine: {profile: wse2, memory: 16}\ntarget")
     assert layer.error() == """\
-layer.yaml:4:12: error: no placement is found that works; the nearest one: needs 40 bytes on a PE \
-(W 32, y 8), wse2 has 16; a target of some 18 PEs would have room
+layer.yaml:4:12: error: no placement is found that works; the nearest one: needs 32 bytes on a PE \
+(W 32), wse2 has 16; a target of some 12 PEs would have room
   placement: (j, i)
              ^^^^^^
 hint: it is { ff[i, j] -> PE[j//4, 1 + i//4] : 0 <= i <= 7 and 0 <= j <= 7 }; make the target larger

@@ -110,15 +110,29 @@ def _check(chosen: Chosen, placement: isl.UnionMap, question: Question) -> None:
 
 
 def _refuse(state: State, question: Question) -> str | None:
-    """Return why a placement does not fit in memory; None if it may."""
-    most, kept = question.profile.memory, state.kept
-    if state.memory <= most:
+    """Return why a placement cannot fit in memory; None if it may.
+
+    Only inputs that are there from the start count, and of these boxes: streams may roll.
+    """
+    most, kept = question.profile.memory, _find_resident(state, question)
+    if sum(kept.values()) <= most:
         return None
     largest = sorted(kept, key=lambda tensor: -kept[tensor])[:2]
     parts = ", ".join(f"{tensor} {kept[tensor]}" for tensor in largest)
     target = question.target
-    pes = (target.right + 1) * (target.bottom + 1) * -(-state.memory // most)
+    pes = (target.right + 1) * (target.bottom + 1) * -(-sum(kept.values()) // most)
     return (
-        f"needs {state.memory} bytes on a PE ({parts}), {question.profile.name} has {most}; a "
-        f"target of some {pes} PEs would have room"
+        f"needs {sum(kept.values())} bytes on a PE ({parts}), {question.profile.name} has {most}; "
+        f"a target of some {pes} PEs would have room"
     )
+
+
+def _find_resident(state: State, question: Question) -> dict[str, int]:
+    """Return the bytes on a PE of inputs that are there from the start."""
+    moving = {*question.traffic, *question.arriving}
+    resident = {each.name for each in question.layer.inputs} - moving
+    cut = {
+        tensor for statement, tensor in question.reads
+        if not question.instances[statement].is_box()
+    }
+    return {tensor: n for tensor, n in state.kept.items() if tensor in resident - cut}
