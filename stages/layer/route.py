@@ -23,6 +23,7 @@ from stages.layer.streams.early_sends import choose_early_sends
 from stages.layer.streams.filling import count_bytes, fits_only_whole
 from stages.layer.streams.leaving_rings import choose_leaving_rings
 from stages.layer.streams.listed import add_chunks, describe_tensors, list_tasks
+from stages.layer.streams.passing_rings import find_passing_rings
 from stages.layer.streams.plan import Plan, leave_whole, plan_streams
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Departure, Graph, write_graph
@@ -130,9 +131,14 @@ def add_early_sends(graph: Graph, plan: Plan) -> Graph:
     """
     placed = plan.streams.placed
     writers = {s.target.tensor: s.name for s in placed.layer.statements}
+    tensors = dict(graph.tensors)
     early_sends = choose_early_sends(graph, plan.flows, writers, placed.profile)
     if count_bytes(plan.streams, plan.cuts) > placed.profile.memory:
         early_sends |= choose_leaving_rings(graph, plan.flows, placed.layer, plan.in_place)
+        rolling = [early.statement for early in early_sends.values() if early.ring is not None]
+        given = graph, plan.flows, placed.layer, plan.in_place
+        for name in find_passing_rings(*given, rolling):
+            tensors[name] = replace(tensors[name], ring=1)
     departures: dict[str, Departure] = dict(graph.departures)
     tasks = dict(graph.tasks)
     for name, early in early_sends.items():
@@ -144,4 +150,4 @@ def add_early_sends(graph: Graph, plan: Plan) -> Graph:
             tasks[f"early_send_{name}"] = EarlySend(departure=name)
             if early.all:
                 del tasks[f"send_{name}"]
-    return replace(graph, departures=departures, tasks=tasks)
+    return replace(graph, tensors=tensors, departures=departures, tasks=tasks)

@@ -39,6 +39,27 @@ def product(b=B, more="machine: ideal", columns=96):
     return text, mapping("2, 2", "f[i,j,k] -> PE[j//6, i//4]", [A, b], more)
 
 
+CHAIN = "".join(
+    f"lair f{k}(): float16 a[900] -> float16 b[900] {{ all (i) in (900) b[i] = a[i] + {k} }}\n"
+    for k in range(4)
+) + (
+    "graph h(): float16 x[900] -> float16 z[900]\n"
+    "{ s = f0(x)\n  t = f1(s)\n  u = f2(t)\n  z = f3(u) }\n"
+)
+WAITING = CHAIN.replace(
+    "lair f3(): float16 a[900] ->", "lair f3(): float16 a[900], float16 c[900] ->"
+).replace("a[i] + 3", "a[i] - c[899 - i]").replace(
+    "x[900] -> float16 z", "x[900], float16 b[900] -> float16 z"
+).replace("f3(u)", "f3(u, b)")
+
+
+def on_chain(*arriving):
+    placement = "; ".join(f"f{k}[i] -> PE[0, 0]" for k in range(4))
+    ports = {"x": X, "b": ("b", "arrives", "b[i] -> [PE[1, 0] -> index[i]]")}
+    leaves = ("z", "leaves", "z[i] -> [PE[0, 1] -> index[i]]")
+    return mapping("1, 1", placement, [*map(ports.get, arriving), leaves], tiny(11000))
+
+
 LAYERS = {
     "a_product_in_the_order_of_its_sums": product(),
     "several_invocations": product(more="machine: ideal\ninvocations: 3"),
@@ -68,6 +89,8 @@ LAYERS = {
         WINDOW.format(m=902, n=900),
         mapping("1, 1", "f[i,r] -> PE[0, 0]", [X, Y], tiny(4500)),
     ),
+    "a_chain": (CHAIN, on_chain("x")),
+    "a_chain_with_a_node_that_waits": (WAITING, on_chain("x", "b")),
     "two_statements": (
         SUM,
         mapping("1, 1", "f_s[i,j] -> PE[0, 0]; f_t[i,j] -> PE[0, 0]", [X, U], tiny(6000)),
@@ -78,7 +101,7 @@ LAYERS = {
 @pytest.mark.parametrize("layer", LAYERS)
 def test_what_rolls_is_right(layer):
     built = build(*LAYERS[layer], "simulate")
-    assert any("ring" in a["chunks"] for a in built.yaml("tasks.yaml")["arrivals"].values())
+    assert any("ring" in a.get("chunks", {}) for a in built.yaml("tasks.yaml")["arrivals"].values())
     assert all(check["right"] for check in built.results()["check"].values())
 
 
@@ -127,6 +150,11 @@ def test_results_leave_after_each_step_and_make_room():
         "    step_f(pe);",
         "}",
     ]
+
+
+def test_steps_of_a_chain_use_one_memory_unless_the_next_one_waits():
+    tensors = build(*LAYERS["a_chain"], "route").yaml("tasks.yaml")["tensors"]
+    assert [tensors[name].get("ring") for name in "stu"] == [1, 1, None]
 
 
 def test_windows_need_the_chunks_before():

@@ -147,6 +147,7 @@ def allocations_are_injective(texts):
     streams = [*texts.graph["arrivals"].values(), *texts.graph["departures"].values()]
     cut = ((s["tensor"], s.get("chunks", s.get("early", {}))) for s in streams)
     rings = {tensor for tensor, found in cut if "ring" in found}
+    rings |= {name for name, found in texts.graph["tensors"].items() if "ring" in found}
     for name in ("allocations", "memory"):
         accessed = texts.objects["allocations"]["accessed"]
         for to_local in list_maps(texts.objects[name]["to_local"]):

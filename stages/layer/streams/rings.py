@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.layer.streams.chunks import Flows
-from stages.layer.streams.stepped import find_steps
+from stages.layer.streams.stepped import Steps, find_steps
 from stages.layer.texts.graph import Graph
+from stages.layer.texts.kinds import Compute
 from stages.poly.cuts import cut_order
 from stages.poly.reuse import number_order
 
@@ -25,7 +26,7 @@ class Ring:
 
 
 def find_rings(graph: Graph, flows: Flows) -> dict[str, Ring]:
-    """Return the rings, by tensor: chunks in which it arrives, or steps after which it leaves."""
+    """Return the rings, by tensor: chunks in which it arrives, or steps that compute it."""
     found: dict[str, Ring] = {}
     for name, arrival in graph.arrivals.items():
         if arrival.chunks is None or arrival.chunks.ring is None:
@@ -40,6 +41,17 @@ def find_rings(graph: Graph, flows: Flows) -> dict[str, Ring]:
             continue
         steps = find_steps(departure.early.statement, graph)
         assert steps is not None, "what rolls leaves after steps"
-        numbers = number_order(flows.last_steps(steps.statement, steps.cuts), steps.counts)
-        found[departure.tensor] = Ring(numbers=numbers, depth=departure.early.ring)
+        found[departure.tensor] = _by_steps(steps, departure.early.ring, flows)
+    computing = [task for task in graph.tasks.values() if isinstance(task, Compute)]
+    for name, tensor in graph.tensors.items():
+        if tensor.ring is not None:
+            steps = find_steps(next(t.statement for t in computing if t.target == name), graph)
+            assert steps is not None, "what rolls is computed in steps"
+            found[name] = _by_steps(steps, tensor.ring, flows)
     return found
+
+
+def _by_steps(steps: Steps, depth: int, flows: Flows) -> Ring:
+    """Return the ring of what a statement computes in steps."""
+    numbers = number_order(flows.last_steps(steps.statement, steps.cuts), steps.counts)
+    return Ring(numbers=numbers, depth=depth)

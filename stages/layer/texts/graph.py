@@ -40,6 +40,9 @@ class KeptTensor:
     ]
     initial: Annotated[str | None, "what it is before anything is added to it"] = None
     stored_in: Annotated[str | None, Key("in"), "the tensor whose memory holds it"] = None
+    ring: Annotated[
+        int | None, "for what so many steps compute there is memory, which all of them use in turn"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
