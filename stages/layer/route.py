@@ -91,6 +91,7 @@ def _routed(scheduled: Scheduled, adapted: Adapted) -> Routed:
     plan = plan_streams(route_streams(scheduled, adapted))
     graph = add_early_sends(task_graph(plan), plan)
     rolling = [each.tensor for each in graph.departures.values() if each.early and each.early.ring]
+    rolling += [name for name, tensor in graph.tensors.items() if tensor.ring is not None]
     if plan.cuts and fits_only_whole(plan.streams, plan.cuts, {*rolling, *plan.in_place}):
         plan = leave_whole(plan)
         graph = add_early_sends(task_graph(plan), plan)

@@ -68,17 +68,6 @@ def test_what_streams_in_and_out_shares_memory_from_one_invocation_to_the_next(i
     assert {t["address"] for t in tensors.values()} == {0, 2 * SIZE}
 
 
-def test_a_chain_is_not_run_in_steps_where_only_that_has_room():
-    """With a ring of x all four results between x and y are needed at one time, else two."""
-    machine = f"{{profile: wse2, code_base: 0, code_task: 0, memory: {4 * 2 * 512}}}"
-    given = mapping(5, sizes="{N: 512}", tensors=STREAMS, machine=machine)
-    built = build(element_wise(5), given, "simulate")
-    arrival = built.yaml("tasks.yaml")["arrivals"]["x"]
-    assert arrival["whole"] == "there is no room for all that is computed by chunks of it"
-    assert is_right(built)
-    assert arrays(built)[1] == 2 * 2 * 512
-
-
 SUMS = "float16 a[N] -> float16 y[N] {{ all (i, j) in (N, N) y[i] {} a[j] }}"
 
 
