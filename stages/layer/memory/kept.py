@@ -21,9 +21,9 @@ from math import prod
 import islpy as isl
 
 from stages.layer.memory.events import SPANS
-from stages.layer.pe.at_most import count_most_elements, count_most_rows
+from stages.layer.pe.at_most import count_most_elements
 from stages.layer.pe.model import Work
-from stages.layer.routes.leaving import name_leaving
+from stages.layer.routes.leaving import count_most_rows, name_leaving
 from stages.layer.streams.cutting import AHEAD
 from stages.layer.texts import kinds
 from stages.layer.texts.graph import Graph, Outgoing

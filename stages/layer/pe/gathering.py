@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.pe.at_most import count_most_rows
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
 from stages.layer.pe.model import holds, value
@@ -38,6 +37,7 @@ from stages.layer.pe.statement_nodes import (
 from stages.layer.pe.streams import alternate_colours, flush
 from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
 from stages.layer.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
+from stages.layer.routes.leaving import count_most_rows
 from stages.layer.texts.graph import Departure, InTurn, Outgoing
 from stages.poly.bind import name_indices
 from stages.poly.expression import Number, Operation, Value, compare, count_operations, require_all

@@ -9,13 +9,17 @@ import typing
 
 import islpy as isl
 
+from stages.layer.routes.threads import count_free_threads
 from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.graph import Departure, InTurn, Leaving
+from stages.layer.texts.graph import Departure, Graph, InTurn, Leaving
 from stages.layer.texts.routes_text import Routing
 from stages.poly.gather import Gather, find_gather
 from stages.poly.order import at_places, behind_ports
 from stages.poly.pieces import from_domain
 from stages.poly.side import turn
+
+if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
 
 
 def name_leaving(stream: Leaving) -> str:
@@ -77,3 +81,14 @@ def count_instructions(in_turn: InTurn | None) -> int:
         return 1
     parts = map(isl.PwAff, (in_turn.before, in_turn.after))
     return 1 + sum(bool(part.max_val().is_pos()) for part in parts)
+
+
+def count_most_rows(graph: Graph, profile: Profile) -> int:
+    """Return how many rows may be under way: with too many instructions no task starts."""
+    streams = sum(not a.sparse for a in graph.arrivals.values())
+    gathers = [d for d in graph.departures.values() if d.by == "gather"]
+    streams += len(graph.departures) - len(gathers)
+    threads = count_free_threads(profile, sum(a.sparse for a in graph.arrivals.values()))
+    free = (threads - 1 - streams) // len(gathers)
+    in_turn = [d.in_turn for d in graph.departures.values() if d.in_turn]
+    return max(1, free // max(map(count_instructions, in_turn)))
