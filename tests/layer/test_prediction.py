@@ -4,7 +4,7 @@ import pytest
 
 from stages.diagnose import Source
 from stages.layer.cost.guess import DIGITS, TAKE
-from stages.layer.cost.moves import RELAYED, SEQUENCE
+from stages.layer.cost.moves import RELAYED, ROW, SEQUENCE
 from stages.layer.cost.predict import predict, read_written
 from stages.machine.profile import load_profile
 from tests.layer.built import MV, build, function
@@ -20,7 +20,15 @@ DENSE = (
     '  x: {arrives: "{ x[i] -> [PE[i//3, -1] -> index[i mod 3]] }"}\n'
     '  y: {leaves: "{ y[i] -> [PE[2, i//4] -> index[i mod 4]] }"}\n'
 )
-LAYERS = {"sparse": (MV, SPARSE), "dense": (MV, DENSE)}
+TRANSPOSE = """lair t(): float16 A[4][18] -> float16 B[18][4]
+{ all (i, j) in (18, 4) B[i][j] = A[j][i] }
+"""
+IN_TURN = (
+    'target: "{ PE[2, 2] }"\nplacement: "{ t[i,j] -> PE[i//9, j//2] }"\ntensors:\n'
+    '  A: {arrives: "{ A[j,i] -> [PE[-1, j//2] -> index[j mod 2, i]] }"}\n'
+    '  B: {leaves: "{ B[i,j] -> [PE[i//9, 2] -> index[i mod 9, j]] }"}\n'
+)
+LAYERS = {"sparse": (MV, SPARSE), "dense": (MV, DENSE), "in turn": (TRANSPOSE, IN_TURN)}
 
 
 def find_prediction(built, density):
@@ -61,6 +69,8 @@ def find_charge(program, name):
 def test_operations_that_are_guessed_are_those_that_programs_charge_for():
     adapters = build(*LAYERS["sparse"], "simulate").program("simd/pe_adapter_north.c")
     assert find_charge(adapters, "on_x") == RELAYED
+    rows = build(*LAYERS["in turn"], "simulate").program("simd/pe_compute.c")
+    assert find_charge(rows, "row_B") + find_charge(rows, "sent_B") == ROW
     chunks = build(RELU, IN_CHUNKS, "render")
     described = chunks.yaml("tasks.yaml")["arrivals"]["x"]["chunks"]
     program = chunks.program("simd/pe_compute.c")

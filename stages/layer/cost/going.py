@@ -9,8 +9,9 @@ import islpy as isl
 
 from stages.layer.cost.facts import AXIS, Facts, find_order, list_amounts
 from stages.layer.cost.guess import guess_send
-from stages.layer.cost.moves import find_packed, find_relay
+from stages.layer.cost.moves import ROW, find_packed, find_relay
 from stages.layer.cost.places import PE, find_widths
+from stages.layer.routes.leaving import count_most_rows
 from stages.layer.texts.graph import Departure, InTurn
 from stages.poly.bind import PE_NAMES, bind_set
 
@@ -51,7 +52,7 @@ def _send(facts: Facts, name: str, departure: Departure, pes: Sequence[PE]) -> f
     profile = facts.profile
     start = profile.vector_start_up + guess_send(profile, alone=False, varies=False)
     if departure.in_turn is not None:
-        return start + _pass_on(facts, name, departure.in_turn)
+        return start + _pass_on(facts, name, departure, departure.in_turn)
     task = f"send_{name}" if f"send_{name}" in facts.amounts else f"early_send_{name}"
     elements = max((facts.amounts[task][pe].instances for pe in pes), default=0)
     if departure.early is not None and departure.early.all:
@@ -59,13 +60,28 @@ def _send(facts: Facts, name: str, departure: Departure, pes: Sequence[PE]) -> f
     return start + elements + find_order(facts, task, elements)
 
 
-def _pass_on(facts: Facts, name: str, in_turn: InTurn) -> int:
-    """Return how many elements the PE sends that forwards most, of its own and of others."""
+def _pass_on(facts: Facts, name: str, departure: Departure, in_turn: InTurn) -> float:
+    """Return the cycles of the PE that forwards most, of its own elements and of others.
+
+    Each row but the last is followed by a task that sends another one, unless rows leave early.
+    """
     pes = bind_set(facts.routes.pes(name, "chain"), PE_NAMES)
     parts = [isl.PwAff(text) for text in (in_turn.before, in_turn.own, in_turn.after)]
-    row = parts[0].add(parts[1]).add(parts[2])
-    sizes = [row, *map(isl.PwAff, in_turn.rows)]
-    return prod(size.intersect_params(pes).max_val().to_python() for size in sizes)
+    together = parts[0].add(parts[1]).add(parts[2])
+    sizes = [together, *map(isl.PwAff, in_turn.rows)]
+    row, *numbers = (size.intersect_params(pes).max_val().to_python() for size in sizes)
+    rows = prod(numbers)
+    if departure.early is not None:
+        return float(rows * row)
+    return rows * row + max(0, rows - 1) * _find_pause(facts, row)
+
+
+def _find_pause(facts: Facts, row: int) -> float:
+    """Return the cycles in which nothing moves between rows of so many elements."""
+    profile, ahead = facts.profile, count_most_rows(facts.graph, facts.profile)
+    task = profile.dispatch + ROW * profile.scalar + profile.address
+    each = max(task, row, (task + profile.vector_start_up + row) / ahead)
+    return each - row
 
 
 def _collect(facts: Facts, name: str, departure: Departure) -> float:

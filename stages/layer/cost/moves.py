@@ -26,6 +26,8 @@ SEQUENCE = 2
 STORED = 4
 """Scalar operations and addresses that keep a sparse element: `taking._write_reaction`."""
 
+ROW = 4
+"""Scalar operations between a row that PEs send in turn and the next: `gathering.Gather.write`."""
 
 RELAYED = 3
 """Scalar operations that send on an element with another index: `spreading._write_relay`."""
