@@ -162,6 +162,29 @@ def test_windows_need_the_chunks_before():
     assert chunks["ring"] == 3
 
 
+HULL = """
+compute_f_offset := [index] -> { [32index] };
+compute_f_size := { [32] };
+compute_f_hull := [index] -> { [i] : 32index <= i <= 31 + 32index and 0 <= index <= 31 };
+compute_f_writes := { };
+compute_f_outside := { };
+compute_f_conflict := { };
+"""
+
+
+def test_no_instruction_goes_beyond_the_chunk_that_is_in_a_slot():
+    """A hull that somebody wrote: behind the last chunk is one that is in use."""
+    layer = LAYERS["results_that_leave_in_several_invocations"]
+    built = build(*layer, "approximate", copy=1)
+    with (built.cache / "hulls.isl").open("a", encoding="utf-8") as file:
+        file.write(HULL)
+    found = built.through("simulate").yaml("simd.yaml")["compute_f"]
+    assert found["others"]["hull"] == {
+        "not possible": "extra instances have no place in the memory of x"
+    }
+    assert all(check["right"] for check in built.results()["check"].values())
+
+
 def test_streams_that_must_run_in_step_but_cannot():
     other = ("B", "arrives", "B[k,j] -> [PE[j//6, -1] -> index[j mod 6, k]]")
     layer = product(b=other, more=tiny(5000), columns=900)

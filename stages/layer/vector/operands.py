@@ -62,7 +62,11 @@ Operand = InMemory | Given | InPart
 
 
 def in_memory(situation: Situation, tensor: str, candidate: Candidate) -> InMemory:
-    """Return { T_local[base + coefficients] }. Raises NotPossibleError if it is not linear."""
+    """Return { T_local[base + coefficients] }.
+
+    Raises NotPossibleError if it is not linear, or elements of the box have no place in memory: as
+    in a ring, where no other place than that of its own chunk is free.
+    """
     access = situation.accesses[tensor]
     if candidate.change is not None:
         access = candidate.change.apply_range(access)
@@ -70,6 +74,8 @@ def in_memory(situation: Situation, tensor: str, candidate: Candidate) -> InMemo
     form = linear_form(local.intersect_domain(candidate.box), situation.known)
     if form is None:
         raise NotPossibleError(f"the access to {tensor} is not linear")
+    if not candidate.box.intersect_params(situation.known).is_subset(local.domain()):
+        raise NotPossibleError(f"extra instances have no place in the memory of {tensor}")
     rows = zip(form.constant, form.coefficients, strict=True)
     return InMemory(
         local=local.get_tuple_name(isl.dim_type.out),
