@@ -67,6 +67,23 @@ def test_ports_that_may_be_anywhere_need_no_adapters():
     }
 
 
+def test_a_sum_of_rows_and_columns_may_leave_where_adapters_have_room_to_collect_it():
+    found, _ = candidates("gathered", anywhere=True)
+    first = found[0]
+    pes = isl.UnionMap(first["placement"]).range()
+    assert pes.is_equal(isl.UnionSet("{ PE[x, y] : 0 <= x <= 3 and 0 <= y <= 4 }"))
+    assert first["tensors"]["s"] == {"leaves": "{ s[] -> [PE[5, 0] -> index[0]] }"}
+    assert "refused" not in first
+
+
+def test_without_a_free_border_a_sum_lies_in_one_row_or_column():
+    lines = [isl.UnionSet(f"{{ PE[x, y] : {line} }}") for line in ("x=0", "x=1", "y=0", "y=1")]
+    found, _ = candidates("gathered", anywhere=True, target="{ PE[2, 2] }")
+    for each in found:
+        sums = isl.UnionMap(each["placement"]).intersect_domain(isl.UnionSet("{ g_s[i, j] }"))
+        assert any(sums.range().is_subset(line) for line in lines)
+
+
 def test_what_takes_many_times_the_cycles_is_not_tried_but_for_three():
     found, _ = candidates("pointwise")
     tried = [each for each in found if "slot" in each]

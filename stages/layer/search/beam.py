@@ -68,8 +68,6 @@ class Search:
         """Return the state with a statement at a place; None if that cannot be."""
         if self.strict and (x.along.sums | y.along.sums) & self.whole:
             return None
-        if x.along.sums & y.along.sums & self.anywhere:
-            return None
         spans, runs = self.known.find_spans(x, y)
         place = Place(x=x, y=y, spans=spans, runs=runs)
         used = extend_used(state.used, place)
@@ -79,13 +77,15 @@ class Search:
         places = {**state.places, statement.name: place}
         back, around = self._weigh_links(statement.name, places)
         around = around or state.around
+        collects = state.collects or bool(x.along.sums & y.along.sums & self.anywhere)
         borders = any(are_free(side, used, self.known.extents) for side in BORDERS)
-        if self.strict and around and not borders:
+        if not borders and (collects or (self.strict and around)):
             return None
         return State(
             places=places, work=state.work + self._count_work(statement, place),
             moved=self._move(state.moved, statement, places, back),
             kept=self._store(state.kept, statement, places), used=used, free=free, around=around,
+            collects=collects,
         )
 
     def _count_work(self, statement: Statement, place: Place) -> float:

@@ -56,16 +56,23 @@ def weigh_stream(traffic: Traffic, place: Place, question: Question) -> float:
 def weigh_anywhere(
     access: Access, statement: Statement, place: Place, question: Question
 ) -> float:
-    """Return the cycles of what may arrive or leave anywhere: along the lanes where it is least."""
+    """Return the cycles of what may arrive or leave anywhere: along the lanes where it is least.
+
+    A sum of which no lane has all parts is collected by adapters besides.
+    """
+    collected = False
     if access is statement.target:
         share = 0.5 if question.mapping.tensors[access.tensor].sparse else 1.0
         lanes = [o for o in place.axes if access.tensor not in o.along.sums]
         summed = len(lanes) < len(place.axes)
+        collected = not lanes
+        lanes = lanes or list(place.axes)
     else:
         share = question.mapping.data.density if is_sparse(access.tensor, question) else 1.0
         lanes, summed = list(place.axes), False
     least = min(count_elements(access, statement, option.at.spans) for option in lanes)
-    return least * share * (3.0 if summed else 1.0)
+    more = question.profile.dispatch + COLLECTED * least if collected else 0.0
+    return least * share * (3.0 if summed else 1.0) + more
 
 
 def _weigh_arrival(traffic: Traffic, place: Place, question: Question) -> float:

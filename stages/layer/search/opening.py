@@ -1,9 +1,11 @@
 """Ports for tensors that layer.yaml lets arrive or leave anywhere.
 
 What arrives does so on the lanes that need it, and what leaves on those that compute it, so that
-nothing needs adapters; from both sides, if each half of a lane has elements of its own. Streams
-take the sides that have least to carry so far. Indices count from the first element of a port, the
-dimensions that results have in common with what arrives first.
+nothing needs adapters, but for sums of which no lane has all parts: these leave behind a border
+that is free, where adapters collect them. Tensors come from both sides, or go to both, if each half
+of a lane has elements of its own. Streams take the sides that have least to carry so far. Indices
+count from the first element of a port, the dimensions that results have in common with what
+arrives first.
 
 Paper    V Sec. 4.1.2; which sides and orders are good is not in the paper
 """
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.layer.search.question import AXES, Question
+from stages.layer.search.state import are_free
 from stages.layer.search.weight import count_elements
 from stages.mapping.settled import Ports
 from stages.poly.extents import bounding_box
@@ -45,11 +48,15 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """The axis whose lanes a tensor takes, its sides, and how many elements each carries."""
+    """The axis whose lanes a tensor takes, its sides, and how many elements each carries.
+
+    Where no lane has all parts of a sum, adapters on the border of the side `collect` it.
+    """
 
     axis: int
     sides: tuple[str, ...]
     load: int
+    collect: bool = False
 
 
 def open_ports(state: State, question: Question) -> dict[str, Ports]:
@@ -61,7 +68,7 @@ def open_ports(state: State, question: Question) -> dict[str, Ports]:
     found: dict[str, Ports] = {}
     for use in list_uses(question):
         ways = list(_list_ways(use, state, question))
-        assert ways, f"{use.tensor} is summed along both axes"
+        assert ways, f"a border is free to collect {use.tensor}"
         way = min(ways, key=lambda each: max(loads[side] + each.load for side in each.sides))
         for side in way.sides:
             loads[side] += way.load
@@ -82,18 +89,33 @@ def list_uses(question: Question) -> Iterator[Use]:
 
 def _list_ways(use: Use, state: State, question: Question) -> Iterator[Way]:
     """Yield the ways of a tensor: what leaves needs one lane, and may be a sum along it."""
+    places = [state.places[statement.name] for statement, _ in use.by]
+    summed = [
+        not use.arrives and any(use.tensor in p.axes[axis].along.sums for p in places)
+        for axis in (0, 1)
+    ]
     for axis, sides in enumerate(AXES):
-        places = [state.places[statement.name] for statement, _ in use.by]
-        if not use.arrives and any(use.tensor in p.axes[axis].along.sums for p in places):
+        if summed[axis] and not all(summed):
             continue
         load = max(
             count_elements(access, statement, place.axes[axis].at.spans)
             for (statement, access), place in zip(use.by, places, strict=True)
         )
+        if all(summed):
+            free = [side for side in sides if _is_free(side, state, question)]
+            yield from (Way(axis=axis, sides=(s,), load=load, collect=True) for s in free)
+            continue
         yield from (Way(axis=axis, sides=(side,), load=load) for side in _favour(sides, use))
         across = _find_used(use, 1 - axis, state, question)
         if load >= BETWEEN and across.is_single_valued() and not across.range().is_singleton():
             yield Way(axis=axis, sides=sides, load=-(-load // 2))
+
+
+def _is_free(side: str, state: State, question: Question) -> bool:
+    """Say whether adapters have room on the border of a side."""
+    assert state.used is not None, "a state has statements"
+    extents = question.target.right + 1, question.target.bottom + 1
+    return are_free([side], state.used, extents)
 
 
 def _favour(sides: tuple[str, str], use: Use) -> tuple[str, ...]:
@@ -123,6 +145,8 @@ def _find_ports(use: Use, way: Way, state: State, question: Question) -> isl.Map
     extent = question.target.bottom if way.axis == 0 else question.target.right
     ends = {low: -1, high: extent + 1}
     shown = {s: _at(way.axis, end) for s, end in ends.items()}
+    if way.collect:
+        lanes = lanes.lexmin()
     if len(way.sides) == 1:
         return lanes.apply_range(shown[way.sides[0]])
     across = _find_used(use, 1 - way.axis, state, question)

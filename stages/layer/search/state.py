@@ -39,7 +39,8 @@ class State:
     """The statements placed so far, and what they take: cycles of work, and of what moves.
 
     `kept` are bytes by tensor, `used` the least and greatest column and row, `free` the sides that
-    adapters need; `around` says whether some of them need any, to bring back what others need.
+    adapters need; `around` says whether some of them need any, to bring back what others need, and
+    `collects` whether some do to sum what may leave anywhere, of which no lane has all parts.
     """
 
     places: Mapping[str, Place] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class State:
     used: tuple[Interval, Interval] | None = None
     free: frozenset[str] = frozenset()
     around: bool = False
+    collects: bool = False
 
     @property
     def cycles(self) -> int:
