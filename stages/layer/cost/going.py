@@ -69,7 +69,8 @@ def _pass_on(facts: Facts, name: str, departure: Departure, in_turn: InTurn) -> 
     parts = [isl.PwAff(text) for text in (in_turn.before, in_turn.own, in_turn.after)]
     together = parts[0].add(parts[1]).add(parts[2])
     sizes = [together, *map(isl.PwAff, in_turn.rows)]
-    row, *numbers = (size.intersect_params(pes).max_val().to_python() for size in sizes)
+    here = (size.intersect_params(pes).floor() for size in sizes)
+    row, *numbers = (size.max_val().to_python() for size in here)
     rows = prod(numbers)
     if departure.early is not None:
         return float(rows * row)
