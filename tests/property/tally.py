@@ -11,7 +11,7 @@ import pytest
 from tests.property.features import DEMANDED, SOMETIMES
 from tests.property.quality import compared, keep, quality_of, read_kept
 
-LAYER = "random layer"
+LAYER, SEARCHED = "random layer", "random layer without placement"
 MOST_REFUSED, LEAST_OF_EACH, LEAST_OF_SOME = 0.15, 0.30, 0.05
 ENOUGH = 100
 """How many layers must have been examined for a share of them to say something."""
@@ -20,6 +20,11 @@ ENOUGH = 100
 def recorded(seed, outcome):
     """Return the property, name and value, that tells the outcome of a random layer."""
     return LAYER, [seed, outcome.refusal, sorted(outcome.features), quality_of(outcome)]
+
+
+def recorded_search(seed, outcome):
+    """Return the property that tells the outcome of a random layer without `placement`."""
+    return SEARCHED, [seed, outcome.refusal]
 
 
 def pytest_addoption(parser):
@@ -39,9 +44,11 @@ class Tally:
 
     def __init__(self, config):
         self.config = config
-        self.refused, self.right, self.ratios = {}, {}, {}
+        self.refused, self.right, self.ratios, self.searched = {}, {}, {}, {}
 
     def pytest_runtest_logreport(self, report):
+        if report.when == "call":
+            self.searched |= dict(v for k, v in report.user_properties if k == SEARCHED)
         for seed, refusal, features, ratio in (v for k, v in report.user_properties if k == LAYER):
             if report.when == "call" and refusal:
                 self.refused[seed] = refusal
@@ -63,13 +70,19 @@ class Tally:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter):
-        if self.right or self.refused:
+        if self.right or self.refused or self.searched:
             terminalreporter.section("random layers")
+        if self.right or self.refused:
             terminalreporter.line(
                 f"{len(self.right)} compiled, simulated and compared, {len(self.refused)} refused"
             )
             for line in [*reasons(self.refused), *histogram(self.right)]:
                 terminalreporter.line(line)
+        if self.searched:
+            found = [seed for seed, refusal in self.searched.items() if not refusal]
+            terminalreporter.line(
+                f"of {len(self.searched)} without placement {len(found)} found one and were right"
+            )
         if self.ratios:
             terminalreporter.line(compared(self.ratios.values(), read_kept())[0])
 
