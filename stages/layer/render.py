@@ -15,6 +15,7 @@ import typing
 
 from stages.fabric.layout_yaml import write_layout
 from stages.layer.fitting import check_machine
+from stages.layer.memory.checked import check_objects, check_placed
 from stages.layer.pe.copied import copy_instead
 from stages.layer.pe.listing import Listing
 from stages.layer.pe.model import Model
@@ -61,8 +62,11 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     check_words(tasks)
     check_words(simd)
     objects = {name: inputs.objects(name) for name in OBJECTS}
+    memory = inputs.source("memory.isl")
+    check_objects(objects["memory.isl"], memory)
     model = make_model(inputs.lair(), tasks, simd, objects)
     profile = read_machine(mapping, inputs.further_path)
+    check_placed(model, profile, memory)
     texts: dict[str, str] = {}
     listings: dict[str, dict[str, Listing]] = {}
     for variant, described in VARIANTS.items():

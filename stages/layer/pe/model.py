@@ -172,7 +172,7 @@ class Model(Work):
 
     def is_initialised_at_start(self, task: Initialise) -> bool:
         """Say whether a tensor gets its first value when an invocation starts, or when needed."""
-        lives = self.placed.lives[f"{task.tensor}_local"]
+        lives = self.placed.lives.get(f"{task.tensor}_local", frozenset())
         return RESTART in lives or ALWAYS in lives
 
     def pes(self, stream: str, said: Said) -> isl.Set:
