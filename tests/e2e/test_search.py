@@ -1,5 +1,7 @@
 """A layer of which something is open: its slots are tasks as all others, by real doit processes."""
 
+import shutil
+
 import pytest
 
 from stages import SEARCHED, SLOTS, TRIED
@@ -76,3 +78,13 @@ def test_an_edit_of_what_was_chosen_is_pinned(searched):
     searched.write("projects/a/layer.yaml", LAYER)
     assert "a:simulate" in searched.hits("a")
     assert searched.read("cache/a/chosen.yaml") == text
+
+
+def test_a_layer_may_not_be_called_like_a_slot_around_it(searched):
+    searched.layer("projects/a/slot1")
+    run = searched.run("list")
+    shutil.rmtree(searched.root / "projects/a/slot1")
+    assert (run.code, run.err) == (3, (
+        "ERROR: a layer may not be called a/slot1, since the search of a has a slot of this name: "
+        "rename projects/a/slot1\n"
+    ))

@@ -19,6 +19,7 @@ from doit.cmdparse import CmdOption, CmdParseError, TaskParse
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 from doit.globals import Globals
 
+from stages import SLOTS
 from stages.make.core.units import Units, target_named, units_below
 from stages.make.doit.dependency import StageDependency
 from stages.make.doit.reach import join, reach_of, tasks_of_unit
@@ -178,9 +179,12 @@ def _plain(known: Session, names: Iterable[str]) -> Iterator[str]:
 
 
 def _check_names(units: Units, own: Sequence[Any], commands: Collection[str]) -> None:
-    """Raise InvalidDodoFile for a layer called as doit, or a task of the user, is."""
+    """Raise InvalidDodoFile for a layer called as doit, a task of the user, or a slot is."""
     for unit in units:
         check_name(unit.name, commands)
+        around, _, last = unit.name.rpartition("/")
+        if last in SLOTS and around in units.by_name and units.by_name[around].open().is_searched:
+            raise _misnamed(unit.name, f"the search of {around} has a slot of this name")
     for task in own:
         if task.name in units.by_name:
             raise InvalidDodoFile(f"Task names must be unique. {task.name}")
@@ -272,6 +276,8 @@ def check_name(name: str, commands: Collection[str]) -> None:
     elif name.encode(errors="replace") != os.fsencode(name):
         why = "that is not UTF-8"
     if why:
-        raise InvalidDodoFile(
-            f"a layer may not be called {name}, since {why}: rename projects/{name}"
-        )
+        raise _misnamed(name, why)
+
+
+def _misnamed(name: str, why: str) -> InvalidDodoFile:
+    return InvalidDodoFile(f"a layer may not be called {name}, since {why}: rename projects/{name}")
