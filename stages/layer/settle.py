@@ -22,7 +22,7 @@ from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
 from stages.layer.texts.candidates import Slot, write_slots
 from stages.mapping.machine import read_machine
 from stages.mapping.settled import why_refused
-from stages.poly.quota import TooManyOperations
+from stages.poly.quota import TooManyOperations, limit_operations
 
 if typing.TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,6 +54,8 @@ ORDERS = {
     "area": ("area", "cycles", "memory"),
 }
 """What is compared first, and then, by the goal of layer.yaml."""
+MOST_OPERATIONS = 10_000_000
+"""How much isl may work on each slot, as in each stage before: what is so hard is not taken."""
 
 
 def run(inputs: LayerInputs) -> dict[str, str]:
@@ -92,10 +94,13 @@ def _look_at(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Slot:
     if (why := why_refused(slot.text("simd.yaml"))) is not None:
         return Slot(refused=why)
     try:
-        return _measure(slot, inputs, profile)
+        with limit_operations(MOST_OPERATIONS):
+            return _measure(slot, inputs, profile)
     except (UserError, UserErrors) as error:
         return Slot(refused=f"render: {_said(error)}")
-    except (TooManyOperations, OSError):
+    except TooManyOperations as error:
+        return Slot(refused=f"render: {error}")
+    except OSError:
         raise
     except Exception as error:  # a bug of ours is no reason not to take another candidate
         return Slot(refused=f"render: {headline(error)}")

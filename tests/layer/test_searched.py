@@ -4,7 +4,9 @@ import islpy as isl
 import pytest
 
 from stages.diagnose import UserError, UserErrors
+from stages.layer import settle
 from stages.make.core import trying
+from stages.poly.quota import limit_operations
 from tests.layer.built import MV, build
 
 FROM_NORTH = '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }"}\n'
@@ -87,3 +89,21 @@ def test_a_bug_that_one_candidate_meets_is_told_in_its_slot_only(monkeypatch):
     broken.update(f"slot{n}" for n in range(1, 9))
     with pytest.raises(UserError, match="placements that were tried works"):
         build(MV, given, "settle", copy=1)
+
+
+def test_a_slot_that_is_too_hard_leaves_the_others_what_isl_may_do(monkeypatch):
+    measured = []
+
+    def measure(*given):
+        measured.append(isl.DEFAULT_CONTEXT.get_max_operations())
+        if len(measured) > 1:
+            return plain(*given)
+        with limit_operations(1000):
+            return [isl.Set(f"{{ [i] : i > {n} }}").is_empty() for n in range(1000)]
+
+    plain = settle._measure
+    monkeypatch.setattr(settle, "_measure", measure)
+    built = build(MV, f"{TARGET}placement: (i, j)\ntensors:\n{FROM_NORTH}", "settle", copy=2)
+    said = {"refused": "render: isl needs more than 1000 operations"}
+    assert built.yaml("slots.yaml")["slot1"] == said
+    assert measured[0] < 3 * settle.MOST_OPERATIONS
