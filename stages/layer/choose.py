@@ -63,9 +63,10 @@ def _nothing_works(proposals: Sequence[Proposal], mapping: Mapping) -> UserError
     if not proposals:
         message = f"the target {mapping.target.text} has no room for any placement"
         return UserError(message, span, "make it larger")
+    open_ = mapping.span("placement") if mapping.placement is not None else span
     return UserError(
         f"no placement is found that works; the nearest one: {proposals[0].refused}",
-        mapping.span("placement") if mapping.placement is not None else span,
+        proposals[0].at or open_,
         f"it is {proposals[0].placement}; make the target larger",
     )
 

@@ -24,10 +24,10 @@ def test_no_placement_satisfies_the_ports(layer: Any) -> None:
     layer.edit("layer.yaml", "PE[2, 3]", "PE[2, 1]")
     layer.edit("layer.yaml", "PE[2, 1 + i//4] -> index[i mod 4]", "PE[1, 1] -> index[i]")
     assert layer.error() == """\
-layer.yaml:2:9: error: no placement is found that works; the nearest one: adapters must spread x \
+layer.yaml:4:17: error: no placement is found that works; the nearest one: adapters must spread x \
 on the north row of the target, where ff[0, 0] runs
-  target: "{ PE[2, 1] }"
-          ^^^^^^^^^^^^^^
+    x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }", sparse: true}
+                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 hint: it is { ff[i, j] -> PE[1, 0] : 0 <= i <= 7 and 0 <= j <= 7 }; make the target larger
 """
 
