@@ -3,6 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from stages.layer import route
+from stages.layer.streams import plan
 from tests.property.layers import examine, is_right, layer_of_seed
 from tests.property.tally import recorded
 
@@ -11,6 +13,9 @@ REGRESSIONS = sorted(p.parent for p in Path(__file__).parent.glob("regressions/*
 
 HARD = 36
 """A seed of which the layer takes isl as long as twenty others."""
+
+ROLLING = 2
+"""Of so many long ones one is compiled as if memory had no room: what arrives rolls if it can."""
 
 
 def marks_of(seed):
@@ -24,7 +29,12 @@ SEEDS = [pytest.param(seed, marks=marks_of(seed)) for seed in range(LONG)]
 
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_random_layer_is_right_or_refused(seed, workspace, shrinker, record_property):
+def test_a_random_layer_is_right_or_refused(
+    seed, workspace, shrinker, record_property, monkeypatch
+):
+    if seed >= ORDINARY and seed % ROLLING == 0:
+        for module in (plan, route):
+            monkeypatch.setattr(module, "count_bytes", lambda streams, cuts: 1 << 30)
     layer, folder = layer_of_seed(seed), workspace / str(seed)
     layer.write(folder)
     try:
