@@ -174,7 +174,7 @@ COPY = "lair n(): float16 x[4][6] -> float16 y[4][6] { all (i, j) in (4, 6) y[i]
         ("i, j", "exact", "the elements are a box", [6, 1]),
         ("j, i", "exact", "the elements are a box", [1, 6]),
         ("i, -j", "exact", "the elements are a box", [6, -1]),
-        ("6i + j", "loops", "the access to x is not linear", None),
+        ("6i + j", "exact", "the elements are a box", [6, 1]),
         ("i + j, i", "loops", "the elements are no box", None),
         ("j mod 2, i, j//2", "exact", "the elements are a box", [1, 6, 2]),
         ("j mod 2, i, j", "loops", "the box has its elements in another order", None),
