@@ -20,7 +20,8 @@ from stages.layer.search.proposal import Proposal, propose
 from stages.layer.searching import check_search
 from stages.layer.texts.candidates import Candidate, Candidates, write_candidates
 from stages.mapping.machine import read_machine
-from stages.mapping.settled import Chosen, refusal, write_chosen
+from stages.mapping.refused import refusal
+from stages.mapping.settled import Chosen, write_chosen
 from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:

@@ -21,7 +21,7 @@ from stages.layer.fitting import check_machine
 from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
 from stages.layer.texts.candidates import Slot, write_slots
 from stages.mapping.machine import read_machine
-from stages.mapping.settled import why_refused
+from stages.mapping.refused import why_refused
 from stages.poly.quota import TooManyOperations, limit_operations
 
 if typing.TYPE_CHECKING:

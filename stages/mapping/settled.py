@@ -19,9 +19,6 @@ from stages.mapping.yaml_file import File, Strict, read_file
 from stages.mapping.yaml_text import Document, Path, read_document
 
 HEADER = "# What the search took, as layer.yaml says it."
-REFUSED = "# refused: "
-"""How a text begins that says why what would stand there is not."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
@@ -70,16 +67,6 @@ def _lines(chosen: Chosen) -> Iterator[str]:
         ways = (("arrives", ports.arrives), ("leaves", ports.leaves))
         said = ", ".join(f'{way}: "{text}"' for way, text in ways if text is not None)
         yield f"  {name}: {{{said}}}"
-
-
-def refusal(why: str) -> str:
-    """Return the text that stands in the place of others where a candidate is refused."""
-    return f"{REFUSED}{' '.join(why.split())}\n"
-
-
-def why_refused(text: str) -> str | None:
-    """Return why a candidate was refused in whose place a text stands; None for another text."""
-    return text.removeprefix(REFUSED).strip() if text.startswith(REFUSED) else None
 
 
 def overlay(mapping: layer_yaml.Mapping, source: Source) -> layer_yaml.Mapping:

@@ -10,7 +10,7 @@ from stages.make.core.declare import declaration, is_text
 from stages.make.core.faults import perform_in
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.store.folders import LAYER, LayerFolder, names_meant
-from stages.mapping.settled import REFUSED, refusal, why_refused
+from stages.mapping.refused import REFUSED, refusal, why_refused
 
 
 def try_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, bytes]:
