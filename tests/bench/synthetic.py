@@ -9,6 +9,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = 12
+GIVEN = 'machine: ideal\nplacement: "{ }"\n'
+"""A layer.yaml that leaves nothing open, so that nothing is searched."""
+
 PLAIN = (
     "diagnose.py", "fabric", "machine", "make", "mapping", "nesting.py", "poly", "report",
     "shipped.py", "yaml_limits.py",
@@ -90,6 +93,6 @@ def write_workspace(root, layers):
     for at, folder in enumerate(folders):
         folder.mkdir(parents=True)
         (folder / "dodo.py").write_text(dodo, encoding="utf-8")
-        (folder / "layer.yaml").write_text("machine: ideal\n", encoding="utf-8")
+        (folder / "layer.yaml").write_text(GIVEN, encoding="utf-8")
         (folder / "synthetic.lair").write_text(f"layer {at}\n", encoding="utf-8")
     return folders

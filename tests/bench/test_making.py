@@ -6,7 +6,7 @@ import pytest
 
 from tests.bench import making
 from tests.bench.process import ROOT, cost, environment
-from tests.bench.synthetic import STAGES, reads_of, writes_of
+from tests.bench.synthetic import GIVEN, STAGES, reads_of, writes_of
 from tests.bench.tools import tools_in
 
 TOOLS = ("ours", "doit alone", "ninja", "make")
@@ -29,7 +29,7 @@ def wrote(tool, layer, name):
 
 def expected(text):
     """Return what each stage but the last one gives, by name, for the text of the algorithm."""
-    texts = {"layer.yaml": "machine: ideal\n", "synthetic.lair": text}
+    texts = {"layer.yaml": GIVEN, "synthetic.lair": text}
     for at in range(STAGES - 1):
         texts[writes_of(at)] = "".join(texts[name] for name in reads_of(at))
     return {writes_of(at): texts[writes_of(at)] for at in range(STAGES - 1)}

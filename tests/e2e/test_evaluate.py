@@ -35,7 +35,7 @@ def test_named_layers_are_printed_and_nothing_is_written(space):
     assert run.code == 0, run.err
     rows = re.findall(r"^\| (\w+) \| (loops|hull.*?) \|.*\| ([\d.]+) \| \d+ \|", run.out, re.M)
     assert [(name, way) for name, way, _ in rows] == [
-        ("outer_product", "hull [64, 64]"), ("dot", "hull [64]"),
+        ("outer_product", "hull [64, 64]"), ("dot", "hull [256]"),
     ]
     assert float(rows[0][2]) > 4 > float(rows[1][2]) > 1
     assert "### Above the lanes" in run.out and "### Below the lanes" in run.out
