@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import gcd, prod
-
-import islpy as isl
+from math import prod
 
 from stages.layer.texts.decisions import Decision, Given, Local, Operand, Step
 from stages.layer.vector.rate import find_rate
+from stages.layer.vector.word import find_word
 from stages.machine.meetings import count_meetings
 from stages.machine.profile import Profile
 from stages.machine.types import BYTES
@@ -115,18 +114,6 @@ def _start(operand: Local | Given, task: str, arrays: Arrays, banks: int) -> int
     name = _array(operand, task)
     if name not in arrays.addresses:
         return None
-    found = arrays.addresses[name] // WORD
     shape, word = arrays.shapes.get(name, ()), BYTES[operand.type] // WORD
-    for k, index in enumerate(_base(operand)):
-        step = prod(shape[k + 1 :]) * word
-        if isinstance(index, int):
-            found += index * step
-        elif step % banks and not _is_multiple(index, banks // gcd(step, banks)):
-            return None
-    return found % banks
-
-
-def _is_multiple(index: str, of: int) -> bool:
-    """Say whether an index, a function of constants, is a multiple of a number everywhere."""
-    values = isl.Set.from_pw_aff(isl.PwAff(index).floor())
-    return bool(values.is_subset(isl.Set(f"{{ [value] : value mod {of} = 0 }}")))
+    within = find_word(_base(operand), shape, word, banks)
+    return None if within is None else (arrays.addresses[name] // WORD + within) % banks

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import gcd, prod
-
-import islpy as isl
+from math import prod
 
 from stages.layer.memory.kept import Array
 from stages.layer.pe.identifiers import Names, Naming
 from stages.layer.pe.operands import Given, InField, Step, find_steps
 from stages.layer.texts import decisions
 from stages.layer.texts.decisions import Decision
+from stages.layer.vector.word import find_word
 from stages.machine.meetings import count_meetings
 from stages.machine.types import BYTES
 
@@ -156,17 +155,4 @@ def _start(operand: Given, shapes: Mapping[str, tuple[int, ...]], banks: int) ->
     if isinstance(operand, InField):
         return 0
     assert isinstance(operand, decisions.Local), "it lies in memory"
-    shape, word, found = shapes[operand.local], BYTES[operand.type] // WORD, 0
-    for k, index in enumerate(operand.base):
-        step = prod(shape[k + 1 :]) * word
-        if isinstance(index, int):
-            found += index * step
-        elif step % banks and not _is_multiple(index, banks // gcd(step, banks)):
-            return None
-    return found % banks
-
-
-def _is_multiple(index: str, of: int) -> bool:
-    """Whether an index, a function of constants, is a multiple of a number everywhere."""
-    values = isl.Set.from_pw_aff(isl.PwAff(index).floor())
-    return bool(values.is_subset(isl.Set(f"{{ [value] : value mod {of} = 0 }}")))
+    return find_word(operand.base, shapes[operand.local], BYTES[operand.type] // WORD, banks)
