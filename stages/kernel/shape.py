@@ -15,7 +15,7 @@ import typing
 import islpy as isl
 
 from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair.names import did_you_mean
+from stages.lair.names import did_you_mean, make_plain_name
 from stages.mapping.kernel_yaml import Kernel, load_kernel
 from stages.poly.pieces import find_example, unite_sets
 from stages.poly.text import write_objects
@@ -35,7 +35,6 @@ WRITES = ("volumes.isl", "operations.yaml")
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return volumes.isl and operations.yaml. Raises UserError or UserErrors."""
-    from stages.kernel.mlir.draft import make_plain_name
     from stages.kernel.mlir.text import parse_text
     from stages.kernel.mlir.translate import translate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from stages.diagnose import Span, UserError, nearest
+from stages.diagnose import Source, Span, UserError, nearest
 
 _ISL = (
     "and ceil ceild exists false floor floord implies infinity infty max min mod nan not or "
@@ -16,6 +16,7 @@ _C = (
     "inline int long main register restrict return short signed sizeof static struct switch "
     "typedef union unsigned void volatile while"
 )
+LONGEST_NAME = 100
 _OURS = re.compile(r"PE|PE_X|PE_Y|index\d*|\w+_local")
 
 
@@ -33,6 +34,22 @@ def check_name(name: str, span: Span) -> Iterable[UserError]:
         language = "the mapping"
     if language is not None:
         yield UserError(f"{name} has a meaning in {language}", span, "choose another name")
+
+
+def make_plain_name(wish: str) -> str:
+    """Return a name of LAIR, as close to a wish as may be: `torch_jit` for `torch-jit`.
+
+    It is that of a file, too, and so is not longer than LONGEST_NAME.
+    """
+    plain = re.sub(r"\W", "_", wish, flags=re.ASCII)[:LONGEST_NAME]
+    plain = plain if re.match(r"[A-Za-z]|_[^_A-Z]", plain) else f"v{plain}"
+    return f"{plain}_" if is_reserved(plain) else plain
+
+
+def is_reserved(name: str) -> bool:
+    """Return whether a name has a meaning in what the compiler writes."""
+    start = Span(source=Source(path="", text=""), start=0, end=0)
+    return any(check_name(name, start))
 
 
 INDICES = "for indices as values name an input that holds them, 0, 1, ..."

@@ -14,9 +14,9 @@ from hypothesis import example, given, settings, strategies as st
 
 from stages import KERNEL, TILES
 from stages.diagnose import Source, UserError, UserErrors
-from stages.kernel.mlir.draft import LONGEST_NAME, make_plain_name
 from stages.kernel.parts.pasting import list_placed_tiles
 from stages.lair.grammar import parse_lair
+from stages.lair.names import LONGEST_NAME, make_plain_name
 from stages.make.core.action import run_stage
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder

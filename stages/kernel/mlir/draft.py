@@ -20,14 +20,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from stages.diagnose import Source, Span, UserError
+from stages.diagnose import Span, UserError
 from stages.kernel.mlir.text import Text
-from stages.lair.names import check_name
+from stages.lair.names import is_reserved, make_plain_name
 from stages.volumes.sizes import Claim, Sizes
 
 FLOATS = ((Float16Type, "float16"), (Float32Type, "float32"), (Float64Type, "float64"))
 INTEGERS = {16: "int16", 32: "int32", 64: "int64"}
-LONGEST_NAME = 100
 Entry = dict[str, Any]
 
 
@@ -55,7 +54,7 @@ class Draft:
         """Return a name for isl and LAIR that nothing else has, as close to a wish as may be."""
         plain = name = make_plain_name(wish)
         number = 1
-        while name in self._taken or _is_reserved(name):
+        while name in self._taken or is_reserved(name):
             number += 1
             name = f"{plain}_{number}"
         self._taken.add(name)
@@ -167,21 +166,6 @@ class Draft:
             "types": {name: self.types[name] for name in names},
             "operations": kept,
         }
-
-
-def make_plain_name(wish: str) -> str:
-    """Return a name of LAIR, as close to a wish as may be: `torch_jit` for `torch-jit`.
-
-    It is that of a file, too, and so is not longer than LONGEST_NAME.
-    """
-    plain = re.sub(r"\W", "_", wish, flags=re.ASCII)[:LONGEST_NAME]
-    plain = plain if re.match(r"[A-Za-z]|_[^_A-Z]", plain) else f"v{plain}"
-    return f"{plain}_" if _is_reserved(plain) else plain
-
-
-def _is_reserved(name: str) -> bool:
-    start = Span(source=Source(path="", text=""), start=0, end=0)
-    return any(check_name(name, start))
 
 
 def _filled(entry: Any, sizes: Sizes, prefix: str) -> Any:
