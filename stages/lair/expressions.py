@@ -18,6 +18,13 @@ FUNCTIONS: Mapping[str, int] = MappingProxyType(
         "tanh": 1,
         "log": 1,
         "sigmoid": 1,
+        "erf": 1,
+        "sin": 1,
+        "cos": 1,
+        "floor": 1,
+        "ceil": 1,
+        "round": 1,
+        "pow": 2,
         "less": 2,
         "less_equal": 2,
         "equal": 2,
@@ -32,7 +39,15 @@ COMPARISONS = frozenset({"less", "less_equal", "equal"})
 EXACT_FUNCTIONS = frozenset({"relu", "abs", "max", "min", "select", *COMPARISONS})
 """The functions that are exact on integers, and therefore defined on integer types."""
 
-ZERO_AT_ZERO = frozenset({"relu", "sqrt", "abs", "tanh", "max", "min", "less"})
+STEPS = frozenset({"floor", "ceil", "round"})
+"""The functions that give whole numbers: `round` gives the even one where two are as near."""
+
+ZERO_AT_ZERO = frozenset(
+    {"relu", "sqrt", "abs", "tanh", "max", "min", "less", "erf", "sin", *STEPS}
+)
+
+UNBOUNDED = frozenset({"log", "pow"})
+"""The functions of which it is not said that they have a finite value at zero."""
 
 FINITE_AT_ZERO = frozenset({"exp", "sqrt"})
 """The functions that have a finite value at zero, and not everywhere."""
@@ -103,7 +118,7 @@ def _is_zero(expr: Expr, tensor: str) -> bool:
 def _has_value(expr: Expr, tensor: str) -> bool:
     """Whether the expression is surely a finite number where `tensor` is zero.
 
-    Where w is another tensor, `0 / w`, `0 * exp(w)`, `0 * sqrt(w)` and `0 * log(w)` may be NaN.
+    Where w is another tensor, `0 / w`, and 0 times exp(w), sqrt(w), log(w) or pow(w, 2) may be NaN.
     """
     match expr:
         case Binary():
@@ -114,7 +129,7 @@ def _has_value(expr: Expr, tensor: str) -> bool:
         case Call():
             values = all(_has_value(argument, tensor) for argument in expr.arguments)
             finite = expr.function not in FINITE_AT_ZERO or _is_zero(expr.arguments[0], tensor)
-            return values and finite and expr.function != "log"
+            return values and finite and expr.function not in UNBOUNDED
     return True
 
 

@@ -6,11 +6,12 @@ Source   design, Arithmetic: (n + 1) u sum|terms|
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from stages.lair.expressions import COMPARISONS, EXACT_FUNCTIONS
+from stages.lair.expressions import COMPARISONS, EXACT_FUNCTIONS, STEPS
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
 from stages.reference.accumulate import apply, value
 from stages.reference.strided import Array, Read
@@ -24,8 +25,12 @@ _SLOPES: Mapping[str, Callable[[Array, Array], Array]] = {
     "tanh": lambda a, f: 1 - f * f,
     "log": lambda a, f: 1 / np.abs(a),
     "sigmoid": lambda a, f: f * (1 - f),
+    "erf": lambda a, f: 2 / math.sqrt(math.pi) * np.exp(-a * a),
+    "sin": lambda a, f: np.abs(np.cos(a)),
+    "cos": lambda a, f: np.abs(np.sin(a)),
+    **dict.fromkeys(STEPS, lambda a, f: np.zeros_like(a)),
 }
-"""The derivative's absolute value, from argument and value."""
+"""The derivative's absolute value, from argument and value; steps are seen to elsewhere."""
 
 
 def absolute(expr: Expr, read: Read) -> Array:
@@ -51,6 +56,8 @@ def absolute(expr: Expr, read: Read) -> Array:
             parts = [absolute(argument, read) for argument in expr.arguments]
             least = [np.asarray(1.0)] if expr.function in COMPARISONS else []
             return functools.reduce(np.maximum, [*parts, *least])
+        case Call(function="pow"):
+            return _of_power(expr, read)
         case Call():
             return _of_function(expr, read)
         case Reference():
@@ -70,3 +77,14 @@ def _of_function(expr: Call, read: Read) -> Array:
     result = np.abs(apply(expr.function, at))
     slope = _SLOPES[expr.function](at, result)
     return CALL * result + np.where(inner == 0, 0, slope * inner)
+
+
+def _of_power(expr: Call, read: Read) -> Array:
+    """Return |f| (|b| |a|' / |a| + |log |a|| |b|'), with ' for `absolute`, and the call's own."""
+    base, exponent = (value(each, read).astype(np.float64) for each in expr.arguments)
+    parts = [absolute(each, read) for each in expr.arguments]
+    result = np.abs(apply("pow", base, exponent))
+    by_base = np.abs(exponent) * parts[0] / np.abs(base)
+    by_exponent = np.abs(np.log(np.abs(base))) * parts[1]
+    slope = np.where(base == 0, 0, by_base + by_exponent)
+    return np.asarray(result * (CALL + slope))

@@ -6,6 +6,7 @@ integer statement are int64, wrapped to the widest type of its tensors (design, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -20,6 +21,8 @@ from stages.reference.strided import Array, Block, Read, reduce, target_slices, 
 Meaning = Callable[[Expr, Read], Array]
 """What an expression is worth, given how to read an access."""
 
+_ERF = np.frompyfunc(math.erf, 1, 1)
+
 _FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "relu": lambda a: np.asarray(np.where(a < 0, a.dtype.type(0), a)),
     "exp": np.exp,
@@ -30,6 +33,13 @@ _FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "tanh": np.tanh,
     "log": np.log,
     "sigmoid": lambda a: 1 / (1 + np.exp(-a)),
+    "erf": lambda a: np.asarray(_ERF(a), np.float64).astype(a.dtype),
+    "sin": np.sin,
+    "cos": np.cos,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "round": np.rint,
+    "pow": np.power,
     "less": lambda a, b: (a < b).astype(a.dtype),
     "less_equal": lambda a, b: (a <= b).astype(a.dtype),
     "equal": lambda a, b: (a == b).astype(a.dtype),

@@ -1,7 +1,8 @@
 """How far errors in what a statement reads may move what it defines.
 
 Source   interval arithmetic: every function of LAIR is monotone, or moves no farther than what it
-         is applied to, but comparisons: these jump where both sides may be equal
+         is applied to, but comparisons and steps, which jump where both sides may be equal, or
+         what is rounded a whole number, and powers, which have ends within an interval
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from stages.lair.expressions import COMPARISONS, EXACT_FUNCTIONS
+from stages.lair.expressions import COMPARISONS, EXACT_FUNCTIONS, STEPS
 from stages.lair.layer import Layer, Statement
 from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
 from stages.reference.absolute import absolute
@@ -19,6 +20,8 @@ from stages.reference.accumulate import accumulate_each, apply, quotient, value
 from stages.reference.strided import Array, Read
 
 Arrays = Mapping[str, Array]
+
+JUMPS = COMPARISONS | STEPS
 
 ROUNDING = 2.0**-24
 """Half a unit in the last place of a float32, in which sides of comparisons are computed."""
@@ -30,8 +33,8 @@ def moved(statement: Statement, layer: Layer, tensors: Arrays, errors: Arrays) -
     `tensors` are the values that it reads, `errors` bounds on the errors of some of them.
     """
     known = {a.tensor: errors[a.tensor] for a in statement.reads if a.tensor in errors}
-    compares = any(isinstance(e, Call) and e.function in COMPARISONS for e in walk(statement.expr))
-    if not known and not compares:
+    jumps = any(isinstance(e, Call) and e.function in JUMPS for e in walk(statement.expr))
+    if not known and not jumps:
         return np.zeros(layer.tensors[statement.target.tensor].shape)
     beside = tuple(_error_of(a) for a in statement.reads if a.tensor in known)
     arrays = {**tensors, **{_name(tensor): array for tensor, array in known.items()}}
@@ -89,6 +92,12 @@ def spread(expr: Expr, read: Read, known: Arrays) -> Array:
             return _of_greatest(expr, read, known)
         case Call() if expr.function in EXACT_FUNCTIONS:
             return spread(expr.arguments[0], read, known)
+        case Call() if expr.function in STEPS:
+            return _of_step(expr, read, known)
+        case Call(function="sin" | "cos"):
+            return np.minimum(spread(expr.arguments[0], read, known), 2)
+        case Call(function="pow"):
+            return _of_power(expr, read, known)
         case Call():
             return _of_function(expr, read, known)
         case Reference():
@@ -112,14 +121,36 @@ def _of_comparison(expr: Call, read: Read, known: Arrays) -> Array:
 
     What they are rounded to on the way counts as well, unless they are elements or numbers.
     """
-    near = np.asarray(0.0)
-    for side in expr.arguments:
-        near = near + spread(side, read, known)
-        parts = sum(1 for _ in walk(side))
-        if parts > 1:
-            near = near + parts * ROUNDING * absolute(side, read)
+    near = sum((_near(side, read, known) for side in expr.arguments), np.asarray(0.0))
     left, right = (value(side, read) for side in expr.arguments)
     return np.asarray((near > 0) & (np.abs(left - right) <= near), dtype=np.float64)
+
+
+def _near(expr: Expr, read: Read, known: Arrays) -> Array:
+    """Return how far an expression may lie from its value, with what it is rounded on the way."""
+    found, parts = spread(expr, read, known), sum(1 for _ in walk(expr))
+    return found if parts == 1 else found + parts * ROUNDING * absolute(expr, read)
+
+
+def _of_step(expr: Call, read: Read, known: Arrays) -> Array:
+    """Return how many steps up or down what is rounded may lie, if any."""
+    (argument,) = expr.arguments
+    at, near = value(argument, read).astype(np.float64), _near(argument, read, known)
+    here, up, down = (apply(expr.function, at + e) for e in (0 * near, near, -near))
+    return np.asarray(np.where(near == 0, 0, _away(here, up, down)))
+
+
+def _of_power(expr: Call, read: Read, known: Arrays) -> Array:
+    """Return how far a power moves to the ends of what base and exponent may be, and at zero."""
+    base, exponent = (value(each, read).astype(np.float64) for each in expr.arguments)
+    a, b = (spread(each, read, known) for each in expr.arguments)
+    here, reached = apply("pow", base, exponent), np.asarray(0.0)
+    ends = [base + a, base - a, np.where(np.abs(base) <= a, 0.0, base)]
+    for at in ends:
+        for by in (exponent + b, exponent - b):
+            away = np.abs(apply("pow", at, by) - here)
+            reached = np.maximum(reached, np.nan_to_num(away, nan=np.inf, posinf=np.inf))
+    return np.asarray(np.where((a == 0) & (b == 0), 0, reached))
 
 
 def _of_greatest(expr: Call, read: Read, known: Arrays) -> Array:

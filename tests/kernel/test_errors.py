@@ -56,11 +56,12 @@ k.mlir:2:3: error: %s is used before it is defined
 hint: put the operation that defines it in front of this one
 """),
     "no arithmetic here": ("""\
-%y = math.sin %x : tensor<3x4xf32>""", """\
-k.mlir:2:3: error: math.sin is no arithmetic here
-    %y = math.sin %x : tensor<3x4xf32>
+%y = math.tan %x : tensor<3x4xf32>""", """\
+k.mlir:2:3: error: math.tan is no arithmetic here
+    %y = math.tan %x : tensor<3x4xf32>
     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: a body has arithmetic, comparisons, arith.select and abs, exp, log, max, min, sqrt, tanh
+hint: a body has arithmetic, comparisons, arith.select and abs, ceil, cos, erf, exp, floor, log,\
+ max, min, pow, round, sin, sqrt, tanh
 """),
     "a comparison that is kept": ("""\
 %t = arith.cmpf olt, %x, %x : tensor<3x4xf32>

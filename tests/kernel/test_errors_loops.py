@@ -41,14 +41,15 @@ hint: index a dimension of some operand by it alone, as pooling does by its wind
  = ["reduction", "parallel"]
   } ins(%x : tensor<3x4xf32>) outs(%e : tensor<4xf32>) {
   ^bb0(%u: f32, %v: f32):
-    %q = math.sin %u : f32
+    %q = math.tan %u : f32
     %p = arith.addf %v, %q : f32
     linalg.yield %p : f32
   } -> tensor<4xf32>""", """\
-k.mlir:7:5: error: math.sin has no place in a body
-      %q = math.sin %u : f32
+k.mlir:7:5: error: math.tan has no place in a body
+      %q = math.tan %u : f32
       ^^^^^^^^^^^^^^^^^^^^^^
-hint: a body has arithmetic, comparisons, arith.select and abs, exp, log, max, min, sqrt, tanh
+hint: a body has arithmetic, comparisons, arith.select and abs, ceil, cos, erf, exp, floor, log,\
+ max, min, pow, round, sin, sqrt, tanh
 """),
     "a diagonal": ("""\
 %e = tensor.empty() : tensor<4x4xf32>

@@ -202,6 +202,7 @@ ELEMENTWISE = {
     "linalg.map { arith.subf }": np.subtract,
     "arith.addf": np.add, "arith.divf": np.divide, "arith.minimumf": np.minimum,
     "arith.negf": np.negative, "math.exp": np.exp, "math.tanh": np.tanh, "math.absf": np.abs,
+    "math.sin": np.sin, "math.floor": np.floor, "math.roundeven": np.rint, "math.powf": np.power,
 }
 
 

@@ -23,6 +23,8 @@ EXPRESSIONS = [
     "exp(a[i]) - b[i]",
     "sqrt(a[i] * a[i] + 1) / exp(b[i])", "sigmoid(a[i]) * log(b[i] * b[i] + 1)",
     "select(less(a[i], b[i]), 2 - a[i], b[i])", "less_equal(b[i], a[i] + 0.5)",
+    "erf(a[i]) + sin(b[i] * 2)", "cos(a[i]) * 0.5", "floor(a[i] * 2)", "ceil(a[i]) - round(b[i])",
+    "pow(a[i] + 2, b[i])", "pow(a[i], 2)",
 ]
 
 

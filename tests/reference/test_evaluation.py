@@ -72,6 +72,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "relu": lambda a: max(a, 0), "abs": abs, "max": max, "min": min,
     "exp": math.exp, "sqrt": math.sqrt, "tanh": math.tanh, "log": math.log,
     "sigmoid": lambda a: 1 / (1 + math.exp(-a)),
+    "erf": math.erf, "sin": math.sin, "cos": math.cos, "floor": math.floor, "ceil": math.ceil,
+    "round": round, "pow": math.pow,
     "less": lambda a, b: int(a < b), "less_equal": lambda a, b: int(a <= b),
     "equal": lambda a, b: int(a == b), "select": lambda c, a, b: a if c else b,
 }
@@ -166,6 +168,8 @@ def random_access(choose: random.Random, extents: Mapping[str, int]) -> tuple[st
 
 
 @pytest.mark.parametrize("expr", [
+    "erf(x[i])", "sin(x[i]) * cos(x[i])", "floor(x[i]) + ceil(x[i] / 2) - round(x[i] / 2)",
+    "pow(abs(x[i]) + 0.25, 0.75)", "pow(x[i], 3)",
     "exp(x[i])", "sqrt(abs(x[i]))", "tanh(x[i])", "log(abs(x[i]) + 1)", "sigmoid(x[i])",
     "x[i] / (abs(x[i]) + 0.5)", "exp(x[i]) * 0.25 - tanh(x[i] + 1)",
 ])

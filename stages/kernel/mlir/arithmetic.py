@@ -12,7 +12,9 @@ FUNCTIONS = {
     "arith.maximumf": "max", "arith.maxnumf": "max", "arith.maxsi": "max",
     "arith.minimumf": "min", "arith.minnumf": "min", "arith.minsi": "min",
     "math.exp": "exp", "math.sqrt": "sqrt", "math.absf": "abs", "math.absi": "abs",
-    "math.tanh": "tanh", "math.log": "log",
+    "math.tanh": "tanh", "math.log": "log", "math.erf": "erf", "math.sin": "sin",
+    "math.cos": "cos", "math.floor": "floor", "math.ceil": "ceil", "math.roundeven": "round",
+    "math.powf": "pow",
 }
 NEGATION = "arith.negf"
 SELECT = "arith.select"

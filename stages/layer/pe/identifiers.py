@@ -30,7 +30,10 @@ LIBRARY = re.compile(
 )
 """Types and macros of the headers that pe.h includes; none of them ends in an underscore."""
 
-FUNCTIONS = frozenset(["expf", "fabsf", "logf", "sqrtf", "tanhf"])
+FUNCTIONS = frozenset([
+    *("ceilf", "cosf", "erff", "expf", "fabsf", "floorf", "logf", "powf", "rintf", "sinf"),
+    *("sqrtf", "tanhf"),
+])
 """Functions of the library of C that programs call."""
 
 DEFINED = re.compile(r"\b([A-Za-z_]\w*)\(|#define (\w+)|struct (\w+)|\b([A-Z][A-Z0-9_]+)\b")
